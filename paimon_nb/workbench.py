@@ -301,7 +301,7 @@ class Workbench:
         import pyarrow as pa
 
         from paimon_nb.catalog.arrow_schema import schema_of
-        from paimon_nb.table.write.arrow_input import as_reader
+        from paimon_nb.table.write.input_rows import as_reader
 
         reader = None if isinstance(source, pa.Schema) else as_reader(source)
         schema = schema_of(

@@ -9,9 +9,8 @@ from __future__ import annotations
 from paimon_nb.base.errors import FixedOption
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.options import TableOptions
-from paimon_nb.table.commit.attempt import index_entries
-from paimon_nb.table.commit.live_files import by_bucket, live_entries
-from paimon_nb.table.commit.snapshot_change import DELETION_VECTORS
+from paimon_nb.table.live_files import by_bucket, index_entries, live_entries
+from paimon_nb.table.publish.changes import DELETION_VECTORS
 from paimon_nb.table.store import TableStore
 
 KEY = "deletion-vectors.enabled"

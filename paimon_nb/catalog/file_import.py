@@ -16,10 +16,9 @@ from paimon_nb.format.data import iter_data_file
 from paimon_nb.format.manifest import EMPTY_STATS, DataFile
 from paimon_nb.format.row import EMPTY_ROW
 from paimon_nb.fs import FileIO, FileStatus
+from paimon_nb.table.data_file_writer import FileTarget, value_stats
 from paimon_nb.table.migrated_files import with_partition
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.write.file_stats import value_stats
-from paimon_nb.table.write.rolling_writer import FileTarget
 
 SUFFIX = "_paimon_"
 """Java's suffix for the name of the temporary target table."""

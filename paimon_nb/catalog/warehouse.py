@@ -330,7 +330,7 @@ class WarehouseCatalog(Catalog):
 
     def _repaired(self, name: Identifier) -> bool:
         """Whether the metastore entry was added or changed. Always synchronises partitions."""
-        from paimon_nb.table.commit.live_files import live_entries
+        from paimon_nb.table.live_files import live_entries
 
         path = self.table_path(name)
         schema = SchemaDirectory(self._files(path), path).latest()

@@ -9,7 +9,7 @@ from paimon_nb.notebook.svg import WIDTH, clipped, count, escape, open_svg
 from paimon_nb.table.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
-    from paimon_nb.table.scan.plan.planner import ScanPlan
+    from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan
 
 _STAGE_OF = {"partition does not match": "partitions", "bucket does not match the key": "buckets"}
 """The stage that skips files for a reason; all other reasons come from file statistics and indexes."""

@@ -135,8 +135,8 @@ def lsm_picture(
     Raises:
         UnsupportedOperation is never raised here: append tables have one lane.
     """
-    from paimon_nb.table.commit.live_files import by_bucket, live_entries
     from paimon_nb.table.inspect.formatting import partition_text
+    from paimon_nb.table.live_files import by_bucket, live_entries
 
     if snapshot is None:
         snapshot = store.latest()
@@ -169,8 +169,7 @@ def _bucket(
     files = [e.file for e in entries]
     if not store.has_keys:
         return _append_bucket(store, snapshot, kind, where, files, pairs, window)
-    from paimon_nb.table.lsm.keys import key_decoder
-    from paimon_nb.table.lsm.levels import Levels
+    from paimon_nb.table.lsm.levels import Levels, key_decoder
 
     decode = key_decoder([f.type for f in store.schema.key_fields])
 
@@ -212,7 +211,7 @@ def _overlaps(files: Sequence[DataFile], key: Any, scale: _Scale) -> tuple[tuple
 
 def _sections_by_key(files: Sequence[DataFile], key: Any) -> Iterator[tuple[Any, Any, int]]:
     """(first key, last key, runs) of each section that needs merging."""
-    from paimon_nb.table.lsm.sections import sections
+    from paimon_nb.table.lsm.levels import sections
 
     for section in sections(files, key):
         if len(section) > 1:

@@ -1,12 +1,13 @@
 """The lexer: text to tokens with offsets. Comments are dropped, hints are kept, nothing is regenerated.
 
 In Spark's string literals a backslash escapes the next character; in Flink's it is an ordinary character. A cell whose
-literals only end by Flink's rule (`SPLIT_INDEX(path, '\\', 1)`) is lexed by it; all others by Spark's rule.
+literals only end by Flink's rule (`SPLIT_INDEX(path, '\', 1)`) is lexed by it; all others by Spark's rule.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from paimon_nb.base.errors import SqlSyntaxError
@@ -113,3 +114,34 @@ def _is_parameter(text: str, colon: int, before: list[Token]) -> bool:
         return False
     adjacent = bool(before) and before[-1].stop == colon
     return not (adjacent and (before[-1].kind in ("word", "quoted", "string", "number") or before[-1].text in ")]>"))
+
+
+def split(tokens: Sequence[Token]) -> list[list[Token]]:
+    """The token lists of the statements, without semicolons and empty statements."""
+    out: list[list[Token]] = []
+    current: list[Token] = []
+    in_set = False
+    for i, token in enumerate(tokens):
+        if token.upper == "SET" and _upper(tokens, i - 1) == "STATEMENT" and _opens_block(tokens, i):
+            in_set = True
+        if token.upper == ";" and token.kind == "op":
+            if in_set and (not current or current[-1].upper != "END"):
+                current.append(token)  # a separator inside the block
+                continue
+            in_set = False
+            if current:
+                out.append(current)
+            current = []
+            continue
+        current.append(token)
+    if current:
+        out.append(current)
+    return out
+
+
+def _opens_block(tokens: Sequence[Token], i: int) -> bool:
+    return _upper(tokens, i - 2) == "BEGIN" or _upper(tokens, i + 1) == "BEGIN"
+
+
+def _upper(tokens: Sequence[Token], i: int) -> str:
+    return tokens[i].upper if 0 <= i < len(tokens) else ""

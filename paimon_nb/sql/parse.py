@@ -9,8 +9,7 @@ from paimon_nb.base.registry import nearest
 from paimon_nb.plan import Span, SparkCommand, Statement
 from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.grammar import alter, call, create, dml, drop, noop_statements, query, session, show
-from paimon_nb.sql.lexer import Token, tokens
-from paimon_nb.sql.split import split
+from paimon_nb.sql.lexer import Token, split, tokens
 
 Grammar = Callable[[Cursor, Span], Statement]
 

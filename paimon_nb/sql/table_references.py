@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from paimon_nb.base.identifier import quote
 from paimon_nb.plan import Span, TableFunction, TableRef, TimestampAsOf, VersionAsOf
-from paimon_nb.sql.cursor import Cursor
+from paimon_nb.sql.cursor import Cursor, literal
 from paimon_nb.sql.flink.casts import (
     cast_edits,
     has_nanosecond_literals,
@@ -659,8 +659,6 @@ def hint_options(cursor: Cursor) -> dict[str, str]:
 
 
 def _arguments(cursor: Cursor) -> tuple[tuple[object, ...], dict[str, object]]:
-    from paimon_nb.sql.grammar.call import literal
-
     positional: list[object] = []
     named: dict[str, object] = {}
 

@@ -280,9 +280,9 @@ class TableHandle:
             A dictionary of column to text for each partition; empty for an unpartitioned table.
         """
         from paimon_nb.format.row import partition_names
-        from paimon_nb.table.system.file_totals import live_entries
+        from paimon_nb.table.system.file_totals import selected_entries
 
-        _, entries = live_entries(self.store)
+        _, entries = selected_entries(self.store)
         fields, options = self.schema.partition_fields, self.options
         return [
             dict(

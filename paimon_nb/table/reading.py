@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.base.identifier import Identifier
 from paimon_nb.format.schema import readable_fields
 from paimon_nb.options.spelling import checked_texts
 from paimon_nb.table.handle import TableHandle, TimestampLike
@@ -41,9 +40,7 @@ class Scan:
 class ReadableTable(TableHandle):
     """A table whose rows can be read."""
 
-    def __init__(self, store: TableStore, name: Identifier | None = None) -> None:
-        super().__init__(store, name)
-        self._finder: PointLookup | None = None
+    _finder: PointLookup | None = None
 
     def scan(
         self,

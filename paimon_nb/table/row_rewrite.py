@@ -13,16 +13,15 @@ import pyarrow as pa
 
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
-from paimon_nb.table.commit.message import CommitMessage
-from paimon_nb.table.compact.deletion_vectors import BucketVectors
-from paimon_nb.table.scan.plan.manifest_scan import index_entries
-from paimon_nb.table.scan.plan.planner import ScanPlan
-from paimon_nb.table.scan.plan.splits import DvRef, Split
+from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
+from paimon_nb.table.data_file_writer import AppendFiles, FileTarget
+from paimon_nb.table.live_files import index_entries
+from paimon_nb.table.publish.changes import CommitMessage
+from paimon_nb.table.scan.plan.snapshot_scan import DvRef, ScanPlan, Split
 from paimon_nb.table.scan.read.data_evolution import anchor, evolves, same_rows
 from paimon_nb.table.scan.read.row_tracking import tracked_rows, tracks_rows
 from paimon_nb.table.scan.read.split_reader import load_vector, read_split
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.write.rolling_writer import AppendFiles, FileTarget
 
 Marked = tuple[Split, np.ndarray]
 """A file, and the physical positions of its deleted rows."""

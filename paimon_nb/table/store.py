@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from paimon_nb.base.errors import (
     BranchNotFound,
@@ -31,6 +32,10 @@ from paimon_nb.options.support import IGNORE_UNSUPPORTED, Access, check_supporte
 from paimon_nb.table.external_paths import PathAllocator, external_paths
 
 _LOOKS = 3
+A = TypeVar("A")
+B = TypeVar("B")
+LIGHT = 1 << 20
+"""Below this many bytes a disk or memory is read faster without threads. An object store answers each call late."""
 
 POSTPONE_BUCKET = -2
 """Bucket id of postponed files, which `compact` moves to real buckets (docs/spec/format.md section 1)."""
@@ -211,7 +216,7 @@ class TableStore:
     @cached_property
     def branch_root(self) -> str:
         """The directory of this branch's schemas, snapshots, tags, consumers and changelogs."""
-        return BranchDirectory(self.fs, self.root).root(self.branch)
+        return self.root if self.branch == MAIN_BRANCH else BranchDirectory(self.fs, self.root).root(self.branch)
 
     @cached_property
     def schemas(self) -> SchemaDirectory:
@@ -311,7 +316,7 @@ class TableStore:
 
     @cached_property
     def _outside(self) -> PathAllocator | None:
-        return external_paths(self.options)
+        return external_paths(self.options) if self.options.has(opt.DATA_FILE_EXTERNAL_PATHS) else None
 
     def new_file_name(self, kind: str, extension: str | None = None) -> str:
         """A fresh unique name: kind 'data', 'changelog', 'index', 'manifest', 'manifest-list', 'index-manifest', 'stat'."""
@@ -332,3 +337,15 @@ def _identity(fs: FileIO, root: str) -> str:
         return hashlib.sha256(fs.read(f"{root}/schema/schema-0")).hexdigest()
     except MissingFile:
         return ""
+
+
+def side_by_side(fs: FileIO, work: Callable[[A], B], items: Sequence[A], size: int, threads: int) -> list[B]:
+    """`work` of each item, in order, in threads where they pay off.
+
+    Args:
+        fs: where the items are read. size: total bytes. threads: maximum number.
+    """
+    if len(items) <= 1 or threads <= 1 or (size <= LIGHT and not fs.is_object_store):
+        return [work(item) for item in items]
+    with ThreadPoolExecutor(min(threads, len(items))) as pool:
+        return list(pool.map(work, items))

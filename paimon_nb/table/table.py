@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from paimon_nb.table.commit import CommitMessage, TableCommit
     from paimon_nb.table.scan import Predicate
     from paimon_nb.table.write import TableWrite
-    from paimon_nb.table.write.arrow_input import Rows
+    from paimon_nb.table.write.input_rows import Rows
 
 Retention = str | int | dt.timedelta
 """How long a tag is kept: text such as '1 d', milliseconds, or a timedelta."""
@@ -137,7 +137,7 @@ class Table(InspectableTable):
         from paimon_nb.format.types.arrow_builders import column
         from paimon_nb.table.dml_checks import check_delete
         from paimon_nb.table.scan import Predicate
-        from paimon_nb.table.write.arrow_input import as_table
+        from paimon_nb.table.write.input_rows import as_table
 
         self._need_keys("delete")
         check_delete(self.store)
@@ -164,9 +164,9 @@ class Table(InspectableTable):
             SchemaMismatch: a column does not exist or cannot be converted.
             CommitConflict: another commit changed the same files.
         """
-        from paimon_nb.table.commit.overwrite import Overwrite
+        from paimon_nb.table.publish.overwrite import Overwrite
         from paimon_nb.table.write import TableWrite
-        from paimon_nb.table.write.arrow_input import as_table
+        from paimon_nb.table.write.input_rows import as_table
 
         rows = as_table(rows)
         with TableWrite(self.store, overwrite=True) as writing:
@@ -178,7 +178,7 @@ class Table(InspectableTable):
 
     def _write(self, rows: Rows, kinds: pa.Array | None) -> list[int]:
         from paimon_nb.table.write import TableWrite
-        from paimon_nb.table.write.arrow_input import as_reader, as_table, chunks
+        from paimon_nb.table.write.input_rows import as_reader, as_table, chunks
 
         ignored = self.store.options.ignores_empty_commits
         parts = chunks(as_reader(rows)) if kinds is None and not hasattr(rows, "num_rows") else iter([as_table(rows)])
@@ -259,8 +259,8 @@ class Table(InspectableTable):
             >>> t.files().column("level").to_pylist()
             [5]
         """
-        from paimon_nb.table.commit.overwrite import partition_matcher
         from paimon_nb.table.compact import compact
+        from paimon_nb.table.publish.overwrite import partition_matcher
 
         keep_partition = partitions if callable(partitions) else None
         if partitions is not None and keep_partition is None:

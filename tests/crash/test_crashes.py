@@ -16,7 +16,6 @@ from paimon_nb.catalog.alter import apply_changes
 from paimon_nb.fs import FileIO, MemoryFileIO
 from paimon_nb.plan.ddl import AddColumn
 from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.commit.overwrite import Overwrite
 from paimon_nb.table.compact import compact
 from paimon_nb.table.maintenance import (
     ExpireLimits,
@@ -31,6 +30,7 @@ from paimon_nb.table.maintenance import (
     remove_orphans,
     rollback_to_snapshot,
 )
+from paimon_nb.table.publish.overwrite import Overwrite
 from paimon_nb.table.row_rewrite import placed_rows, single_files, take_out, without_rows
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.store import TableStore

@@ -22,9 +22,9 @@ from write_kit import arrow, compact_all, make_table, put, rows_of
 from paimon_nb.format.data import read_data_file
 from paimon_nb.format.schema import SchemaDirectory
 from paimon_nb.fs import LocalFileIO
-from paimon_nb.table.commit.live_files import live_entries
-from paimon_nb.table.commit.overwrite import Overwrite
+from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance import ExpireLimits, create_branch, create_tag, expire_snapshots, rollback_to_snapshot
+from paimon_nb.table.publish.overwrite import Overwrite
 from paimon_nb.table.store import TableStore
 
 pytestmark = pytest.mark.java

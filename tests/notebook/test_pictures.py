@@ -18,8 +18,8 @@ from paimon_nb.notebook.lsm_model import BINS, FileMark, Lane, LsmPicture, lsm_p
 from paimon_nb.notebook.svg import WIDTH, flag_positions, framed, lsm_svg, standalone, text_svg, timeline_svg
 from paimon_nb.notebook.timeline_model import Commit, TimelineModel, timeline, timeline_text
 from paimon_nb.notebook.widgets.timeline import stacked
-from paimon_nb.table.commit.live_files import live_entries
-from paimon_nb.table.lsm.keys import key_decoder
+from paimon_nb.table.live_files import live_entries
+from paimon_nb.table.lsm.levels import key_decoder
 from paimon_nb.workbench import Workbench
 
 DRAWN = {"svg", "text", "rect", "circle", "line", "title", "style"}

@@ -14,7 +14,7 @@ from commit_kit import added, compacted, data_file, leftovers, live, make_table
 from paimon_nb.base.errors import CommitConflict
 from paimon_nb.fs import LocalFileIO
 from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.commit.live_files import live_entries
+from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.store import TableStore
 
 pytestmark = pytest.mark.slow

@@ -15,8 +15,8 @@ from paimon_nb.base.errors import (
     TimeTravelError,
 )
 from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.commit.snapshot_change import compact_change
 from paimon_nb.table.compact import compact
+from paimon_nb.table.publish.changes import compact_change
 
 pytestmark = pytest.mark.spark
 

@@ -22,8 +22,8 @@ from paimon_nb.format.row import EMPTY_ROW
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.fs import FileIO
 from paimon_nb.table.commit import CommitMessage, TableCommit
-from paimon_nb.table.commit.overwrite import Overwrite
 from paimon_nb.table.copy.copy import copy_file
+from paimon_nb.table.publish.overwrite import Overwrite
 from paimon_nb.table.store import TableStore
 
 _NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"

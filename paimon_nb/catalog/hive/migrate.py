@@ -21,8 +21,8 @@ from paimon_nb.format.schema import TableSchema, create_schema
 from paimon_nb.fs import FileIO
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit import CommitMessage, TableCommit
-from paimon_nb.table.commit.snapshot_change import append_change
 from paimon_nb.table.partition_spec import in_row_spec
+from paimon_nb.table.publish.changes import append_change
 from paimon_nb.table.store import TableStore
 
 _FORMATS = ("parquet", "orc", "avro")

@@ -16,7 +16,7 @@ from paimon_nb.base.identifier import MAIN_BRANCH, Identifier
 from paimon_nb.catalog.hive.client import HiveMetastoreClient, NotFound, Refused
 from paimon_nb.format.row import partition_names
 from paimon_nb.options import table as opt
-from paimon_nb.table.commit.live_files import live_entries
+from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.store import TableStore
 
 

@@ -36,7 +36,7 @@ from paimon_nb.format.row.internal_values import from_python, instant_of
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.fs import FileStatus, RootedFileIO, without_scheme
 from paimon_nb.table.commit import CommitMessage, TableCommit
-from paimon_nb.table.commit.snapshot_change import append_change
+from paimon_nb.table.publish.changes import append_change
 from paimon_nb.table.store import TableStore
 
 STORAGE, WAREHOUSE = "metadata.iceberg.storage", "iceberg_warehouse"

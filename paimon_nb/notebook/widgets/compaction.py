@@ -211,8 +211,8 @@ class Compaction(Picture):
         return done
 
     def _run(self, full: bool, started: float) -> Done:
-        from paimon_nb.table.commit.abort import abort_messages
         from paimon_nb.table.compact import plan_compaction, run_task
+        from paimon_nb.table.publish.abort import abort_messages
 
         table = self.table
         tasks = plan_compaction(table.store, full=full)

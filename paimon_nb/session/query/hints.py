@@ -101,7 +101,7 @@ def _no_partition(table: Table, text: str, name: str) -> str:
 def _present(table: Table) -> list[tuple[dict[str, str], dict[str, Any]]]:
     """The partitions with rows: as directory-name strings, and as values."""
     from paimon_nb.format.row import partition_names, to_scalar
-    from paimon_nb.table.commit.live_files import live_entries
+    from paimon_nb.table.live_files import live_entries
     from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve
 
     store, fields = table.store, table.schema.partition_fields

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.spark.scan.table_scan import Relation
     from paimon_nb.sql.simple_select import Order, Selection
-    from paimon_nb.table.scan.plan.splits import Split
+    from paimon_nb.table.scan.plan.snapshot_scan import Split
 
 _UNSORTABLE = ("FLOAT", "DOUBLE", "VARIANT", "BLOB", "ARRAY", "MAP", "MULTISET", "ROW")
 """Types that Spark sorts differently from Arrow: NaN and nested values."""

@@ -28,8 +28,7 @@ def partition_values(partition: Mapping[str, str | None], keys: Sequence[str]) -
 
 
 def _constant(text: str) -> object:
-    from paimon_nb.sql.cursor import Cursor
-    from paimon_nb.sql.grammar.call import literal
+    from paimon_nb.sql.cursor import Cursor, literal
     from paimon_nb.sql.lexer import tokens
 
     cursor = Cursor(text, tokens(text))

@@ -22,7 +22,7 @@ def matching_partitions(target: Target, condition: Span) -> list[dict[str, objec
     from paimon_nb.format.row import to_scalar
     from paimon_nb.format.types import DataField, arrow_type, parse_type
     from paimon_nb.spark.runtime.arrow_interop import from_arrow
-    from paimon_nb.table.commit.live_files import live_entries
+    from paimon_nb.table.live_files import live_entries
 
     store = target.table.store
     fields = store.schema.partition_fields

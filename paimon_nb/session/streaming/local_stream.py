@@ -21,7 +21,7 @@ from paimon_nb.table.stream import ChangelogNormalize
 from paimon_nb.table.system import SYSTEM_TABLES
 from paimon_nb.table.system.audit_log import kind_texts
 from paimon_nb.table.system.binlog import pack_updates
-from paimon_nb.table.write.row_kinds import kind_codes
+from paimon_nb.table.write.input_rows import kind_codes
 
 if TYPE_CHECKING:
     from paimon_nb.format.types import DataField

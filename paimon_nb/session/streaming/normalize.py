@@ -18,7 +18,7 @@ from paimon_nb.spark.runtime.arrow_interop import from_arrow, to_arrow
 from paimon_nb.spark.types import fields_of_spark
 from paimon_nb.table.stream import ChangelogNormalize
 from paimon_nb.table.system.audit_log import kind_texts
-from paimon_nb.table.write.row_kinds import UPDATE_AFTER, kind_codes
+from paimon_nb.table.write.input_rows import UPDATE_AFTER, kind_codes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,7 +65,7 @@ class TableChanges:
     def _load(self, snapshot: int) -> None:
         """Know the rows before a snapshot's changes. Raises SnapshotExpired."""
         from paimon_nb.table.scan import read_plan
-        from paimon_nb.table.scan.plan.planner import plan_snapshot
+        from paimon_nb.table.scan.plan.snapshot_scan import plan_snapshot
 
         store = self._table.store
         if snapshot > 1:

@@ -63,7 +63,7 @@ class TableOutput:
 
     @property
     def takes_update_before(self) -> bool:
-        from paimon_nb.table.write.row_kinds import takes_update_before
+        from paimon_nb.table.write.input_rows import takes_update_before
 
         return self.table.store.has_keys and takes_update_before(self.table.store)
 

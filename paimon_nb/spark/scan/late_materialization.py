@@ -23,10 +23,10 @@ from paimon_nb.format.types import DataField
 from paimon_nb.format.types.arrow_builders import no_rows
 from paimon_nb.spark.scan.superseded_rows import hidden_of
 from paimon_nb.table.scan.plan.prune import file_schema
-from paimon_nb.table.scan.plan.splits import Split
+from paimon_nb.table.scan.plan.snapshot_scan import Split
+from paimon_nb.table.scan.plan.time_travel import translate_missing_files
 from paimon_nb.table.scan.predicate.model import Predicate
-from paimon_nb.table.scan.read.expiry_errors import translate_missing_files
-from paimon_nb.table.scan.read.pushdown import file_filter
+from paimon_nb.table.scan.read.split_reader import file_filter
 from paimon_nb.table.store import TableStore
 
 _ALIKE_FROM = 10_000

@@ -18,8 +18,8 @@ from paimon_nb.spark.runtime.arrow_interop import from_arrow, session_zone
 from paimon_nb.spark.scan.pushdown import usable
 from paimon_nb.spark.types import spark_schema, task_batches
 from paimon_nb.table.row_rewrite import placed_rows, single_files
-from paimon_nb.table.scan.plan.planner import ScanPlan, plan_scan
-from paimon_nb.table.scan.plan.splits import Split
+from paimon_nb.table.scan.plan.planner import plan_scan
+from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan, Split
 from paimon_nb.table.scan.predicate.model import Predicate
 from paimon_nb.table.scan.read.row_tracking import tracks_rows
 from paimon_nb.table.store import TableStore

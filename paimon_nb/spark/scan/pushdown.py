@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.format.types import Char, DataField, DataType, Decimal, LocalZonedTimestamp, Timestamp, VarChar, is_nano
-from paimon_nb.table.scan.predicate.bind import bind
+from paimon_nb.table.scan.predicate.evaluate import bind
 from paimon_nb.table.scan.predicate.model import (
     And,
     Compare,

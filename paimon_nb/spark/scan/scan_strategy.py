@@ -39,7 +39,7 @@ from paimon_nb.table.migrated_files import stores_partition_columns
 
 if TYPE_CHECKING:
     from paimon_nb.format.manifest import DataFile
-    from paimon_nb.table.scan.plan.splits import Split
+    from paimon_nb.table.scan.plan.snapshot_scan import Split
 
 
 class ScanStrategy(Enum):

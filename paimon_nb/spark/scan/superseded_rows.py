@@ -24,9 +24,9 @@ from paimon_nb.format.manifest import DataFile, DvRange
 from paimon_nb.format.types import DataField
 from paimon_nb.spark.scan.superseded_rows_delta import by_file, hidden_since
 from paimon_nb.table.merge import PICKS_ROWS, MergeSpec, merge, winners
+from paimon_nb.table.merge.groups import group_ends, group_starts, merge_order
 from paimon_nb.table.merge.merge import retracts
-from paimon_nb.table.merge.sort_order import group_ends, group_starts, merge_order
-from paimon_nb.table.scan.plan.splits import Split
+from paimon_nb.table.scan.plan.snapshot_scan import Split
 from paimon_nb.table.store import TableStore
 
 CACHE_BYTES = 64 << 20

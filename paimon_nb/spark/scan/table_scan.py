@@ -39,9 +39,9 @@ from paimon_nb.spark.scan.scan_strategy import (
 )
 from paimon_nb.spark.scan.superseded_rows import hidden_of, makes_rows, split_key
 from paimon_nb.spark.types import spark_schema, task_batches
-from paimon_nb.table.scan.plan.planner import ScanPlan, plan_scan
+from paimon_nb.table.scan.plan.planner import plan_scan
 from paimon_nb.table.scan.plan.selectivity import estimate_selectivity, key_share
-from paimon_nb.table.scan.plan.splits import Split
+from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan, Split
 from paimon_nb.table.scan.predicate.model import Predicate, conjuncts
 from paimon_nb.table.scan.read.split_reader import read_split
 from paimon_nb.table.store import TableStore

@@ -18,7 +18,7 @@ from paimon_nb.spark.scan.located_rows import FILE, ROW, LocatedRows
 from paimon_nb.spark.write.table_write import write_messages
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.row_rewrite import Marked, marks_vectors, take_out, without_rows
-from paimon_nb.table.scan.plan.splits import Split
+from paimon_nb.table.scan.plan.snapshot_scan import Split
 from paimon_nb.table.scan.read.row_tracking import tracks_rows
 from paimon_nb.table.write.global_index import drop_stale_indexes
 

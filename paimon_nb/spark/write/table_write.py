@@ -20,8 +20,8 @@ from paimon_nb.spark.runtime.jvm_bridge import optimized_plan
 from paimon_nb.spark.types import from_spark_arrow, spark_arrow_type
 from paimon_nb.spark.write.bucket_shuffle import spread
 from paimon_nb.table.commit import CommitMessage, TableCommit
-from paimon_nb.table.commit.message import BATCH_IDENTIFIER
-from paimon_nb.table.commit.overwrite import Overwrite
+from paimon_nb.table.publish.changes import BATCH_IDENTIFIER
+from paimon_nb.table.publish.overwrite import Overwrite
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.stream.committer import StreamCommitter
 from paimon_nb.table.write import TableWrite

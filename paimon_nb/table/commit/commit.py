@@ -1,4 +1,4 @@
-"""TableCommit: publishes messages as one or two snapshots; retries until it wins, is refused, or runs out of retries.
+"""TableCommit: publishes messages, then runs the maintenance that the table's options ask for.
 
 Source: docs/spec/format.md section 3; docs/spec/merge-semantics.md section 11.
 """
@@ -6,71 +6,22 @@ Source: docs/spec/format.md section 3; docs/spec/merge-semantics.md section 11.
 from __future__ import annotations
 
 import logging
-import random
-import time
-import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import (
-    Cancelled,
-    CommitConflict,
-    CommitError,
-    CommitGaveUp,
-    PaimonError,
-    SnapshotNotFound,
-    UnsupportedOperation,
-)
-from paimon_nb.format.manifest import ADD
-from paimon_nb.format.snapshot import Published, Snapshot
-from paimon_nb.options import table as opt
-from paimon_nb.options.support import Access
-from paimon_nb.options.write import END_INPUT_WATERMARK
-from paimon_nb.table.commit.abort import abort_messages
-from paimon_nb.table.commit.attempt import CommitMeta, Plan, try_commit
-from paimon_nb.table.commit.checks import StrictMode, check_only_adds
-from paimon_nb.table.commit.commit_log import check_last_commit, find_consumed, mark_consumed, record_commit
-from paimon_nb.table.commit.listeners import notify_partitions_added
-from paimon_nb.table.commit.message import BATCH_IDENTIFIER, CommitMessage
-from paimon_nb.table.commit.overwrite import Overwrite, overwrite_change
-from paimon_nb.table.commit.snapshot_change import Change, append_change, compact_change
+from paimon_nb.base.errors import CommitConflict, PaimonError
+from paimon_nb.table.publish.attempt import CommitMeta
+from paimon_nb.table.publish.changes import BATCH_IDENTIFIER, CommitMessage
+from paimon_nb.table.publish.publisher import SnapshotPublisher
 from paimon_nb.table.store import TableStore
-
-sleep: Callable[[float], None] = time.sleep
-"""Replaceable by tests that count retries instead of waiting for them."""
-
-
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """Retry limits and waiting times, in milliseconds."""
-
-    min_wait_ms: int
-    max_wait_ms: int
-    max_retries: int
-    timeout_ms: int | None
-
-    @classmethod
-    def of(cls, store: TableStore) -> RetryPolicy:
-        o = store.options
-        return cls(
-            o.get(opt.COMMIT_MIN_RETRY_WAIT), o.get(opt.COMMIT_MAX_RETRY_WAIT), o.get(opt.COMMIT_MAX_RETRIES),
-            o.get(opt.COMMIT_TIMEOUT),
-        )  # fmt: skip
-
-    def after(self, tries: int) -> float:
-        """Seconds to wait after the `tries`-th lost attempt: exponential backoff with jitter."""
-        span = min(self.max_wait_ms, self.min_wait_ms * 2 ** min(tries, 20))
-        return random.uniform(self.min_wait_ms / 2, max(span, self.min_wait_ms)) / 1000
-
 
 log = logging.getLogger(__name__)
 _COMPACT_AGAIN = 5
 """Attempts while other writers keep changing the same buckets."""
 
 
-class TableCommit:
-    """Publishes the work of one writer identity.
+class TableCommit(SnapshotPublisher):
+    """Publishes the work of one writer identity, and expires snapshots, creates tags and so on as configured.
 
     Args:
         store: the table.
@@ -78,151 +29,16 @@ class TableCommit:
     """
 
     def __init__(self, store: TableStore, commit_user: str | None = None) -> None:
-        store.check_supported(Access.WRITE)
-        self.store = store
+        super().__init__(store, commit_user)
         self._looked_ms = clock.now_ms()
-        prefix = store.options.get(opt.COMMIT_USER_PREFIX)
-        self.user = commit_user or (f"{prefix}_{uuid.uuid4()}" if prefix else str(uuid.uuid4()))
-        self._strict = StrictMode(store, self.user)
 
-    def commit(
-        self,
-        messages: Iterable[CommitMessage],
-        identifier: int = BATCH_IDENTIFIER,
-        *,
-        overwrite: Overwrite | None = None,
-        properties: Mapping[str, str] | None = None,
-        watermark: int | None = None,
-        expected_rows: int | None = None,
-        ignore_empty: bool = True,
-        run_maintenance: bool = True,
-    ) -> list[int]:
-        """Publish messages. Returns the ids of the snapshots made: none, one, or two (APPEND, COMPACT).
-
-        Args:
-            overwrite: what to replace (INSERT OVERWRITE); None appends.
-            expected_rows: rows the source counted; a difference refuses the commit (a lost or doubled task).
-            ignore_empty: False makes an empty APPEND snapshot (streaming: the identifier must become visible).
-            watermark: epoch milliseconds; a batch has that of `end-input.watermark` by default.
-            run_maintenance: afterwards expire snapshots and create automatic tags as configured; never fails the
-                commit.
-
-        Raises:
-            CommitConflict: another commit changed the same files. Nothing is visible; the messages' files are deleted.
-            CommitGaveUp: other commits won every retry. CommitOverwritten, TableReplaced: see there.
-            Cancelled: cancellation was requested. CommitError: the row counts differ. UnsupportedOperation: this
-            process committed or discarded the messages before, or the table is append-only.
-        """
-        messages = [m for m in messages if not m.is_empty or m.row_count]
-        self._check_first_time(messages)
-        _check_rows(messages, expected_rows)
-        if watermark is None and identifier == BATCH_IDENTIFIER:
-            watermark = self.store.options.get(END_INPUT_WATERMARK)
-        terms = CommitMeta(self.user, identifier, properties, watermark)
-        made: list[int] = []
-        try:
-            self.store.check_identity()
-            check_last_commit(self.store)
-            if overwrite is not None:
-                made += self._publish(lambda latest: overwrite_change(self.store, latest, messages, overwrite), terms)
-            else:
-                first = append_change(messages)
-                if not first.is_empty or not ignore_empty:
-                    made += self._publish(lambda latest: first, terms, empty_too=not ignore_empty)
-            second = compact_change(messages)
-            if not second.is_empty:
-                made += self._publish(lambda latest: second, terms)
-        except (CommitError, Cancelled, UnsupportedOperation) as error:
-            # Refused before or instead of publishing: no snapshot holds these files. After the first snapshot was
-            # published, only the compaction's files are unused.
-            abort_messages(self.store, messages, compaction_only=bool(made))
-            if made:
-                added = (name for m in messages for name in m.written - m.written_by_compaction)
-                mark_consumed(self.store, added, "committed")
-                # The rows are committed. The compaction lost a conflict and is left to the next one.
-                return made + (self._compact_again(messages, terms) if isinstance(error, CommitConflict) else [])
-            raise
-        if made:
-            mark_consumed(self.store, (name for m in messages for name in m.written), "committed")
-        if made and run_maintenance:
-            self._run_maintenance(identifier, {m.partition for m in messages if m.new_files})
-        return made
-
-    def publish(self, change: Change | Plan, identifier: int = BATCH_IDENTIFIER, **terms: object) -> int | None:
-        """Publish one change that is not made from messages (truncate, drop partition, analyze). Returns the snapshot id."""
-        plan: Plan = change if callable(change) else lambda latest: change
-        self.store.check_identity()
-        check_last_commit(self.store)
-        made = self._publish(plan, CommitMeta(self.user, identifier, **terms))  # type: ignore[arg-type]
-        return made[0] if made else None
-
-    def filter_committed(self, identifiers: Sequence[int]) -> list[int]:
-        """The identifiers that this user has not committed yet, for a restarted job."""
-        last = self.last_identifier()
-        return [i for i in identifiers if last is None or i > last]
-
-    def abort(self, messages: Iterable[CommitMessage]) -> None:
-        """Delete the files of messages that were never committed; files that a snapshot holds stay."""
-        abort_messages(self.store, messages)
-
-    def _check_first_time(self, messages: Sequence[CommitMessage]) -> None:
-        """A file that is added twice, or that an abort deleted, would make the table unreadable."""
-        again = find_consumed(self.store, (name for m in messages for name in m.written))
-        if again is not None:
-            raise UnsupportedOperation(
-                f"{self.store.name}: these messages are {again[1]} already; nothing was changed",
-                hint="commit messages only once; write the rows again with a new writer",
-                file=again[0],
-            )
-
-    # -- the retry loop
-
-    def _publish(self, plan: Plan, terms: CommitMeta, empty_too: bool = False) -> list[int]:
-        """Retry until won. Each attempt starts from the newest snapshot."""
-        store, pauses, started = self.store, RetryPolicy.of(self.store), time.monotonic()
-        seen: int | None = None
-        tries = 0
-        while True:
-            latest = store.latest()
-            if seen is None:
-                seen = latest.id if latest else 0
-            change = plan(latest)
-            if change.is_empty and not empty_too:
-                return []
-            check_only_adds(store, change)
-            if (
-                latest is not None
-                and latest.id > seen
-                and (own := self._find_own_commit(seen, latest.id, change, terms))
-            ):
-                return [own.id]
-            self._strict.check(latest, change)
-            outcome = try_commit(store, latest, change, terms)
-            if outcome.published is not Published.LOST:
-                self._strict.passed(outcome.snapshot.id)
-                record_commit(store, outcome.snapshot, tuple(e.file.file_name for e in change.entries if e.kind == ADD))
-                notify_partitions_added(store, {e.partition for e in change.entries if e.kind == ADD})
-                return [outcome.snapshot.id]
-            tries += 1
-            seconds = time.monotonic() - started
-            if tries > pauses.max_retries or (pauses.timeout_ms is not None and seconds * 1000 > pauses.timeout_ms):
-                raise CommitGaveUp(
-                    f"{store.name}: other writers won {tries} times in {seconds:.1f} s",
-                    hint="retry later, or increase 'commit.max-retries'",
-                    tries=tries,
-                    snapshot=outcome.snapshot.id,
-                    path=store.root,
-                )
-            sleep(pauses.after(tries))
-            store.check_identity()
-
-    def _compact_again(self, messages: Sequence[CommitMessage], terms: CommitMeta) -> list[int]:
+    def _after_lost_compaction(self, messages: Sequence[CommitMessage], meta: CommitMeta) -> list[int]:
         """Compact again if reads skip level 0: committed rows would stay invisible until the next compaction.
 
         The rows are committed, so an error here is logged and not raised.
         """
-        from paimon_nb.table.compact import compact  # imported here: compaction commits through this module
-        from paimon_nb.table.scan.plan.planner import visible_levels
+        from paimon_nb.table.compact import compact
+        from paimon_nb.table.scan.plan.snapshot_scan import visible_levels
 
         if visible_levels(self.store) is None:
             return []
@@ -233,9 +49,9 @@ class TableCommit:
                 done = compact(self.store, partitions.__contains__, full=False, buckets=buckets)
                 return self.commit(
                     done,
-                    terms.identifier,
-                    properties=terms.properties,
-                    watermark=terms.watermark,
+                    meta.identifier,
+                    properties=meta.properties,
+                    watermark=meta.watermark,
                     run_maintenance=False,
                 )
             except CommitConflict:
@@ -245,48 +61,9 @@ class TableCommit:
                 break
         return []
 
-    def _run_maintenance(self, identifier: int, partitions: set[bytes]) -> None:
-        from paimon_nb.table.maintenance.post_commit import (
-            run_post_commit,  # imported here: maintenance commits through this module
-        )
+    def _after_commit(self, meta: CommitMeta, partitions: set[bytes]) -> None:
+        from paimon_nb.table.maintenance.post_commit import run_post_commit
 
-        batch = identifier == BATCH_IDENTIFIER
+        batch = meta.identifier == BATCH_IDENTIFIER
         if run_post_commit(self.store, batch=batch, looked_ms=self._looked_ms, partitions=partitions):
             self._looked_ms = clock.now_ms()
-
-    def _find_own_commit(self, seen: int, newest: int, change: Change, terms: CommitMeta) -> Snapshot | None:
-        """A snapshot after `seen` that is this very commit: it succeeded although a failure was reported."""
-        for snapshot_id in range(newest, seen, -1):
-            try:
-                found = self.store.snapshots.get(snapshot_id)
-            except SnapshotNotFound:
-                break  # expired in the meantime
-            same = (found.commit_user, found.commit_identifier) == (terms.user, terms.identifier)
-            if same and found.commit_kind == change.kind:
-                return found
-        return None
-
-    def last_identifier(self) -> int | None:
-        """The identifier of this user's newest remaining commit; None if there is none."""
-        newest, oldest = self.store.snapshots.latest_id(), self.store.snapshots.earliest_id()
-        for snapshot_id in range(newest or 0, (oldest or 1) - 1, -1):
-            try:
-                found = self.store.snapshots.get(snapshot_id)
-            except SnapshotNotFound:
-                return None
-            if found.commit_user == self.user:
-                return found.commit_identifier
-        return None
-
-
-def _check_rows(messages: Sequence[CommitMessage], expected: int | None) -> None:
-    if expected is None:
-        return
-    got = sum(m.row_count for m in messages)
-    if got != expected:
-        raise CommitError(
-            f"the writers received {got} rows but the source counted {expected}; nothing was committed",
-            hint="run the statement again; a task was lost or ran twice",
-            written=got,
-            expected=expected,
-        )

@@ -1,6 +1,6 @@
 """Compaction: the same rows in fewer and larger files. Plans are data; each bucket's work is independent."""
 
-from paimon_nb.table.compact.cluster import clusters
+from paimon_nb.table.bucket_compact.cluster import clusters
 from paimon_nb.table.compact.compact import CompactTask, compact, idle_partitions, plan_compaction, run_task
 from paimon_nb.table.compact.rewrite_index import rewrite_file_indexes
 from paimon_nb.table.compact.sort import SortTask, plan_sort, run_sort, sort_overwrite

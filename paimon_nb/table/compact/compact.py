@@ -14,19 +14,22 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.manifest import DataFile, IndexEntry, ManifestEntry
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
-from paimon_nb.table.commit.abort import abort_messages
-from paimon_nb.table.commit.attempt import index_entries
-from paimon_nb.table.commit.live_files import by_bucket, live_entries
-from paimon_nb.table.commit.message import CommitMessage
-from paimon_nb.table.compact.append import compact_append_bucket, pick_append_auto, pick_append_full, pick_unaware
-from paimon_nb.table.compact.bucket import KeyBucket, needs_full_each_time
-from paimon_nb.table.compact.cluster import cluster, clusters, idle_history, pick_cluster
-from paimon_nb.table.compact.deletion_vectors import BucketVectors
+from paimon_nb.table.bucket_compact.append import (
+    compact_append_bucket,
+    pick_append_auto,
+    pick_append_full,
+    pick_unaware,
+)
+from paimon_nb.table.bucket_compact.bucket import KeyBucket, needs_full_each_time
+from paimon_nb.table.bucket_compact.cluster import cluster, clusters, idle_history, pick_cluster
+from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
 from paimon_nb.table.compact.postpone_bucket import compact_postponed
+from paimon_nb.table.live_files import by_bucket, index_entries, live_entries
 from paimon_nb.table.lsm.pick import Unit
-from paimon_nb.table.scan.plan.planner import visible_levels
-from paimon_nb.table.scan.read.parallel import side_by_side
-from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
+from paimon_nb.table.publish.abort import abort_messages
+from paimon_nb.table.publish.changes import CommitMessage
+from paimon_nb.table.scan.plan.snapshot_scan import visible_levels
+from paimon_nb.table.store import POSTPONE_BUCKET, TableStore, side_by_side
 
 _AT_ONCE = 4
 """Maximum number of buckets in parallel: memory is the limit on a large machine."""

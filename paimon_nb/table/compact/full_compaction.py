@@ -13,9 +13,9 @@ from paimon_nb.base.errors import MissingFile, SnapshotNotFound
 from paimon_nb.format.manifest import ADD, read_manifest_list
 from paimon_nb.options import table as opt
 from paimon_nb.options.write import CHANGELOG_PRODUCER_COMPACTION_INTERVAL
-from paimon_nb.table.commit.live_files import LIVE_FILES, BucketKey, entries_of
-from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.compact.compact import plan_compaction, run_tasks
+from paimon_nb.table.live_files import LIVE_FILES, BucketKey, entries_of
+from paimon_nb.table.publish.changes import CommitMessage
 from paimon_nb.table.store import TableStore
 
 

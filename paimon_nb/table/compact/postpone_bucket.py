@@ -12,9 +12,9 @@ from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import bucket_of
 from paimon_nb.format.types.arrow_builders import to_numpy
 from paimon_nb.options import table as opt
-from paimon_nb.table.commit.live_files import live_entries
-from paimon_nb.table.commit.message import CommitMessage
-from paimon_nb.table.compact.sorted_run_reader import file_rows
+from paimon_nb.table.bucket_compact.sorted_run_reader import file_rows
+from paimon_nb.table.live_files import live_entries
+from paimon_nb.table.publish.changes import CommitMessage
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.write.bucket_assigner import one_chunk, split, take
 

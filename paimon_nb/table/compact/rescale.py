@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
 from paimon_nb.options.support import Access
-from paimon_nb.table.commit.live_files import live_entries
-from paimon_nb.table.commit.message import CommitMessage
-from paimon_nb.table.commit.overwrite import Overwrite
 from paimon_nb.table.compact.compact import refuse_level0_rows
+from paimon_nb.table.live_files import live_entries
+from paimon_nb.table.publish.changes import CommitMessage
+from paimon_nb.table.publish.overwrite import Overwrite
 from paimon_nb.table.scan import plan_scan, read_split
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write import TableWrite

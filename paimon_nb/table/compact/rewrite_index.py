@@ -15,11 +15,11 @@ from paimon_nb.format.index import INDEX_SUFFIX, FileIndexWriter, IndexSpec, fit
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.options.support import Access
-from paimon_nb.table.commit.abort import abort_messages
-from paimon_nb.table.commit.live_files import live_entries
-from paimon_nb.table.commit.message import CommitMessage
+from paimon_nb.table.data_file_writer import store_file_index
+from paimon_nb.table.live_files import live_entries
+from paimon_nb.table.publish.abort import abort_messages
+from paimon_nb.table.publish.changes import CommitMessage
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.write.file_index import store_file_index
 
 
 def rewrite_file_indexes(store: TableStore, partitions: Callable[[bytes], bool] | None = None) -> list[CommitMessage]:

@@ -13,18 +13,17 @@ from dataclasses import dataclass, replace
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.manifest import DataFile, IndexEntry, ManifestEntry
 from paimon_nb.options.support import Access
+from paimon_nb.table.bucket_compact.append import append_rows, in_order
+from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
 from paimon_nb.table.cluster import Order, sorted_rows
-from paimon_nb.table.commit.attempt import index_entries
-from paimon_nb.table.commit.live_files import live_entries
-from paimon_nb.table.commit.message import CommitMessage
-from paimon_nb.table.commit.overwrite import Overwrite
-from paimon_nb.table.compact.append import append_rows, in_order
 from paimon_nb.table.compact.compact import Partitions, refuse_data_evolution, refuse_level0_rows, select_partitions
-from paimon_nb.table.compact.deletion_vectors import BucketVectors
+from paimon_nb.table.data_file_writer import AppendFiles, FileTarget
+from paimon_nb.table.live_files import index_entries, live_entries
+from paimon_nb.table.publish.changes import CommitMessage
+from paimon_nb.table.publish.overwrite import Overwrite
 from paimon_nb.table.scan import read_split
-from paimon_nb.table.scan.plan.planner import plan_snapshot, visible_levels
+from paimon_nb.table.scan.plan.snapshot_scan import plan_snapshot, visible_levels
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.write.rolling_writer import AppendFiles, FileTarget
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.format.schema import TableSchema, create_schema
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.commit.overwrite import Overwrite
 from paimon_nb.table.copy.copy import retry_on_expiry
+from paimon_nb.table.publish.overwrite import Overwrite
 from paimon_nb.table.scan import plan_scan, read_split
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write import TableWrite

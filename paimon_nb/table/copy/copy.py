@@ -18,9 +18,8 @@ from paimon_nb.format.schema import TableSchema
 from paimon_nb.fs import FileIO
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit import CommitMessage, TableCommit
-from paimon_nb.table.commit.attempt import index_entries
-from paimon_nb.table.commit.live_files import by_bucket, live_entries
-from paimon_nb.table.commit.overwrite import Overwrite
+from paimon_nb.table.live_files import by_bucket, index_entries, live_entries
+from paimon_nb.table.publish.overwrite import Overwrite
 from paimon_nb.table.store import TableStore
 
 T = TypeVar("T")

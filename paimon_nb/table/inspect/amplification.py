@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from paimon_nb.format.manifest import ADD, DataFile, ManifestEntry
 from paimon_nb.table.inspect.formatting import bytes_text
-from paimon_nb.table.lsm.keys import key_decoder
-from paimon_nb.table.lsm.levels import Levels
-from paimon_nb.table.scan.plan.manifest_scan import changes, merge_entries
+from paimon_nb.table.live_files import drop_deleted, read_changes
+from paimon_nb.table.lsm.levels import Levels, key_decoder
 from paimon_nb.table.store import TableStore
 
 MAX_SNAPSHOTS = 300
@@ -81,11 +80,11 @@ def amplification(store: TableStore, max_snapshots: int = MAX_SNAPSHOTS) -> Ampl
     if not snapshots:
         return Amplification(store.name, ())
     buckets: dict[Bucket, dict[str, DataFile]] = {}
-    _put(buckets, merge_entries(changes(store, snapshots[0].base_manifest_list).entries))
+    _put(buckets, drop_deleted(read_changes(store, snapshots[0].base_manifest_list).entries))
     shapes = {b: _shape(store, files.values()) for b, files in buckets.items()}
     samples = []
     for snapshot in snapshots:
-        delta = changes(store, snapshot.delta_manifest_list).entries
+        delta = read_changes(store, snapshot.delta_manifest_list).entries
         written, rewritten = _work(delta)
         for bucket in _put(buckets, delta):
             shapes[bucket] = _shape(store, buckets[bucket].values())

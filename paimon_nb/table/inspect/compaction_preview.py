@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.table.commit.attempt import index_entries
-from paimon_nb.table.commit.live_files import by_bucket, live_entries
-from paimon_nb.table.compact.bucket import KeyBucket, pick_limits
+from paimon_nb.table.bucket_compact.bucket import KeyBucket, pick_limits
 from paimon_nb.table.inspect.formatting import bytes_text, partition_text
+from paimon_nb.table.live_files import by_bucket, index_entries, live_entries
 from paimon_nb.table.lsm import Levels
 from paimon_nb.table.lsm.pick import (
     PickLimits,

@@ -11,7 +11,7 @@ from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types import DataField
 from paimon_nb.table.inspect.formatting import bytes_text, partition_text
-from paimon_nb.table.scan.plan.manifest_scan import live
+from paimon_nb.table.live_files import read_live
 from paimon_nb.table.scan.plan.time_travel import AtVersion, resolve
 from paimon_nb.table.store import TableStore
 
@@ -90,7 +90,7 @@ Files = Mapping[tuple[bytes, int, str], DataFile]
 
 
 def _files(store: TableStore, snapshot: Snapshot) -> Files:
-    return {(e.partition, e.bucket, e.file.file_name): e.file for e in live(store, snapshot).entries}
+    return {(e.partition, e.bucket, e.file.file_name): e.file for e in read_live(store, snapshot).entries}
 
 
 def _changes(store: TableStore, before: Files, after: Files) -> Iterator[FileChange]:

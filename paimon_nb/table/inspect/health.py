@@ -17,10 +17,9 @@ from paimon_nb.format.data import read_data_file
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
-from paimon_nb.table.commit.live_files import by_bucket, live_entries
 from paimon_nb.table.inspect.formatting import bytes_text, partition_text
+from paimon_nb.table.live_files import by_bucket, live_entries, snapshot_manifests
 from paimon_nb.table.maintenance.orphans import find_orphans
-from paimon_nb.table.scan.plan.manifest_scan import snapshot_manifests
 from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.read.split_reader import schema_and_system
 from paimon_nb.table.store import TableStore
@@ -264,7 +263,7 @@ def _history(look: _Look) -> Iterator[Finding]:
 
 
 def _manifests(look: _Look) -> Iterator[Finding]:
-    manifests = snapshot_manifests(look.store, look.snapshot)
+    manifests = snapshot_manifests(look.store, look.snapshot, changelog=True)
     if len(manifests) > MANIFESTS_MAX:
         yield Finding(
             "slow", "many manifests", f"each query opens {len(manifests)} manifests",

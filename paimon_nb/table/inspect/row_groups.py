@@ -8,11 +8,9 @@ from paimon_nb.format.data import SEQUENCE_FIELD, SEQUENCE_NUMBER
 from paimon_nb.format.data.parquet import ParquetReader
 from paimon_nb.format.data.read import open_data_file
 from paimon_nb.format.manifest import DataFile
-from paimon_nb.table.scan.plan.planner import ScanPlan
 from paimon_nb.table.scan.plan.prune import file_schema
-from paimon_nb.table.scan.plan.splits import Split
-from paimon_nb.table.scan.read.pushdown import file_filter, pushable_predicate
-from paimon_nb.table.scan.read.split_reader import schema_and_system
+from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan, Split
+from paimon_nb.table.scan.read.split_reader import file_filter, pushable_predicate, schema_and_system
 
 MAX_FILES = 200
 """Maximum number of footers to open."""

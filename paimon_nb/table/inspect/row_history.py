@@ -27,15 +27,13 @@ from paimon_nb.format.manifest import ADD, DataFile
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types.arrow_builders import no_rows
 from paimon_nb.table.inspect.formatting import partition_text
+from paimon_nb.table.live_files import read_changes
 from paimon_nb.table.lsm.superseded import without_older_results
 from paimon_nb.table.merge import MergeSpec, merge
-from paimon_nb.table.merge.sort_order import merge_order
-from paimon_nb.table.scan.plan.manifest_scan import changes
-from paimon_nb.table.scan.plan.planner import every_level, plan_snapshot, visible_levels
+from paimon_nb.table.merge.groups import merge_order
 from paimon_nb.table.scan.plan.prune import file_schema
-from paimon_nb.table.scan.plan.splits import Split
-from paimon_nb.table.scan.predicate.bind import bind
-from paimon_nb.table.scan.predicate.evaluate import keep
+from paimon_nb.table.scan.plan.snapshot_scan import Split, every_level, plan_snapshot, visible_levels
+from paimon_nb.table.scan.predicate.evaluate import bind, keep
 from paimon_nb.table.scan.predicate.model import Compare, Predicate, all_of
 from paimon_nb.table.scan.read.split_reader import load_vector, schema_and_system
 from paimon_nb.table.store import TableStore
@@ -236,7 +234,7 @@ def _births(store: TableStore, names: set[str]) -> dict[str, int]:
     for snapshot in sorted(store.snapshots.all(), key=lambda s: -s.id):
         if len(out) == len(names):
             break
-        for entry in changes(store, snapshot.delta_manifest_list).entries:
+        for entry in read_changes(store, snapshot.delta_manifest_list).entries:
             # An upgraded file is added again by the compaction; its first commit counts.
             if entry.kind == ADD and entry.file.file_name in names:
                 out[entry.file.file_name] = snapshot.id

@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from paimon_nb.format.manifest import DataFile
-from paimon_nb.table.lsm.levels import SortedRun
-from paimon_nb.table.lsm.sections import Section
+from paimon_nb.table.lsm.levels import Section, SortedRun
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,21 @@
-"""A bucket's files arranged in levels and sorted runs; knows sizes and sequence numbers, never contents.
+"""A bucket's files arranged in levels, sorted runs and sections of overlapping key ranges. Never reads a file.
 
-Source: docs/spec/merge-semantics.md section 4 (Paimon `mergetree/Levels.java`, `SortedRun.java`).
+Source: docs/spec/merge-semantics.md section 4 (Paimon `mergetree/Levels.java`, `SortedRun.java`,
+`compact/IntervalPartition.java`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+import struct
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, TypeVar
 
 from paimon_nb.format.manifest import DataFile
+from paimon_nb.format.row import deserialize
+from paimon_nb.format.types import DataType
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,3 +84,107 @@ class Levels:
 def newest_first(file: DataFile) -> tuple[int, int, int, str]:
     """Sort key of level 0. Two jobs may write equal sequence numbers, so time and name break ties."""
     return (-file.max_sequence, file.min_sequence, file.creation_time_ms or 0, file.file_name)
+
+
+Key = tuple[Any, ...]
+
+
+def key_decoder(types: Sequence[DataType]) -> Callable[[bytes], Key]:
+    """A function from a serialized key to a comparable tuple.
+
+    Nulls first, numbers by value, text and bytes bytewise (code points sort as UTF-8 does), false before true.
+    """
+    frozen = tuple(types)
+
+    @lru_cache(maxsize=65536)
+    def decode(data: bytes) -> Key:
+        return tuple(key_order(v) for v in deserialize(frozen, data))
+
+    return decode
+
+
+def key_order(value: Any) -> tuple[bool, Any]:
+    """A value in the in-row Python form as an object with Paimon's order; null is smallest."""
+    if value is None:
+        return (False, 0)
+    if isinstance(value, float):
+        # Java compares keys by < and >: -0.0 equals 0.0. Its NaN then equals everything; here it sorts last.
+        one = math.nan if value != value else value + 0.0
+        bits = struct.unpack("<q", struct.pack("<d", one))[0]
+        return (True, bits if bits >= 0 else -(bits & 0x7FFFFFFFFFFFFFFF) - 1)
+    return (True, value)
+
+
+Section = tuple[SortedRun, ...]
+T = TypeVar("T")
+
+
+def sections(files: Iterable[DataFile], key: Callable[[bytes], Any]) -> list[Section]:
+    """Sections in key order. All rows of a key are in one section; a section with one run needs no merge."""
+    bounded = [(key(f.min_key), key(f.max_key), f) for f in files]
+    return [tuple(SortedRun(tuple(run)) for run in section) for section in cut(bounded)]
+
+
+def cut(bounded: list[tuple[Any, Any, T]]) -> list[list[list[T]]]:
+    """`sections` of anything, as lists of runs. `bounded`: (smallest key, largest key, thing); sorted here."""
+    bounded.sort(key=lambda b: (b[0], b[1]))
+    out: list[list[list[T]]] = []
+    current: list[tuple[Any, Any, T]] = []
+    bound: Any = None
+    for item in bounded:
+        if current and item[0] > bound:
+            out.append(_runs(current))
+            current = []
+        bound = item[1] if not current else max(bound, item[1])
+        current.append(item)
+    if current:
+        out.append(_runs(current))
+    return out
+
+
+def _runs(section: list[tuple[Any, Any, T]]) -> list[list[T]]:
+    """Greedy: each file is added to the run that ends first, if that run ends before the file begins.
+
+    A merge does not depend on the order of the runs, but changes are read file by file: so the order is that of Java's
+    queue.
+    """
+    queue: list[tuple[Any, list[T]]] = []  # (max key of the run's last file, run), a heap by the keys
+    for low, high, file in section:
+        if not queue:
+            _add(queue, (high, [file]))
+            continue
+        end, run = _poll(queue)
+        if end < low:
+            run.append(file)
+            _add(queue, (high, run))
+        else:
+            _add(queue, (high, [file]))
+            _add(queue, (end, run))
+    return [run for _, run in queue]
+
+
+def _add(heap: list[tuple[Any, list[T]]], item: tuple[Any, list[T]]) -> None:
+    """`java.util.PriorityQueue.add`."""
+    at = len(heap)
+    heap.append(item)
+    while at and item[0] < heap[(at - 1) // 2][0]:
+        heap[at] = heap[(at - 1) // 2]
+        at = (at - 1) // 2
+    heap[at] = item
+
+
+def _poll(heap: list[tuple[Any, list[T]]]) -> tuple[Any, list[T]]:
+    """`java.util.PriorityQueue.poll`."""
+    first, item = heap[0], heap.pop()
+    if not heap:
+        return first
+    at = 0
+    while (child := 2 * at + 1) < len(heap):
+        if child + 1 < len(heap) and heap[child + 1][0] < heap[child][0]:
+            child += 1
+        if not heap[child][0] < item[0]:
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = item
+    return first

@@ -25,8 +25,8 @@ from paimon_nb.format.snapshot.statistics import ColumnStatistics, Statistics
 from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row
 from paimon_nb.options import table as opt
 from paimon_nb.table.cluster import ExternalSort
-from paimon_nb.table.commit.commit import TableCommit
-from paimon_nb.table.commit.snapshot_change import Change
+from paimon_nb.table.publish.changes import Change
+from paimon_nb.table.publish.publisher import SnapshotPublisher
 from paimon_nb.table.scan import iter_plan, plan_scan
 from paimon_nb.table.store import TableStore
 
@@ -49,7 +49,7 @@ def analyze(store: TableStore, columns: Sequence[str] | None = ()) -> int | None
     name = store.new_file_name("stat")
     store.fs.write(store.statistics_path(name), found.to_json())
     try:
-        made = TableCommit(store).publish(Change("ANALYZE", statistics=name))
+        made = SnapshotPublisher(store).publish(Change("ANALYZE", statistics=name))
     except BaseException:
         store.fs.delete(store.statistics_path(name))
         raise

@@ -11,10 +11,10 @@ from paimon_nb.base.errors import AlreadyExists, InvalidName, UnsupportedOperati
 from paimon_nb.base.identifier import MAIN_BRANCH
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
-from paimon_nb.table.commit.commit_log import clear_record
-from paimon_nb.table.commit.live_files import live_entries
+from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.maintenance.reachable import changelog_entries, reachable, without_changelog
+from paimon_nb.table.publish.commit_log import clear_record
 from paimon_nb.table.store import TableStore
 
 

@@ -11,7 +11,7 @@ from paimon_nb.base.errors import BadOptionValue, MissingFile, SnapshotNotFound
 from paimon_nb.format.manifest import ADD, DELETE
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
-from paimon_nb.table.commit.live_files import live_entries
+from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.maintenance.reachable import changelog_entries, continues, delta_entries, keeps_delta, reachable
 from paimon_nb.table.store import TableStore

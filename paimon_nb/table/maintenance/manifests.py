@@ -13,17 +13,17 @@ from paimon_nb.base.errors import CommitConflict
 from paimon_nb.format.manifest import ADD, ManifestEntry
 from paimon_nb.format.snapshot import Published, Snapshot
 from paimon_nb.options import table as opt
-from paimon_nb.table.commit.commit import TableCommit
-from paimon_nb.table.commit.live_files import entries_of, live_entries, merge_entries, snapshot_manifests
-from paimon_nb.table.commit.manifests import ManifestWriter
-from paimon_nb.table.commit.message import BATCH_IDENTIFIER, CommitMessage
-from paimon_nb.table.commit.snapshot_change import Change
+from paimon_nb.table.live_files import entries_of, live_entries, merge_entries, snapshot_manifests
+from paimon_nb.table.maintenance.post_commit import run_post_commit
+from paimon_nb.table.publish.changes import BATCH_IDENTIFIER, Change, CommitMessage
+from paimon_nb.table.publish.manifests import ManifestWriter
+from paimon_nb.table.publish.publisher import SnapshotPublisher
 from paimon_nb.table.store import TableStore
 
 
 def compact_manifests(store: TableStore) -> int | None:
     """Write the same entries into as few manifests as possible. Returns the COMPACT snapshot's id; None: nothing to gain."""
-    return TableCommit(store).publish(lambda latest: Change("COMPACT", joins_manifests=_pays(store, latest)))
+    return SnapshotPublisher(store).publish(lambda latest: Change("COMPACT", joins_manifests=_pays(store, latest)))
 
 
 def _pays(store: TableStore, latest: Snapshot | None) -> bool:
@@ -52,7 +52,8 @@ def remove_missing_files(store: TableStore, *, dry_run: bool = False) -> list[st
             CommitMessage(e.partition, e.bucket, e.total_buckets, deleted_files=(e.file,), base_snapshot=snapshot.id)
             for e in missing
         ]
-        TableCommit(store).commit(messages)
+        if SnapshotPublisher(store).commit(messages):
+            run_post_commit(store)
     return [store.data_path(e.partition, e.bucket, e.file) for e in missing]
 
 

@@ -12,10 +12,10 @@ from paimon_nb.base.identifier import MAIN_BRANCH
 from paimon_nb.format.manifest import ADD
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
-from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.commit.live_files import live_entries
-from paimon_nb.table.commit.snapshot_change import Change
+from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.branches import open_branch
+from paimon_nb.table.publish.changes import Change
+from paimon_nb.table.publish.publisher import SnapshotPublisher
 from paimon_nb.table.store import TableStore
 
 
@@ -49,7 +49,7 @@ def merge_branch(store: TableStore, source: str, target: str = MAIN_BRANCH) -> i
         new = [replace(e, kind=ADD, file=replace(e.file, first_row_id=None)) for e in entries if e.identity not in has]
         return Change("APPEND", tuple(new))
 
-    return TableCommit(taking).publish(missing)
+    return SnapshotPublisher(taking).publish(missing)
 
 
 def _branch(store: TableStore, name: str) -> TableStore:

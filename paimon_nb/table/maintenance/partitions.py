@@ -11,12 +11,11 @@ from paimon_nb.base import clock
 from paimon_nb.base.errors import BadOptionValue, UnknownName, UnsupportedOperation
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
-from paimon_nb.table.commit.commit import TableCommit
-from paimon_nb.table.commit.listeners import notify_partitions_dropped
-from paimon_nb.table.commit.live_files import live_entries
-from paimon_nb.table.commit.overwrite import Overwrite, drop_partitions_change, overwrite_change, partition_matcher
-from paimon_nb.table.commit.snapshot_change import Change
+from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.partition_time import partition_time
+from paimon_nb.table.publish.changes import Change
+from paimon_nb.table.publish.overwrite import Overwrite, drop_partitions_change, overwrite_change, partition_matcher
+from paimon_nb.table.publish.publisher import SnapshotPublisher, notify_partitions_dropped
 from paimon_nb.table.store import TableStore
 
 _STRATEGIES = ("values-time", "update-time")
@@ -24,7 +23,7 @@ _STRATEGIES = ("values-time", "update-time")
 
 def truncate(store: TableStore) -> int | None:
     """Empty the table with one OVERWRITE snapshot. Returns its id; None if there was nothing to delete."""
-    return TableCommit(store).publish(lambda latest: overwrite_change(store, latest, [], Overwrite()))
+    return SnapshotPublisher(store).publish(lambda latest: overwrite_change(store, latest, [], Overwrite()))
 
 
 def drop_partitions(store: TableStore, specs: Sequence[Mapping[str, Any]], *, must_exist: bool = False) -> int | None:
@@ -48,7 +47,7 @@ def drop_partitions(store: TableStore, specs: Sequence[Mapping[str, Any]], *, mu
         dropped_partitions = change.drops_index_of or frozenset()
         return change
 
-    made = TableCommit(store).publish(plan)
+    made = SnapshotPublisher(store).publish(plan)
     notify_partitions_dropped(store, dropped_partitions)
     return made
 

@@ -10,7 +10,7 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.options import table as opt
 from paimon_nb.table.maintenance.auto_tags import create_batch_tag, create_due_tags
 from paimon_nb.table.maintenance.consumers import expire_consumers
-from paimon_nb.table.maintenance.expire import ExpireLimits, expire_changelogs, expire_snapshots
+from paimon_nb.table.maintenance.expire import expire_changelogs, expire_snapshots
 from paimon_nb.table.maintenance.mark_done import mark_done
 from paimon_nb.table.maintenance.partitions import expire_partitions
 from paimon_nb.table.maintenance.tags import expire_tags
@@ -35,19 +35,20 @@ def run_post_commit(
 
     The rows are committed already, so an error here is logged and not raised: the next commit tries again.
     """
-    own = not store.options.write_only
+    o, own = store.options, not store.options.write_only
     looks = own and _partitions_are_due(store, batch, looked_ms)
-    done = batch and bool(store.schema.partition_keys) and store.options.get(opt.PARTITION_END_INPUT_TO_DONE)
-    marks: list[tuple[bool, Callable[[TableStore], object]]] = [(done, lambda s: mark_done(s, partitions))]
-    chores: list[tuple[bool, Callable[[TableStore], object]]] = [
-        (True, expire_consumers),
+    done = batch and bool(store.schema.partition_keys) and o.get(opt.PARTITION_END_INPUT_TO_DONE)
+    tags = o.get(opt.TAG_AUTOMATIC_CREATION)
+    steps: list[tuple[bool, Callable[[TableStore], object]]] = [
+        (done, lambda s: mark_done(s, partitions)),
+        (own and o.get(opt.CONSUMER_EXPIRATION_TIME) is not None, expire_consumers),
         (looks, expire_partitions),
-        (True, create_due_tags),
-        (batch, create_batch_tag),
-        (bool(store.options.get(opt.TAG_TIME_EXPIRE_ENABLED)), expire_tags),
-        (True, _expire_history),
+        (own and tags in ("process-time", "watermark"), create_due_tags),
+        (own and batch and tags == "batch", create_batch_tag),
+        (own and bool(o.get(opt.TAG_TIME_EXPIRE_ENABLED)), _expire_tags),
+        (own, _expire_history),
     ]
-    for due, step in marks + (chores if own else []):
+    for due, step in steps:
         try:
             if due:
                 step(store)
@@ -56,8 +57,19 @@ def run_post_commit(
     return looks
 
 
+def _expire_tags(store: TableStore) -> None:
+    if store.tags.names():
+        expire_tags(store)
+
+
 def _expire_history(store: TableStore) -> None:
-    if _anything_to_expire(store):
+    oldest, newest = store.snapshots.earliest_id(), store.snapshots.latest_id()
+    # A cheap check before the expensive one.
+    if (
+        oldest is not None
+        and newest is not None
+        and newest - oldest >= store.options.get(opt.SNAPSHOT_NUM_RETAINED_MIN)
+    ):
         expire_snapshots(store)
     if store.changelogs.ids():
         expire_changelogs(store)
@@ -72,11 +84,3 @@ def _partitions_are_due(store: TableStore, batch: bool, looked_ms: int | None) -
     if interval == 0 or (batch and o.get(opt.END_INPUT_CHECK_PARTITION_EXPIRE)):
         return True
     return looked_ms is not None and clock.now_ms() - looked_ms > interval
-
-
-def _anything_to_expire(store: TableStore) -> bool:
-    """A cheap check before the expensive one."""
-    oldest, newest = store.snapshots.earliest_id(), store.snapshots.latest_id()
-    if oldest is None or newest is None:
-        return False
-    return newest - oldest >= ExpireLimits.of(store).retain_min

@@ -20,7 +20,7 @@ from paimon_nb.format.manifest import (
     read_manifest_list,
 )
 from paimon_nb.format.snapshot import Snapshot
-from paimon_nb.table.commit.live_files import live_entries
+from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.store import TableStore
 
 

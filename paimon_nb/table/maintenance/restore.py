@@ -13,10 +13,9 @@ from dataclasses import replace
 from paimon_nb.base.errors import CommitConflict
 from paimon_nb.format.manifest import ADD, DELETE, DataFile, IndexEntry, ManifestEntry
 from paimon_nb.format.snapshot import Snapshot
-from paimon_nb.table.commit.attempt import index_entries
-from paimon_nb.table.commit.commit import TableCommit
-from paimon_nb.table.commit.live_files import live_entries
-from paimon_nb.table.commit.snapshot_change import Change
+from paimon_nb.table.live_files import index_entries, live_entries
+from paimon_nb.table.publish.changes import Change
+from paimon_nb.table.publish.publisher import SnapshotPublisher
 from paimon_nb.table.store import TableStore
 
 _CHUNK = 8 << 20
@@ -46,7 +45,7 @@ def restore_as_latest(store: TableStore, target: Snapshot) -> int | None:
             replaces_buckets=True,
             drops_index_of=None,
         )
-        return TableCommit(store).publish(lambda latest: _on_top(store, latest, now, change))
+        return SnapshotPublisher(store).publish(lambda latest: _on_top(store, latest, now, change))
     except BaseException:
         for path in made:
             store.fs.delete(path)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from paimon_nb.base.errors import SnapshotNotFound
 from paimon_nb.format.manifest import ADD
 from paimon_nb.format.snapshot import Snapshot
-from paimon_nb.table.commit.commit_log import clear_record
-from paimon_nb.table.commit.live_files import live_entries
+from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.maintenance.reachable import (
     changelog_entries,
@@ -15,6 +14,7 @@ from paimon_nb.table.maintenance.reachable import (
     reachable,
     without_changelog,
 )
+from paimon_nb.table.publish.commit_log import clear_record
 from paimon_nb.table.store import TableStore
 
 

@@ -11,7 +11,7 @@ from paimon_nb.format.metadata_json import java_json
 from paimon_nb.format.snapshot import Snapshot, Tag
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
-from paimon_nb.table.commit.live_files import live_entries
+from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.maintenance.reachable import reachable, without_changelog
 from paimon_nb.table.store import TableStore

@@ -1,18 +1,47 @@
-"""Merges sorted runs into one row per key: the kernel of reads, writes and compaction."""
+"""Merges sorted runs into one row per key: the kernel of reads, writes and compaction; and the merge engines by name."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyarrow as pa
 
+from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.registry import Registry
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
-from paimon_nb.table.merge.engines import MERGE_ENGINES
-from paimon_nb.table.merge.groups import Groups
-from paimon_nb.table.merge.sort_order import Indices, group_ends, group_starts, merge_order
+from paimon_nb.table.merge.aggregation import aggregation
+from paimon_nb.table.merge.groups import Groups, Indices, group_ends, group_starts, merge_order
+from paimon_nb.table.merge.partial_update import partial_update
 from paimon_nb.table.merge.spec import MergeSpec
+
+
+def deduplicate(groups: Groups, spec: MergeSpec) -> pa.Table:
+    """Kind and sequence number are those of the last version."""
+    return groups.take(groups.ends)
+
+
+def first_row(groups: Groups, spec: MergeSpec) -> pa.Table:
+    """Raises `UnsupportedOperation` for -U and -D."""
+    kinds = to_numpy(groups.kv.column(VALUE_KIND))
+    if bool(((kinds == 1) | (kinds == 3)).any()):
+        raise UnsupportedOperation(
+            "merge engine first-row does not accept -U or -D", hint="set 'ignore-delete' = 'true' to drop them"
+        )
+    return groups.take(groups.starts)
+
+
+MERGE_ENGINES: Registry[Callable[[Groups, MergeSpec], pa.Table]] = Registry(
+    "merge engine",
+    {
+        "deduplicate": deduplicate,
+        "partial-update": partial_update,
+        "aggregation": aggregation,
+        "first-row": first_row,
+    },
+)
+
 
 INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE = 0, 1, 2, 3
 

@@ -16,9 +16,8 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.table.merge.aggregate import Aggregate, aggregate_of
-from paimon_nb.table.merge.groups import Groups
+from paimon_nb.table.merge.groups import Groups, Indices
 from paimon_nb.table.merge.python_rows import python_columns, table_of
-from paimon_nb.table.merge.sort_order import Indices
 from paimon_nb.table.merge.spec import MergeSpec
 
 

@@ -5,19 +5,11 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.lazy_imports import lazy_getattr
 
 if TYPE_CHECKING:
-    from paimon_nb.table.scan.plan.incremental import (
-        Between,
-        BetweenTimes,
-        Increment,
-        ToAutoTag,
-        parse_incremental,
-        plan_changes,
-        plan_incremental,
-    )
-    from paimon_nb.table.scan.plan.planner import ScanPlan, every_level, plan_scan, plan_snapshot
+    from paimon_nb.table.scan.plan.incremental import plan_changes, plan_incremental
+    from paimon_nb.table.scan.plan.planner import plan_scan
     from paimon_nb.table.scan.plan.point_lookup import PointLookup
     from paimon_nb.table.scan.plan.scan_report import ScanReport, Skip, Stage
-    from paimon_nb.table.scan.plan.splits import DvRef, Split
+    from paimon_nb.table.scan.plan.snapshot_scan import DvRef, ScanPlan, Split, every_level, plan_snapshot
     from paimon_nb.table.scan.plan.time_travel import (
         OWN_SCHEMA,
         AtSnapshot,
@@ -25,8 +17,13 @@ if TYPE_CHECKING:
         AtTime,
         AtVersion,
         AtWatermark,
+        Between,
+        BetweenTimes,
+        Increment,
         Latest,
         TimeTravel,
+        ToAutoTag,
+        parse_incremental,
         parse_travel,
         resolve,
     )
@@ -52,15 +49,15 @@ else:
     __getattr__ = lazy_getattr(
         __name__,
         {
-            "predicate.evaluate": "keep",
+
             "plan.scan_report": "ScanReport Skip Stage",
-            "plan.incremental": "Between BetweenTimes Increment ToAutoTag parse_incremental plan_changes plan_incremental",
-            "plan.planner": "ScanPlan every_level plan_scan plan_snapshot",
+            "plan.incremental": "plan_changes plan_incremental",
+            "plan.planner": "plan_scan", "plan.snapshot_scan": "DvRef ScanPlan Split every_level plan_snapshot",
             "plan.point_lookup": "PointLookup",
-            "predicate.model": "And Compare Constant In IsNotNull IsNull Like Not Or Predicate StartsWith all_of conjuncts",
+            "predicate.evaluate": "keep", "predicate.model": "And Compare Constant In IsNotNull IsNull Like Not Or Predicate StartsWith all_of conjuncts",
             "read.split_reader": "iter_plan load_vector read_plan read_split read_split_kinds",
-            "plan.splits": "DvRef Split",
-            "plan.time_travel": "OWN_SCHEMA AtSnapshot AtTag AtTime AtVersion AtWatermark Latest TimeTravel parse_travel resolve",
+
+            "plan.time_travel": "OWN_SCHEMA AtSnapshot AtTag AtTime AtVersion AtWatermark Between BetweenTimes Increment Latest TimeTravel ToAutoTag parse_incremental parse_travel resolve",
             "predicate.parser": "parse_predicate",
         },
     )  # fmt: skip

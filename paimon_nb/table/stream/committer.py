@@ -18,8 +18,8 @@ from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.options import table as opt
 from paimon_nb.options.write import SINK_SAVEPOINT_AUTO_TAG
 from paimon_nb.table.commit import CommitMessage, TableCommit
-from paimon_nb.table.commit.live_files import BucketKey
 from paimon_nb.table.compact.full_compaction import FullCompactions, compact_behind, written_by
+from paimon_nb.table.live_files import BucketKey
 from paimon_nb.table.maintenance.auto_tags import makes_tags_by_clock, waits_for_a_snapshot
 from paimon_nb.table.maintenance.partition_done_tracker import IdlePartitions, marks_idle
 from paimon_nb.table.maintenance.tags import create_tag

@@ -20,12 +20,19 @@ from paimon_nb.format.manifest import ADD, DELETE, DataFile, ManifestEntry
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types.arrow_builders import from_numpy, no_rows, to_numpy
 from paimon_nb.options import table as opt
+from paimon_nb.table.live_files import read_changes, read_live
 from paimon_nb.table.merge.merge import without_retracts
-from paimon_nb.table.scan.plan.manifest_scan import changes, live
-from paimon_nb.table.scan.plan.planner import grouped, is_independent, live_pruned, select, vectors_of
 from paimon_nb.table.scan.plan.prune import Pruner
-from paimon_nb.table.scan.plan.splits import Split, pack_bucket
-from paimon_nb.table.scan.predicate.bind import bind
+from paimon_nb.table.scan.plan.snapshot_scan import (
+    Split,
+    grouped,
+    is_independent,
+    live_pruned,
+    pack_bucket,
+    select,
+    vectors_of,
+)
+from paimon_nb.table.scan.predicate.evaluate import bind
 from paimon_nb.table.scan.predicate.model import Predicate, only_on
 from paimon_nb.table.scan.read.split_reader import read_split, read_split_kinds
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
@@ -207,7 +214,7 @@ def _waiting(
     if store.bucket_option != POSTPONE_BUCKET or store.options.changelog_producer != "none":
         return ()
     pruner = _key_pruner(store, bound)
-    waiting = [e for e in live(store, snapshot, pruner.keep_manifests).entries if e.bucket == POSTPONE_BUCKET]
+    waiting = [e for e in read_live(store, snapshot, pruner.keep_manifests).entries if e.bucket == POSTPONE_BUCKET]
     entries = pruner.statistics(pruner.created_since(pruner.partitions(waiting), since_ms))
     return _one_by_one(store, snapshot, entries)
 
@@ -275,7 +282,7 @@ def _overwritten(store: TableStore, snapshot: Snapshot, bound: Predicate | None)
 def _pruned_changes(store: TableStore, manifests: str, bound: Predicate | None) -> Sequence[ManifestEntry]:
     """Entries of one commit."""
     pruner = _key_pruner(store, bound)
-    entries = pruner.buckets(pruner.partitions(changes(store, manifests, pruner.keep_manifests).entries))
+    entries = pruner.buckets(pruner.partitions(read_changes(store, manifests, pruner.keep_manifests).entries))
     return pruner.statistics(_real_buckets(store, entries))
 
 

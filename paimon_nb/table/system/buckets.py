@@ -6,7 +6,7 @@ from typing import Any
 
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.columns import fixed, partition_texts
-from paimon_nb.table.system.file_totals import stated_entries, totals
+from paimon_nb.table.system.file_totals import totals, unmerged_entries
 
 COLUMNS = {
     "partition": "STRING",
@@ -19,7 +19,7 @@ COLUMNS = {
 
 
 def _rows(store: TableStore) -> list[tuple[Any, ...]]:
-    entries = stated_entries(store, store.latest())
+    entries = unmerged_entries(store, store.latest())
     text = partition_texts(store)
     found = totals(entries, lambda e: (e.partition, e.bucket))
     rows = [(text(p), b, t.rows, t.size, t.files, t.newest_ms) for (p, b), t in found.items()]

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from paimon_nb.format.manifest import DELETE, ManifestEntry
 from paimon_nb.format.snapshot import Snapshot
-from paimon_nb.table.scan.plan.manifest_scan import changes, live
+from paimon_nb.table.live_files import read_changes, read_live
 from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve
 from paimon_nb.table.store import TableStore
 
@@ -37,18 +37,18 @@ class Totals:
         self.total_buckets = entry.total_buckets
 
 
-def live_entries(store: TableStore) -> tuple[Snapshot | None, Sequence[ManifestEntry]]:
+def selected_entries(store: TableStore) -> tuple[Snapshot | None, Sequence[ManifestEntry]]:
     """The snapshot selected by the store's options, and its files, level 0 included."""
     snapshot = resolve(store, parse_travel(store.options))
-    return snapshot, live(store, snapshot).entries if snapshot is not None else []
+    return snapshot, read_live(store, snapshot).entries if snapshot is not None else []
 
 
-def stated_entries(store: TableStore, snapshot: Snapshot | None) -> list[ManifestEntry]:
+def unmerged_entries(store: TableStore, snapshot: Snapshot | None) -> list[ManifestEntry]:
     """Every entry of a snapshot's manifests, unmerged: added files, also those deleted later, and the deletions."""
     if snapshot is None:
         return []
     names = (snapshot.base_manifest_list, snapshot.delta_manifest_list)
-    return [e for name in names for e in changes(store, name).entries]
+    return [e for name in names for e in read_changes(store, name).entries]
 
 
 def totals(entries: Sequence[ManifestEntry], key: Callable[[ManifestEntry], K]) -> dict[K, Totals]:

@@ -17,7 +17,7 @@ from paimon_nb.table.scan.plan.time_travel import Latest
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.columns import SystemTable, fixed, partition_texts
 from paimon_nb.table.system.file_stats import StatsTexts
-from paimon_nb.table.system.file_totals import stated_entries, totals
+from paimon_nb.table.system.file_totals import totals, unmerged_entries
 
 COLUMNS = {
     "partition": "STRING",
@@ -47,7 +47,7 @@ def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     store = plan.store
     if plan.snapshot is not None and not isinstance(parse_travel(store.options), Latest):
         store = store.at_schema(store.schemas.get(plan.snapshot.schema_id))  # a past snapshot uses its own columns
-        present = set(totals(stated_entries(store, store.latest()), lambda e: e.partition))
+        present = set(totals(unmerged_entries(store, store.latest()), lambda e: e.partition))
     texts, partition = StatsTexts(store), partition_texts(store)
     for split in plan.splits:
         if present is not None and split.partition not in present:

@@ -15,7 +15,7 @@ from paimon_nb.format.row import partition_path
 from paimon_nb.options import table as opt
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.columns import columns_of, table_of
-from paimon_nb.table.system.file_totals import Totals, live_entries, totals
+from paimon_nb.table.system.file_totals import Totals, selected_entries, totals
 
 
 class HasStore(Protocol):
@@ -69,7 +69,7 @@ def all_tables(catalog: Any) -> pa.Table:
 
 
 def _table_row(database: str, table: str, store: TableStore) -> tuple[Any, ...]:
-    _, entries = live_entries(store)
+    _, entries = selected_entries(store)
     total = totals(entries, lambda _e: 0).get(0, Totals())
     kind = store.options.get(opt.TYPE) or "table"
     first = store.schemas.get(0) if 0 in store.schemas.ids() else store.schema
@@ -87,7 +87,7 @@ def all_partitions(catalog: Any) -> pa.Table:
 def _partition_rows(database: str, table: str, store: TableStore) -> Iterator[tuple[Any, ...]]:
     if not store.schema.partition_keys:
         return
-    _, entries = live_entries(store)
+    _, entries = selected_entries(store)
     for partition, t in totals(entries, lambda e: e.partition).items():
         name = partition_path(
             store.schema.partition_fields,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from paimon_nb.format.row import arity_of
-from paimon_nb.table.scan.plan.manifest_scan import snapshot_manifests
+from paimon_nb.table.live_files import snapshot_manifests
 from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.columns import fixed, partition_texts
@@ -25,7 +25,7 @@ COLUMNS = {
 def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     snapshot = resolve(store, parse_travel(store.options))
     text = _stats_text(store)
-    for m in snapshot_manifests(store, snapshot) if snapshot is not None else []:
+    for m in snapshot_manifests(store, snapshot, changelog=True) if snapshot is not None else []:
         low, high = text(m.partition_stats.min_values), text(m.partition_stats.max_values)
         yield (m.file_name, m.file_size, m.num_added, m.num_deleted, m.schema_id, low, high)
 

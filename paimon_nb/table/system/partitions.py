@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from paimon_nb.options import table as opt
-from paimon_nb.table.scan.plan.fallback_branch import fallback_state
+from paimon_nb.table.scan.plan.planner import fallback_state
 from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.columns import fixed, partition_texts
-from paimon_nb.table.system.file_totals import stated_entries, totals
+from paimon_nb.table.system.file_totals import totals, unmerged_entries
 
 COLUMNS = {
     "partition": "STRING",
@@ -23,12 +23,12 @@ COLUMNS = {
 def _rows(store: TableStore) -> list[tuple[Any, ...]]:
     travel = parse_travel(store.options)
     snapshot = resolve(store, travel)
-    entries = stated_entries(store, snapshot)
+    entries = unmerged_entries(store, snapshot)
     text = partition_texts(store)
     if name := store.options.get(opt.SCAN_FALLBACK_BRANCH):
         own = set(totals(entries, lambda e: e.partition))
         other, state = fallback_state(store, name, travel, snapshot)
-        entries += [e for e in stated_entries(other, state) if e.partition not in own]
+        entries += [e for e in unmerged_entries(other, state) if e.partition not in own]
     # Postponed files belong to no partition yet, as in Java.
     real = [e for e in entries if e.bucket >= 0] if store.bucket_option == -2 else entries
     found = totals(real, lambda e: e.partition)

@@ -15,13 +15,12 @@ from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types import DataField
 from paimon_nb.options import table as opt
-from paimon_nb.table.commit.live_files import live_entries
-from paimon_nb.table.commit.message import CommitMessage
-from paimon_nb.table.commit.snapshot_change import Change, append_change
-from paimon_nb.table.scan.plan.splits import Split
+from paimon_nb.table.data_file_writer import AppendFiles, FileTarget
+from paimon_nb.table.live_files import live_entries
+from paimon_nb.table.publish.changes import Change, CommitMessage, append_change
+from paimon_nb.table.scan.plan.snapshot_scan import Split
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write.global_index import drop_stale_indexes
-from paimon_nb.table.write.rolling_writer import AppendFiles, FileTarget
 
 
 class _ColumnFile(AppendFiles):

@@ -14,12 +14,12 @@ import pyarrow as pa
 from paimon_nb.format.row import to_scalar
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
-from paimon_nb.table.commit.live_files import live_entries
+from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.lsm.superseded import key_ids
 from paimon_nb.table.scan.read.bucket_keys import bucket_keys
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write.bucket_assigner import partition_groups
-from paimon_nb.table.write.row_kinds import DELETE, UPDATE_BEFORE
+from paimon_nb.table.write.input_rows import DELETE, UPDATE_BEFORE
 
 BucketKey = tuple[bytes, int]
 

@@ -15,9 +15,8 @@ from paimon_nb.format.index import read_hash_index, write_hash_index
 from paimon_nb.format.manifest import IndexEntry
 from paimon_nb.format.row import key_hash
 from paimon_nb.options import table as opt
-from paimon_nb.table.commit.attempt import index_entries
-from paimon_nb.table.commit.message import CommitMessage
-from paimon_nb.table.commit.snapshot_change import HASH
+from paimon_nb.table.live_files import index_entries
+from paimon_nb.table.publish.changes import HASH, CommitMessage
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write.bucket_assigner import one_chunk
 

@@ -11,8 +11,8 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.manifest import IndexEntry
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
-from paimon_nb.table.commit.message import CommitMessage
-from paimon_nb.table.scan.plan.manifest_scan import index_entries
+from paimon_nb.table.live_files import index_entries
+from paimon_nb.table.publish.changes import CommitMessage
 from paimon_nb.table.store import TableStore
 
 

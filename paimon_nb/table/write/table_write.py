@@ -22,21 +22,18 @@ from paimon_nb.format.row import EMPTY_ROW
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
-from paimon_nb.table.commit.abort import abort_messages
-from paimon_nb.table.commit.live_files import LIVE_FILES, BucketFiles, BucketKey
-from paimon_nb.table.commit.manifests import manifest_format
-from paimon_nb.table.commit.message import CommitMessage
+from paimon_nb.table.data_file_writer import FileTarget
+from paimon_nb.table.live_files import LIVE_FILES, BucketFiles, BucketKey
 from paimon_nb.table.merge import MergeSpec
+from paimon_nb.table.publish.abort import abort_messages
+from paimon_nb.table.publish.changes import CommitMessage
+from paimon_nb.table.publish.manifests import manifest_format
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
-from paimon_nb.table.write.append_writer import AppendBucketWriter, write_order
-from paimon_nb.table.write.arrow_input import Rows, as_table
 from paimon_nb.table.write.bucket_assigner import fixed_buckets, partition_groups, split, take
+from paimon_nb.table.write.bucket_writers import AppendBucketWriter, KeyBucketWriter, write_order
 from paimon_nb.table.write.cross_partition import CrossPartition
-from paimon_nb.table.write.defaults import with_defaults
 from paimon_nb.table.write.dynamic_bucket import DynamicBuckets
-from paimon_nb.table.write.merge_tree_writer import KeyBucketWriter
-from paimon_nb.table.write.rolling_writer import FileTarget
-from paimon_nb.table.write.row_kinds import Kinds, row_kinds, rows_to_keep
+from paimon_nb.table.write.input_rows import Kinds, Rows, as_table, row_kinds, rows_to_keep, with_defaults
 
 Writer = KeyBucketWriter | AppendBucketWriter
 MIN_THREADS = 4
@@ -161,7 +158,7 @@ class TableWrite:
         """Flush everything and run the due compactions. Returns one message per touched bucket and closes the write."""
         self._check_open()
         self._done = True
-        from paimon_nb.table.compact.write_compaction import compact_after_write, upgraded, wants_upgrade
+        from paimon_nb.table.bucket_compact.bucket import compact_after_write, upgraded, wants_upgrade
 
         try:
             messages = self._messages()

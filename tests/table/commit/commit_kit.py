@@ -9,9 +9,10 @@ from paimon_nb.format.row import serialize
 from paimon_nb.format.schema import SchemaDirectory, create_schema
 from paimon_nb.format.types import Atomic, parse_type
 from paimon_nb.fs import FileIO, MemoryFileIO
-from paimon_nb.table.commit import CommitMessage, commit_log
-from paimon_nb.table.commit.live_files import LIVE_FILES, live_entries
+from paimon_nb.table.commit import CommitMessage
+from paimon_nb.table.live_files import LIVE_FILES, live_entries
 from paimon_nb.table.maintenance.reachable import reachable
+from paimon_nb.table.publish import commit_log
 from paimon_nb.table.store import TableStore
 
 _numbers = itertools.count()

@@ -18,9 +18,9 @@ from paimon_nb.format.manifest import read_manifest, read_manifest_list
 from paimon_nb.format.schema import SchemaDirectory
 from paimon_nb.fs import MemoryFileIO
 from paimon_nb.table.commit import BATCH_IDENTIFIER, CommitMessage, TableCommit
-from paimon_nb.table.commit.live_files import live_entries
-from paimon_nb.table.commit.overwrite import Overwrite
+from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance import drop_partitions, truncate
+from paimon_nb.table.publish.overwrite import Overwrite
 
 
 def commit(store, *messages, **how):

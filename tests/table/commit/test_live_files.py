@@ -10,10 +10,10 @@ from write_kit import put
 
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.commit.live_files import LiveFiles, live_entries
-from paimon_nb.table.commit.overwrite import Overwrite
 from paimon_nb.table.compact import compact
+from paimon_nb.table.live_files import LiveFiles, live_entries
 from paimon_nb.table.maintenance import rollback_to_snapshot
+from paimon_nb.table.publish.overwrite import Overwrite
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -7,7 +7,7 @@ from commit_kit import added, data_file, lacking, leftovers, live, make_table, n
 
 from paimon_nb.fs import MemoryFileIO
 from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.commit import commit as commit_module
+from paimon_nb.table.publish import publisher
 
 
 class LossyFileIO(MemoryFileIO):
@@ -36,7 +36,7 @@ class LossyFileIO(MemoryFileIO):
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch):
-    monkeypatch.setattr(commit_module, "sleep", lambda seconds: None)
+    monkeypatch.setattr(publisher, "sleep", lambda seconds: None)
 
 
 @pytest.mark.parametrize("commits", [200, pytest.param(1000, marks=pytest.mark.nightly)])

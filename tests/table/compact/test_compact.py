@@ -12,14 +12,13 @@ from paimon_nb.base import clock
 from paimon_nb.base.errors import CommitConflict
 from paimon_nb.format.data import VALUE_KIND
 from paimon_nb.format.types import DataField, parse_type
+from paimon_nb.table.bucket_compact.sorted_run_reader import file_rows
 from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.commit.attempt import index_entries
-from paimon_nb.table.commit.live_files import live_entries
-from paimon_nb.table.commit.overwrite import Overwrite
 from paimon_nb.table.compact import compact
-from paimon_nb.table.compact.sorted_run_reader import file_rows
+from paimon_nb.table.live_files import index_entries, live_entries
 from paimon_nb.table.maintenance import ExpireLimits, expire_snapshots, rollback_to_snapshot
 from paimon_nb.table.maintenance.reachable import changelog_entries
+from paimon_nb.table.publish.overwrite import Overwrite
 from paimon_nb.table.row_rewrite import single_files, take_out
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.table import Table
@@ -260,7 +259,7 @@ class TestAppend:
 
 class TestMemory:
     def test_chunks_equal_the_whole(self, tmp_path, monkeypatch):
-        from paimon_nb.table.compact import lookup_levels, sorted_run_reader
+        from paimon_nb.table.bucket_compact import lookup_levels, sorted_run_reader
 
         real = sorted_run_reader.iter_data_file
         small = lambda fs, path, fields, columns=None, rows=7: real(fs, path, fields, columns, min(rows, 7))  # noqa: E731

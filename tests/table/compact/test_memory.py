@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 from write_kit import make_table, put
 
-from paimon_nb.table.commit.live_files import live_entries
-from paimon_nb.table.compact.sorted_run_reader import LevelFiles, piece_rows, stream
+from paimon_nb.table.bucket_compact.sorted_run_reader import LevelFiles, piece_rows, stream
+from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.scan import plan_scan, read_split
 
 ALLOWED = 14_000_000

@@ -6,7 +6,7 @@ import pytest
 from write_kit import by_key, compact_all, history, levels, make_table, put, rows_of
 
 from paimon_nb.base import clock
-from paimon_nb.table.commit.live_files import live_entries
+from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance import find_orphans
 
 KV = {"k": "INT", "v": "STRING"}

@@ -8,7 +8,7 @@ import pytest
 from write_kit import make_table, put, rows_of
 
 from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.table.commit.live_files import live_entries
+from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.table import Table
 

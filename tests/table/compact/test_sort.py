@@ -23,9 +23,9 @@ from paimon_nb.format.data import read_data_file
 from paimon_nb.table.cluster import ExternalSort, Order
 from paimon_nb.table.cluster.curve import STRATEGIES
 from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.commit.live_files import live_entries
 from paimon_nb.table.compact import plan_sort, run_sort, sort_overwrite
 from paimon_nb.table.compact.rescale import rescale
+from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.scan import plan_scan, read_split
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table

@@ -21,7 +21,7 @@ from paimon_nb.format.row import EMPTY_ROW, serialize
 from paimon_nb.format.types import Atomic
 from paimon_nb.table.lsm import Levels, sections
 from paimon_nb.table.lsm.compaction_plan import Rewrite, compaction_steps
-from paimon_nb.table.lsm.keys import key_decoder
+from paimon_nb.table.lsm.levels import key_decoder
 from paimon_nb.table.lsm.pick import PickLimits, Unit, pick, pick_full
 
 SCRIPTS = sorted((Path(__file__).parent / "testdata").glob("*.txt"))

@@ -9,7 +9,7 @@ from commit_kit import added, compacted, data_file
 from paimon_nb.base import clock
 from paimon_nb.format.manifest import DataFile, read_manifest_list
 from paimon_nb.table.commit import CommitMessage, TableCommit
-from paimon_nb.table.commit.live_files import live_entries
+from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.reachable import changelog_entries, list_names
 from paimon_nb.table.store import TableStore
 

@@ -9,7 +9,7 @@ from paimon_nb.format.schema import create_schema
 from paimon_nb.format.types import parse_type
 from paimon_nb.options import TableOptions
 from paimon_nb.table.merge import MergeSpec, merge
-from paimon_nb.table.merge.sort_order import merge_order
+from paimon_nb.table.merge.groups import merge_order
 
 
 @pytest.mark.parametrize("key", ["INT", "STRING"])

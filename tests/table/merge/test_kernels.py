@@ -16,9 +16,9 @@ from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.schema import create_schema
 from paimon_nb.format.types import parse_type
 from paimon_nb.options import TableOptions
-from paimon_nb.table.compact.sorted_run_reader import chunks
+from paimon_nb.table.bucket_compact.sorted_run_reader import chunks
 from paimon_nb.table.merge import MergeSpec, SortedChunks, merge, merged_groups, winners
-from paimon_nb.table.merge import chunks as pieces
+from paimon_nb.table.merge import groups as pieces
 
 COLUMNS = {
     "k": "INT", "l": "STRING", "a": "INT", "b": "BIGINT", "s": "INT", "t": "INT", "c": "ARRAY<INT>", "x": "STRING",

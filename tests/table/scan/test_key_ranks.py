@@ -10,7 +10,7 @@ import pytest
 from paimon_nb.format.row import serialize
 from paimon_nb.format.types import parse_type
 from paimon_nb.format.types.arrow_builders import column
-from paimon_nb.table.lsm.keys import key_decoder
+from paimon_nb.table.lsm.levels import key_decoder
 from paimon_nb.table.scan.plan.key_ranks import key_ranks
 
 VALUES = {

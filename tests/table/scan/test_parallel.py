@@ -9,7 +9,7 @@ import pytest
 from paimon_nb.fs import MemoryFileIO
 from paimon_nb.fs.object_store import S3FileIO
 from paimon_nb.fs.s3_client import S3Settings
-from paimon_nb.table.scan.read.parallel import LIGHT, side_by_side
+from paimon_nb.table.store import LIGHT, side_by_side
 
 
 @pytest.mark.parametrize(

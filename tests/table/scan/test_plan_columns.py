@@ -14,9 +14,9 @@ from paimon_nb.format.row import serialize
 from paimon_nb.format.types import parse_type
 from paimon_nb.fs import MemoryFileIO
 from paimon_nb.table.commit import CommitMessage, TableCommit
+from paimon_nb.table.live_files import read_live
 from paimon_nb.table.scan import plan_scan
-from paimon_nb.table.scan.plan.manifest_scan import live
-from paimon_nb.table.scan.plan.splits import _cuts, pack
+from paimon_nb.table.scan.plan.snapshot_scan import _cuts, pack
 from paimon_nb.table.store import TableStore
 
 COLUMNS = {"p": "INT", "k": "BIGINT", "v": "STRING", "x": "DOUBLE"}
@@ -85,8 +85,8 @@ KINDS = {
 def test_the_same_plan_both_ways(kind):
     keyed, options = KINDS[kind]
     quick, slow = tables(random.Random(kind), 1_100, keyed, **options)
-    assert not isinstance(live(quick, quick.latest()).entries, Listed)
-    assert isinstance(live(slow, slow.latest()).entries, Listed)
+    assert not isinstance(read_live(quick, quick.latest()).entries, Listed)
+    assert isinstance(read_live(slow, slow.latest()).entries, Listed)
     for where in CONDITIONS:
         one, other = plan_scan(quick, where=where), plan_scan(slow, where=where)
         assert [s.files for s in one.splits] == [s.files for s in other.splits], where

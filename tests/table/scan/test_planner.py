@@ -13,9 +13,9 @@ from write_kit import compact_all, make_table, put
 from paimon_nb.base.errors import ColumnNotFound, CorruptFile
 from paimon_nb.format.manifest import EMPTY_ROW, EMPTY_STATS, DataFile
 from paimon_nb.table.commit import CommitMessage, TableCommit
-from paimon_nb.table.commit.live_files import live_entries
+from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.scan import ScanPlan, Split, plan_scan, read_plan, read_split, read_split_kinds
-from paimon_nb.table.scan.plan.splits import pack
+from paimon_nb.table.scan.plan.snapshot_scan import pack
 from paimon_nb.table.store import TableStore
 
 COLUMNS = {"dt": "STRING", "id": "INT", "v": "STRING", "n": "BIGINT"}
@@ -191,14 +191,14 @@ def test_a_plan_outlives_pickling(daily: TableStore) -> None:
 
 def test_a_file_added_twice_is_refused() -> None:
     from paimon_nb.format.manifest import ManifestEntry
-    from paimon_nb.table.scan.plan.manifest_scan import check_unique, merge_entries
+    from paimon_nb.table.live_files import check_unique, drop_deleted
 
     file = DataFile("f", 1, 1, EMPTY_ROW, EMPTY_ROW, EMPTY_STATS, EMPTY_STATS, 0, 0, 0, 0)
     entry = ManifestEntry(0, EMPTY_ROW, 0, 1, file)
     with pytest.raises(CorruptFile, match="twice"):
-        check_unique(merge_entries([entry, entry]))
-    assert merge_entries([entry, ManifestEntry(1, EMPTY_ROW, 0, 1, file)]) == []
-    other = merge_entries([entry, ManifestEntry(0, EMPTY_ROW, 1, 1, file)])
+        check_unique(drop_deleted([entry, entry]))
+    assert drop_deleted([entry, ManifestEntry(1, EMPTY_ROW, 0, 1, file)]) == []
+    other = drop_deleted([entry, ManifestEntry(0, EMPTY_ROW, 1, 1, file)])
     check_unique(other)
     assert len(other) == 2
 

@@ -33,7 +33,7 @@ from paimon_nb.table.scan import (
     plan_scan,
     read_plan,
 )
-from paimon_nb.table.scan.predicate.bind import bind
+from paimon_nb.table.scan.predicate.evaluate import bind
 from paimon_nb.table.store import TableStore
 
 COLUMNS = {

@@ -18,12 +18,10 @@ from paimon_nb.format.row.internal_values import to_arrow_value
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.stats import collect_stats
 from paimon_nb.format.types import Char, DataField, DataType, arrow_type, parse_type
-from paimon_nb.table.lsm.keys import key_order
+from paimon_nb.table.lsm.levels import key_order
 from paimon_nb.table.scan import And, Compare, In, IsNotNull, IsNull, Like, Or, Predicate, StartsWith
-from paimon_nb.table.scan.predicate.bind import bind
-from paimon_nb.table.scan.predicate.column_stats import column_bounds
-from paimon_nb.table.scan.predicate.evaluate import evaluate
-from paimon_nb.table.scan.predicate.stats_evaluator import may_match
+from paimon_nb.table.scan.predicate.evaluate import bind, evaluate
+from paimon_nb.table.scan.predicate.stats_evaluator import column_bounds, may_match
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "format" / "row"))
 from strategies import FLAT_TYPES, nullable, values

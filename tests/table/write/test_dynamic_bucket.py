@@ -6,9 +6,8 @@ from write_kit import by_key, compact_all, make_table, put, rows_of
 
 from paimon_nb.base.errors import CommitConflict
 from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.commit.attempt import index_entries
-from paimon_nb.table.commit.live_files import live_entries
-from paimon_nb.table.commit.overwrite import Overwrite
+from paimon_nb.table.live_files import index_entries, live_entries
+from paimon_nb.table.publish.overwrite import Overwrite
 from paimon_nb.table.write import TableWrite
 
 KV = {"k": "INT", "v": "STRING"}

@@ -16,8 +16,8 @@ from paimon_nb.format.index import FileIndex
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.schema import SchemaDirectory
 from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.commit.live_files import live_entries
 from paimon_nb.table.compact import rewrite_file_indexes
+from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance import ExpireLimits, expire_snapshots, find_orphans
 from paimon_nb.table.scan import plan_scan, read_plan
 from paimon_nb.table.store import TableStore

@@ -11,8 +11,8 @@ from write_kit import arrow, by_key, compact_all, history, levels, make_table, p
 from paimon_nb.base.errors import ColumnNotFound, NullNotAllowed, SchemaMismatch, UnsupportedOperation
 from paimon_nb.format.row import deserialize
 from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.commit.live_files import live_entries
-from paimon_nb.table.commit.overwrite import Overwrite
+from paimon_nb.table.live_files import live_entries
+from paimon_nb.table.publish.overwrite import Overwrite
 from paimon_nb.table.scan import plan_scan, read_plan
 from paimon_nb.table.write import TableWrite
 

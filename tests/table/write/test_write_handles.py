@@ -10,9 +10,10 @@ import pytest
 from write_kit import make_table, put, rows_of
 
 from paimon_nb.base.errors import CommitConflict, UnsupportedOperation
-from paimon_nb.table.commit import CommitMessage, TableCommit, commit_log
-from paimon_nb.table.commit.overwrite import Overwrite
+from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.compact import compact
+from paimon_nb.table.publish import commit_log
+from paimon_nb.table.publish.overwrite import Overwrite
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write import TableWrite
 

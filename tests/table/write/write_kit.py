@@ -11,17 +11,16 @@ from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.schema import SchemaDirectory, create_schema
 from paimon_nb.format.types import parse_type
 from paimon_nb.fs import FileIO, LocalFileIO
+from paimon_nb.table.bucket_compact.append import append_rows, in_order
+from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
+from paimon_nb.table.bucket_compact.sorted_run_reader import file_rows, ordered
 from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.commit.attempt import index_entries
-from paimon_nb.table.commit.live_files import by_bucket, live_entries
-from paimon_nb.table.commit.overwrite import Overwrite
 from paimon_nb.table.compact import compact
-from paimon_nb.table.compact.append import append_rows, in_order
-from paimon_nb.table.compact.deletion_vectors import BucketVectors
-from paimon_nb.table.compact.sorted_run_reader import file_rows, ordered
+from paimon_nb.table.live_files import by_bucket, index_entries, live_entries
 from paimon_nb.table.lsm.levels import newest_first
 from paimon_nb.table.lsm.superseded import without_older_results
 from paimon_nb.table.merge import MergeSpec, merge
+from paimon_nb.table.publish.overwrite import Overwrite
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write import TableWrite
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.spark.runtime.jvm_bridge import cached_bytes
 from paimon_nb.table.scan.plan.prune import BucketFilter
-from paimon_nb.table.scan.plan.splits import Split
+from paimon_nb.table.scan.plan.snapshot_scan import Split
 
 if TYPE_CHECKING:
     import pyarrow as pa

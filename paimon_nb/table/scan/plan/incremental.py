@@ -6,7 +6,6 @@ Source: docs/spec/merge-semantics.md section 9 (Paimon `IncrementalDeltaStarting
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, BucketsChanged, SnapshotNotFound, TagNotFound, TimeTravelError
@@ -14,92 +13,27 @@ from paimon_nb.format.manifest import ADD, Entries, as_entries, joined
 from paimon_nb.format.snapshot import Snapshot, Tag
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
-from paimon_nb.table.scan.plan.manifest_scan import changes
-from paimon_nb.table.scan.plan.planner import (
+from paimon_nb.table.live_files import read_changes
+from paimon_nb.table.scan.plan.prune import Pruner
+from paimon_nb.table.scan.plan.scan_report import ScanReport
+from paimon_nb.table.scan.plan.snapshot_scan import (
     ScanPlan,
+    Split,
     bound_to,
     grouped,
     live_pruned,
+    pack_bucket,
     select,
     vectors_of,
     visible_levels,
 )
-from paimon_nb.table.scan.plan.prune import Pruner
-from paimon_nb.table.scan.plan.scan_report import ScanReport
-from paimon_nb.table.scan.plan.splits import Split, pack_bucket
-from paimon_nb.table.scan.plan.time_travel import local_ms, not_after, snapshot_by_id
+from paimon_nb.table.scan.plan.time_travel import Between, BetweenTimes, Increment, ToAutoTag, not_after, snapshot_by_id
 from paimon_nb.table.scan.read.data_evolution import evolves
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
+from paimon_nb.table.tag_period import Period
 
 if TYPE_CHECKING:
     from paimon_nb.table.scan.predicate.model import Predicate
-
-
-@dataclass(frozen=True, slots=True)
-class Increment:
-    """Base of the ways to specify an increment."""
-
-    mode: str
-    """auto, delta, changelog or diff."""
-
-
-@dataclass(frozen=True, slots=True)
-class Between(Increment):
-    """After `start`, up to and including `end`: two snapshot ids or two tags, as text."""
-
-    start: str
-    end: str
-    tags_as_snapshots: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class BetweenTimes(Increment):
-    """After `start_ms`, up to and including `end_ms`."""
-
-    start_ms: int
-    end_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class ToAutoTag(Increment):
-    """From the automatic tag before `tag` to `tag`."""
-
-    tag: str
-
-
-def parse_incremental(options: TableOptions) -> Increment | None:
-    """The increment that a table's options specify; None for a read of one snapshot. Raises `BadOptionValue`."""
-    mode = options.get(opt.INCREMENTAL_BETWEEN_SCAN_MODE) or "auto"
-    between = options.get(opt.INCREMENTAL_BETWEEN)
-    if between is not None:
-        start, end = _pair(between, opt.INCREMENTAL_BETWEEN.key)
-        return Between(mode, start, end, bool(options.get(opt.INCREMENTAL_BETWEEN_TAG_TO_SNAPSHOT)))
-    times = options.get(opt.INCREMENTAL_BETWEEN_TIMESTAMP)
-    if times is not None:
-        key = opt.INCREMENTAL_BETWEEN_TIMESTAMP.key
-        start, end = _pair(times, key)
-        return BetweenTimes(mode, _ms(start, key), _ms(end, key))
-    tag = options.get(opt.INCREMENTAL_TO_AUTO_TAG)
-    if tag is not None:
-        return ToAutoTag(mode, tag)
-    if options.get(opt.SCAN_MODE) == "incremental":
-        raise BadOptionValue(
-            "scan.mode 'incremental' needs a range", hint="set incremental-between", option="scan.mode"
-        )
-    return None
-
-
-def _pair(text: str, option: str) -> tuple[str, str]:
-    parts = [p.strip() for p in text.split(",")]
-    if len(parts) != 2 or not all(parts):
-        raise BadOptionValue(
-            f"option {option!r} cannot be {text!r}", hint="write start,end: '1,5' or 'tag1,tag2'", option=option
-        )
-    return parts[0], parts[1]
-
-
-def _ms(text: str, option: str) -> int:
-    return int(text) if text.lstrip("-").isdecimal() else local_ms(text, option)
 
 
 def plan_incremental(store: TableStore, increment: Increment, predicate: Predicate | None = None) -> ScanPlan:
@@ -199,8 +133,6 @@ def _between_times(store: TableStore, mode: str, start_ms: int, end_ms: int, pre
 
 
 def _to_auto_tag(store: TableStore, name: str, predicate: Predicate | None) -> ScanPlan:
-    from paimon_nb.table.maintenance.auto_tags import Period
-
     period = Period.of(store)
     end_time = period.start(name)
     if end_time is None:
@@ -247,7 +179,7 @@ def plan_changes(
         if mode == "changelog" and snapshot.commit_kind == "OVERWRITE":
             continue
         name = snapshot.delta_manifest_list if mode == "delta" else snapshot.changelog_manifest_list
-        delta = changes(store, name, pruner.keep_manifests).entries
+        delta = read_changes(store, name, pruner.keep_manifests).entries
         found.append(delta.choose(delta.column("kind") == ADD))
     entries = pruner.buckets(pruner.partitions(joined(found)))
     if store.bucket_option == POSTPONE_BUCKET:

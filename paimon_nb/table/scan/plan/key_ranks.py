@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from paimon_nb.format.types import DataType
 from paimon_nb.format.types.arrow_builders import to_numpy
 from paimon_nb.format.unique import unique_inverse
-from paimon_nb.table.scan.predicate.column_stats import stats_column
+from paimon_nb.table.scan.predicate.stats_evaluator import stats_column
 
 _WHOLE = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT"})
 _ORDERED = _WHOLE | {"CHAR", "VARCHAR", "DATE", "DECIMAL"}

@@ -1,81 +1,42 @@
-"""Plans a scan: from time travel and a predicate to splits. Reads metadata only, never rows.
+"""Plans a scan: from options and a condition to splits. Reads metadata only, never rows.
 
+With `scan.fallback-branch`, partitions that the branch lacks are read from another branch. Whether a branch has a partition
+is decided on all its files, before pruning, so a condition never exposes rows of the fallback branch. (Java 1.3 decides after
+pruning.)
 Source: docs/spec/format.md sections 5.4 and 14.1; docs/spec/merge-semantics.md section 8 (Paimon `SnapshotReaderImpl`,
-`DataTableBatchScan`).
+`DataTableBatchScan`, `FallbackReadFileStoreTable`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from paimon_nb.base.errors import UnsupportedFormat
-from paimon_nb.format.manifest import DataFile, Entries, Files, IndexEntry, Listed, ManifestEntry, as_entries
-from paimon_nb.format.schema import TableSchema
+from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
-from paimon_nb.options.support import IGNORE_UNSUPPORTED
-from paimon_nb.table.scan.plan.manifest_scan import bucket_numbers, check_unique, index_entries, live
-from paimon_nb.table.scan.plan.prune import Pruner
-from paimon_nb.table.scan.plan.scan_report import ScanReport
-from paimon_nb.table.scan.plan.splits import DvRef, Split, pack_bucket
+from paimon_nb.table.live_files import read_live
+from paimon_nb.table.scan.plan.scan_report import ScanReport, Stage
+from paimon_nb.table.scan.plan.snapshot_scan import LevelFilter, ScanPlan, bound_to, plan_snapshot
 from paimon_nb.table.scan.plan.time_travel import (
+    AtSnapshot,
+    AtTag,
+    AtVersion,
+    Latest,
     LatestDelta,
     TimeTravel,
     created_since,
     own_schema,
+    parse_incremental,
     parse_travel,
     resolve,
+    translate_missing_files,
+    version_of,
 )
-from paimon_nb.table.scan.read.data_evolution import evolves, same_rows
-from paimon_nb.table.scan.read.expiry_errors import translate_missing_files
-from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
+from paimon_nb.table.store import TableStore
 
 if TYPE_CHECKING:
     from paimon_nb.table.scan.predicate.model import Predicate
-
-_DELETION_VECTORS = "DELETION_VECTORS"
-_KNOWN_INDEXES = ("HASH", _DELETION_VECTORS)
-LevelFilter = Callable[[int], bool]
-
-
-@dataclass(frozen=True, slots=True)
-class ScanPlan:
-    """A planned scan. Raises AccessDenied if the user may not read the table."""
-
-    store: TableStore
-    """The table with the schema of the result; pass it to `read_split`."""
-    snapshot: Snapshot | None
-    """None: the table is empty."""
-    splits: tuple[Split, ...]
-    skipped: ScanReport
-    predicate: Predicate | None = None
-    """Bound to the schema."""
-
-    def __post_init__(self) -> None:
-        self.store.check_readable()  # every read of rows is planned here
-
-    def __repr__(self) -> str:
-        snapshot = "no snapshot" if self.snapshot is None else f"snapshot {self.snapshot.id}"
-        where = f", where {self.predicate}" if self.predicate is not None else ""
-        return f"<ScanPlan {snapshot}{where}: {len(self.splits)} splits, {len(self.files)} files>"
-
-    @property
-    def schema(self) -> TableSchema:
-        return self.store.schema
-
-    @property
-    def files(self) -> list[DataFile]:
-        """Files to read, in order."""
-        return [f for s in self.splits for f in s.files]
-
-
-def every_level(_level: int) -> bool:
-    """For system tables: includes level 0 for every kind of table."""
-    return True
 
 
 def plan_scan(
@@ -100,10 +61,10 @@ def plan_scan(
         ColumnNotFound, SqlAnalysisError: the predicate does not fit the schema. CorruptFile, MissingFile.
     """
     if travel is None:
-        from paimon_nb.table.scan.plan.incremental import parse_incremental, plan_incremental
-
         increment = parse_incremental(store.options)
         if increment is not None:
+            from paimon_nb.table.scan.plan.incremental import plan_incremental
+
             return plan_incremental(store, increment, _condition(store, predicate, where))
         travel = parse_travel(store.options)
     snapshot = resolve(store, travel)
@@ -123,8 +84,6 @@ def plan_scan(
             plan = plan_snapshot(store, snapshot, bound, levels=levels, since_ms=created_since(store, travel))
     if not fallback or fallback == store.branch:
         return plan
-    from paimon_nb.table.scan.plan.fallback_branch import with_fallback
-
     return with_fallback(plan, str(fallback), travel, levels)
 
 
@@ -136,152 +95,73 @@ def _condition(store: TableStore, predicate: Predicate | None, where: str | None
     return parse_predicate(where, store.schema)
 
 
-def bound_to(store: TableStore, predicate: Predicate | None) -> Predicate | None:
-    """A predicate bound to the store's schema. Raises: ColumnNotFound, SqlAnalysisError."""
-    if predicate is None:
-        return None
-    from paimon_nb.table.scan.predicate.bind import bind
+def with_fallback(plan: ScanPlan, name: str, travel: TimeTravel, levels: LevelFilter | None = None) -> ScanPlan:
+    """The plan with the splits of the fallback branch added.
 
-    return bind(predicate, store.schema.fields)
-
-
-def plan_snapshot(
-    store: TableStore,
-    snapshot: Snapshot,
-    predicate: Predicate | None = None,
-    *,
-    levels: LevelFilter | None = None,
-    since_ms: int | None = None,
-) -> ScanPlan:
-    """The splits of a whole snapshot. `predicate` is bound to the store's schema."""
-    independent = is_independent(store)
-    pruner = Pruner(store, predicate, independent=independent)
-    entries = live_pruned(store, snapshot, pruner, levels or visible_levels(store), since_ms)
-    vectors = vectors_of(store, snapshot)
-    splits = [
-        Split(snapshot.id, partition, bucket, total, split_files(files), select(vectors, partition, files), raw)
-        for (partition, bucket, total), members in grouped(entries)
-        for files, raw in pack_bucket(store, members, independent)
-    ]
-    return ScanPlan(store, snapshot, tuple(splits), pruner.funnel(), predicate)
-
-
-def live_pruned(
-    store: TableStore, snapshot: Snapshot, pruner: Pruner, levels: LevelFilter | None, since_ms: int | None = None
-) -> Entries:
-    """The snapshot's files that may hold matching rows."""
-    read = live(store, snapshot, pruner.keep_manifests)
-    pruner.stage("manifests", read.manifests, read.manifests - read.manifests_skipped)
-    entries = pruner.partitions(read.entries)
-    check_unique(entries)
-    if store.bucket_option == POSTPONE_BUCKET:
-        entries = pruner.postponed(entries)
-    entries = pruner.buckets(entries)
-    entries = pruner.levels(entries, levels, "level 0 waits for compaction" if levels is above_zero else "other level")
-    entries = pruner.created_since(entries, since_ms)
-    if not evolves(store):
-        return pruner.statistics(entries)
-    # Statistics cover a file's own columns; another file of the same rows may hold newer values of other columns.
-    whole, partial = _whole_and_partial(entries)
-    return as_entries([*pruner.statistics(whole), *partial])
-
-
-def _whole_and_partial(entries: Iterable[ManifestEntry]) -> tuple[list[ManifestEntry], list[ManifestEntry]]:
-    """Files that hold whole rows, and files that share their rows with others."""
-    entries = list(entries)
-    groups = [g for _, files in grouped(as_entries(entries)) for g in same_rows(files)]
-    shared = {f.file_name for group in groups if len(group) > 1 for f in group}
-    whole = [e for e in entries if e.file.file_name not in shared]
-    return whole, [e for e in entries if e.file.file_name in shared]
-
-
-def above_zero(level: int) -> bool:
-    """For tables whose level 0 is not visible."""
-    return level > 0
-
-
-def visible_levels(store: TableStore) -> LevelFilter | None:
-    """Which levels a batch read sees; None = all."""
-    options = store.options
-    if not store.has_keys:
-        return None
-    if options.deletion_vectors and not options.get(opt.DELETION_VECTORS_MERGE_ON_READ):
-        return above_zero
-    return above_zero if options.merge_engine == "first-row" else None
-
-
-def is_independent(store: TableStore) -> bool:
-    """Whether no two visible files hold versions of the same row."""
-    return not store.has_keys or visible_levels(store) is above_zero
-
-
-def grouped(entries: Iterable[ManifestEntry]) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
-    """((partition, bucket, total buckets), files) in order of first occurrence."""
-    entries = as_entries(entries)
-    if not isinstance(entries, Listed):
-        return _grouped_columns(entries)
-    groups: dict[tuple[bytes, int], tuple[int, list[DataFile]]] = {}
-    for entry in entries:
-        groups.setdefault((entry.partition, entry.bucket), (entry.total_buckets, []))[1].append(entry.file)
-    return [((partition, bucket, total), files) for (partition, bucket), (total, files) in groups.items()]
-
-
-def _grouped_columns(entries: Entries) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
-    numbers, firsts = bucket_numbers(entries)
-    ordered = entries
-    if (numbers[1:] < numbers[:-1]).any():
-        ordered = entries.reorder(np.argsort(numbers, kind="stable"))
-    partition, partitions = entries.partitions
-    cuts = [0, *np.cumsum(np.bincount(numbers)).tolist()]
-    columns = (partition[firsts].tolist(), *(entries.column(n)[firsts].tolist() for n in ("bucket", "total_buckets")))
-    return [
-        ((partitions[at], bucket, total), Files(ordered, cuts[i], cuts[i + 1]))
-        for i, (at, bucket, total) in enumerate(zip(*columns, strict=True))
-    ]
-
-
-def split_files(files: Sequence[DataFile]) -> Sequence[DataFile]:
-    """Files as stored in a split; lazy files stay lazy."""
-    return files if isinstance(files, Files) else tuple(files)
-
-
-def check_known_indexes(store: TableStore, entries: Iterable[IndexEntry]) -> None:
-    """Raises UnsupportedFormat for an index file of a kind that is not known here: it may hide rows, as deletion vectors do.
-
-    Global indexes only find rows, whatever their kind.
+    Args:
+        name: the fallback branch. travel: the time travel of the plan. levels: as in `plan_scan`.
+    Raises: BranchNotFound. UnsupportedOperation: the branches do not have the same columns or keys.
     """
-    if store.options.raw.get(IGNORE_UNSUPPORTED.key) == "all":
+    store = plan.store
+    other, snapshot = fallback_state(store, name, travel, plan.snapshot)
+    if snapshot is None:
+        return plan
+    own_partitions = set(read_live(store, plan.snapshot).entries.partitions[1]) if plan.snapshot is not None else set()
+    there = plan_snapshot(other, snapshot, plan.predicate, levels=levels)
+    added = tuple(replace(s, branch=name) for s in there.splits if s.partition not in own_partitions)
+    found = {s.partition for s in there.splits}
+    stage = Stage(f"partitions of branch {name}", len(found), len(found - own_partitions))
+    funnel = ScanReport((*plan.skipped.stages, stage), plan.skipped.left_out)
+    return replace(plan, snapshot=plan.snapshot or snapshot, splits=plan.splits + added, skipped=funnel)
+
+
+def fallback_state(
+    store: TableStore, name: str, travel: TimeTravel, found: Snapshot | None
+) -> tuple[TableStore, Snapshot | None]:
+    """The fallback branch and its snapshot for a time travel, as in Java.
+
+    A tag means the branch's own tag of that name; without one there is no snapshot. A numeric version means the
+    branch's own snapshot, if it exists. Otherwise: the branch as of the commit time of `found`, the main branch's
+    snapshot.
+
+    Raises: BranchNotFound. UnsupportedOperation: the branches do not have the same columns or keys.
+    """
+    other = store.on_branch(name)
+    _check_alike(store, other)
+    if found is None or isinstance(travel, Latest):
+        return other, other.latest()
+    if isinstance(travel, AtVersion):
+        travel = version_of(store, travel.text)
+        if isinstance(travel, AtSnapshot) and travel.id in other.snapshots.ids():
+            return other, other.snapshots.get(travel.id)
+    if isinstance(travel, AtTag):
+        return other, other.tags.get(travel.name).snapshot if travel.name in other.tags.names() else None
+    return other, _as_of(other, found.time_ms)
+
+
+def _as_of(store: TableStore, time_ms: int) -> Snapshot | None:
+    """The branch's last snapshot at or before a time; its first one if all are later, as in Java."""
+    found = None
+    for snapshot in store.snapshots.all():
+        if found is None or snapshot.time_ms <= time_ms:
+            found = snapshot
+    return found
+
+
+def _check_alike(store: TableStore, other: TableStore) -> None:
+    main_schema, branch_schema = store.schema, other.schema
+    if [(f.name, f.type.with_nullable(True)) for f in main_schema.fields] != [
+        (f.name, f.type.with_nullable(True)) for f in branch_schema.fields
+    ]:
+        different = "columns"
+    elif main_schema.partition_keys != branch_schema.partition_keys:
+        different = "partition keys"
+    elif main_schema.primary_keys and main_schema.primary_keys != branch_schema.primary_keys:
+        different = "primary keys"
+    else:
         return
-    for entry in entries:
-        if entry.index_type not in _KNOWN_INDEXES and entry.global_index is None:
-            raise UnsupportedFormat(
-                f"{store.name} has an index of kind {entry.index_type!r}, which may hide rows and is not known here",
-                hint="read it with a newer paimon_nb, or an earlier snapshot",
-                feature=entry.index_type,
-                path=store.index_path(entry),
-            )
-
-
-Vectors = Mapping[tuple[bytes, str], DvRef]
-
-
-def vectors_of(store: TableStore, snapshot: Snapshot | None) -> Vectors:
-    """Location of each data file's deletion vector, by (partition, file name)."""
-    entries = index_entries(store, snapshot)
-    check_known_indexes(store, entries)
-    if not store.options.deletion_vectors:
-        return {}
-    return {
-        (entry.partition, r.data_file): DvRef(store.index_path(entry), r.offset, r.length, r.cardinality)
-        for entry in entries
-        if entry.index_type == _DELETION_VECTORS
-        for r in entry.dv_ranges or ()
-    }
-
-
-def select(vectors: Vectors, partition: bytes, files: Iterable[DataFile]) -> dict[str, DvRef] | None:
-    """The vectors of some files; None if they have none."""
-    if not vectors:
-        return None
-    found = {f.file_name: ref for f in files if (ref := vectors.get((partition, f.file_name))) is not None}
-    return found or None
+    raise UnsupportedOperation(
+        f"{store.name}: branch {other.branch!r} cannot be a fallback branch: its {different} differ",
+        hint=f"ALTER TABLE so that the {different} are equal, or reset scan.fallback-branch",
+        branch=other.branch,
+    )

@@ -18,19 +18,24 @@ from paimon_nb.format.types import arrow_type
 from paimon_nb.format.types.arrow_builders import column
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
-from paimon_nb.table.lsm.keys import Key, key_decoder, key_order
-from paimon_nb.table.scan.plan.incremental import parse_incremental
-from paimon_nb.table.scan.plan.manifest_scan import live, snapshot_manifests
-from paimon_nb.table.scan.plan.planner import ScanPlan, Vectors, is_independent, select, vectors_of, visible_levels
+from paimon_nb.table.live_files import read_live, snapshot_manifests
+from paimon_nb.table.lsm.levels import Key, key_decoder, key_order
 from paimon_nb.table.scan.plan.prune import file_schema, types_alike
 from paimon_nb.table.scan.plan.scan_report import ScanReport
-from paimon_nb.table.scan.plan.splits import Split, pack_bucket
-from paimon_nb.table.scan.plan.time_travel import Latest, parse_travel
-from paimon_nb.table.scan.predicate.bind import bind
+from paimon_nb.table.scan.plan.snapshot_scan import (
+    ScanPlan,
+    Split,
+    Vectors,
+    is_independent,
+    pack_bucket,
+    select,
+    vectors_of,
+    visible_levels,
+)
+from paimon_nb.table.scan.plan.time_travel import Latest, parse_incremental, parse_travel, translate_missing_files
+from paimon_nb.table.scan.predicate.evaluate import bind
 from paimon_nb.table.scan.predicate.model import Compare, Predicate, all_of, conjuncts
-from paimon_nb.table.scan.read.expiry_errors import translate_missing_files
-from paimon_nb.table.scan.read.pushdown import file_filter
-from paimon_nb.table.scan.read.split_reader import schema_and_system
+from paimon_nb.table.scan.read.split_reader import file_filter, schema_and_system
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
 _SEVERAL_FORMS = frozenset({"FLOAT", "DOUBLE", "CHAR"})
@@ -105,12 +110,12 @@ class PointLookup:
         if self._known is not None and self._known.snapshot == snapshot:
             return self._known
         again, self._last_snapshot = self._last_snapshot == snapshot, snapshot
-        if not again and sum(m.num_added for m in snapshot_manifests(self.store, snapshot)) > _AT_ONCE:
+        if not again and sum(m.num_added for m in snapshot_manifests(self.store, snapshot, changelog=True)) > _AT_ONCE:
             return None  # a partition condition may skip most manifests
         store, visible = self.store, visible_levels(self.store)
         groups: dict[tuple[bytes, int, int], list[tuple[Key, Key, DataFile]]] = {}
         schemas: set[int] = set()
-        for entry in live(store, snapshot).entries:
+        for entry in read_live(store, snapshot).entries:
             file = entry.file
             if store.bucket_option == POSTPONE_BUCKET and entry.bucket < 0:
                 store.check_supported(Access.READ_POSTPONED)

@@ -23,13 +23,13 @@ from paimon_nb.format.types.arrow_builders import to_numpy
 from paimon_nb.format.unique import unique
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
-from paimon_nb.table.scan.plan.manifest_scan import bucket_numbers
+from paimon_nb.table.live_files import bucket_numbers
 from paimon_nb.table.scan.plan.scan_report import ScanReport, SkippedFiles, Stage
 from paimon_nb.table.store import TableStore
 
 if TYPE_CHECKING:
-    from paimon_nb.table.scan.predicate.column_stats import Bounds
     from paimon_nb.table.scan.predicate.model import Predicate
+    from paimon_nb.table.scan.predicate.stats_evaluator import Bounds
 
 _KEY_COMBINATIONS = 1000
 
@@ -61,8 +61,7 @@ class Pruner:
         """Whether a manifest may hold entries of a matching partition."""
         if self.on_partition is None or not manifests:
             return [True] * len(manifests)
-        from paimon_nb.table.scan.predicate.column_stats import Bounds, stats_column
-        from paimon_nb.table.scan.predicate.stats_evaluator import may_match
+        from paimon_nb.table.scan.predicate.stats_evaluator import Bounds, may_match, stats_column
 
         fields = self.store.schema.partition_fields
         types = [f.type for f in fields]
@@ -101,8 +100,8 @@ class Pruner:
         assert self.on_partition is not None
         if not partitions:
             return
-        from paimon_nb.table.scan.predicate.column_stats import stats_column
         from paimon_nb.table.scan.predicate.evaluate import evaluate
+        from paimon_nb.table.scan.predicate.stats_evaluator import stats_column
 
         fields = self.store.schema.partition_fields
         types = [f.type for f in fields]
@@ -203,8 +202,7 @@ class Pruner:
 
     def _may_match(self, entries: Entries, predicate: Predicate, *, keys: bool) -> np.ndarray:
         from paimon_nb.table.scan.plan.file_index import has_index, index_may_match
-        from paimon_nb.table.scan.predicate.column_stats import column_bounds
-        from paimon_nb.table.scan.predicate.stats_evaluator import may_match
+        from paimon_nb.table.scan.predicate.stats_evaluator import column_bounds, may_match
 
         cached: dict[str, Bounds] = {}
 

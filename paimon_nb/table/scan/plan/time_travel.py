@@ -1,4 +1,4 @@
-"""Resolves time travel: from options or VERSION / TIMESTAMP AS OF to one snapshot. Reads no rows.
+"""Parses and resolves the version that a read asks for: one snapshot, or an increment between two. Reads no rows.
 
 A version outside the table's history is an error, never an empty result. Source: docs/spec/merge-semantics.md section 8
 (Paimon `TimeTravelUtil`, `AbstractDataTableScan.createStartingScanner`).
@@ -7,11 +7,19 @@ A version outside the table's history is an error, never an empty result. Source
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
-from paimon_nb.base.errors import BadOptionValue, SnapshotExpired, SnapshotNotFound, TagNotFound, TimeTravelError
+from paimon_nb.base.errors import (
+    BadOptionValue,
+    MissingFile,
+    SnapshotExpired,
+    SnapshotNotFound,
+    TagNotFound,
+    TimeTravelError,
+)
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
@@ -172,7 +180,7 @@ def _need(value: T | None) -> T:
 def local_ms(text: str, option: str) -> int:
     """Epoch milliseconds of `yyyy-MM-dd[ HH:mm[:ss[.fff]]]` on this process's wall clock, as Java takes it."""
     try:
-        from paimon_nb.table.scan.predicate.bind import parse_nanos
+        from paimon_nb.table.scan.predicate.evaluate import parse_nanos
 
         nanos = parse_nanos(text)
         wall = dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=nanos // 1000)
@@ -328,3 +336,102 @@ def _empty(store: TableStore) -> TimeTravelError:
 
 def _clock(ms: int) -> str:
     return (dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=ms)).isoformat(" ", "milliseconds") + " UTC"
+
+
+# -- increments: between two snapshots
+
+
+@dataclass(frozen=True, slots=True)
+class Increment:
+    """Base of the ways to specify an increment."""
+
+    mode: str
+    """auto, delta, changelog or diff."""
+
+
+@dataclass(frozen=True, slots=True)
+class Between(Increment):
+    """After `start`, up to and including `end`: two snapshot ids or two tags, as text."""
+
+    start: str
+    end: str
+    tags_as_snapshots: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BetweenTimes(Increment):
+    """After `start_ms`, up to and including `end_ms`."""
+
+    start_ms: int
+    end_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToAutoTag(Increment):
+    """From the automatic tag before `tag` to `tag`."""
+
+    tag: str
+
+
+def parse_incremental(options: TableOptions) -> Increment | None:
+    """The increment that a table's options specify; None for a read of one snapshot. Raises `BadOptionValue`."""
+    mode = options.get(opt.INCREMENTAL_BETWEEN_SCAN_MODE) or "auto"
+    between = options.get(opt.INCREMENTAL_BETWEEN)
+    if between is not None:
+        start, end = _pair(between, opt.INCREMENTAL_BETWEEN.key)
+        return Between(mode, start, end, bool(options.get(opt.INCREMENTAL_BETWEEN_TAG_TO_SNAPSHOT)))
+    times = options.get(opt.INCREMENTAL_BETWEEN_TIMESTAMP)
+    if times is not None:
+        key = opt.INCREMENTAL_BETWEEN_TIMESTAMP.key
+        start, end = _pair(times, key)
+        return BetweenTimes(mode, _ms(start, key), _ms(end, key))
+    tag = options.get(opt.INCREMENTAL_TO_AUTO_TAG)
+    if tag is not None:
+        return ToAutoTag(mode, tag)
+    if options.get(opt.SCAN_MODE) == "incremental":
+        raise BadOptionValue(
+            "scan.mode 'incremental' needs a range", hint="set incremental-between", option="scan.mode"
+        )
+    return None
+
+
+def _pair(text: str, option: str) -> tuple[str, str]:
+    parts = [p.strip() for p in text.split(",")]
+    if len(parts) != 2 or not all(parts):
+        raise BadOptionValue(
+            f"option {option!r} cannot be {text!r}", hint="write start,end: '1,5' or 'tag1,tag2'", option=option
+        )
+    return parts[0], parts[1]
+
+
+def _ms(text: str, option: str) -> int:
+    return int(text) if text.lstrip("-").isdecimal() else local_ms(text, option)
+
+
+@contextmanager
+def translate_missing_files(store: TableStore, snapshot_id: int) -> Iterator[None]:
+    """Context for reading files of the snapshot: raises `SnapshotExpired` if expiry explains a missing file, else
+    `MissingFile`.
+
+    A snapshot that a tag or a long-lived changelog retains loses its files for another reason.
+    """
+    try:
+        yield
+    except MissingFile as missing:
+        earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
+        if earliest is None or snapshot_id >= earliest or _held(store, snapshot_id):
+            raise
+        raise SnapshotExpired(
+            f"{store.name}: snapshot {snapshot_id} expired while it was read. Available: snapshots {earliest} to {latest}",
+            hint="read again; for long reads create a tag or increase 'snapshot.time-retained'",
+            wanted=snapshot_id,
+            earliest=earliest,
+            latest=latest,
+            path=missing.facts["path"],
+        ) from missing
+
+
+def _held(store: TableStore, snapshot_id: int) -> bool:
+    return snapshot_id in store.changelogs.ids() or any(
+        store.tags.get(name).snapshot.id == snapshot_id for name in store.tags.names()
+    )

@@ -13,7 +13,7 @@ from typing import Any
 
 from paimon_nb.base.errors import ColumnNotFound, SqlAnalysisError, SqlSyntaxError
 from paimon_nb.format.schema import TableSchema
-from paimon_nb.table.scan.predicate.bind import bind
+from paimon_nb.table.scan.predicate.evaluate import bind
 from paimon_nb.table.scan.predicate.model import (
     FLIPPED,
     And,

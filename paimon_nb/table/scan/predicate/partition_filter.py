@@ -10,8 +10,7 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.row.internal_values import to_arrow_value
 from paimon_nb.format.types import arrow_type
 from paimon_nb.format.types.arrow_builders import column
-from paimon_nb.table.scan.predicate.bind import bind
-from paimon_nb.table.scan.predicate.evaluate import evaluate
+from paimon_nb.table.scan.predicate.evaluate import bind, evaluate
 from paimon_nb.table.scan.predicate.parser import parse_predicate
 from paimon_nb.table.store import TableStore
 

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, times_as_numbers
 from paimon_nb.format.types.arrow_builders import filled, from_numpy, to_numpy
 from paimon_nb.table.merge import MergeSpec
-from paimon_nb.table.merge.sort_order import group_ends, group_starts, merge_order
+from paimon_nb.table.merge.groups import group_ends, group_starts, merge_order
 
 _DELETE = 3
 

@@ -9,8 +9,7 @@ import pyarrow as pa
 from paimon_nb.format.manifest import ManifestEntry
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.lsm.superseded import key_ids
-from paimon_nb.table.scan.plan.planner import grouped, select, vectors_of
-from paimon_nb.table.scan.plan.splits import Split
+from paimon_nb.table.scan.plan.snapshot_scan import Split, grouped, select, vectors_of
 from paimon_nb.table.scan.read.split_reader import read_split
 from paimon_nb.table.store import TableStore
 

@@ -15,7 +15,7 @@ from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.types import DataField
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
-from paimon_nb.table.scan.plan.splits import Split
+from paimon_nb.table.scan.plan.snapshot_scan import Split
 from paimon_nb.table.scan.read.data_evolution import anchor
 from paimon_nb.table.scan.read.split_reader import load_vector, read_split
 from paimon_nb.table.store import TableStore

@@ -19,7 +19,7 @@ from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.table.merge import MergeSpec
 from paimon_nb.table.merge.merge import without_retracts
-from paimon_nb.table.scan.plan.planner import plan_snapshot
+from paimon_nb.table.scan.plan.snapshot_scan import plan_snapshot
 from paimon_nb.table.scan.read.bucket_diff import diff_states, plain_value
 from paimon_nb.table.scan.read.split_reader import read_plan
 from paimon_nb.table.store import TableStore

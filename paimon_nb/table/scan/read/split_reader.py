@@ -1,5 +1,7 @@
 """Reads splits: rows of files, deletion vectors applied by position, versions merged, evolved to the schema.
 
+A condition on key columns is the same for all versions of a row, so it is always pushed into the file readers. Any other
+condition is pushed only if the stored rows are the result rows.
 Source: docs/spec/format.md section 14 (Paimon `MergeFileSplitRead`, `RawFileSplitRead`, `IncrementalDiffSplitRead`).
 """
 
@@ -8,35 +10,33 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from paimon_nb.format.data import KIND_FIELD, SEQUENCE_FIELD, VALUE_KIND, read_data_file
+from paimon_nb.format.data import KIND_FIELD, SEQUENCE_FIELD, VALUE_KIND, RowFilter, read_data_file
+from paimon_nb.format.data.pushdown import Span
 from paimon_nb.format.data.schema_evolution import evolve
 from paimon_nb.format.index import DeletionVector, read_deletion_vector
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.schema import TableSchema, readable_fields
-from paimon_nb.format.types import DataField, arrow_schema
+from paimon_nb.format.types import DataField, VarChar, arrow_schema
 from paimon_nb.format.types.arrow_builders import from_numpy, no_rows
 from paimon_nb.options import table as opt
-from paimon_nb.table.lsm.keys import key_decoder
-from paimon_nb.table.lsm.sections import sections
+from paimon_nb.table.lsm.levels import key_decoder, sections
 from paimon_nb.table.lsm.superseded import without_older_results
 from paimon_nb.table.merge import PICKS_ROWS, MergeSpec, merge
 from paimon_nb.table.merge.merge import without_retracts
 from paimon_nb.table.migrated_files import in_file, with_partition
-from paimon_nb.table.scan.plan.planner import ScanPlan
 from paimon_nb.table.scan.plan.prune import file_schema
-from paimon_nb.table.scan.plan.splits import DvRef, Split
-from paimon_nb.table.scan.predicate.evaluate import keep
-from paimon_nb.table.scan.predicate.model import Predicate
+from paimon_nb.table.scan.plan.snapshot_scan import DvRef, ScanPlan, Split
+from paimon_nb.table.scan.plan.time_travel import translate_missing_files
+from paimon_nb.table.scan.predicate.evaluate import evaluate, keep
+from paimon_nb.table.scan.predicate.model import Compare, In, Predicate, conjuncts, only_on
 from paimon_nb.table.scan.read.bucket_diff import diff_states
 from paimon_nb.table.scan.read.data_evolution import anchor, evolves, holders, same_rows
-from paimon_nb.table.scan.read.expiry_errors import translate_missing_files
-from paimon_nb.table.scan.read.parallel import side_by_side
-from paimon_nb.table.scan.read.pushdown import file_filter, pushable_predicate
-from paimon_nb.table.store import TableStore
+from paimon_nb.table.store import TableStore, side_by_side
 
 
 def read_plan(
@@ -248,3 +248,76 @@ def _no_columns(rows: int) -> pa.Table:
 
 def _inserts(rows: int) -> pa.Array:
     return from_numpy(np.zeros(rows, np.int8))
+
+
+_WHOLE = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT"})
+
+
+def pushable_predicate(store: TableStore, split: Split, predicate: Predicate | None) -> Predicate | None:
+    """The conjuncts that can be applied to each file of the split alone."""
+    if predicate is not None and not split.raw and evolves(store):
+        return None  # a file may lack columns of its rows
+    if predicate is None or not store.has_keys or (split.raw and not split.diff):
+        return predicate
+    return only_on(predicate, set(store.schema.trimmed_primary_keys))
+
+
+def file_filter(
+    condition: Predicate, fields: Sequence[DataField], stored: Sequence[DataField], keys: Sequence[str] = ()
+) -> RowFilter | None:
+    """The condition on a file's own columns; None if the file lacks some of them or stores them in another type.
+
+    Args:
+        condition: bound to `fields`. fields: columns of the current schema. stored: those that will be read from the
+            file.
+            keys: what the file is sorted by.
+    """
+    in_file = {f.id: f for f in stored}
+    used = [f for f in fields if f.name in condition.columns()]
+    names: dict[str, str] = {}
+    for f in used:
+        old = in_file.get(f.id)
+        if old is None or old.type.with_nullable(True) != f.type.with_nullable(True):
+            return None
+        names[f.name] = old.name
+    if not names:
+        return None
+
+    def mask(rows: pa.Table) -> Any:
+        return evaluate(condition, rows.rename_columns(list(names)), used)
+
+    bounds = {names[c]: s for c, s in spans(condition, used).items()}
+    sorted_by = names.get(keys[0]) if keys else None
+    return RowFilter(tuple(names.values()), mask, bounds, _one_value_each(condition, used), sorted_by)
+
+
+def _one_value_each(condition: Predicate, fields: Sequence[DataField]) -> bool:
+    """Whether the condition is exactly one integer per field: then the spans are exact."""
+    parts, roots = conjuncts(condition), {f.name: f.type.root for f in fields}
+    return len(parts) == len(fields) and all(
+        isinstance(p, Compare) and p.op == "=" and type(p.literal) is int and roots[p.column] in _WHOLE for p in parts
+    )
+
+
+def spans(condition: Predicate, fields: Sequence[DataField]) -> dict[str, Span]:
+    """Bounds of the matching values of integer and text columns; equal to the conjuncts, or wider."""
+    types = {f.name: f.type for f in fields}
+    out: dict[str, Span] = {}
+    for part in conjuncts(condition):
+        match part:
+            case Compare(column, op, literal) if op != "<>":
+                values = [literal]
+            case In(column, literals) if literals:
+                op, values = "=", list(literals)
+            case _:
+                continue
+        kind = int if types[column].root in _WHOLE else str if isinstance(types[column], VarChar) else None
+        if kind is None or any(not isinstance(v, kind) or isinstance(v, bool) for v in values):
+            continue
+        low, high = out.get(column, (None, None))
+        if op in ("=", ">", ">="):
+            low = min(values) if low is None else max(low, min(values))
+        if op in ("=", "<", "<="):
+            high = max(values) if high is None else min(high, max(values))
+        out[column] = (low, high)
+    return out

@@ -1,0 +1,302 @@
+"""One attempt to publish one snapshot: write metadata, publish, report the outcome. Never loops, never guesses.
+
+Source: docs/spec/format.md section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from paimon_nb.base import clock
+from paimon_nb.base.cancellation import publishing
+from paimon_nb.base.errors import Cancelled, CommitConflict, MissingFile, SnapshotNotFound, StoreError
+from paimon_nb.format.data import ROW_ID_FIELD
+from paimon_nb.format.manifest import ADD, DELETE, IndexEntry, ManifestEntry
+from paimon_nb.format.snapshot import Published, Snapshot
+from paimon_nb.options import table as opt
+from paimon_nb.table.live_files import index_entries, live_entries, snapshot_manifests
+from paimon_nb.table.lsm.levels import key_decoder
+from paimon_nb.table.publish.changes import HASH, Change
+from paimon_nb.table.publish.conflict import (
+    Conflict,
+    bucket_count_conflict,
+    file_conflict,
+    index_conflict,
+    level_conflict,
+    lost_deletes_conflict,
+    marked_conflict,
+)
+from paimon_nb.table.publish.manifests import ManifestWriter, manifest_format, merge_manifests
+from paimon_nb.table.store import TableStore
+
+_MAX_CHECKS = 3
+
+Plan = Callable[[Snapshot | None], Change]
+"""Builds the change on top of the latest snapshot; called again for every attempt."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitMeta:
+    """Identity and properties of a commit."""
+
+    user: str
+    identifier: int
+    properties: Mapping[str, str] | None = None
+    watermark: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CommitOutcome:
+    """`snapshot` is the attempted snapshot; `published`: whether it is part of the table now."""
+
+    published: Published
+    snapshot: Snapshot
+
+
+def try_commit(store: TableStore, latest: Snapshot | None, change: Change, terms: CommitMeta) -> CommitOutcome:
+    """Publish `change` on top of `latest`.
+
+    Metadata files of an attempt that surely lost are deleted. When in doubt (an error while publishing) they stay and
+    the error is raised: a visible snapshot may need them.
+
+    Raises: CommitConflict. Cancelled: cancellation was requested before publishing.
+    """
+    manifest_format(store)
+    check_conflicts(store, latest, change)
+    writer = ManifestWriter(store)
+    try:
+        snapshot = _prepare(store, latest, change, terms, writer)
+    except Exception:
+        writer.discard()  # nothing was published yet, so the outcome is certain
+        raise
+    try:
+        with publishing():
+            published = _publish(store, snapshot, list(_named(store, change, writer)))
+    except Cancelled:  # not yet published, so no snapshot needs these files
+        writer.discard()
+        raise
+    if published is Published.WON and _taken_back(store, latest):
+        store.snapshots.delete(snapshot.id)
+        published = Published.LOST
+    if published is Published.LOST:
+        writer.discard()
+    else:
+        store.snapshots.write_latest_hint(snapshot.id)
+    return CommitOutcome(published, snapshot)
+
+
+def _taken_back(store: TableStore, base: Snapshot | None) -> bool:
+    """Whether a rollback or fast-forward removed the base snapshot, and its files, while ours was published.
+
+    Our id was free then, but the snapshot is unreadable. An expired base is different: it leaves no older snapshots.
+    """
+    try:
+        return (
+            base is not None
+            and not store.snapshots.same_commit(base)
+            and any(i <= base.id for i in store.snapshots.ids())
+        )
+    except (OSError, StoreError):
+        return False  # ours is published: a failed check must not look like a failed commit
+
+
+def _named(store: TableStore, change: Change, writer: ManifestWriter) -> Iterator[str]:
+    """Paths of all files that the snapshot references and earlier ones do not."""
+    yield from writer.written
+    for entry in (*change.entries, *change.changelog):
+        if entry.kind == ADD:
+            yield from store.paths_of(entry.partition, entry.bucket, entry.file)
+    yield from map(store.index_path, change.new_index)
+    if change.statistics:
+        yield store.statistics_path(change.statistics)
+
+
+def _publish(store: TableStore, snapshot: Snapshot, named: Sequence[str]) -> Published:
+    """Publish. After an error, retry with the same bytes: this can only win, find itself, or surely lose."""
+    for _ in range(_MAX_CHECKS):
+        try:
+            return store.snapshots.publish(snapshot, named)
+        except (OSError, StoreError):
+            continue
+    return store.snapshots.publish(snapshot, named)
+
+
+def _prepare(
+    store: TableStore, latest: Snapshot | None, change: Change, terms: CommitMeta, writer: ManifestWriter
+) -> Snapshot:
+    """Write every metadata file of the new snapshot."""
+    new_id = latest.id + 1 if latest else 1
+    schema = store.schemas.latest()
+    schema_id = schema.id if schema else store.schema.id
+    entries, next_row_id = _with_row_ids(store, latest, change.entries, new_id)
+    merging = store.copy({opt.MANIFEST_FULL_COMPACTION_THRESHOLD_SIZE.key: "0 b"}) if change.joins_manifests else store
+    base = merge_manifests(merging, snapshot_manifests(store, latest), writer) if latest else []
+    base_name, base_size = writer.manifest_list(base)
+    delta_name, delta_size = writer.manifest_list(writer.entries(entries))
+    log_name, log_size = writer.manifest_list(writer.entries(change.changelog)) if change.changelog else (None, None)
+    delta_rows = _rows(entries, ADD) - _rows(entries, DELETE)
+    return Snapshot(
+        id=new_id,
+        schema_id=schema_id,
+        base_manifest_list=base_name,
+        base_manifest_list_size=base_size,
+        delta_manifest_list=delta_name,
+        delta_manifest_list_size=delta_size,
+        changelog_manifest_list=log_name,
+        changelog_manifest_list_size=log_size,
+        index_manifest=_index_manifest(store, latest, change, writer),
+        commit_user=terms.user,
+        commit_identifier=terms.identifier,
+        commit_kind=change.kind,
+        time_ms=clock.now_ms(),
+        total_record_count=_total_rows(store, latest) + delta_rows,
+        delta_record_count=delta_rows,
+        changelog_record_count=_rows(change.changelog, ADD),
+        watermark=_watermark(latest, terms.watermark),
+        statistics=change.statistics or _inherited_statistics(latest, schema_id),
+        properties=dict(terms.properties) if terms.properties else None,
+        next_row_id=next_row_id,
+    )
+
+
+def _rows(entries: tuple[ManifestEntry, ...], kind: int) -> int:
+    return sum(e.file.row_count for e in entries if e.kind == kind)
+
+
+def _total_rows(store: TableStore, latest: Snapshot | None) -> int:
+    if latest is None:
+        return 0
+    if latest.total_record_count is not None:
+        return latest.total_record_count
+    return sum(e.file.row_count for e in live_entries(store, latest))  # snapshots of old format versions have no count
+
+
+def _watermark(latest: Snapshot | None, own: int | None) -> int | None:
+    marks = [w for w in (own, latest.watermark if latest else None) if w is not None]
+    return max(marks, default=None)
+
+
+def _inherited_statistics(latest: Snapshot | None, schema_id: int) -> str | None:
+    return latest.statistics if latest and latest.schema_id == schema_id else None
+
+
+def _with_row_ids(
+    store: TableStore, latest: Snapshot | None, entries: tuple[ManifestEntry, ...], new_id: int
+) -> tuple[tuple[ManifestEntry, ...], int]:
+    """Row tracking: new files get their first row id, and the snapshot's id as sequence number (docs/spec/format.md section 8.2)."""
+    next_id = (latest.next_row_id if latest else None) or 0
+    if not store.options.get(opt.ROW_TRACKING_ENABLED):
+        return entries, next_id
+    out = []
+    for entry in entries:
+        if entry.kind != ADD:
+            out.append(entry)
+            continue
+        file = replace(entry.file, min_sequence=new_id, max_sequence=new_id)
+        has_ids = file.file_source == 1 or ROW_ID_FIELD.name in (file.write_cols or ())
+        if file.first_row_id is None and not has_ids:
+            file = replace(file, first_row_id=next_id)
+            next_id += file.row_count
+        out.append(replace(entry, file=file))
+    return tuple(out), next_id
+
+
+# -- indexes
+
+
+def _index_manifest(store: TableStore, latest: Snapshot | None, change: Change, writer: ManifestWriter) -> str | None:
+    """The complete list after the change; the previous file's name if nothing changes."""
+    drops_none = change.drops_index_of is not None and not change.drops_index_of
+    if drops_none and not change.new_index and not change.deleted_index:
+        return latest.index_manifest if latest else None
+    deleted = {i.file_name for i in change.deleted_index}
+    replaced = {(i.partition, i.bucket) for i in change.new_index if i.index_type == HASH}
+    remaining = [
+        i
+        for i in index_entries(store, latest)
+        if i.file_name not in deleted
+        and not (i.index_type == HASH and (i.partition, i.bucket) in replaced)
+        and not (change.drops_index_of is None or i.partition in change.drops_index_of)
+    ]
+    return writer.index([*remaining, *change.new_index])
+
+
+# -- conflicts
+
+
+def check_conflicts(store: TableStore, latest: Snapshot | None, change: Change) -> None:
+    """Raise CommitConflict if `change` contradicts the table as of `latest`."""
+    conflict = _find_conflict(store, latest, change)
+    if conflict is None:
+        return
+    raise CommitConflict(
+        f"{store.name}: {conflict.why}",
+        hint="another commit changed the same files; run the statement again on the new state",
+        snapshot=latest.id if latest else None,
+        user=latest.commit_user if latest else None,
+        where={"partition": store.partition_values(conflict.partition), "bucket": conflict.bucket},
+        file=conflict.file_name,
+        path=store.root,
+    )
+
+
+def _find_conflict(store: TableStore, latest: Snapshot | None, change: Change) -> Conflict | None:
+    moving = store.bucket_option == -1 and store.schema.is_cross_partition
+    if (
+        moving
+        and change.entries
+        and change.kind == "APPEND"
+        and (other := _writer_since(store, latest, change.base_snapshot))
+    ):
+        why = f"snapshot {other} may have moved the same keys to other partitions"
+        return Conflict(why, change.entries[0].partition, change.entries[0].bucket)
+    overwritten = _overwritten_since(store, latest, change.base_snapshot)
+    if not change.must_check and not overwritten:
+        return None
+    touched = {e.partition for e in change.entries} | {i.partition for i in change.new_index}
+    base = live_entries(store, latest, touched)
+    if not change.replaces_buckets and (found := bucket_count_conflict(base, change.entries)):
+        return found
+    if found := file_conflict(base, change.entries):
+        return found
+    if store.has_keys:
+        decode = key_decoder([f.type for f in store.schema.key_fields])
+        if found := level_conflict(base, change.entries, decode):
+            return found
+    if found := marked_conflict(base, change.entries, change.new_index):
+        return found
+    current = index_entries(store, latest)
+    if not current and not change.deleted_index:
+        return None
+    planned = _index_at(store, change.base_snapshot)
+    return lost_deletes_conflict(planned, current, change.entries, change.deleted_index) or index_conflict(
+        planned, current, change.new_index, change.deleted_index
+    )
+
+
+def _index_at(store: TableStore, snapshot_id: int | None) -> list[IndexEntry]:
+    """Index files of the snapshot that a change was planned from. An expired snapshot counts as empty, which makes the
+    check strict.
+    """
+    try:
+        return index_entries(store, store.snapshots.get(snapshot_id)) if snapshot_id else []
+    except (SnapshotNotFound, MissingFile):
+        return []
+
+
+def _writer_since(store: TableStore, latest: Snapshot | None, base: int | None) -> int | None:
+    """The first snapshot after `base` that added rows; None if there is none."""
+    if latest is None:
+        return None
+    first = max((base or 0) + 1, store.snapshots.earliest_id() or 1)
+    later = (store.snapshots.get(i) for i in range(first, latest.id + 1))
+    return next((s.id for s in later if s.commit_kind != "COMPACT"), None)
+
+
+def _overwritten_since(store: TableStore, latest: Snapshot | None, base: int | None) -> bool:
+    """Whether an OVERWRITE came after the writer read the table: it may have changed the bucket count."""
+    if latest is None or base is None or base >= latest.id:
+        return False
+    first = max(base + 1, store.snapshots.earliest_id() or 1)
+    return any(store.snapshots.get(i).commit_kind == "OVERWRITE" for i in range(first, latest.id + 1))

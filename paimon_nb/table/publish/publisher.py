@@ -1,0 +1,282 @@
+"""Publishes messages as one or two snapshots; retries until it wins, is refused, or runs out of retries.
+
+Source: docs/spec/format.md section 3; docs/spec/merge-semantics.md section 11.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+import uuid
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from paimon_nb.base.errors import (
+    Cancelled,
+    CommitConflict,
+    CommitError,
+    CommitGaveUp,
+    PaimonError,
+    SnapshotNotFound,
+    UnsupportedOperation,
+)
+from paimon_nb.format.manifest import ADD
+from paimon_nb.format.snapshot import Published, Snapshot
+from paimon_nb.options import table as opt
+from paimon_nb.options.support import Access
+from paimon_nb.options.write import END_INPUT_WATERMARK
+from paimon_nb.table.publish.abort import abort_messages
+from paimon_nb.table.publish.attempt import CommitMeta, Plan, try_commit
+from paimon_nb.table.publish.changes import BATCH_IDENTIFIER, Change, CommitMessage, append_change, compact_change
+from paimon_nb.table.publish.checks import StrictMode, check_only_adds
+from paimon_nb.table.publish.commit_log import check_last_commit, find_consumed, mark_consumed, record_commit
+from paimon_nb.table.publish.overwrite import Overwrite, overwrite_change
+from paimon_nb.table.store import CommitWatcher, TableStore
+
+sleep: Callable[[float], None] = time.sleep
+"""Replaceable by tests that count retries instead of waiting for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """Retry limits and waiting times, in milliseconds."""
+
+    min_wait_ms: int
+    max_wait_ms: int
+    max_retries: int
+    timeout_ms: int | None
+
+    @classmethod
+    def of(cls, store: TableStore) -> RetryPolicy:
+        o = store.options
+        return cls(
+            o.get(opt.COMMIT_MIN_RETRY_WAIT), o.get(opt.COMMIT_MAX_RETRY_WAIT), o.get(opt.COMMIT_MAX_RETRIES),
+            o.get(opt.COMMIT_TIMEOUT),
+        )  # fmt: skip
+
+    def after(self, tries: int) -> float:
+        """Seconds to wait after the `tries`-th lost attempt: exponential backoff with jitter."""
+        span = min(self.max_wait_ms, self.min_wait_ms * 2 ** min(tries, 20))
+        return random.uniform(self.min_wait_ms / 2, max(span, self.min_wait_ms)) / 1000
+
+
+log = logging.getLogger(__name__)
+
+
+class SnapshotPublisher:
+    """Publishes the work of one writer identity, without compaction or maintenance after it (see `TableCommit`).
+
+    Args:
+        store: the table.
+        commit_user: identity across commits of one job; default: a fresh UUID for a batch write.
+    """
+
+    def __init__(self, store: TableStore, commit_user: str | None = None) -> None:
+        store.check_supported(Access.WRITE)
+        self.store = store
+        prefix = store.options.get(opt.COMMIT_USER_PREFIX)
+        self.user = commit_user or (f"{prefix}_{uuid.uuid4()}" if prefix else str(uuid.uuid4()))
+        strict = store.options.get(opt.COMMIT_STRICT_MODE_LAST_SAFE_SNAPSHOT) is not None
+        self._strict = StrictMode(store, self.user) if strict else None
+
+    def commit(
+        self,
+        messages: Iterable[CommitMessage],
+        identifier: int = BATCH_IDENTIFIER,
+        *,
+        overwrite: Overwrite | None = None,
+        properties: Mapping[str, str] | None = None,
+        watermark: int | None = None,
+        expected_rows: int | None = None,
+        ignore_empty: bool = True,
+        run_maintenance: bool = True,
+    ) -> list[int]:
+        """Publish messages. Returns the ids of the snapshots made: none, one, or two (APPEND, COMPACT).
+
+        Args:
+            overwrite: what to replace (INSERT OVERWRITE); None appends.
+            expected_rows: rows the source counted; a difference refuses the commit (a lost or doubled task).
+            ignore_empty: False makes an empty APPEND snapshot (streaming: the identifier must become visible).
+            watermark: epoch milliseconds; a batch has that of `end-input.watermark` by default.
+            run_maintenance: afterwards expire snapshots and create automatic tags as configured; never fails the
+                commit.
+
+        Raises:
+            CommitConflict: another commit changed the same files. Nothing is visible; the messages' files are deleted.
+            CommitGaveUp: other commits won every retry. CommitOverwritten, TableReplaced: see there.
+            Cancelled: cancellation was requested. CommitError: the row counts differ. UnsupportedOperation: this
+            process committed or discarded the messages before, or the table is append-only.
+        """
+        messages = [m for m in messages if not m.is_empty or m.row_count]
+        self._check_first_time(messages)
+        _check_rows(messages, expected_rows)
+        if watermark is None and identifier == BATCH_IDENTIFIER:
+            watermark = self.store.options.get(END_INPUT_WATERMARK)
+        meta = CommitMeta(self.user, identifier, properties, watermark)
+        made: list[int] = []
+        try:
+            self.store.check_identity()
+            check_last_commit(self.store)
+            if overwrite is not None:
+                made += self._publish(lambda latest: overwrite_change(self.store, latest, messages, overwrite), meta)
+            else:
+                first = append_change(messages)
+                if not first.is_empty or not ignore_empty:
+                    made += self._publish(lambda latest: first, meta, empty_too=not ignore_empty)
+            second = compact_change(messages)
+            if not second.is_empty:
+                made += self._publish(lambda latest: second, meta)
+        except (CommitError, Cancelled, UnsupportedOperation) as error:
+            # Refused before or instead of publishing: no snapshot holds these files. After the first snapshot was
+            # published, only the compaction's files are unused.
+            abort_messages(self.store, messages, compaction_only=bool(made))
+            if made:
+                added = (name for m in messages for name in m.written - m.written_by_compaction)
+                mark_consumed(self.store, added, "committed")
+                # The rows are committed. The compaction lost a conflict and is left to the next one.
+                return made + (self._after_lost_compaction(messages, meta) if isinstance(error, CommitConflict) else [])
+            raise
+        if made:
+            mark_consumed(self.store, (name for m in messages for name in m.written), "committed")
+        if made and run_maintenance:
+            self._after_commit(meta, {m.partition for m in messages if m.new_files})
+        return made
+
+    def publish(self, change: Change | Plan, identifier: int = BATCH_IDENTIFIER, **meta: object) -> int | None:
+        """Publish one change that is not made from messages (truncate, drop partition, analyze). Returns the snapshot id."""
+        plan: Plan = change if callable(change) else lambda latest: change
+        self.store.check_identity()
+        check_last_commit(self.store)
+        made = self._publish(plan, CommitMeta(self.user, identifier, **meta))  # type: ignore[arg-type]
+        return made[0] if made else None
+
+    def filter_committed(self, identifiers: Sequence[int]) -> list[int]:
+        """The identifiers that this user has not committed yet, for a restarted job."""
+        last = self.last_identifier()
+        return [i for i in identifiers if last is None or i > last]
+
+    def abort(self, messages: Iterable[CommitMessage]) -> None:
+        """Delete the files of messages that were never committed; files that a snapshot holds stay."""
+        abort_messages(self.store, messages)
+
+    def _check_first_time(self, messages: Sequence[CommitMessage]) -> None:
+        """A file that is added twice, or that an abort deleted, would make the table unreadable."""
+        again = find_consumed(self.store, (name for m in messages for name in m.written))
+        if again is not None:
+            raise UnsupportedOperation(
+                f"{self.store.name}: these messages are {again[1]} already; nothing was changed",
+                hint="commit messages only once; write the rows again with a new writer",
+                file=again[0],
+            )
+
+    # -- the retry loop
+
+    def _publish(self, plan: Plan, meta: CommitMeta, empty_too: bool = False) -> list[int]:
+        """Retry until won. Each attempt starts from the newest snapshot."""
+        store, pauses, started = self.store, RetryPolicy.of(self.store), time.monotonic()
+        seen: int | None = None
+        tries = 0
+        while True:
+            latest = store.latest()
+            if seen is None:
+                seen = latest.id if latest else 0
+            change = plan(latest)
+            if change.is_empty and not empty_too:
+                return []
+            if store.options.get(opt.BRANCH_MERGE_ENABLED):
+                check_only_adds(store, change)
+            if (
+                latest is not None
+                and latest.id > seen
+                and (own := self._find_own_commit(seen, latest.id, change, meta))
+            ):
+                return [own.id]
+            if self._strict is not None:
+                self._strict.check(latest, change)
+            outcome = try_commit(store, latest, change, meta)
+            if outcome.published is not Published.LOST:
+                if self._strict is not None:
+                    self._strict.passed(outcome.snapshot.id)
+                record_commit(store, outcome.snapshot, tuple(e.file.file_name for e in change.entries if e.kind == ADD))
+                notify_partitions_added(store, {e.partition for e in change.entries if e.kind == ADD})
+                return [outcome.snapshot.id]
+            tries += 1
+            seconds = time.monotonic() - started
+            if tries > pauses.max_retries or (pauses.timeout_ms is not None and seconds * 1000 > pauses.timeout_ms):
+                raise CommitGaveUp(
+                    f"{store.name}: other writers won {tries} times in {seconds:.1f} s",
+                    hint="retry later, or increase 'commit.max-retries'",
+                    tries=tries,
+                    snapshot=outcome.snapshot.id,
+                    path=store.root,
+                )
+            sleep(pauses.after(tries))
+            store.check_identity()
+
+    def _after_lost_compaction(self, messages: Sequence[CommitMessage], meta: CommitMeta) -> list[int]:
+        """Called when the rows of the messages were committed and their compaction lost a conflict. Returns new snapshots."""
+        return []
+
+    def _after_commit(self, meta: CommitMeta, partitions: set[bytes]) -> None:
+        """Called after a successful commit; `partitions`: those with new files."""
+
+    def _find_own_commit(self, seen: int, newest: int, change: Change, meta: CommitMeta) -> Snapshot | None:
+        """A snapshot after `seen` that is this very commit: it succeeded although a failure was reported."""
+        for snapshot_id in range(newest, seen, -1):
+            try:
+                found = self.store.snapshots.get(snapshot_id)
+            except SnapshotNotFound:
+                break  # expired in the meantime
+            same = (found.commit_user, found.commit_identifier) == (meta.user, meta.identifier)
+            if same and found.commit_kind == change.kind:
+                return found
+        return None
+
+    def last_identifier(self) -> int | None:
+        """The identifier of this user's newest remaining commit; None if there is none."""
+        newest, oldest = self.store.snapshots.latest_id(), self.store.snapshots.earliest_id()
+        for snapshot_id in range(newest or 0, (oldest or 1) - 1, -1):
+            try:
+                found = self.store.snapshots.get(snapshot_id)
+            except SnapshotNotFound:
+                return None
+            if found.commit_user == self.user:
+                return found.commit_identifier
+        return None
+
+
+def _check_rows(messages: Sequence[CommitMessage], expected: int | None) -> None:
+    if expected is None:
+        return
+    got = sum(m.row_count for m in messages)
+    if got != expected:
+        raise CommitError(
+            f"the writers received {got} rows but the source counted {expected}; nothing was committed",
+            hint="run the statement again; a task was lost or ran twice",
+            written=got,
+            expected=expected,
+        )
+
+
+# -- listeners, such as a metastore that lists partitions
+
+
+def notify_partitions_added(store: TableStore, partitions: Collection[bytes]) -> None:
+    """Called after a snapshot with new files in these partitions was published."""
+    _notify(store, lambda watcher: watcher.added(store, partitions))
+
+
+def notify_partitions_dropped(store: TableStore, partitions: Collection[bytes]) -> None:
+    """Called after these partitions were dropped."""
+    _notify(store, lambda watcher: watcher.dropped(store, partitions))
+
+
+def _notify(store: TableStore, event: Callable[[CommitWatcher], None]) -> None:
+    """The snapshot is published; a listener error does not undo it."""
+    if store.watcher is None:
+        return
+    try:
+        event(store.watcher)
+    except (PaimonError, OSError) as error:
+        log.warning("%s: the catalog's partition list was not updated, run CALL sys.repair: %s", store.name, error)

@@ -1,0 +1,355 @@
+"""Plans the scan of one snapshot: from a bound predicate to splits, the independently readable parts of a scan.
+
+Reads metadata only, never rows. Source: docs/spec/format.md sections 5.4 and 14.1; docs/spec/merge-semantics.md section 8
+(Paimon `SnapshotReaderImpl`, `MergeTreeSplitGenerator`, `AppendOnlySplitGenerator`, `BinPacking`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, repeat
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from paimon_nb.base.errors import UnsupportedFormat
+from paimon_nb.format.manifest import (
+    FILE_NUMBERS,
+    DataFile,
+    Entries,
+    Files,
+    IndexEntry,
+    Listed,
+    ManifestEntry,
+    as_entries,
+)
+from paimon_nb.format.schema import TableSchema
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.options import table as opt
+from paimon_nb.options.support import IGNORE_UNSUPPORTED
+from paimon_nb.table.live_files import bucket_numbers, check_unique, index_entries, read_live
+from paimon_nb.table.lsm.levels import cut, key_decoder
+from paimon_nb.table.scan.plan.prune import Pruner
+from paimon_nb.table.scan.plan.scan_report import ScanReport
+from paimon_nb.table.scan.read.data_evolution import evolves, same_rows
+from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.table.scan.predicate.model import Predicate
+
+
+_DELETION_VECTORS = "DELETION_VECTORS"
+_KNOWN_INDEXES = ("HASH", _DELETION_VECTORS)
+LevelFilter = Callable[[int], bool]
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class DvRef:
+    """Location of a data file's deletion vector."""
+
+    path: str
+    """The index file."""
+    offset: int
+    length: int
+    cardinality: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Files of one bucket that are read together. Plain data: pickled for Spark tasks."""
+
+    snapshot_id: int
+    partition: bytes
+    bucket: int
+    total_buckets: int
+    files: Sequence[DataFile]
+    """A tuple, or an equal sequence."""
+    deletion_vectors: Mapping[str, DvRef] | None
+    """By data file name; None if no row is deleted."""
+    raw: bool
+    """Every stored row (that is not deleted by a vector) is a result row: no merging, no row kinds."""
+    changes: bool = False
+    """The rows are changes of a primary-key table with their row kinds: emitted one by one, never merged."""
+    before: tuple[DataFile, ...] = ()
+    """For a difference of two states: the files of the earlier one."""
+    before_vectors: Mapping[str, DvRef] | None = None
+    diff: bool = False
+    """Emit the difference between the merged rows of `files` and those of `before`."""
+    branch: str | None = None
+    """Set if the files belong to another branch than the plan's, with its schemas and options (`scan.fallback-branch`)."""
+
+    @property
+    def size(self) -> int:
+        """Bytes to read."""
+        return sum(f.file_size for f in (*self.before, *self.files))
+
+    @property
+    def row_count(self) -> int:
+        """Stored rows, before merging."""
+        return sum(f.row_count for f in self.files)
+
+
+def pack(items: Iterable[T], weight: Callable[[T], int], target: int) -> list[list[T]]:
+    """Bins in order: a bin is closed when the next item would exceed `target`."""
+    bins: list[list[T]] = []
+    load = 0
+    for item in items:
+        more = weight(item)
+        if bins and load + more <= target:
+            bins[-1].append(item)
+            load += more
+        else:
+            bins.append([item])
+            load = more
+    return bins
+
+
+def pack_bucket(
+    store: TableStore, files: Sequence[DataFile], independent: bool
+) -> list[tuple[Sequence[DataFile], bool]]:
+    """The files of one bucket as (files of a split, raw).
+
+    Args:
+        independent: no two files hold versions of the same row: append tables, deletion vectors, first-row.
+    """
+    target, cost = store.options.split_target_size, store.options.split_open_file_cost
+    if evolves(store):
+        bins = pack(same_rows(files), lambda group: max(sum(f.file_size for f in group), cost), target)
+        return [([f for group in part for f in group], all(len(group) == 1 for group in part)) for part in bins]
+    if not store.has_keys:
+        return [(files[a:b], True) for a, b in _cuts(_numbers(files, "file_size"), cost, target)]
+    levels, deletes = set(_numbers(files, "level")), _numbers(files, "deletes")
+    if 0 not in levels and max(deletes, default=0) <= 0 and (independent or len(levels) == 1):
+        cuts = _cuts(_numbers(files, "file_size"), cost, target)
+        return [(files[a:b], not any(deletes[a:b])) for a, b in cuts]
+    sizes = _numbers(files, "file_size")
+    parts = [([i for run in section for i in run], len(section) == 1) for section in cut(_bounded(store, files))]
+    order: list[int] = []
+    groups: list[tuple[int, int, bool]] = []
+    for parts_of_split in pack(parts, lambda part: max(sum(sizes[i] for i in part[0]), cost), target):
+        group = [i for part, _ in parts_of_split for i in part]
+        raw = all(single for _, single in parts_of_split) and not any(deletes[i] for i in group)
+        groups.append((len(order), len(order) + len(group), raw))
+        order += group
+    ordered = files.reorder(order) if isinstance(files, Files) else [files[i] for i in order]
+    return [(ordered[a:b], raw) for a, b, raw in groups]
+
+
+def _bounded(store: TableStore, files: Sequence[DataFile]) -> list[tuple[Any, Any, int]]:
+    """(smallest key, largest key, index) of each file."""
+    types = [f.type for f in store.schema.key_fields]
+    if isinstance(files, Files):
+        from paimon_nb.table.scan.plan.key_ranks import key_ranks
+
+        ranks = key_ranks(types, files.column("min_key"), files.column("max_key"))
+        if ranks is not None:
+            return list(zip(ranks[0].tolist(), ranks[1].tolist(), range(len(files)), strict=True))
+    key = key_decoder(types)
+    return [(key(f.min_key), key(f.max_key), i) for i, f in enumerate(files)]
+
+
+def _cuts(sizes: Sequence[int], cost: int, target: int) -> Iterator[tuple[int, int]]:
+    """Bins of files as (first, end), as `pack` builds them from `max(size, cost)`."""
+    loads = [0, *accumulate(map(max, sizes, repeat(cost)))]
+    begin = 0
+    while begin < len(sizes):
+        end = max(bisect_right(loads, loads[begin] + target, begin) - 1, begin + 1)
+        yield begin, end
+        begin = end
+
+
+def _numbers(files: Sequence[DataFile], name: str) -> list[int]:
+    """A number of each file; lazy files stay lazy."""
+    return files.numbers(name) if isinstance(files, Files) else list(map(FILE_NUMBERS[name], files))
+
+
+@dataclass(frozen=True, slots=True)
+class ScanPlan:
+    """A planned scan. Raises AccessDenied if the user may not read the table."""
+
+    store: TableStore
+    """The table with the schema of the result; pass it to `read_split`."""
+    snapshot: Snapshot | None
+    """None: the table is empty."""
+    splits: tuple[Split, ...]
+    skipped: ScanReport
+    predicate: Predicate | None = None
+    """Bound to the schema."""
+
+    def __post_init__(self) -> None:
+        self.store.check_readable()  # every read of rows is planned here
+
+    def __repr__(self) -> str:
+        snapshot = "no snapshot" if self.snapshot is None else f"snapshot {self.snapshot.id}"
+        where = f", where {self.predicate}" if self.predicate is not None else ""
+        return f"<ScanPlan {snapshot}{where}: {len(self.splits)} splits, {len(self.files)} files>"
+
+    @property
+    def schema(self) -> TableSchema:
+        return self.store.schema
+
+    @property
+    def files(self) -> list[DataFile]:
+        """Files to read, in order."""
+        return [f for s in self.splits for f in s.files]
+
+
+def every_level(_level: int) -> bool:
+    """For system tables: includes level 0 for every kind of table."""
+    return True
+
+
+def bound_to(store: TableStore, predicate: Predicate | None) -> Predicate | None:
+    """A predicate bound to the store's schema. Raises: ColumnNotFound, SqlAnalysisError."""
+    if predicate is None:
+        return None
+    from paimon_nb.table.scan.predicate.evaluate import bind
+
+    return bind(predicate, store.schema.fields)
+
+
+def plan_snapshot(
+    store: TableStore,
+    snapshot: Snapshot,
+    predicate: Predicate | None = None,
+    *,
+    levels: LevelFilter | None = None,
+    since_ms: int | None = None,
+) -> ScanPlan:
+    """The splits of a whole snapshot. `predicate` is bound to the store's schema."""
+    independent = is_independent(store)
+    pruner = Pruner(store, predicate, independent=independent)
+    entries = live_pruned(store, snapshot, pruner, levels or visible_levels(store), since_ms)
+    vectors = vectors_of(store, snapshot)
+    splits = [
+        Split(snapshot.id, partition, bucket, total, split_files(files), select(vectors, partition, files), raw)
+        for (partition, bucket, total), members in grouped(entries)
+        for files, raw in pack_bucket(store, members, independent)
+    ]
+    return ScanPlan(store, snapshot, tuple(splits), pruner.funnel(), predicate)
+
+
+def live_pruned(
+    store: TableStore, snapshot: Snapshot, pruner: Pruner, levels: LevelFilter | None, since_ms: int | None = None
+) -> Entries:
+    """The snapshot's files that may hold matching rows."""
+    read = read_live(store, snapshot, pruner.keep_manifests)
+    pruner.stage("manifests", read.manifests, read.manifests - read.manifests_skipped)
+    entries = pruner.partitions(read.entries)
+    check_unique(entries)
+    if store.bucket_option == POSTPONE_BUCKET:
+        entries = pruner.postponed(entries)
+    entries = pruner.buckets(entries)
+    entries = pruner.levels(entries, levels, "level 0 waits for compaction" if levels is above_zero else "other level")
+    entries = pruner.created_since(entries, since_ms)
+    if not evolves(store):
+        return pruner.statistics(entries)
+    # Statistics cover a file's own columns; another file of the same rows may hold newer values of other columns.
+    whole, partial = _whole_and_partial(entries)
+    return as_entries([*pruner.statistics(whole), *partial])
+
+
+def _whole_and_partial(entries: Iterable[ManifestEntry]) -> tuple[list[ManifestEntry], list[ManifestEntry]]:
+    """Files that hold whole rows, and files that share their rows with others."""
+    entries = list(entries)
+    groups = [g for _, files in grouped(as_entries(entries)) for g in same_rows(files)]
+    shared = {f.file_name for group in groups if len(group) > 1 for f in group}
+    whole = [e for e in entries if e.file.file_name not in shared]
+    return whole, [e for e in entries if e.file.file_name in shared]
+
+
+def above_zero(level: int) -> bool:
+    """For tables whose level 0 is not visible."""
+    return level > 0
+
+
+def visible_levels(store: TableStore) -> LevelFilter | None:
+    """Which levels a batch read sees; None = all."""
+    options = store.options
+    if not store.has_keys:
+        return None
+    if options.deletion_vectors and not options.get(opt.DELETION_VECTORS_MERGE_ON_READ):
+        return above_zero
+    return above_zero if options.merge_engine == "first-row" else None
+
+
+def is_independent(store: TableStore) -> bool:
+    """Whether no two visible files hold versions of the same row."""
+    return not store.has_keys or visible_levels(store) is above_zero
+
+
+def grouped(entries: Iterable[ManifestEntry]) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
+    """((partition, bucket, total buckets), files) in order of first occurrence."""
+    entries = as_entries(entries)
+    if not isinstance(entries, Listed):
+        return _grouped_columns(entries)
+    groups: dict[tuple[bytes, int], tuple[int, list[DataFile]]] = {}
+    for entry in entries:
+        groups.setdefault((entry.partition, entry.bucket), (entry.total_buckets, []))[1].append(entry.file)
+    return [((partition, bucket, total), files) for (partition, bucket), (total, files) in groups.items()]
+
+
+def _grouped_columns(entries: Entries) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
+    numbers, firsts = bucket_numbers(entries)
+    ordered = entries
+    if (numbers[1:] < numbers[:-1]).any():
+        ordered = entries.reorder(np.argsort(numbers, kind="stable"))
+    partition, partitions = entries.partitions
+    cuts = [0, *np.cumsum(np.bincount(numbers)).tolist()]
+    columns = (partition[firsts].tolist(), *(entries.column(n)[firsts].tolist() for n in ("bucket", "total_buckets")))
+    return [
+        ((partitions[at], bucket, total), Files(ordered, cuts[i], cuts[i + 1]))
+        for i, (at, bucket, total) in enumerate(zip(*columns, strict=True))
+    ]
+
+
+def split_files(files: Sequence[DataFile]) -> Sequence[DataFile]:
+    """Files as stored in a split; lazy files stay lazy."""
+    return files if isinstance(files, Files) else tuple(files)
+
+
+def check_known_indexes(store: TableStore, entries: Iterable[IndexEntry]) -> None:
+    """Raises UnsupportedFormat for an index file of a kind that is not known here: it may hide rows, as deletion vectors do.
+
+    Global indexes only find rows, whatever their kind.
+    """
+    if store.options.raw.get(IGNORE_UNSUPPORTED.key) == "all":
+        return
+    for entry in entries:
+        if entry.index_type not in _KNOWN_INDEXES and entry.global_index is None:
+            raise UnsupportedFormat(
+                f"{store.name} has an index of kind {entry.index_type!r}, which may hide rows and is not known here",
+                hint="read it with a newer paimon_nb, or an earlier snapshot",
+                feature=entry.index_type,
+                path=store.index_path(entry),
+            )
+
+
+Vectors = Mapping[tuple[bytes, str], DvRef]
+
+
+def vectors_of(store: TableStore, snapshot: Snapshot | None) -> Vectors:
+    """Location of each data file's deletion vector, by (partition, file name)."""
+    entries = index_entries(store, snapshot)
+    check_known_indexes(store, entries)
+    if not store.options.deletion_vectors:
+        return {}
+    return {
+        (entry.partition, r.data_file): DvRef(store.index_path(entry), r.offset, r.length, r.cardinality)
+        for entry in entries
+        if entry.index_type == _DELETION_VECTORS
+        for r in entry.dv_ranges or ()
+    }
+
+
+def select(vectors: Vectors, partition: bytes, files: Iterable[DataFile]) -> dict[str, DvRef] | None:
+    """The vectors of some files; None if they have none."""
+    if not vectors:
+        return None
+    found = {f.file_name: ref for f in files if (ref := vectors.get((partition, f.file_name))) is not None}
+    return found or None

@@ -1,0 +1,196 @@
+"""Callers' rows as Arrow tables: conversion, default values and row kinds.
+
+Takes Arrow objects, and objects with Arrow's C interfaces (pandas, polars). Source: docs/spec/merge-semantics.md section 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
+from paimon_nb.format.data import cast_text
+from paimon_nb.format.schema import TableSchema
+from paimon_nb.format.types.arrow_builders import column, to_numpy
+from paimon_nb.options import table as opt
+from paimon_nb.table.store import TableStore
+
+_UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
+"""Name that pandas gives an unnamed index: row labels, not a column of the user's table."""
+
+
+class ArrowStream(Protocol):
+    """Rows behind Arrow's C stream interface: RecordBatchReader, pandas and polars frames ..."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+
+class ArrowBatch(Protocol):
+    """Rows behind Arrow's C array interface: RecordBatch."""
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> object: ...
+
+
+Rows: TypeAlias = pa.Table | ArrowStream | ArrowBatch
+
+
+def as_table(rows: Rows) -> pa.Table:
+    """`rows` as a table; a stream is read to its end.
+
+    Raises: SchemaMismatch: unsupported type, or a column with values of several types.
+    """
+    if isinstance(rows, pa.Table):
+        return rows
+    if not (hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__")):
+        raise SchemaMismatch(
+            f"rows of type {type(rows).__name__} cannot be written",
+            hint="pass a pyarrow.Table or a pandas or polars frame; pyarrow.Table.from_pylist converts dicts",
+        )
+    try:
+        table = pa.table(rows)
+    except (pa.ArrowException, ValueError, TypeError) as error:
+        raise SchemaMismatch(
+            f"rows of type {type(rows).__name__} cannot be converted to an Arrow table: {error}",
+            hint="use one type per column",
+        ) from error
+    labels = [n for n in table.column_names if _UNNAMED_INDEX.fullmatch(n)] if table.schema.pandas_metadata else []
+    return table.drop_columns(labels)
+
+
+_CHUNK_ROWS = 1 << 17
+"""Rows of a stream that are written together, about."""
+
+
+def as_reader(rows: Any) -> pa.RecordBatchReader:
+    """Rows as a stream of record batches, without reading them all.
+
+    Takes what `as_table` takes, and pyarrow datasets, and DataFrames of Spark (which are collected).
+
+    Raises:
+        SchemaMismatch: they are of another kind.
+    """
+    if isinstance(rows, pa.RecordBatchReader):
+        return rows
+    if hasattr(rows, "toArrow"):  # a DataFrame of Spark
+        rows = rows.toArrow()
+    elif hasattr(rows, "scanner"):  # a dataset of pyarrow
+        return rows.scanner().to_reader()
+    if not isinstance(rows, pa.Table) and hasattr(rows, "__arrow_c_stream__"):
+        try:
+            reader = pa.RecordBatchReader.from_stream(rows)
+        except (pa.ArrowException, ValueError, TypeError):
+            return as_table(rows).to_reader()  # which says what is wrong
+        if not reader.schema.pandas_metadata:
+            return reader
+    return as_table(rows).to_reader()
+
+
+def chunks(reader: pa.RecordBatchReader) -> Iterator[pa.Table]:
+    """The rows of a stream in tables of a bounded number of rows."""
+    batches: list[pa.RecordBatch] = []
+    for batch in reader:
+        batches.append(batch)
+        if sum(b.num_rows for b in batches) >= _CHUNK_ROWS:
+            yield pa.Table.from_batches(batches, reader.schema)
+            batches = []
+    if batches:
+        yield pa.Table.from_batches(batches, reader.schema)
+
+
+def with_defaults(rows: pa.Table, schema: TableSchema) -> pa.Table:
+    """`rows` with every column of the table: missing ones as default or null, nulls replaced by the default."""
+    for field in schema.fields:
+        if field.default_value is None:
+            continue
+        value = cast_text(field.default_value, field.type)
+        if field.name not in rows.column_names:
+            rows = rows.append_column(field.name, pa.repeat(value, rows.num_rows))
+            continue
+        column = rows.column(field.name)
+        if column.null_count:
+            index = rows.column_names.index(field.name)
+            filled = pc.fill_null(pc.cast(column, value.type), value)
+            rows = rows.set_column(index, field.name, filled)
+    missing = [f for f in schema.fields if f.name not in rows.column_names]
+    for field in missing:
+        rows = rows.append_column(pa.field(field.name, pa.null()), pa.nulls(rows.num_rows))
+    return rows
+
+
+Kinds: TypeAlias = pa.Array | pa.ChunkedArray | Sequence[str] | Sequence[int]
+INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE = 0, 1, 2, 3
+SYMBOLS = {"+I": INSERT, "-U": UPDATE_BEFORE, "+U": UPDATE_AFTER, "-D": DELETE}
+
+
+def row_kinds(store: TableStore, rows: pa.Table, kinds: Kinds | None) -> np.ndarray:
+    """int8 per row. `kinds` may be codes 0..3 or the symbols +I -U +U -D; None means +I.
+
+    Raises: SchemaMismatch: an unknown kind.
+    """
+    column = store.options.get(opt.ROWKIND_FIELD)
+    if column:
+        return kind_codes(rows.column(column), f"column {column!r} (rowkind.field)")
+    if kinds is None:
+        return np.zeros(rows.num_rows, dtype=np.int8)
+    if len(kinds) != rows.num_rows:
+        raise SchemaMismatch(f"{len(kinds)} row kinds for {rows.num_rows} rows", hint="give one kind a row")
+    return kind_codes(kinds if isinstance(kinds, pa.Array | pa.ChunkedArray) else pa.array(kinds))
+
+
+def rows_to_keep(store: TableStore, kinds: np.ndarray) -> np.ndarray | None:
+    """Mask of rows that the options let through; None for all rows.
+
+    Raises: UnsupportedOperation: -U or -D into a table without a primary key.
+    """
+    o = store.options
+    if not store.has_keys:
+        if bool(((kinds == UPDATE_BEFORE) | (kinds == DELETE)).any()):
+            raise UnsupportedOperation(
+                f"{store.name} has no primary key, so it cannot take -U or -D rows",
+                hint="use DELETE or UPDATE statements, or a table with a PRIMARY KEY",
+            )
+        return None
+    mask = np.ones(len(kinds), dtype=bool)
+    if o.get(opt.IGNORE_DELETE):
+        mask &= (kinds != UPDATE_BEFORE) & (kinds != DELETE)
+    if o.get(opt.IGNORE_UPDATE_BEFORE):
+        mask &= kinds != UPDATE_BEFORE
+    return None if bool(mask.all()) else mask
+
+
+def takes_update_before(store: TableStore) -> bool:
+    """Whether a stream into the table has to bring -U: merging or the changelog needs what a row was. Other key tables
+    find it by the key. Source: Paimon `FlinkTableSinkBase.getChangelogMode`."""
+    if not store.has_keys:
+        return True
+    o = store.options
+    aggregates = o.has(opt.FIELDS_DEFAULT_AGGREGATE_FUNCTION) or any(
+        k.startswith("fields.") and k.endswith(".aggregate-function") for k in o.raw
+    )
+    return (
+        o.changelog_producer == "input"
+        or o.merge_engine == "aggregation"
+        or (o.merge_engine == "partial-update" and aggregates)
+    )
+
+
+def kind_codes(values: pa.Array | pa.ChunkedArray, what: str = "row kinds") -> np.ndarray:
+    """int8 per row, of codes or of symbols. Raises SchemaMismatch: an unknown kind, called `what`."""
+    if values.null_count:
+        raise SchemaMismatch(f"{what}: null is not a row kind", hint="use +I, -U, +U or -D")
+    if pa.types.is_integer(values.type):
+        codes = to_numpy(values).astype(np.int64)
+        if len(codes) and (codes.min() < 0 or codes.max() > 3):
+            raise SchemaMismatch(f"{what}: row kind codes are 0 to 3", hint="0 +I, 1 -U, 2 +U, 3 -D")
+        return codes.astype(np.int8)
+    text = pc.cast(values, pa.string())
+    found = pc.index_in(text, value_set=column(list(SYMBOLS), pa.string()))
+    if found.null_count:
+        wrong = text.filter(pc.is_null(found))[0].as_py()
+        raise SchemaMismatch(f"{what}: {wrong!r} is not a row kind", hint="use +I, -U, +U or -D")
+    return to_numpy(found).astype(np.int8)
