@@ -1,7 +1,7 @@
-"""What becomes of each option of Paimon: supported, harmless, or refused for what it would change.
+"""Classification of Paimon's options: supported, without effect on rows and files, or unsupported.
 
-Every option of `CoreOptions` 2.1 that is neither in `HARMLESS` nor in `UNSUPPORTED` is supported: some code asks for it.
-`check_supported` is asked wherever a table is opened to read rows, to write them or to compact.
+Every option of `CoreOptions` 2.1 that is neither in `HARMLESS` nor in `UNSUPPORTED` is supported. `check_supported` is
+called whenever a table is opened for reading, writing or compaction.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from paimon_nb.options.table import TABLE_OPTIONS
 
 
 class Access(Enum):
-    """What a table is opened for."""
+    """Operation for which a table is opened."""
 
     READ = "read"
     WRITE = "write"
     COMPACT = "compact"
     TAG = "tag"
-    READ_POSTPONED = "read of a table in which rows wait for a bucket"
+    READ_POSTPONED = "read of a table with rows in the postpone bucket"
 
 
 READ, WRITE, COMPACT, TAG = Access.READ, Access.WRITE, Access.COMPACT, Access.TAG
@@ -34,22 +34,22 @@ ALL = (READ, WRITE, COMPACT)
 IGNORE_UNSUPPORTED = text(
     "paimon-nb.ignore-unsupported-options",
     None,
-    "options that are not supported here and shall be ignored nevertheless, separated by commas; 'all' ignores each of them",
+    "comma-separated unsupported options to ignore; 'all' ignores all of them",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Unsupported:
-    """An option that Java Paimon obeys and this engine does not."""
+    """An option that Java Paimon implements and this engine does not."""
 
     since: str
-    """The release of Paimon that has it first."""
+    """First release of Paimon with the option."""
     accesses: tuple[Access, ...]
-    """What is refused."""
+    """Operations that are rejected."""
     why: str
-    """What would be wrong without it."""
+    """Consequence of ignoring the option."""
     condition: Callable[[str, Mapping[str, str]], bool] | None = None
-    """Whether a value, among all options, asks for it; None: any but the default, and but what switches it off."""
+    """Whether a value requests the feature, given all options. None: every value except the default and values that disable it."""
     hint: str | None = None
 
     def is_requested(self, key: str, raw: Mapping[str, str]) -> bool:
@@ -59,7 +59,7 @@ class Unsupported:
 
 
 def is_enabled(key: str, value: str) -> bool:
-    """Whether a value asks for anything; what the default says, and what switches a thing off that is off, does not."""
+    """Whether a value differs from the default and does not merely disable a feature that is disabled by default."""
     option = TABLE_OPTIONS.get(key) or CONNECTOR_OPTIONS.get(key)
     folded = value.strip().lower()
     if option is not None and option.default is not None:
@@ -72,7 +72,7 @@ def _other_than(*values: str) -> Callable[[str, Mapping[str, str]], bool]:
 
 
 def _chains(value: str, raw: Mapping[str, str]) -> bool:
-    """A snapshot or delta branch by itself is an ordinary table."""
+    """Whether the table is a chain table. Its snapshot and delta branches are ordinary tables."""
     parts = (raw.get("scan.fallback-snapshot-branch"), raw.get("scan.fallback-delta-branch"))
     return value == "true" and raw.get("branch", "main") not in parts
 
@@ -81,21 +81,21 @@ def _custom_action(value: str, raw: Mapping[str, str]) -> bool:
     return bool(value) and "custom" in raw.get("partition.mark-done-action", "")
 
 
-_CALLBACK = "a Java class would have to be called, which cannot be run here"
-_CHAIN = "rows of a chain table are in its snapshot and delta branches, which are not read together here"
+_CALLBACK = "Java classes cannot be called"
+_CHAIN = "a chain table consists of a snapshot branch and a delta branch, which cannot be read together"
 _KEY_INDEX = "the files of a compaction would lack this index"
 _KEY_INDEX_HINT = (
-    "compact with Paimon on Spark or Flink; ALTER TABLE ... SET ('write-only' = 'true') lets writes leave it to them"
+    "compact with Paimon on Spark or Flink; ALTER TABLE ... SET ('write-only' = 'true') leaves compaction to them"
 )
-_DEDICATED = "values of these columns would be stored in another place than Paimon looks for them"
+_DEDICATED = "values of these columns would not be stored where Paimon reads them"
 
 UNSUPPORTED: Mapping[str, Unsupported] = {
-    "batch-scan-mode": Unsupported("0.5", (READ,), "a scan mode of Paimon's own compaction jobs is not done here"),
+    "batch-scan-mode": Unsupported("0.5", (READ,), "this scan mode is for compaction jobs of Java Paimon"),
     "blob-descriptor-field": Unsupported("1.4", (WRITE,), _DEDICATED),
     "blob-field": Unsupported("1.4", (WRITE,), _DEDICATED),
     "blob-view-field": Unsupported("2.0", (WRITE,), _DEDICATED),
     "chain-table.enabled": Unsupported(
-        "1.4", ALL, _CHAIN, _chains, "read a branch of it by itself: FROM `t$branch_<name>`"
+        "1.4", ALL, _CHAIN, _chains, "read one of its branches: FROM `t$branch_<name>`"
     ),
     "commit.callbacks": Unsupported("0.5", (WRITE, COMPACT), _CALLBACK),
     "fields.*.map.storage-layout": Unsupported(
@@ -112,43 +112,43 @@ UNSUPPORTED: Mapping[str, Unsupported] = {
     "pk-bitmap.index.columns": Unsupported("2.0", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
     "pk-btree.index.columns": Unsupported("2.0", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
     "pk-clustering-override": Unsupported(
-        "1.4", ALL, "files are sorted by 'clustering.columns', and tell ranges of these where the key's are expected"
+        "1.4", ALL, "files are sorted by 'clustering.columns' and contain their ranges instead of key ranges"
     ),
     "pk-full-text.index.columns": Unsupported("2.0", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
     "pk-multivalue.index.columns": Unsupported("2.1", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
     "pk-vector.index.columns": Unsupported("2.0", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
     "postpone.merge-on-read": Unsupported(
         "2.0", (Access.READ_POSTPONED,), "rows that wait in the postpone bucket would be missing",
-        hint="CALL sys.compact gives them buckets"
+        hint="CALL sys.compact assigns them to buckets"
     ),
-    "primary-key.nullable": Unsupported("2.1", (WRITE, COMPACT), "rows with NULL in the primary key are not written here"),
+    "primary-key.nullable": Unsupported("2.1", (WRITE, COMPACT), "rows with NULL in the primary key cannot be written"),
     "query-auth.enabled": Unsupported(
         "1.4", (READ,), "the catalog's row filters and column masks would not be applied"
     ),
-    "scan.primary-branch": Unsupported("1.4", (READ,), "partitions that the primary branch answers for would be read from this one"),
+    "scan.primary-branch": Unsupported("1.4", (READ,), "partitions of the primary branch would be read from this branch"),
     "sequence.snapshot-ordering": Unsupported(
         "2.0", ALL, "rows of a key would be ordered by their sequence numbers instead of their snapshots"
     ),
-    "stream-scan-mode": Unsupported("0.5", (READ,), "a scan mode of Paimon's own compaction jobs is not done here"),
+    "stream-scan-mode": Unsupported("0.5", (READ,), "this scan mode is for compaction jobs of Java Paimon"),
     "tag.callbacks": Unsupported("0.7", (TAG,), _CALLBACK),
     "type": Unsupported(
-        "1.0", ALL, "it is no ordinary Paimon table", _other_than("table", "materialized-table", ""),
-        hint="read it with the engine that it was made for",
+        "1.0", ALL, "it is not an ordinary Paimon table", _other_than("table", "materialized-table", ""),
+        hint="use the engine that created it",
     ),
     "vector-field": Unsupported("1.4", (WRITE,), _DEDICATED),
 }  # fmt: skip
-"""By key; `*` stands for a column."""
+"""By key; `*` is a column name."""
 
-_TUNES = "it sets memory, threads, buffers, spilling or batch sizes only"
+_TUNES = "it only sets memory, threads, buffers, spilling or batch sizes"
 _LOOKUP = "it tunes the caches of Flink's lookup join and of lookup compaction"
-_LAYOUT = "it chooses the size or order of files, not their rows"
-_UNUSED_INDEX = "scans here read no global index, so it changes no rows; indexes are kept"
+_LAYOUT = "it affects the size or order of files, not their rows"
+_UNUSED_INDEX = "scans do not read global indexes, so it does not change rows; existing indexes are kept"
 _SHREDDING = "a VARIANT may be stored unshredded in any table"
-_NO_SUCH_COLUMN = "it steers columns of types that are refused by name"
-_JOB = "it steers jobs of Flink or Spark that are not run here"
-_FORMAT_TABLE = "it is for format tables, which are refused by 'type'"
-_CHAIN_DETAIL = "it is for chain tables, which are refused by 'chain-table.enabled'"
-_ERROR = "what it would forgive is an error here"
+_NO_SUCH_COLUMN = "it configures columns of unsupported types"
+_JOB = "it configures jobs of Flink or Spark that do not run here"
+_FORMAT_TABLE = "it is for format tables, which are rejected by 'type'"
+_CHAIN_DETAIL = "it is for chain tables, which are rejected by 'chain-table.enabled'"
+_ERROR = "the condition that it ignores is an error here"
 
 HARMLESS: Mapping[str, str] = {
     "async-file-write": _TUNES,
@@ -161,29 +161,29 @@ HARMLESS: Mapping[str, str] = {
     "blob.copy-buffer-size": _TUNES,
     "blob.split-by-file-size": _NO_SUCH_COLUMN,
     "blob.target-file-size": _NO_SUCH_COLUMN,
-    "bucket-append-ordered": "rows of a bucket are kept in order here in either case",
+    "bucket-append-ordered": "rows of a bucket are always ordered",
     "cache-page-size": _TUNES,
     "chain-table.chain-partition-keys": _CHAIN_DETAIL,
     "chain-table.split.key-range-enabled": _CHAIN_DETAIL,
     "chain-table.streaming.merge-snapshot": _CHAIN_DETAIL,
     "clustering.incremental.mode": _LAYOUT,
     "commit.callback.#.param": "it is for 'commit.callbacks'",
-    "commit.discard-duplicate-files": "a commit that was made already is recognised here by its user and identifier",
-    "commit.force-compact": "a batch write compacts what is due; more changes no rows",
+    "commit.discard-duplicate-files": "repeated commits are recognised by commit user and identifier",
+    "commit.force-compact": "further compaction does not change rows",
     "compaction.file-num-limit": _TUNES,
-    "compaction.skip-expired-partitions": "compacting them too changes no rows",
+    "compaction.skip-expired-partitions": "compacting them does not change rows",
     "consumer.mode": _JOB,
     "cross-partition-upsert.bootstrap-parallelism": _TUNES,
-    "cross-partition-upsert.index-ttl": "no key is forgotten here, however old",
-    "data-evolution.compaction.rewrite-row-ids": "Paimon itself refuses the value true",
+    "cross-partition-upsert.index-ttl": "the index of keys does not expire",
+    "data-evolution.compaction.rewrite-row-ids": "Paimon itself rejects the value true",
     "data-evolution.merge-into.file-pruning": _TUNES,
     "data-evolution.merge-into.source-persist": _TUNES,
-    "data-evolution.reassign.skip-contiguous-row-count": "row ids are not reassigned here",
+    "data-evolution.reassign.skip-contiguous-row-count": "row ids are not reassigned",
     "data-evolution.row-id-conflict-rewrite.max-size": "a conflict is an error here",
-    "data-evolution.row-sidecar.enabled": "sidecars only speed reads up, and a file may lack one",
+    "data-evolution.row-sidecar.enabled": "sidecars are optional and only make reads faster",
     "data-evolution.row-sidecar.max-selected-rows": _TUNES,
     "data-evolution.row-sidecar.max-selection-ratio": _TUNES,
-    "deletion-vectors.modifiable": "the files decide whether deletion vectors may be switched, not this option",
+    "deletion-vectors.modifiable": "whether deletion vectors can be changed depends on the existing files",
     "file-operation.thread-num": _TUNES,
     "file-reader-async-threshold": _TUNES,
     "format-table.commit-hive-sync-url": _FORMAT_TABLE,
@@ -195,7 +195,7 @@ HARMLESS: Mapping[str, str] = {
     "global-index.build.max-parallelism": _UNUSED_INDEX,
     "global-index.build.max-shard": _UNUSED_INDEX,
     "global-index.enabled": _UNUSED_INDEX,
-    "global-index.external-path": "an index file's entry contains its path",
+    "global-index.external-path": "the entry of an index file contains its path",
     "global-index.row-count-per-shard": _UNUSED_INDEX,
     "global-index.search-mode": _UNUSED_INDEX,
     "global-index.thread-num": _TUNES,
@@ -228,17 +228,17 @@ HARMLESS: Mapping[str, str] = {
     "materialized-table.refresh-handler-description": "it describes how a Flink job fills the table",
     "materialized-table.refresh-mode": "it describes how a Flink job fills the table",
     "materialized-table.refresh-status": "it describes how a Flink job fills the table",
-    "metastore.tag-to-partition.preview": "a tag becomes a partition of the metastore when it is made",
+    "metastore.tag-to-partition.preview": "a tag becomes a partition of the metastore when it is created",
     "page-size": _TUNES,
-    "partition.idle-time-to-report-statistic": "statistics of a metastore's partitions are reported by jobs of Flink",
+    "partition.idle-time-to-report-statistic": "Flink jobs report the statistics of metastore partitions",
     "partition.sink-strategy": _LAYOUT,
-    "postpone.batch-write-fixed-bucket": "rows wait in the postpone bucket until they are compacted, as streams write them",
+    "postpone.batch-write-fixed-bucket": "rows stay in the postpone bucket until compaction, as in streaming writes",
     "postpone.batch-write-fixed-bucket.max-parallelism": "it is for 'postpone.batch-write-fixed-bucket'",
     "postpone.batch-write-fixed-bucket.rescale-load-factor": "it is for 'postpone.batch-write-fixed-bucket'",
     "postpone.target-row-num-per-bucket": "it is for 'postpone.batch-write-fixed-bucket'",
     "postpone.target-size-per-bucket": "it is for 'postpone.batch-write-fixed-bucket'",
     "read.batch-size": _TUNES,
-    "row-tracking.partition-group-on-commit": "it chooses which new row gets which id; each gets one of its own",
+    "row-tracking.partition-group-on-commit": "it affects the order of new row ids; ids are unique in any case",
     "scalar-index.search-mode": _UNUSED_INDEX,
     "scan.fallback-branch.read-fail-fast": "a failed read of the fallback branch is an error here",
     "scan.fallback-delta-branch": _CHAIN_DETAIL,
@@ -247,9 +247,9 @@ HARMLESS: Mapping[str, str] = {
     "scan.ignore-lost-files": _ERROR,
     "scan.manifest.parallelism": _TUNES,
     "scan.max-splits-per-task": _TUNES,
-    "scan.plan-auto-tag-for-read.time-retained": "a read makes no tag",
+    "scan.plan-auto-tag-for-read.time-retained": "reads do not create tags",
     "snapshot.expire.execution-mode": _TUNES,
-    "snapshot.watermark-idle-timeout": "a snapshot without rows moves no watermark here",
+    "snapshot.watermark-idle-timeout": "a snapshot without rows does not advance the watermark",
     "sort-compaction.local-sample.magnification": _TUNES,
     "sort-compaction.range-strategy": _LAYOUT,
     "sort-engine": _TUNES,
@@ -257,7 +257,7 @@ HARMLESS: Mapping[str, str] = {
     "sort-spill-threshold": _TUNES,
     "spill-compression": _TUNES,
     "spill-compression.zstd-level": _TUNES,
-    "table-read.sequence-number.enabled": "rows are the same; $audit_log and $binlog show no sequence numbers",
+    "table-read.sequence-number.enabled": "rows are the same; $audit_log and $binlog do not contain sequence numbers",
     "tag.callback.#.param": "it is for 'tag.callbacks'",
     "target-file-row-num": _LAYOUT,
     "variant.inferShreddingSchema": _SHREDDING,
@@ -275,7 +275,7 @@ HARMLESS: Mapping[str, str] = {
     "vector.file.format": _NO_SUCH_COLUMN,
     "vector.target-file-size": _NO_SUCH_COLUMN,
     "visibility-callback.check-interval": "it is for 'visibility-callback.enabled'",
-    "visibility-callback.enabled": "a commit does not wait until its rows can be seen",
+    "visibility-callback.enabled": "a commit does not wait until its rows are visible",
     "visibility-callback.timeout": "it is for 'visibility-callback.enabled'",
     "write-buffer-for-append": _TUNES,
     "write-buffer-spill.max-disk-size": _TUNES,
@@ -283,13 +283,13 @@ HARMLESS: Mapping[str, str] = {
     "write-max-writers-to-spill": _TUNES,
     "write.batch-memory": _TUNES,
     "write.batch-size": _TUNES,
-    "write.sequence-number-init-mode": "a write always looks up the greatest sequence number of its bucket",
+    "write.sequence-number-init-mode": "a write always reads the highest sequence number of its bucket",
 }
-"""Key -> why rows, files and other readers are as right without it."""
+"""Key -> why rows, files and other readers do not depend on it."""
 
 
 def unsupported(raw: Mapping[str, str]) -> dict[str, Unsupported]:
-    """Those of a table's options that ask for something unsupported and are not to be ignored."""
+    """Unsupported options that the table sets and does not ignore."""
     ignored = set(parse_names(raw.get(IGNORE_UNSUPPORTED.key)))
     if "all" in ignored:
         return {}
@@ -308,12 +308,12 @@ def _family(key: str) -> str:
 
 
 def check_supported(raw: Mapping[str, str], access: Access, table: str) -> None:
-    """Raises UnsupportedFormat: the table cannot be opened for this without doing what one of its options asks for."""
+    """Raises UnsupportedFormat: the table has an option that the operation does not support."""
     for key, entry in unsupported(raw).items():
         if access in entry.accesses:
             verb = {READ: "read", WRITE: "written", COMPACT: "compacted", TAG: "tagged"}.get(access, "read")
             value = raw[key] if len(raw[key]) <= 60 else f"{raw[key][:57]}..."
-            ignore = f"'{IGNORE_UNSUPPORTED.key}' = '{key}' ignores it all the same"
+            ignore = f"'{IGNORE_UNSUPPORTED.key}' = '{key}' ignores the option"
             raise UnsupportedFormat(
                 f"{table} cannot be {verb} here: option {key!r} = {value!r} is not supported, and {entry.why}",
                 hint=f"{entry.hint}; {ignore}" if entry.hint else f"use Paimon {entry.since} or later for it; {ignore}",

@@ -1,8 +1,7 @@
-"""Options that differ from Java Paimon in something else than rows and files, and what is said when one is set.
+"""Warnings for options that are stored but have no effect here.
 
-Those that would change rows or files are `support.UNSUPPORTED`.
-
-What only tunes (threads, buffers, caches), or steers a process that does not run here, is no reason to speak.
+Options that would change rows or files are in `support.UNSUPPORTED`. There is no warning for tuning options (threads,
+buffers, caches) and for options of jobs that do not run here.
 """
 
 from __future__ import annotations
@@ -11,41 +10,41 @@ from collections.abc import Mapping
 
 from paimon_nb.options.support import Access, is_enabled, unsupported
 
-_CALLBACK = "it names a class of Java, which is not run here"
-_BLOB = "columns of large objects are not kept apart here"
-_WAITS = "a micro-batch waits for the newest rows that it looks up"
+_CALLBACK = "Java classes cannot be called"
+_BLOB = "blob columns are not stored separately"
+_WAITS = "a micro-batch waits for the refresh of the lookup table"
 
-ELSEWHERE: Mapping[str, str] = {
+WITHOUT_EFFECT: Mapping[str, str] = {
     "commit.custom-listeners": _CALLBACK,
-    "cross-partition-upsert.index-ttl": "no key is forgotten here, however old",
+    "cross-partition-upsert.index-ttl": "the index of keys does not expire",
     "lookup.blob-as-descriptor": _BLOB,
     "lookup.dynamic-partition.refresh.async": _WAITS,
     "lookup.refresh.async": _WAITS,
     "lookup.refresh.async.pending-snapshot-count": _WAITS,
-    "metastore.tag-to-partition.preview": "a tag becomes a partition when it is made",
-    "scan.ignore-corrupt-files": "a corrupt file is an error here",
-    "scan.ignore-lost-files": "a missing file is an error here",
-    "scan.plan-auto-tag-for-read.time-retained": "a read makes no tag",
+    "metastore.tag-to-partition.preview": "a tag becomes a partition when it is created",
+    "scan.ignore-corrupt-files": "a corrupt file is an error",
+    "scan.ignore-lost-files": "a missing file is an error",
+    "scan.plan-auto-tag-for-read.time-retained": "reads do not create tags",
     "scan.watermark.alignment.group": "the streams of a query do not wait for each other",
     "scan.watermark.idle-timeout": "a stream without rows holds the watermark back",
-    "sink.key-only-deletes.enabled": "a -D is stored with all its columns",
-    "snapshot.watermark-idle-timeout": "a snapshot without rows moves no watermark here",
-    "streaming-read-mode": "a stream reads the table's files",
-    "table-read.sequence-number.enabled": "$audit_log and $binlog show no sequence numbers",
-    "visibility-callback.enabled": "a commit does not wait until its rows can be seen",
+    "sink.key-only-deletes.enabled": "a -D row is stored with all columns",
+    "snapshot.watermark-idle-timeout": "a snapshot without rows does not advance the watermark",
+    "streaming-read-mode": "streams read the files of the table",
+    "table-read.sequence-number.enabled": "$audit_log and $binlog do not contain sequence numbers",
+    "visibility-callback.enabled": "a commit does not wait until its rows are visible",
 }
-"""Key -> what holds here instead."""
+"""Key -> actual behaviour."""
 
 
 def unsupported_option_warnings(raw: Mapping[str, str]) -> list[str]:
-    """One sentence for each option of `raw` that asks for something that it has no effect on here."""
+    """One sentence for each option of `raw` that has no effect or is not supported."""
     warnings = [
-        f"option {key!r} is only kept: {why}"
-        for key, why in ELSEWHERE.items()
+        f"option {key!r} is stored but has no effect: {why}"
+        for key, why in WITHOUT_EFFECT.items()
         if key in raw and is_enabled(key, raw[key])
     ]
     refused = [
-        f"option {key!r} is not supported, so {_listed([_DONE[a] for a in entry.accesses])} refused: {entry.why}"
+        f"option {key!r} is not supported, so {_joined([_DONE[a] for a in entry.accesses])} rejected: {entry.why}"
         for key, entry in unsupported(raw).items()
     ]
     return [*warnings, *refused]
@@ -60,6 +59,6 @@ _DONE = {
 }
 
 
-def _listed(parts: list[str]) -> str:
+def _joined(parts: list[str]) -> str:
     short = [p.removesuffix(" are") for p in parts[:-1]]
     return " and ".join(filter(None, [", ".join(short), parts[-1]]))

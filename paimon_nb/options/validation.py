@@ -66,7 +66,7 @@ def _unknown(key: str) -> str:
         column, _, aspect = key.removeprefix("fields.").rpartition(".")
         near_aspect = nearest(aspect, _ASPECTS)
         near = f"fields.{column}.{near_aspect}" if near_aspect else None
-    return f"no option {key!r} is known; " + (f"did you mean {near!r}?" if near else "it is only kept")
+    return f"unknown option {key!r} is stored but has no effect" + (f"; did you mean {near!r}?" if near else "")
 
 
 def _check_together(options: TableOptions) -> None:

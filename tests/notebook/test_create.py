@@ -70,7 +70,7 @@ def test_what_would_be_refused_is_said(draft: Draft, said: str) -> None:
 
 def test_a_misspelt_option_is_remarked() -> None:
     assert verdict(Draft("t", (Column("a"),), {"bukket": "1"})).notes == (
-        "no option 'bukket' is known; did you mean 'bucket'?",
+        "unknown option 'bukket' is stored but has no effect; did you mean 'bucket'?",
     )
 
 

@@ -105,10 +105,10 @@ def test_known_options_of_every_kind_pass_quietly():
 def test_unknown_keys_are_warnings_with_the_nearest_name():
     wrong = {"merge-engin": "x", "fields.a.agregate-function": "sum", "sink.paralelism": "2", "entirely.mine": "1"}
     assert validate_table_options(wrong) == [
-        "no option 'merge-engin' is known; did you mean 'merge-engine'?",
-        "no option 'fields.a.agregate-function' is known; did you mean 'fields.a.aggregate-function'?",
-        "no option 'sink.paralelism' is known; did you mean 'sink.parallelism'?",
-        "no option 'entirely.mine' is known; it is only kept",
+        "unknown option 'merge-engin' is stored but has no effect; did you mean 'merge-engine'?",
+        "unknown option 'fields.a.agregate-function' is stored but has no effect; did you mean 'fields.a.aggregate-function'?",
+        "unknown option 'sink.paralelism' is stored but has no effect; did you mean 'sink.parallelism'?",
+        "unknown option 'entirely.mine' is stored but has no effect",
     ]
 
 

@@ -1,37 +1,37 @@
-"""Options that have no effect here, though they have in Java, are told when they are set."""
+"""Setting an option that has no effect here, but has one in Java, gives a warning."""
 
 import paimon_nb
 from paimon_nb.options import CONNECTOR_OPTIONS, TABLE_OPTIONS, validate_table_options
 from paimon_nb.options.prefix_options import find_pattern
-from paimon_nb.options.unsupported import ELSEWHERE
+from paimon_nb.options.unsupported import WITHOUT_EFFECT
 
 
-def test_they_are_options():
+def test_every_key_is_an_option():
     assert [
-        k for k in ELSEWHERE if k not in TABLE_OPTIONS and k not in CONNECTOR_OPTIONS and find_pattern(k) is None
+        k for k in WITHOUT_EFFECT if k not in TABLE_OPTIONS and k not in CONNECTOR_OPTIONS and find_pattern(k) is None
     ] == []
 
 
-def test_statements_tell_them():
+def test_statements_warn():
     wb = paimon_nb.connect("memory:/elsewhere")
     made = wb.run("CREATE TABLE t (k INT) WITH ('bucket' = '-1', 'commit.callbacks' = 'org.example.Call')")
     changed = wb.run("ALTER TABLE t SET ('metadata.iceberg.storage' = 'table-location')")
-    callback = "option 'commit.callbacks' is not supported, so writes and compactions are refused: a Java class would have to be called, which cannot be run here"
-    iceberg = "option 'metadata.iceberg.storage' is not supported, so writes and compactions are refused: the table's Iceberg metadata would fall behind, and Iceberg readers would miss rows"
-    assert [n for n in made.notes if "refused" in n] == [callback]
-    assert [n for n in changed.notes if "refused" in n] == [callback, iceberg]
+    callback = "option 'commit.callbacks' is not supported, so writes and compactions are rejected: Java classes cannot be called"
+    iceberg = "option 'metadata.iceberg.storage' is not supported, so writes and compactions are rejected: the table's Iceberg metadata would fall behind, and Iceberg readers would miss rows"
+    assert [n for n in made.notes if "rejected" in n] == [callback]
+    assert [n for n in changed.notes if "rejected" in n] == [callback, iceberg]
 
 
-def test_what_asks_for_nothing_is_no_news():
+def test_disabled_features_and_defaults_give_no_warning():
     off = {"chain-table.enabled": "false", "metadata.iceberg.storage": "disabled", "streaming-read-mode": "file"}
     defaults = {"query-auth.enabled": "false", "scan.remove-normalize": "false"}
     assert validate_table_options(off | defaults) == []
 
 
-def test_what_differs_from_the_default_is():
-    given = {
+def test_values_other_than_the_default_give_a_warning():
+    options = {
         "query-auth.enabled": "true",
         "streaming-read-mode": "log",
         "lookup.refresh.async": "true",
     }
-    assert sorted(n.split("'")[1] for n in validate_table_options(given)) == sorted(given)
+    assert sorted(n.split("'")[1] for n in validate_table_options(options)) == sorted(options)

@@ -58,5 +58,5 @@ def test_a_key_that_is_assigned_is_meant_where_it_gets_its_value(swb):
 
 def test_an_unknown_option_is_told_with_the_nearest(wb):
     assert wb.run("CREATE TABLE x (id INT) WITH ('bukcet' = '1')").notes == [
-        "no option 'bukcet' is known; did you mean 'bucket'?"
+        "unknown option 'bukcet' is stored but has no effect; did you mean 'bucket'?"
     ]

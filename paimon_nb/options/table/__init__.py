@@ -1,4 +1,4 @@
-"""Every option of a table, by topic. Names and defaults are Paimon's option reference; the words are ours.
+"""Every option of a table, by topic. Names and defaults are those of Paimon's option reference.
 
 `from paimon_nb.options import table as opt` gives each as a constant: `opt.BUCKET`.
 """

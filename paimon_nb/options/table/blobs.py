@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from paimon_nb.options.option import boolean, choice, integer, memory, number, text
 
-BLOB_AS_DESCRIPTOR = boolean("blob-as-descriptor", False, "expose BLOB as reference bytes")
+BLOB_AS_DESCRIPTOR = boolean("blob-as-descriptor", False, "return BLOB values as serialized references")
 BLOB_COMPACTION_ENABLED = boolean("blob-compaction.enabled", False, "also compact blob files")
 BLOB_DESCRIPTOR_FIELD = text(
     "blob-descriptor-field",
     None,
-    "columns kept as inline blob references",
+    "columns that store blob references inline",
     fixed_after_data=True,
     fallback_keys=("blob.stored-descriptor-fields",),
 )
@@ -18,31 +18,46 @@ BLOB_FIELD = text("blob-field", None, "BYTES columns treated as BLOB", fixed_aft
 BLOB_VIEW_FIELD = text("blob-view-field", None, "columns storing views onto upstream blobs", fixed_after_data=True)
 BLOB_VIEW_RESOLVE_ENABLED = boolean("blob-view.resolve.enabled", True, "resolve blob views while reading")
 BLOB_WRITE_NULL_ON_FETCH_FAILURE = boolean(
-    "blob-write-null-on-fetch-failure", False, "null instead of failing blob fetch"
+    "blob-write-null-on-fetch-failure", False, "write NULL if a blob cannot be fetched"
 )
 BLOB_WRITE_NULL_ON_MISSING_FILE = boolean(
-    "blob-write-null-on-missing-file", False, "null when referenced blob is absent"
+    "blob-write-null-on-missing-file", False, "write NULL if a referenced blob does not exist"
 )
-BLOB_COPY_BUFFER_SIZE = memory("blob.copy-buffer-size", "4 kb", "buffer for blob copying")
-BLOB_SPLIT_BY_FILE_SIZE = boolean("blob.split-by-file-size", None, "count blob bytes when splitting")
-BLOB_TARGET_FILE_SIZE = memory("blob.target-file-size", None, "roll size of blob files")
-VARIANT_INFERSHREDDINGSCHEMA = boolean("variant.inferShreddingSchema", False, "infer variant shredding")
+BLOB_COPY_BUFFER_SIZE = memory("blob.copy-buffer-size", "4 kb", "buffer size for copying blobs")
+BLOB_SPLIT_BY_FILE_SIZE = boolean(
+    "blob.split-by-file-size", None, "include the size of blob files when splits are planned"
+)
+BLOB_TARGET_FILE_SIZE = memory("blob.target-file-size", None, "target size of blob files")
+VARIANT_INFERSHREDDINGSCHEMA = boolean(
+    "variant.inferShreddingSchema", False, "infer the shredding schema of VARIANT columns"
+)
 VARIANT_SHREDDING_ADAPTIVE_MAXINFERBUFFERROW = integer(
-    "variant.shredding.adaptive.maxInferBufferRow", 256, "adaptive sample"
+    "variant.shredding.adaptive.maxInferBufferRow", 256, "rows in the sample of adaptive inference"
 )
 VARIANT_SHREDDING_ADAPTIVE_RETENTIONRATIO = number(
-    "variant.shredding.adaptive.retentionRatio", 0.05, "adaptive retention"
+    "variant.shredding.adaptive.retentionRatio", 0.05, "retention ratio of adaptive inference"
 )
 VARIANT_SHREDDING_INFERENCEMODE = choice(
-    "variant.shredding.inferenceMode", "per-file", "per-file adaptive", "per-file or adaptive"
+    "variant.shredding.inferenceMode",
+    "per-file",
+    "per-file adaptive",
+    "infer the shredding schema for each file, or adaptively",
 )
-VARIANT_SHREDDING_MAXINFERBUFFERROW = integer("variant.shredding.maxInferBufferRow", 4096, "sample rows")
-VARIANT_SHREDDING_MAXSCHEMADEPTH = integer("variant.shredding.maxSchemaDepth", 50, "depth limit")
-VARIANT_SHREDDING_MAXSCHEMAWIDTH = integer("variant.shredding.maxSchemaWidth", 300, "width limit")
-VARIANT_SHREDDING_MINFIELDCARDINALITYRATIO = number("variant.shredding.minFieldCardinalityRatio", 0.1, "presence limit")
+VARIANT_SHREDDING_MAXINFERBUFFERROW = integer(
+    "variant.shredding.maxInferBufferRow", 4096, "rows in the sample for inference"
+)
+VARIANT_SHREDDING_MAXSCHEMADEPTH = integer(
+    "variant.shredding.maxSchemaDepth", 50, "maximum depth of the shredding schema"
+)
+VARIANT_SHREDDING_MAXSCHEMAWIDTH = integer(
+    "variant.shredding.maxSchemaWidth", 300, "maximum number of fields in the shredding schema"
+)
+VARIANT_SHREDDING_MINFIELDCARDINALITYRATIO = number(
+    "variant.shredding.minFieldCardinalityRatio", 0.1, "minimum share of rows that contain a shredded field"
+)
 VARIANT_SHREDDINGSCHEMA = text(
-    "variant.shreddingSchema", None, "explicit shredding", fallback_keys=("parquet.variant.shreddingSchema",)
+    "variant.shreddingSchema", None, "explicit shredding schema", fallback_keys=("parquet.variant.shreddingSchema",)
 )
-VECTOR_FIELD = text("vector-field", None, "ARRAY columns as vector")
-VECTOR_FILE_FORMAT = text("vector.file.format", None, "vector store format")
-VECTOR_TARGET_FILE_SIZE = memory("vector.target-file-size", None, "vector roll size")
+VECTOR_FIELD = text("vector-field", None, "ARRAY columns that are stored as vectors")
+VECTOR_FILE_FORMAT = text("vector.file.format", None, "file format of vector columns")
+VECTOR_TARGET_FILE_SIZE = memory("vector.target-file-size", None, "target size of vector files")

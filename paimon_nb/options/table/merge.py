@@ -1,4 +1,4 @@
-"""What becomes of rows of one key: merge engines, sequence, row kinds, deletion vectors, changelogs."""
+"""Merge engines, sequence fields, row kinds, deletion vectors and changelogs."""
 
 from __future__ import annotations
 
@@ -7,97 +7,102 @@ from paimon_nb.options.option import boolean, choice, duration, integer, memory,
 AGGREGATION_REMOVE_RECORD_ON_DELETE = boolean(
     "aggregation.remove-record-on-delete",
     False,
-    "a -D removes the whole row in the aggregation engine",
+    "a -D deletes the row (merge engine aggregation)",
     fixed_after_data=True,
 )
 CHANGELOG_PRODUCER = choice(
     "changelog-producer",
     "none",
     "none input full-compaction lookup",
-    "source of changelog files: none, the input, lookup compaction, full compaction",
+    "how changelog files are produced: none, from the input, by lookup compaction, by full compaction",
 )
 CHANGELOG_PRODUCER_ROW_DEDUPLICATE = boolean(
-    "changelog-producer.row-deduplicate", False, "write no -U/+U for a row that did not change"
+    "changelog-producer.row-deduplicate", False, "omit -U and +U of rows that did not change"
 )
 CHANGELOG_PRODUCER_ROW_DEDUPLICATE_IGNORE_FIELDS = text(
-    "changelog-producer.row-deduplicate-ignore-fields", None, "columns left out when asking whether a row changed"
+    "changelog-producer.row-deduplicate-ignore-fields", None, "columns ignored when rows are compared"
 )
-DELETE_FORCE_PRODUCE_CHANGELOG = boolean("delete.force-produce-changelog", False, "SQL DELETE writes a changelog")
+DELETE_FORCE_PRODUCE_CHANGELOG = boolean("delete.force-produce-changelog", False, "DELETE statements write a changelog")
 DELETION_VECTOR_INDEX_FILE_TARGET_SIZE = memory(
-    "deletion-vector.index-file.target-size", "2 mb", "size at which a file of deletion vectors rolls"
+    "deletion-vector.index-file.target-size", "2 mb", "target size of deletion vector files"
 )
-DELETION_VECTORS_BITMAP64 = boolean("deletion-vectors.bitmap64", False, "bitmaps of 64 bits, as Iceberg has them")
+DELETION_VECTORS_BITMAP64 = boolean("deletion-vectors.bitmap64", False, "use 64-bit bitmaps, compatible with Iceberg")
 DELETION_VECTORS_ENABLED = boolean(
-    "deletion-vectors.enabled", False, "mark rows as deleted in bitmaps, so that readers need not merge"
+    "deletion-vectors.enabled", False, "mark deleted rows in bitmaps, so that readers do not merge"
 )
 DELETION_VECTORS_MERGE_ON_READ = boolean(
-    "deletion-vectors.merge-on-read", False, "also read level 0, which deletion vectors hide until it is compacted"
+    "deletion-vectors.merge-on-read", False, "also read level 0, which is otherwise invisible until it is compacted"
 )
 DELETION_VECTORS_MODIFIABLE = boolean(
-    "deletion-vectors.modifiable", False, "allow to switch deletion vectors on or off later"
+    "deletion-vectors.modifiable", False, "allow enabling or disabling deletion vectors later"
 )
 FIELDS_DEFAULT_AGGREGATE_FUNCTION = text(
-    "fields.default-aggregate-function", None, "aggregate for columns that name none"
+    "fields.default-aggregate-function", None, "default aggregate function of columns"
 )
 FORCE_LOOKUP = boolean(
-    "force-lookup", False, "compact by lookup whatever the changelog producer", fixed_after_data=True
+    "force-lookup", False, "use lookup compaction with any changelog producer", fixed_after_data=True
 )
 IGNORE_DELETE = boolean(
     "ignore-delete",
     False,
-    "drop -U and -D on the way in",
+    "ignore -U and -D rows of the input",
     fallback_keys=(
         "first-row.ignore-delete",
         "deduplicate.ignore-delete",
         "partial-update.ignore-delete",
     ),
 )
-IGNORE_UPDATE_BEFORE = boolean("ignore-update-before", False, "drop -U on the way in")
+IGNORE_UPDATE_BEFORE = boolean("ignore-update-before", False, "ignore -U rows of the input")
 LOOKUP_COMPACT = choice(
     "lookup-compact",
     "radical",
     "radical gentle",
-    "compact level 0 at every commit (radical), or when there are enough runs (gentle)",
+    "compact level 0 in every commit (radical), or when there are enough sorted runs (gentle)",
 )
 LOOKUP_COMPACT_MAX_INTERVAL = integer(
-    "lookup-compact.max-interval", None, "in gentle mode, commits after which level 0 is compacted anyway"
+    "lookup-compact.max-interval", None, "in gentle mode, maximum number of commits before level 0 is compacted"
 )
 LOOKUP_WAIT = boolean(
-    "lookup-wait", True, "a commit waits for the lookup compaction", fallback_keys=("changelog-producer.lookup-wait",)
+    "lookup-wait", True, "a commit waits for lookup compaction", fallback_keys=("changelog-producer.lookup-wait",)
 )
 MERGE_ENGINE = choice(
     "merge-engine",
     "deduplicate",
     "deduplicate partial-update aggregation first-row",
-    "what becomes of rows of one key: the last wins, columns are filled in, aggregated, or the first stays",
+    "how rows of a key are merged: keep the last, fill in columns, aggregate, or keep the first",
     fixed_after_data=True,
 )
 PARTIAL_UPDATE_REMOVE_RECORD_ON_DELETE = boolean(
     "partial-update.remove-record-on-delete",
     False,
-    "a -D removes the whole row in the partial-update engine",
+    "a -D deletes the row (merge engine partial-update)",
     fixed_after_data=True,
 )
 PARTIAL_UPDATE_REMOVE_RECORD_ON_SEQUENCE_GROUP = text(
     "partial-update.remove-record-on-sequence-group",
     None,
-    "a -D of one of these sequence groups removes the whole row",
+    "a -D of one of these sequence groups deletes the row",
     fixed_after_data=True,
 )
-PK_CLUSTERING_OVERRIDE = boolean("pk-clustering-override", False, "sort files by other columns", fixed_after_data=True)
-RECORD_LEVEL_EXPIRE_TIME = duration("record-level.expire-time", None, "age at which a row is dropped by compaction")
-RECORD_LEVEL_TIME_FIELD = text("record-level.time-field", None, "column with a row's time")
+PK_CLUSTERING_OVERRIDE = boolean(
+    "pk-clustering-override",
+    False,
+    "sort files by clustering.columns instead of the primary key",
+    fixed_after_data=True,
+)
+RECORD_LEVEL_EXPIRE_TIME = duration("record-level.expire-time", None, "age at which compaction deletes a row")
+RECORD_LEVEL_TIME_FIELD = text("record-level.time-field", None, "column with the time of a row")
 ROWKIND_FIELD = text("rowkind.field", None, "column that holds +I, -U, +U or -D", fixed_after_data=True)
-SEQUENCE_FIELD = text("sequence.field", None, "columns that say which row of a key is newer")
+SEQUENCE_FIELD = text("sequence.field", None, "columns that order the rows of a key")
 SEQUENCE_FIELD_SORT_ORDER = choice(
     "sequence.field.sort-order",
     "ascending",
     "ascending descending",
-    "whether the larger or the smaller sequence value is newer",
+    "whether larger or smaller sequence values are newer",
 )
 SEQUENCE_SNAPSHOT_ORDERING = boolean(
     "sequence.snapshot-ordering",
     False,
-    "rows of a later commit are newer, whatever their sequence",
+    "order rows of a key by snapshot instead of sequence number",
     fixed_after_data=True,
 )
