@@ -14,3 +14,8 @@ def local_now_ms() -> int:
     now = now_ms()
     offset_s = time.localtime(now / 1000).tm_gmtoff
     return now + offset_s * 1000
+
+
+def epoch_of_local_ms(local_ms: int) -> int:
+    """Milliseconds since the epoch for a value of `local_now_ms`; an hour off where a clock change makes it ambiguous."""
+    return local_ms - time.localtime(local_ms / 1000).tm_gmtoff * 1000

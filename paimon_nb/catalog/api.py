@@ -36,6 +36,8 @@ class Catalog(ABC):
     """The user's options; redact them before display."""
     has_created = False
     """Whether a database or a table was created through this object."""
+    keeps_dropped_tables = True
+    """Whether `undrop_table` can restore a dropped table."""
 
     @property
     def default_database(self) -> str:
@@ -88,6 +90,22 @@ class Catalog(ABC):
             >>> wb.session.catalog.create_database("sales")
             True
         """
+
+    def alter_database(self, name: str, properties: Mapping[str, str]) -> None:
+        """Set properties of a database.
+
+        Args:
+            name: its name.
+            properties: the properties to set.
+
+        Raises:
+            UnsupportedOperation: the catalog does not store properties.
+            DatabaseNotFound: it does not exist.
+        """
+        self.tables(name)  # raises for an unknown database
+        raise UnsupportedOperation(
+            f"catalog {self.name!r} does not store properties of database {name!r}", hint="set options on its tables"
+        )
 
     @abstractmethod
     def drop_database(self, name: str, *, if_exists: bool = False, cascade: bool = False) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
+from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.registry import Registry
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.catalog.filesystem import FilesystemCatalog
@@ -36,14 +36,10 @@ def _hive(name: str, options: Mapping[str, str]) -> Catalog:
     return open_hive_catalog(name, options)
 
 
-def _unsupported(kind: str) -> Callable[[str, Mapping[str, str]], Catalog]:
-    def refuse(name: str, options: Mapping[str, str]) -> Catalog:
-        raise UnsupportedOperation(
-            f"catalog {name!r}: the {kind} metastore is not supported yet",
-            hint="paimon_nb.open_table(path) reads a table by the path that the server gives for it; commits go through the server, so write there with another client",
-        )
+def _rest(name: str, options: Mapping[str, str]) -> Catalog:
+    from paimon_nb.catalog.rest import open_rest_catalog
 
-    return refuse
+    return open_rest_catalog(name, options)
 
 
 METASTORES: Registry[Callable[[str, Mapping[str, str]], Catalog]] = Registry(
@@ -53,7 +49,7 @@ METASTORES: Registry[Callable[[str, Mapping[str, str]], Catalog]] = Registry(
         "memory": _memory,
         "hive": _hive,
         "jdbc": _jdbc,
-        "rest": _unsupported("rest"),
+        "rest": _rest,
     },
 )
 

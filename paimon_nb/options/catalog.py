@@ -96,9 +96,18 @@ CATALOG_CREATE_UNDERLYING_SESSION_CATALOG = boolean(
 )
 V1_FUNCTION_ENABLED = boolean("v1Function.enabled", True, "functions of the session catalog are visible")
 
-# REST; stored, used by Java only.
-TOKEN_PROVIDER = text("token.provider", None, "how requests are signed: bear or dlf")
+# REST.
+TOKEN_PROVIDER = text("token.provider", None, "how requests to the REST server are signed: bear or dlf")
 TOKEN = text("token", None, "bearer token")
+TOKEN_PATH = text("token.path", None, "file with the bearer token; read again when it changes")
+REST_CONNECTION_TIMEOUT = duration(
+    "rest.client.connection-timeout", "10 s", "time to open a connection to the REST server"
+)
+REST_READ_TIMEOUT = duration("rest.client.read-timeout", "60 s", "time for one reply of the REST server")
+DATA_TOKEN_ENABLED = boolean(
+    "data-token.enabled", False, "ask the REST server for each table's storage credentials, and renew them"
+)
+PREFIX = text("prefix", None, "path segment after /v1 of the REST server; the server sets it")
 
 # S3 and what speaks its protocol.
 S3_ENDPOINT = text(

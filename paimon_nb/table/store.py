@@ -30,6 +30,7 @@ from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import IGNORE_UNSUPPORTED, Access, check_supported
 from paimon_nb.table.external_paths import PathAllocator, external_paths
+from paimon_nb.table.managed_versions import ManagedSnapshots, ManagedTags, VersionService
 
 _LOOKS = 3
 A = TypeVar("A")
@@ -70,6 +71,8 @@ class TableStore:
     watcher: CommitWatcher | None = field(default=None, compare=False, repr=False)
     rights: AccessPolicy | None = field(default=None, compare=False, repr=False)
     """The user's permissions on the rows; None without access control."""
+    versions: VersionService | None = field(default=None, compare=False, repr=False)
+    """The catalog server that decides about snapshots, tags and branches; None where the files decide."""
 
     def __repr__(self) -> str:
         return f"<TableStore {self.root}, branch {self.branch}, schema {self.schema.id}>"
@@ -135,7 +138,8 @@ class TableStore:
     def on_branch(self, branch: str) -> TableStore:
         """Another branch of the same table, with that branch's latest schema."""
         found = TableStore.open(self.fs, self.root, branch, self.dynamic)
-        return replace(found, watcher=self.watcher, rights=self.rights)
+        versions = self.versions.on_branch(branch) if self.versions is not None else None
+        return replace(found, watcher=self.watcher, rights=self.rights, versions=versions)
 
     def refreshed(self) -> TableStore:
         """The same table with the currently latest schema. Raises TableReplaced if it was re-created."""
@@ -224,6 +228,8 @@ class TableStore:
 
     @cached_property
     def snapshots(self) -> SnapshotDirectory:
+        if self.versions is not None:
+            return ManagedSnapshots(self.fs, self.branch_root, self.versions)
         return SnapshotDirectory(self.fs, self.branch_root)
 
     @cached_property
@@ -232,6 +238,8 @@ class TableStore:
 
     @cached_property
     def tags(self) -> TagDirectory:
+        if self.versions is not None:
+            return ManagedTags(self.fs, self.branch_root, self.versions)
         return TagDirectory(self.fs, self.branch_root)
 
     @cached_property
@@ -326,6 +334,10 @@ class TableStore:
             else f"{kind}-"
         )  # fmt: skip
         return f"{prefix}{uuid.uuid4()}-0" + (f".{extension}" if extension else "")
+
+    def new_snapshot_uuid(self) -> str | None:
+        """The uuid of a new snapshot: a catalog server tells snapshots by it. None where the file name is enough."""
+        return None if self.versions is None else str(uuid.uuid4())
 
     def __getstate__(self) -> dict[str, Any]:
         # Cached directories and options are computed again after unpickling: a task gets six small values.

@@ -83,6 +83,10 @@ class TableSchema:
 
     def to_json(self) -> bytes:
         """The file as Java writes it."""
+        return java_json(self.to_node())
+
+    def to_node(self) -> dict[str, object]:
+        """The JSON object, in Java's order."""
         node: dict[str, object] = {
             "version": NEWEST_VERSION,
             "id": self.id,
@@ -95,7 +99,7 @@ class TableSchema:
         if self.comment is not None:
             node["comment"] = self.comment
         node["timeMillis"] = self.time_ms
-        return java_json(node)
+        return node
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -3,11 +3,13 @@
 from paimon_nb.format.snapshot.branches import BranchDirectory
 from paimon_nb.format.snapshot.consumers import ConsumerDirectory
 from paimon_nb.format.snapshot.directory import Published, SnapshotDirectory
+from paimon_nb.format.snapshot.partition_statistics import PartitionStatistics
 from paimon_nb.format.snapshot.snapshot import BATCH_IDENTIFIER, NO_WATERMARK, Snapshot
 from paimon_nb.format.snapshot.statistics import ColumnStatistics, Statistics
 from paimon_nb.format.snapshot.tags import Tag, TagDirectory
 
 __all__ = [
-    "BATCH_IDENTIFIER", "NO_WATERMARK", "BranchDirectory", "ColumnStatistics", "ConsumerDirectory", "Published", "Snapshot",
+    "BATCH_IDENTIFIER", "NO_WATERMARK", "BranchDirectory", "ColumnStatistics", "ConsumerDirectory", "PartitionStatistics", "Published",
+    "Snapshot",
     "SnapshotDirectory", "Statistics", "Tag", "TagDirectory",
 ]  # fmt: skip

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum
 
 from paimon_nb.base.errors import CorruptFile, MissingFile, SnapshotNotFound, StoreError
 from paimon_nb.format.snapshot.hints import EARLIEST, LATEST, read_hint, write_hint
+from paimon_nb.format.snapshot.partition_statistics import PartitionStatistics
 from paimon_nb.format.snapshot.snapshot import Snapshot
 from paimon_nb.fs import FileIO
 
@@ -109,7 +110,14 @@ class SnapshotDirectory:
                 continue  # expired while we read
         return out
 
-    def publish(self, snapshot: Snapshot, named: Iterable[str] = ()) -> Published:
+    def publish(
+        self,
+        snapshot: Snapshot,
+        named: Iterable[str] = (),
+        *,
+        base: Snapshot | None = None,
+        statistics: Sequence[PartitionStatistics] = (),
+    ) -> Published:
         """Publish `snapshot` if no other commit has published its id.
 
         Only `put_if_absent` decides. `exists()` must not: two processes can both see that the file is absent.
@@ -118,6 +126,8 @@ class SnapshotDirectory:
             snapshot: the snapshot.
             named: paths of files that it references and that may not be durable yet. They are synced before the snapshot
                 is visible.
+            base: the snapshot that it follows. Only a catalog server needs it: here the id says it.
+            statistics: what the commit changes in each partition, for a catalog server.
         """
         path = self.path(snapshot.id)
         try:

@@ -135,15 +135,14 @@ def create_database(context: StatementContext, statement: CreateDatabase) -> Res
 
 def alter_database(context: StatementContext, statement: AlterDatabase) -> Result:
     catalog, name = context.session.find_database(statement.name)
-    catalog.tables(name)  # raises for an unknown database
-    raise UnsupportedOperation(
-        f"catalog {catalog.name!r} does not store properties of database {name!r}", hint="set options on its tables"
-    )
+    catalog.alter_database(name, statement.options)
+    return summary(f"database {name} altered")
 
 
 def drop_database(context: StatementContext, statement: DropDatabase) -> Result:
     catalog, name = context.session.find_database(statement.name)
-    trashed = catalog.tables(name) if statement.cascade and name in catalog.databases() else []
+    keeps = statement.cascade and catalog.keeps_dropped_tables
+    trashed = catalog.tables(name) if keeps and name in catalog.databases() else []
     dropped = catalog.drop_database(name, if_exists=statement.if_exists, cascade=statement.cascade)
     notes = (
         [f"in the trash: {', '.join(trashed)}; UNDROP TABLE {name}.{trashed[0]} restores that one"] if trashed else []
@@ -184,7 +183,7 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
             with spark_errors(context.text, statement.query.span):
                 frame = frame.localCheckpoint()  # it may read the table that is replaced, and it may fail
         replaced = found.catalog.replace_table(found.name, schema, create=not statement.only_replace)
-        if replaced:
+        if replaced and found.catalog.keeps_dropped_tables:
             warnings = [*warnings, f"the previous {found.name} is in the trash"]
     elif not found.catalog.create_table(found.name, schema, if_not_exists=statement.if_not_exists):
         return summary(f"table {found.name} exists already")
@@ -255,6 +254,8 @@ def drop_table(context: StatementContext, statement: DropTable) -> Result:
     found = session.find(statement.name)
     if not found.catalog.drop_table(found.name, if_exists=statement.if_exists, purge=statement.purge):
         return summary(f"no table {found.name}")
+    if not found.catalog.keeps_dropped_tables:
+        return summary(f"table {found.name} dropped")
     note = "permanently deleted" if statement.purge else f"in the trash; UNDROP TABLE {found.name} restores it"
     return summary(f"table {found.name} dropped", notes=[note])
 

@@ -29,6 +29,9 @@ def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_no
         if if_not_exists:
             return False
         raise AlreadyExists(f"branch {name!r} already exists", hint="choose another name", name=name)
+    if main.versions is not None:
+        main.versions.create_branch(name, tag)
+        return True
     root = main.branches.root(name)
     main.fs.delete_tree(root)  # remove the remains of an interrupted creation
     newest_schema = None
@@ -58,6 +61,9 @@ def delete_branch(store: TableStore, name: str) -> None:
     """Delete a branch and the files that only it uses. Raises BranchNotFound; UnsupportedOperation: reads fall back on it."""
     _no_main(name)
     check_no_fallback(store, name)
+    if store.versions is not None:
+        store.versions.drop_branch(name)
+        return
     branch = open_branch(store, name)
     candidates = DeletionCandidates(branch)
     for snapshot in _states(branch):
@@ -95,7 +101,10 @@ def rename_branch(store: TableStore, name: str, to: str) -> None:
     store.branches.check_new(to)
     if to in store.branches.names():
         raise AlreadyExists(f"branch {to!r} already exists", hint="choose another name", name=to)
-    branch.fs.move(branch.branch_root, store.branches.root(to))
+    if store.versions is not None:
+        store.versions.rename_branch(name, to)
+    else:
+        branch.fs.move(branch.branch_root, store.branches.root(to))
     clear_record(branch)
 
 
@@ -116,6 +125,11 @@ def fast_forward(store: TableStore, name: str) -> None:
     first = branch.snapshots.earliest_id()
     if first is None:
         raise UnsupportedOperation(f"branch {name!r} has no snapshot", hint="write to the branch first", name=name)
+    if main.versions is not None:
+        main.versions.fast_forward(name)
+        clear_record(main)
+        main.snapshots.invalidate_cache()
+        return
     first_schema = branch.snapshots.get(first).schema_id
     replaced = [i for i in main.snapshots.ids() if i >= first]
     branch_tags = branch.tags.names()

@@ -94,8 +94,9 @@ def remove_missing_manifests(store: TableStore) -> tuple[list[str], int | None]:
         time_ms=clock.now_ms(),
         total_record_count=rows,
         delta_record_count=0,
+        uuid=store.new_snapshot_uuid(),
     )
-    if store.snapshots.publish(repaired, writer.written) is Published.LOST:
+    if store.snapshots.publish(repaired, writer.written, base=latest) is Published.LOST:
         writer.discard()
         raise CommitConflict(
             f"{store.name}: another commit was made during the check of its manifests", hint="run it again",

@@ -14,6 +14,7 @@ from paimon_nb.table.maintenance.reachable import (
     reachable,
     without_changelog,
 )
+from paimon_nb.table.managed_versions import VersionService
 from paimon_nb.table.publish.commit_log import clear_record
 from paimon_nb.table.store import TableStore
 
@@ -30,19 +31,33 @@ def rollback_to_snapshot(store: TableStore, snapshot_id: int) -> Snapshot:
             snapshot=snapshot_id,
         )
     target = store.snapshots.get(snapshot_id)
-    _forget_after(store, target)
+    if store.versions is not None:
+        _roll_back_by_server(store, store.versions, snapshot_id)
+    else:
+        _forget_after(store, target)
     return target
 
 
 def rollback_to_tag(store: TableStore, name: str) -> Snapshot:
     """Make the tag's snapshot the latest again; re-creates its snapshot file if it has expired."""
     target = store.tags.get(name).snapshot
+    if store.versions is not None:
+        _roll_back_by_server(store, store.versions, name)
+        return target
     if target.id not in store.snapshots.ids():
         # The snapshot file comes first: from here on its files are reachable.
         store.snapshots.put(without_changelog(target))
         store.snapshots.write_earliest_hint(target.id)
     _forget_after(store, target)
     return target
+
+
+def _roll_back_by_server(store: TableStore, versions: VersionService, target: int | str) -> None:
+    """The server deletes what comes after the snapshot or tag."""
+    newest = store.latest()
+    versions.rollback(target, newest.id if newest else None)
+    clear_record(store)
+    store.snapshots.invalidate_cache()
 
 
 def _forget_after(store: TableStore, target: Snapshot) -> None:

@@ -5,12 +5,21 @@ Source: docs/spec/format.md section 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from paimon_nb.base import clock
 from paimon_nb.base.cancellation import publishing
-from paimon_nb.base.errors import Cancelled, CommitConflict, MissingFile, SnapshotNotFound, StoreError
+from paimon_nb.base.errors import (
+    AccessDenied,
+    Cancelled,
+    CommitConflict,
+    MissingFile,
+    SnapshotNotFound,
+    StoreError,
+    TableReplaced,
+    UnsupportedOperation,
+)
 from paimon_nb.format.data import ROW_ID_FIELD
 from paimon_nb.format.manifest import ADD, DELETE, IndexEntry, ManifestEntry
 from paimon_nb.format.snapshot import Published, Snapshot
@@ -28,6 +37,7 @@ from paimon_nb.table.publish.conflict import (
     marked_conflict,
 )
 from paimon_nb.table.publish.manifests import ManifestWriter, manifest_format, merge_manifests
+from paimon_nb.table.publish.partition_changes import partition_changes
 from paimon_nb.table.store import TableStore
 
 _MAX_CHECKS = 3
@@ -72,11 +82,12 @@ def try_commit(store: TableStore, latest: Snapshot | None, change: Change, terms
         raise
     try:
         with publishing():
-            published = _publish(store, snapshot, list(_named(store, change, writer)))
-    except Cancelled:  # not yet published, so no snapshot needs these files
+            published = _publish(store, latest, snapshot, change, writer)
+    except (Cancelled, AccessDenied, TableReplaced, UnsupportedOperation):
+        # Not published, so no snapshot needs these files: cancelled before, or refused by the catalog server.
         writer.discard()
         raise
-    if published is Published.WON and _taken_back(store, latest):
+    if published is Published.WON and store.versions is None and _taken_back(store, latest):
         store.snapshots.delete(snapshot.id)
         published = Published.LOST
     if published is Published.LOST:
@@ -112,14 +123,18 @@ def _named(store: TableStore, change: Change, writer: ManifestWriter) -> Iterato
         yield store.statistics_path(change.statistics)
 
 
-def _publish(store: TableStore, snapshot: Snapshot, named: Sequence[str]) -> Published:
+def _publish(
+    store: TableStore, latest: Snapshot | None, snapshot: Snapshot, change: Change, writer: ManifestWriter
+) -> Published:
     """Publish. After an error, retry with the same bytes: this can only win, find itself, or surely lose."""
+    named = list(_named(store, change, writer))
+    statistics = partition_changes(store, change.entries) if store.versions is not None else []
     for _ in range(_MAX_CHECKS):
         try:
-            return store.snapshots.publish(snapshot, named)
+            return store.snapshots.publish(snapshot, named, base=latest, statistics=statistics)
         except (OSError, StoreError):
             continue
-    return store.snapshots.publish(snapshot, named)
+    return store.snapshots.publish(snapshot, named, base=latest, statistics=statistics)
 
 
 def _prepare(
@@ -157,6 +172,7 @@ def _prepare(
         statistics=change.statistics or _inherited_statistics(latest, schema_id),
         properties=dict(terms.properties) if terms.properties else None,
         next_row_id=next_row_id,
+        uuid=store.new_snapshot_uuid(),
     )
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from paimon_nb.base.errors import (
+    AccessDenied,
     Cancelled,
     CommitConflict,
     CommitError,
@@ -127,7 +128,7 @@ class SnapshotPublisher:
             second = compact_change(messages)
             if not second.is_empty:
                 made += self._publish(lambda latest: second, meta)
-        except (CommitError, Cancelled, UnsupportedOperation) as error:
+        except (CommitError, Cancelled, UnsupportedOperation, AccessDenied) as error:
             # Refused before or instead of publishing: no snapshot holds these files. After the first snapshot was
             # published, only the compaction's files are unused.
             abort_messages(self.store, messages, compaction_only=bool(made))

@@ -1,0 +1,101 @@
+"""How requests prove who asks: a bearer token, or Alibaba Cloud DLF's signature. Source: Paimon `rest/auth/`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.base.registry import Registry
+from paimon_nb.options import TableOptions
+from paimon_nb.options import catalog as opt
+
+
+class Authorizer(ABC):
+    """Headers of a request. Picklable; threads share it."""
+
+    @abstractmethod
+    def headers(self, method: str, path: str, params: Mapping[str, str], body: str) -> dict[str, str]:
+        """The headers for this request."""
+
+    def renew(self) -> bool:
+        """Called when the server does not accept the credentials. Returns whether there may be newer ones now."""
+        return False
+
+
+class Anonymous(Authorizer):
+    """No credentials."""
+
+    def headers(self, method: str, path: str, params: Mapping[str, str], body: str) -> dict[str, str]:
+        return {}
+
+
+class Bearer(Authorizer):
+    """A fixed token."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    def headers(self, method: str, path: str, params: Mapping[str, str], body: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self._token}"}
+
+
+class BearerFile(Authorizer):
+    """The token that a file holds. Read again when the file changes, and when the server rejects the token."""
+
+    def __init__(self, path: str) -> None:
+        self._path = Path(path).expanduser()
+        self._token, self._stamp = "", (0, 0)
+        self._read()
+
+    def headers(self, method: str, path: str, params: Mapping[str, str], body: str) -> dict[str, str]:
+        self._read()
+        return {"Authorization": f"Bearer {self._token}"}
+
+    def renew(self) -> bool:
+        before, self._stamp = self._token, (0, 0)
+        self._read()
+        return self._token != before
+
+    def _read(self) -> None:
+        try:
+            stat = self._path.stat()
+            stamp = (stat.st_mtime_ns, stat.st_ino)
+            if stamp != self._stamp:
+                token = self._path.read_text().strip()
+                if token or not self._token:  # a file that is being replaced may be empty for a moment
+                    self._token, self._stamp = token, stamp
+        except OSError as error:
+            if not self._token:
+                raise BadOptionValue(
+                    f"the token file {self._path} cannot be read: {error.strerror}",
+                    hint="'token.path' names the file that holds the bearer token",
+                    option=opt.TOKEN_PATH.key,
+                ) from None
+
+
+def _bearer(options: Mapping[str, str], uri: str) -> Authorizer:
+    catalog_options = TableOptions(options)
+    token, path = catalog_options.get(opt.TOKEN), catalog_options.get(opt.TOKEN_PATH)
+    if token:
+        return Bearer(token)
+    if path:
+        return BearerFile(path)
+    raise BadOptionValue(
+        "token.provider 'bear' needs a token",
+        hint="add 'token' = '...', or 'token.path' = '/path/of/a/file'",
+        option=opt.TOKEN.key,
+    )
+
+
+PROVIDERS: Registry[Callable[[Mapping[str, str], str], Authorizer]] = Registry("token provider", {"bear": _bearer})
+
+
+def authorizer_of(options: Mapping[str, str], uri: str) -> Authorizer:
+    """The authorizer that `token.provider` names; anonymous without one.
+
+    Raises: UnknownName: no such provider. BadOptionValue: one of its options is missing.
+    """
+    provider = TableOptions(options).get(opt.TOKEN_PROVIDER)
+    return PROVIDERS.find(provider)(options, uri) if provider else Anonymous()

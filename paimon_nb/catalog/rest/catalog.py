@@ -1,0 +1,346 @@
+"""The catalog of a REST server. Names, schemas and commits are the server's; this client reads and writes the files.
+
+Source: Paimon `RESTCatalog.java`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base import clock
+from paimon_nb.base.errors import (
+    AccessDenied,
+    AlreadyExists,
+    BadOptionValue,
+    DatabaseNotFound,
+    InvalidName,
+    PaimonError,
+    StoreError,
+    TableNotFound,
+    UnsupportedOperation,
+)
+from paimon_nb.base.identifier import MAIN_BRANCH, Identifier, check_name
+from paimon_nb.base.registry import did_you_mean
+from paimon_nb.catalog.api import SYSTEM_DATABASE, Catalog
+from paimon_nb.catalog.rest.api import RestApi, ServedTable, main_table
+from paimon_nb.catalog.rest.auth import authorizer_of
+from paimon_nb.catalog.rest.schema_changes import change_nodes
+from paimon_nb.catalog.rest.storage_tokens import TokenFileIO
+from paimon_nb.catalog.rest.transport import Timeouts, Transport
+from paimon_nb.catalog.rest.versions import RestVersions
+from paimon_nb.catalog.schema_validation import check_fallback, check_no_fallback, check_schema
+from paimon_nb.format.metadata_json import java_json
+from paimon_nb.format.schema import TableSchema
+from paimon_nb.format.schema.table_schema import highest_id
+from paimon_nb.format.types import Row
+from paimon_nb.fs import FileIO, RootedFileIO, external_roots, open_fs
+from paimon_nb.options import TableOptions
+from paimon_nb.options import catalog as opt
+from paimon_nb.options.table import BRANCH
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from paimon_nb.plan.ddl import Change
+
+_HEADER = "header."
+
+
+def open_rest_catalog(name: str, options: Mapping[str, str]) -> Catalog:
+    """The catalog for `'metastore' = 'rest'`: asks the server for its configuration.
+
+    Raises:
+        BadOptionValue: no `uri`, or an option of the token provider is missing.
+        AccessDenied: the server does not accept the credentials.
+        SourceUnavailable: it does not answer.
+    """
+    client_options = TableOptions(options)
+    uri = (client_options.get(opt.URI) or "").strip().rstrip("/")
+    if not uri:
+        raise BadOptionValue(
+            f"catalog {name!r} of metastore 'rest' needs 'uri'",
+            hint="WITH ('metastore' = 'rest', 'uri' = 'http://host:port', 'warehouse' = 'name')",
+            option="uri",
+        )
+    if "://" not in uri:
+        uri = f"http://{uri}"
+    timeouts = Timeouts(
+        client_options.get(opt.REST_CONNECTION_TIMEOUT) / 1000, client_options.get(opt.REST_READ_TIMEOUT) / 1000
+    )
+    transport = Transport(uri, authorizer_of(options, uri), _headers(options), timeouts)
+    merged = RestApi(transport, None).merged_options(options)
+    api = RestApi(replace(transport, headers=_headers(merged)), merged.get(opt.PREFIX.key))
+    return RestCatalog(name, merged, api)
+
+
+def _headers(options: Mapping[str, str]) -> dict[str, str]:
+    return {k.removeprefix(_HEADER): v for k, v in options.items() if k.startswith(_HEADER)}
+
+
+class RestCatalog(Catalog):
+    """The databases and tables of a server.
+
+    Args:
+        name: the catalog's name in SQL.
+        options: catalog options, merged with those of the server.
+        api: the server.
+    """
+
+    keeps_dropped_tables = False
+
+    def __init__(self, name: str, options: Mapping[str, str], api: RestApi) -> None:
+        self.name = check_name(name, "catalog")
+        self.options = dict(options)
+        self.api = api
+        self.warehouse = options.get("warehouse") or api.transport.uri
+        self._data_token = bool(opt.DATA_TOKEN_ENABLED.read(options))
+        self._forbids_default = bool(opt.DISABLE_CREATE_TABLE_IN_DEFAULT_DB.read(options))
+        self._default_options = {
+            k.removeprefix("table-default."): v for k, v in options.items() if k.startswith("table-default.")
+        }
+        self._create_default_database()
+
+    def _create_default_database(self) -> None:
+        """Create the default database if the server has none, as Java's engines do when they open a catalog."""
+        try:
+            self.api.database(self.default_database)
+        except DatabaseNotFound:
+            with suppress(AccessDenied, AlreadyExists, UnsupportedOperation):
+                self.api.create_database(self.default_database, {})
+        except (AccessDenied, UnsupportedOperation):
+            pass  # other databases may be open to the user
+
+    # -- databases
+
+    def databases(self) -> list[str]:
+        return sorted(self.api.databases())
+
+    def create_database(
+        self, name: str, *, if_not_exists: bool = False, properties: Mapping[str, str] | None = None
+    ) -> bool:
+        check_name(name, "database")
+        if name == SYSTEM_DATABASE:
+            raise InvalidName(f"database {name!r} holds the system tables of the catalog", hint="use another name")
+        try:
+            self.api.create_database(name, properties or {})
+        except AlreadyExists:
+            if if_not_exists:
+                return False
+            raise AlreadyExists(f"database {name!r} exists already", hint="add IF NOT EXISTS", name=name) from None
+        self.has_created = True
+        return True
+
+    def alter_database(self, name: str, properties: Mapping[str, str]) -> None:
+        with self._named(name):
+            self.api.alter_database(name, properties, [])
+
+    def database_properties(self, name: str) -> dict[str, str]:
+        with self._named(name):
+            return self.api.database(name)
+
+    def drop_database(self, name: str, *, if_exists: bool = False, cascade: bool = False) -> bool:
+        try:
+            tables = self.tables(name)
+            if tables and not cascade:
+                raise UnsupportedOperation(
+                    f"database {name!r} has {len(tables)} table(s)", hint="drop them first, or add CASCADE", name=name
+                )
+            for table in tables:
+                self.drop_table(Identifier(name, table), if_exists=True)
+            with self._named(name):
+                self.api.drop_database(name)
+        except DatabaseNotFound:
+            if if_exists:
+                return False
+            raise
+        return True
+
+    # -- tables
+
+    def tables(self, database: str) -> list[str]:
+        with self._named(database):
+            return sorted(self.api.tables(database))
+
+    def table(self, name: Identifier, options: Mapping[str, str] | None = None) -> Table:
+        store = self._store(name)
+        stored = store.schema.options.get(BRANCH.key)
+        if stored is not None and name.branch == MAIN_BRANCH:
+            options = {BRANCH.key: stored, **(options or {})}
+        store = store.copy(options) if options else store
+        return Table(store, name=replace(name.of_table(), branch=store.branch))
+
+    def _store(self, name: Identifier) -> TableStore:
+        """The table or branch of this name, without regard to its option `branch`."""
+        main = main_table(name)
+        with self._named(name.database, main):
+            served = self.api.table(main)
+        fs = self._files(main, served)
+        # The owner of an external table's files is somebody else, so their names decide about commits, as in Java.
+        versions = None if served.is_external else RestVersions(self.api, replace(name, system=None), served.id)
+        try:
+            store = TableStore.open(fs, fs.root, name.branch)
+        except TableNotFound:
+            store = TableStore(fs, fs.root, MAIN_BRANCH, _served_schema(served, main))
+        else:
+            if name.branch == MAIN_BRANCH:
+                store = replace(store, schema=_newest(store.schema, served, main))
+        return replace(store, versions=versions)
+
+    def _files(self, name: Identifier, served: ServedTable) -> RootedFileIO:
+        path = served.path
+        if not path.startswith("/") and ":/" not in path:
+            raise StoreError(
+                f"table {name}: the catalog server at {self.api.transport.uri} says that it is at {path!r}",
+                hint="the server must name an absolute path or a URI",
+                path=path,
+            )
+        fs: FileIO = (
+            TokenFileIO(self.api, name, path, self.options)
+            if self._data_token and not served.is_external
+            else open_fs(path, self.options)
+        )
+        return RootedFileIO(fs, path, external_roots(self.options))
+
+    def create_table(self, name: Identifier, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
+        schema = self._checked(name, schema)
+        node = schema.to_node()
+        body = {key: node.get(key) for key in ("fields", "partitionKeys", "primaryKeys", "options", "comment")}
+        try:
+            with self._named(name.database):
+                self.api.create_table(name, body)
+        except AlreadyExists:
+            if if_not_exists:
+                return False
+            raise
+        self.has_created = True
+        return True
+
+    def replace_table(self, name: Identifier, schema: TableSchema, *, create: bool = True) -> bool:
+        schema = self._checked(name, schema)  # before the old table is dropped
+        replaced = self.drop_table(name, if_exists=create)
+        self.create_table(name, schema)
+        return replaced
+
+    def _checked(self, name: Identifier, schema: TableSchema) -> TableSchema:
+        """The schema of a new table with catalog defaults. Raises if it is not allowed."""
+        if name.system or name.branch != MAIN_BRANCH:
+            raise InvalidName(f"{name} names a system table or branch", hint="use a plain table name in CREATE TABLE")
+        if name.database == self.default_database and self._forbids_default:
+            raise UnsupportedOperation(
+                f"catalog {self.name} forbids tables in its default database {name.database!r}",
+                hint="create another database and qualify the table with it, or remove disable-create-table-in-default-db",
+            )
+        missing = {k: v for k, v in self._default_options.items() if k not in schema.options}
+        if missing:
+            schema = schema.with_options({**schema.options, **missing})
+        check_schema(schema)
+        check_no_fallback(schema)
+        return schema
+
+    def drop_table(self, name: Identifier, *, if_exists: bool = False, purge: bool = False) -> bool:
+        try:
+            with self._named(name.database, name):
+                self.api.drop_table(name)
+        except TableNotFound:
+            if if_exists:
+                return False
+            raise
+        return True
+
+    def undrop_table(self, name: Identifier) -> None:
+        raise UnsupportedOperation(
+            f"catalog {self.name!r} keeps no dropped tables here: its server decides what happens to their files",
+            hint="ask the owner of the catalog server to restore the table",
+            name=str(name),
+        )
+
+    def rename_table(self, source: Identifier, target: Identifier) -> None:
+        with self._named(target.database), self._named(source.database, source):
+            self.api.rename_table(source, target)
+
+    def alter_table(self, name: Identifier, changes: Sequence[Change]) -> TableSchema:
+        from paimon_nb.catalog.alter import apply_changes
+        from paimon_nb.catalog.deletion_vector_toggle import check_deletion_vector_toggle
+
+        store = self._store(name)
+        has_data = store.snapshots.latest_id() is not None
+        changed = apply_changes(store.schema, changes, has_data=has_data, now_ms=clock.now_ms())
+        check_fallback(changed, store.branches)
+        check_deletion_vector_toggle(store.schema, changed, store)
+        nodes = change_nodes(store.schema, changes, has_data=has_data)
+        if nodes:
+            self.api.alter_table(replace(name, system=None), nodes)
+        return self._store(name).schema
+
+    # -- errors
+
+    @contextmanager
+    def _named(self, database: str, table: Identifier | None = None) -> Iterator[None]:
+        """Adds the names that exist to the error about one that does not."""
+        try:
+            yield
+        except DatabaseNotFound as error:
+            if database in self._known(lambda: self.databases()):
+                raise
+            raise self._no_database(database, error) from None
+        except TableNotFound as error:
+            if table is None:
+                raise
+            known = self._known(lambda: self.api.tables(table.database))
+            if known is _NOTHING and table.database not in self._known(lambda: self.databases()):
+                raise self._no_database(table.database, error) from None
+            raise TableNotFound(
+                f"no table {table.of_table()} in catalog {self.name!r}: {error.message}",
+                hint=did_you_mean(table.table, known)
+                or (f"known: {', '.join(sorted(known)[:10])}" if known else f"database {table.database} has no tables"),
+                name=str(table),
+            ) from None
+
+    def _no_database(self, name: str, error: PaimonError) -> DatabaseNotFound:
+        known = self._known(lambda: self.databases())
+        return DatabaseNotFound(
+            f"no database {name!r} in catalog {self.name!r}: {error.message}",
+            hint=did_you_mean(name, known) or f"CREATE DATABASE {name}; known: {', '.join(known[:10])}",
+            name=name,
+        )
+
+    def _known(self, names: Any) -> list[str]:
+        """Names for a hint; none if the server does not tell them."""
+        try:
+            return list(names())
+        except PaimonError:
+            return _NOTHING
+
+
+_NOTHING: list[str] = []
+
+
+def _served_schema(served: ServedTable, name: Identifier) -> TableSchema:
+    """The schema that the server describes, where no schema file is."""
+    node = {
+        "version": 3,
+        "id": served.schema_id,
+        "highestFieldId": 0,
+        **{key: served.schema.get(key) for key in ("fields", "partitionKeys", "primaryKeys", "options", "comment")},
+    }
+    schema = TableSchema.from_json(java_json(node), f"schema of table {name}")
+    highest = highest_id(Row(schema.fields, False))
+    return replace(schema, highest_field_id=highest, options=_table_options(schema.options))
+
+
+def _newest(stored: TableSchema, served: ServedTable, name: Identifier) -> TableSchema:
+    """The newer one of the latest schema file and the server's schema; with the options that the server adds."""
+    if stored.id > served.schema_id:
+        return stored
+    schema = _served_schema(served, name)
+    if stored.id == served.schema_id:
+        return stored.with_options({**stored.options, **schema.options})
+    return schema
+
+
+def _table_options(options: Mapping[str, str]) -> dict[str, str]:
+    """Without what describes the server's entry."""
+    return {k: v for k, v in options.items() if k != "path"}

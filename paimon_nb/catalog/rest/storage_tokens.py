@@ -1,0 +1,113 @@
+"""Files of a table that its catalog server gives credentials for. Source: Paimon `RESTTokenFileIO.java`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from paimon_nb.base import clock
+from paimon_nb.base.identifier import Identifier
+from paimon_nb.catalog.rest.api import RestApi, StorageToken
+from paimon_nb.fs import FileIO, FileStatus, OutputFile, open_fs
+
+_RENEW_BEFORE_MS = 3_600_000
+"""A token is renewed an hour before it expires; one that is valid for a shorter time, at three quarters of it."""
+
+
+class TokenFileIO(FileIO):
+    """A table's files, opened with the credentials that the server gives for it; renewed before they expire.
+
+    Args:
+        api: the server.
+        name: the table.
+        path: its directory; the scheme selects the file system.
+        options: the catalog's options, below those of the token.
+    """
+
+    def __init__(self, api: RestApi, name: Identifier, path: str, options: Mapping[str, str]) -> None:
+        self._api, self._name, self._path, self._options = api, name, path, dict(options)
+        self._lock = threading.Lock()
+        self._token: StorageToken | None = None
+        self._renew_ms = 0
+        self._opened: FileIO | None = None
+        self.is_object_store = self._fs.is_object_store
+
+    @property
+    def _fs(self) -> FileIO:
+        """The file system with a token that is valid now."""
+        with self._lock:
+            if self._opened is None or clock.now_ms() >= self._renew_ms:
+                now = clock.now_ms()
+                token = self._api.storage_token(self._name)
+                self._renew_ms = token.expires_ms - min(_RENEW_BEFORE_MS, max(0, token.expires_ms - now) // 4)
+                if self._opened is None or self._token is None or token.options != self._token.options:
+                    self._opened = open_fs(self._path, {**self._options, **token.options})
+                self._token = token
+            return self._opened
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TokenFileIO) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[str, str]:
+        return self._api.transport.uri, self._path
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k not in ("_lock", "_opened")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.Lock(), _opened=None)
+        if self._token is not None and clock.now_ms() < self._renew_ms:
+            self._opened = open_fs(self._path, {**self._options, **self._token.options})
+
+    def read(self, path: str) -> bytes:
+        return self._fs.read(path)
+
+    def open(self, path: str) -> Any:
+        return self._fs.open(path)
+
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        return self._fs.put_if_absent(path, data)
+
+    def sync_and_put_if_absent(self, named: Iterable[str], path: str, data: bytes) -> bool:
+        return self._fs.sync_and_put_if_absent(named, path, data)
+
+    def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
+        self._fs.overwrite(path, data, durable=durable)
+
+    def create(self, path: str) -> OutputFile:
+        return self._fs.create(path)
+
+    def list(self, path: str) -> list[FileStatus]:
+        return self._fs.list(path)
+
+    def exists(self, path: str) -> bool:
+        return self._fs.exists(path)
+
+    def size(self, path: str) -> int:
+        return self._fs.size(path)
+
+    def delete(self, path: str) -> bool:
+        return self._fs.delete(path)
+
+    def delete_tree(self, path: str) -> None:
+        self._fs.delete_tree(path)
+
+    def delete_empty_dir(self, path: str) -> bool:
+        return self._fs.delete_empty_dir(path)
+
+    def make_dirs(self, path: str) -> None:
+        self._fs.make_dirs(path)
+
+    def move(self, source: str, target: str) -> None:
+        self._fs.move(source, target)
+
+    def sync(self, paths: Iterable[str]) -> None:
+        self._fs.sync(paths)
+
+    def local_path(self, path: str) -> str | None:
+        return self._fs.local_path(path)
