@@ -55,6 +55,13 @@ def catalog_options(kind: str, folder: Path, request: pytest.FixtureRequest) -> 
             return {"type": "paimon", "metastore": "memory", "warehouse": f"memory:/{folder.name}"}
         case "sqlite":
             return {"type": "paimon", "metastore": "jdbc", "uri": f"jdbc:sqlite:{folder}/c.db", "warehouse": warehouse}
+        case "rest":
+            from rest_server import RestServer
+
+            server = RestServer(warehouse)
+            server.__enter__()
+            request.addfinalizer(server.__exit__)
+            return server.options()
         case "s3":
             return {"type": "paimon", "warehouse": f"s3://lake/{uuid.uuid4().hex}", **request.getfixturevalue("s3")}
         case "sqlite on s3":

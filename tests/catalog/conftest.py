@@ -16,6 +16,7 @@ KINDS = (
     "filesystem",
     "memory",
     "sqlite",
+    "rest",
     "s3",
     *(
         pytest.param(kind, marks=pytest.mark.nightly)

@@ -30,7 +30,6 @@ from paimon_nb.base.errors import (
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.filesystem import FilesystemCatalog
 from paimon_nb.format.schema import TableSchema, create_schema
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types.parse import parse_field_json, parse_type_json
 from paimon_nb.fs import open_fs
 from paimon_nb.options.parsing import parse_duration_ms
@@ -165,7 +164,9 @@ class RestServer:
             except PaimonError as error:
                 for kind, status, resource in _STATUS:
                     if isinstance(error, kind):
-                        raise HttpError(status, error.message, resource, names[1] if len(names) > 1 else None) from error
+                        raise HttpError(
+                            status, error.message, resource, names[1] if len(names) > 1 else None
+                        ) from error
                 raise HttpError(400, error.message) from error
 
     def _check_denied(self, segments: list[str]) -> None:
@@ -232,9 +233,7 @@ class RestServer:
         }  # fmt: skip
 
     def alter_table(self, database: str, table: str, *, params: dict[str, str], body: Any) -> Any:
-        name = _named(database, table)
-        for change in _changes(body["changes"], self.catalog.table(name).schema):
-            self.catalog.alter_table(name, [change])
+        self.catalog.alter_table(_named(database, table), [_change(node) for node in body["changes"]])
 
     def drop_table(self, database: str, table: str, *, params: dict[str, str], body: Any) -> Any:
         name = _named(database, table)
@@ -301,7 +300,10 @@ class RestServer:
         retained = body.get("timeRetained")
         try:
             tags.create_tag(
-                store, body["tagName"], body.get("snapshotId"), retained_ms=parse_duration_ms(retained) if retained else None
+                store,
+                body["tagName"],
+                body.get("snapshotId"),
+                retained_ms=parse_duration_ms(retained) if retained else None,
             )
         except AlreadyExists as error:
             raise HttpError(409, error.message, "TAG", body["tagName"]) from error
@@ -412,10 +414,6 @@ def _schema_node(schema: TableSchema) -> dict[str, Any]:
     return {key: node.get(key) for key in ("fields", "partitionKeys", "primaryKeys", "options", "comment")}
 
 
-def _changes(nodes: list[dict[str, Any]], schema: TableSchema) -> list[Change]:
-    return [_change(node) for node in nodes]
-
-
 def _change(node: dict[str, Any]) -> Change:
     path = tuple(node.get("fieldNames") or ())
     move = node.get("move") or {}
@@ -429,7 +427,9 @@ def _change(node: dict[str, Any]) -> Change:
         case "updateComment":
             return SetComment(node.get("comment"))
         case "addColumn":
-            return AddColumn(path, str(parse_type_json(node["dataType"])), node.get("comment"), first=first, after=after)
+            return AddColumn(
+                path, str(parse_type_json(node["dataType"])), node.get("comment"), first=first, after=after
+            )
         case "dropColumn":
             return DropColumn(path)
         case "renameColumn":
@@ -522,7 +522,7 @@ class _Handler(BaseHTTPRequestHandler):
         fault = server.take_fault(method, address.path)
         if fault is not None and fault.kind == "lose request":
             self.close_connection = True
-            return
+            return None
         if fault is not None and fault.kind == "slow":
             time.sleep(fault.seconds)
         if fault is not None and fault.kind == "status":
@@ -543,7 +543,12 @@ class _Handler(BaseHTTPRequestHandler):
             reply = server.answer(method, path, params, json.loads(body) if body else None)
             return 200, json.dumps(reply).encode() if reply is not None else b""
         except HttpError as error:
-            node = {"message": error.message, "resourceType": error.kind, "resourceName": error.name, "code": error.status}
+            node = {
+                "message": error.message,
+                "resourceType": error.kind,
+                "resourceName": error.name,
+                "code": error.status,
+            }
             return error.status, json.dumps(node).encode()
         except Exception as error:
             return 500, json.dumps({"message": f"{type(error).__name__}: {error}", "code": 500}).encode()

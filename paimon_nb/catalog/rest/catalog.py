@@ -275,6 +275,11 @@ class RestCatalog(Catalog):
             self.api.alter_table(replace(name, system=None), nodes)
         return self._store(name).schema
 
+    def partitions(self, name: Identifier) -> list[Mapping[str, Any]]:
+        """The partitions that the server lists: `spec`, `recordCount`, `fileSizeInBytes`, `fileCount` and others."""
+        with self._named(name.database, name):
+            return self.api.partitions(replace(name, system=None))
+
     # -- errors
 
     @contextmanager

@@ -183,7 +183,8 @@ class Transport:
             client = self._clients.get(os.getpid())
             if client is None:
                 times = httpx.Timeout(self.timeouts.read, connect=self.timeouts.connect)
-                client = self._clients[os.getpid()] = httpx.Client(timeout=times)
+                # Loading the certificates takes longer than the requests of a statement.
+                client = self._clients[os.getpid()] = httpx.Client(timeout=times, verify=self.uri.startswith("https:"))
             return client
 
 

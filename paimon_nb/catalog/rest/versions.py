@@ -11,6 +11,7 @@ from typing import Any
 from paimon_nb.base.errors import (
     CorruptFile,
     DatabaseNotFound,
+    PaimonError,
     SnapshotNotFound,
     SourceUnavailable,
     TableNotFound,
@@ -42,6 +43,8 @@ class RestVersions:
             return self._parsed(self.api.snapshot(self.name))
         except SnapshotNotFound:
             return None
+        except (TableNotFound, DatabaseNotFound) as error:
+            raise self._replaced(error) from None
 
     def snapshot(self, snapshot_id: int) -> Snapshot | None:
         try:
@@ -60,11 +63,7 @@ class RestVersions:
         try:
             return self.api.commit(self.name, body)
         except (TableNotFound, DatabaseNotFound) as error:
-            raise TableReplaced(
-                f"table {self.name} was dropped or created again since it was opened: {error.message}",
-                hint="open the table again; write uncommitted rows again",
-                name=str(self.name),
-            ) from None
+            raise self._replaced(error) from None
 
     def rollback(self, target: int | str, latest: int | None) -> None:
         by_id = isinstance(target, int)
@@ -110,6 +109,13 @@ class RestVersions:
 
     def fast_forward(self, name: str) -> None:
         self.api.branch_action(self.name, name, "forward", {"branch": name})
+
+    def _replaced(self, error: PaimonError) -> TableReplaced:
+        return TableReplaced(
+            f"table {self.name} was dropped or created again since it was opened: {error.message}",
+            hint="open the table again; write uncommitted rows again",
+            name=str(self.name),
+        )
 
     def _parsed(self, node: Mapping[str, Any]) -> Snapshot:
         where = f"snapshot of table {main_table(self.name)}"
