@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -55,13 +55,14 @@ def _installing() -> Iterator[None]:
 
 
 class Peers:
-    """Both peers over one warehouse, in one process."""
+    """Both peers over one warehouse, or over the catalog of these options, in one process. `warehouse` takes the rows on their way."""
 
-    def __init__(self, warehouse: Path) -> None:
+    def __init__(self, warehouse: Path, options: Mapping[str, str] | None = None) -> None:
         self.warehouse = warehouse
         (warehouse / "default.db").mkdir(parents=True, exist_ok=True)
+        catalog = str(warehouse) if options is None else json.dumps(dict(options))
         self._process = subprocess.Popen(
-            [peer_python(), "-W", "ignore", str(WORKER), str(warehouse)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [peer_python(), "-W", "ignore", str(WORKER), catalog], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, text=True, env={**os.environ, "PYTHONPATH": ""},
         )  # fmt: skip
         self._number = 0

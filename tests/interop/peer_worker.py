@@ -24,8 +24,8 @@ def save(path: str, rows: pa.Table) -> None:
 
 
 class Pypaimon:
-    def __init__(self, warehouse: str) -> None:
-        self.catalog = CatalogFactory.create({"warehouse": warehouse})
+    def __init__(self, options: dict[str, str]) -> None:
+        self.catalog = CatalogFactory.create(options)
         self.catalog.create_database("default", True)
 
     def create(self, table: str, schema: str, keys: list[str], partitions: list[str], options: dict[str, str]) -> None:
@@ -75,11 +75,11 @@ class Pypaimon:
 
 
 class Rust:
-    def __init__(self, warehouse: str) -> None:
+    def __init__(self, options: dict[str, str]) -> None:
         from pypaimon_rust.datafusion import SQLContext
 
         self.context = SQLContext()
-        self.context.register_catalog("paimon", {"warehouse": warehouse})
+        self.context.register_catalog("paimon", options)
         self.context.set_current_catalog("paimon")
         self.batches = 0
 
@@ -96,7 +96,9 @@ class Rust:
         self.context.sql(f"INSERT INTO {table} SELECT * FROM batch_{self.batches}")
 
 
-def main(warehouse: str) -> None:
+def main(catalog: str) -> None:
+    """`catalog`: a warehouse's path, or the options of a catalog as JSON."""
+    options = json.loads(catalog) if catalog.startswith("{") else {"warehouse": catalog}
     peers: dict[str, Any] = {}
     makers = {"pypaimon": Pypaimon, "rust": Rust}
     for line in sys.stdin:
@@ -104,7 +106,7 @@ def main(warehouse: str) -> None:
         try:
             peer = asked.pop("peer")
             if peer not in peers:
-                peers[peer] = makers[peer](warehouse)
+                peers[peer] = makers[peer](options)
             getattr(peers[peer], asked.pop("op"))(**asked)
             answer = {}
         except BaseException as error:
