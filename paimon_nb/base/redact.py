@@ -9,7 +9,7 @@ MASK = "***"
 _SECRET_KEY = re.compile(
     r"(pass(word|wd)?|secret|token|credential|access[-._]?key|private[-._]?key|sas[-._]?key|auth)", re.I
 )
-_NOT_SECRET = re.compile(r"(query-auth\.enabled|token\.provider)$", re.I)
+_NOT_SECRET = re.compile(r"(query-auth\.enabled|token[.-](provider|path|loader|ecs-[\w-]+|enabled))$", re.I)
 _ASSIGNMENT = re.compile(
     r"""(?P<key>'[^']*'|"[^"]*"|`[^`]*`|[\w.\-]+)(?P<mid>\s*(?:=>|=|:)\s*)(?P<value>'(?:[^']|'')*(?:'|$)|"[^"]*(?:"|$)|[^\s,)'"]+)"""
 )
