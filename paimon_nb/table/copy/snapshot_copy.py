@@ -29,6 +29,12 @@ def copy_snapshot(source: TableStore, target: TableStore) -> tuple[int, Snapshot
     Returns: the number of copied files, and the snapshot; None if the source has none.
     Raises: AlreadyExists: the target has another snapshot. UnsupportedOperation: files are outside the table.
     """
+    if target.versions is not None:
+        raise UnsupportedOperation(
+            f"{target.name}: the snapshots of this table are published by its catalog server, not copied",
+            hint="CALL sys.copy copies the rows' files, or INSERT INTO ... SELECT",
+            path=target.root,
+        )
     return retry_on_expiry(source, lambda: _copied(source, target))
 
 
