@@ -16,7 +16,7 @@ FOLDERS = {
         "stats",
     ),
     "table": (
-        "external_paths", "store", "live_files", "partition_spec", "tag_period", "migrated_files",
+        "external_paths", "managed_versions", "store", "live_files", "partition_spec", "tag_period", "migrated_files",
         "lsm", "merge", "changelog", "cluster", "scan", "query", "dml_checks",
         "data_file_writer", "publish", "bucket_compact", "row_rewrite", "write", "compact", "maintenance", "commit",
         "inspect", "system", "copy", "stream",
@@ -24,7 +24,7 @@ FOLDERS = {
     ),
     "catalog": (
         "api", "arrow_schema", "deletion_vector_toggle", "file_import", "locks", "schema_validation", "type_promotion", "alter", "metastore",
-        "warehouse", "filesystem", "hive", "iceberg", "jdbc", "privilege", "open",
+        "warehouse", "filesystem", "hive", "iceberg", "jdbc", "rest", "privilege", "open",
     ),
     "sql": (
         "completion", "lexer", "render", "cursor", "flink", "qualify", "session_functions", "table_references", "pushdown", "grammar",
