@@ -12,7 +12,7 @@ from dataclasses import replace
 from paimon_nb.base.errors import ColumnNotFound, FixedOption, SchemaChangeError
 from paimon_nb.base.identifier import check_name
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.catalog.schema_validation import check_schema
+from paimon_nb.catalog.schema_validation import check_schema, check_writable_types
 from paimon_nb.catalog.type_promotion import may_change
 from paimon_nb.format.schema import TableSchema, renumbered, with_keys
 from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row, parse_type
@@ -81,6 +81,7 @@ class _Draft:
         if not self.fields:
             raise SchemaChangeError("a table needs at least one column", hint="DROP TABLE removes the table")
         check_schema(changed)
+        check_writable_types(changed, self.old)
         return replace(changed, id=self.old.id + 1, time_ms=now_ms)
 
     def edit(self, path: tuple[str, ...], edit: Callable[[list[DataField], int], None]) -> None:

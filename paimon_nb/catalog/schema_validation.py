@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from paimon_nb.base.errors import BadOptionValue, SchemaMismatch
+from paimon_nb.base.errors import BadOptionValue, SchemaMismatch, UnsupportedFormat
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.snapshot import BranchDirectory
-from paimon_nb.format.types import DataField, is_nano
+from paimon_nb.format.types import DataField, is_nano, is_opaque
 from paimon_nb.options import TableOptions, validate_table_options
 from paimon_nb.options import table as opt
 from paimon_nb.table.external_paths import external_paths
@@ -54,6 +54,24 @@ def check_schema(schema: TableSchema) -> None:
         opt.DATA_FILE_EXTERNAL_PATHS_SPECIFIC_FS
     ):
         external_paths(options)
+
+
+def check_writable_types(schema: TableSchema, before: TableSchema | None = None) -> None:
+    """Refuse a new column whose values could never be written here. Raises UnsupportedFormat.
+
+    Args:
+        before: the schema that is changed; its own columns, made by another Paimon, may stay.
+    """
+    old = {f.id for f in before.fields if is_opaque(f.type)} if before else set()
+    for field in schema.fields:
+        if is_opaque(field.type) and field.id not in old:
+            raise UnsupportedFormat(
+                f"column {field.name!r} cannot be {field.type.bare()}: Paimon stores such values in files of their own, "
+                "which are neither written nor read here",
+                hint="use BYTES, which keeps values of up to 2 GB beside the other columns",
+                column=field.name,
+                feature=field.type.root,
+            )
 
 
 def check_fallback(schema: TableSchema, branches: BranchDirectory) -> None:

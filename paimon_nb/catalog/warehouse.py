@@ -23,7 +23,7 @@ from paimon_nb.base.identifier import MAIN_BRANCH, Identifier, check_name
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import SYSTEM_DATABASE, Catalog
 from paimon_nb.catalog.metastore import DB_SUFFIX, Metastore
-from paimon_nb.catalog.schema_validation import check_fallback, check_no_fallback, check_schema
+from paimon_nb.catalog.schema_validation import check_fallback, check_no_fallback, check_schema, check_writable_types
 from paimon_nb.format.schema import SchemaDirectory, TableSchema
 from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO
 from paimon_nb.options import TableOptions
@@ -162,6 +162,7 @@ class WarehouseCatalog(Catalog):
             schema = schema.with_options({**schema.options, **missing})
         check_schema(schema)
         check_no_fallback(schema)
+        check_writable_types(schema)
         for root in roots_outside(TableOptions(schema.options)):
             self.fs.exists(root)  # raises if the catalog does not allow the path
         return schema

@@ -25,7 +25,6 @@ class Access(Enum):
     WRITE = "write"
     COMPACT = "compact"
     TAG = "tag"
-    READ_POSTPONED = "read of a table with rows in the postpone bucket"
 
 
 READ, WRITE, COMPACT, TAG = Access.READ, Access.WRITE, Access.COMPACT, Access.TAG
@@ -117,10 +116,6 @@ UNSUPPORTED: Mapping[str, Unsupported] = {
     "pk-full-text.index.columns": Unsupported("2.0", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
     "pk-multivalue.index.columns": Unsupported("2.1", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
     "pk-vector.index.columns": Unsupported("2.0", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
-    "postpone.merge-on-read": Unsupported(
-        "2.0", (Access.READ_POSTPONED,), "rows that wait in the postpone bucket would be missing",
-        hint="CALL sys.compact assigns them to buckets"
-    ),
     "primary-key.nullable": Unsupported("2.1", (WRITE, COMPACT), "rows with NULL in the primary key cannot be written"),
     "query-auth.enabled": Unsupported(
         "1.4", (READ,), "the catalog's row filters and column masks would not be applied"
@@ -232,11 +227,6 @@ HARMLESS: Mapping[str, str] = {
     "page-size": _TUNES,
     "partition.idle-time-to-report-statistic": "Flink jobs report the statistics of metastore partitions",
     "partition.sink-strategy": _LAYOUT,
-    "postpone.batch-write-fixed-bucket": "rows stay in the postpone bucket until compaction, as in streaming writes",
-    "postpone.batch-write-fixed-bucket.max-parallelism": "it is for 'postpone.batch-write-fixed-bucket'",
-    "postpone.batch-write-fixed-bucket.rescale-load-factor": "it is for 'postpone.batch-write-fixed-bucket'",
-    "postpone.target-row-num-per-bucket": "it is for 'postpone.batch-write-fixed-bucket'",
-    "postpone.target-size-per-bucket": "it is for 'postpone.batch-write-fixed-bucket'",
     "read.batch-size": _TUNES,
     "row-tracking.partition-group-on-commit": "it affects the order of new row ids; ids are unique in any case",
     "scalar-index.search-mode": _UNUSED_INDEX,

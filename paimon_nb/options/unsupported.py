@@ -55,7 +55,6 @@ _DONE = {
     Access.WRITE: "writes are",
     Access.COMPACT: "compactions are",
     Access.TAG: "tags are",
-    Access.READ_POSTPONED: "reads while rows wait for a bucket are",
 }
 
 

@@ -27,14 +27,13 @@ ASKING = {
     "commit.callbacks": "org.example.Call", "fields.*.map.storage-layout": "shared-shredding", "metadata.iceberg.storage": "table-location",
     "partition.mark-done-action.custom.class": "org.example.Call", "partition.timestamp-format.strict": "true",
     "pk-bitmap.index.columns": "v", "pk-btree.index.columns": "v", "pk-clustering-override": "true", "pk-full-text.index.columns": "v",
-    "pk-multivalue.index.columns": "v", "pk-vector.index.columns": "v", "postpone.merge-on-read": "true", "primary-key.nullable": "true",
+    "pk-multivalue.index.columns": "v", "pk-vector.index.columns": "v", "primary-key.nullable": "true",
     "query-auth.enabled": "true", "scan.primary-branch": "b", "sequence.snapshot-ordering": "true", "stream-scan-mode": "file-monitor",
     "tag.callbacks": "org.example.Call", "type": "object-table", "vector-field": "v",
 }  # fmt: skip
 """A value of each unsupported option that asks for what it does."""
 WITH = {
     "partition.mark-done-action.custom.class": {"partition.mark-done-action": "custom"},
-    "postpone.merge-on-read": {"bucket": "-2"},
 }
 
 
@@ -83,7 +82,7 @@ def made(tmp_path, options: dict[str, str], keyed: bool = True, rows: pa.Table =
 
 def does(t, access: Access) -> None:
     match access:
-        case Access.READ | Access.READ_POSTPONED:
+        case Access.READ:
             t.to_arrow()
         case Access.WRITE:
             t.append(NEWER)
@@ -165,18 +164,6 @@ def test_a_branch_of_a_chain_is_a_table_by_itself(tmp_path):
 
 def test_rows_that_wait_for_their_bucket_are_refused_only_where_they_are_to_be_merged(tmp_path):
     assert made(tmp_path, {"postpone.merge-on-read": "true"}).to_arrow().num_rows == 3
-
-
-def test_rows_that_wait_are_refused_until_a_compaction_gives_them_a_bucket(tmp_path):
-    t = made(tmp_path, {"bucket": "-2", "postpone.merge-on-read": "true"})
-    with pytest.raises(UnsupportedFormat, match="wait") as caught:
-        t.to_arrow()
-    assert "sys.compact" in caught.value.hint
-    with pytest.raises(UnsupportedFormat, match="wait"):
-        t.lookup(id=1)
-    t.compact()
-    assert t.to_arrow().num_rows == 3
-    assert t.lookup(id=1).num_rows == 1
 
 
 def test_rows_that_wait_are_told_of_where_a_scan_is_explained(tmp_path):

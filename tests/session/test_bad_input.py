@@ -28,6 +28,7 @@ from paimon_nb.base.errors import (
     TableNotFound,
     TagNotFound,
     TimeTravelError,
+    UnsupportedFormat,
     UnsupportedOperation,
 )
 
@@ -231,3 +232,14 @@ def test_a_strange_name_is_a_name(wb, name):
 def test_a_value_without_its_parameter(wb):
     with pytest.raises(SqlAnalysisError, match=":x has no value"):
         wb.run("SELECT :x")
+
+
+@pytest.mark.parametrize("type", ["BLOB", "ROW<x BLOB>", "ARRAY<BLOB>"])
+def test_columns_whose_values_could_not_be_written(wb, type):
+    wb.run("CREATE TABLE t (id INT)")
+    for text in (f"CREATE TABLE b (id INT, p {type})", f"ALTER TABLE t ADD COLUMN p {type}"):
+        with pytest.raises(UnsupportedFormat, match=r"'p' cannot be .*BLOB") as caught:
+            wb.run(text)
+        assert "BYTES" in caught.value.hint
+    assert wb.run("SHOW TABLES").arrow.num_rows == 1
+    assert wb.table("t").schema.names == ("id",)

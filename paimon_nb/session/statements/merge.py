@@ -338,7 +338,7 @@ def _store(target: Target, changed: DataFrame, source: LocatedRows | None, actio
     assigned = {column for a in actions if a.clause.action == "update" for column, _, _ in a.assigned}
     if evolves(target.table.store):
         updated, inserted = (changed.where(f"{KIND} = {_KINDS[what]}") for what in ("update", "insert"))
-        return change_columns(target.table, source, updated, assigned, inserted.select(*names))
+        return change_columns(target.table, source, updated, assigned, inserted.select(*names))[0]
     deleted = changed.where(f"{KIND} <> {_KINDS['insert']}").select(FILE, ROW)
     added = changed.where(f"{KIND} <> {_KINDS['delete']}").select(*names, *source.carried)
     ids, _, _ = change_rows(target.table, source, deleted, added, assigned)

@@ -14,7 +14,8 @@ from paimon_nb.session.query.projection import default_text
 from paimon_nb.session.statements.dml_target import Target, open_target, with_nested_value, with_positional_names
 from paimon_nb.session.statements.matching_partitions import matching_partitions
 from paimon_nb.session.statements.schema_merging import merging_of
-from paimon_nb.table.dml_checks import check_delete, check_update
+from paimon_nb.table.dml_checks import check_delete, check_merge_update, check_update
+from paimon_nb.table.scan.read.data_evolution import evolves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,10 +35,14 @@ def truncate(context: StatementContext, statement: Truncate) -> Result:
 
 
 def update(context: StatementContext, statement: Update) -> Result:
-    """UPDATE: upserts rows of a primary-key table; in other tables deletes the old rows and adds new files."""
+    """UPDATE: upserts rows of a primary-key table; in other tables deletes the old rows and adds new
+    files; with data evolution writes the columns alone into files beside the rows.
+    """
     target = open_target(context, statement)
     assigned = target.assigned(statement.assignments)
-    check_update(target.table.store, [column for column, _, _ in assigned])
+    columns = {column for column, _, _ in assigned}
+    evolving = evolves(target.table.store)
+    (check_merge_update if evolving else check_update)(target.table.store, sorted(columns))
     rows, source = target.rows()
 
     def select(render, views) -> str:  # type: ignore[no-untyped-def]
@@ -50,6 +55,7 @@ def update(context: StatementContext, statement: Update) -> Result:
     if source is None:
         return _upserted(target, found.select(*new), UPDATE_AFTER, "updated")
     from paimon_nb.spark.errors import spark_errors
+    from paimon_nb.spark.write.column_update import change_columns
     from paimon_nb.spark.write.row_level_write import change_rows
 
     last = found.columns[-len(source.carried) :]
@@ -57,7 +63,10 @@ def update(context: StatementContext, statement: Update) -> Result:
     with spark_errors(context.text, statement.span):
         # Computed once: the deleted and the added rows must be the same.
         once = found.select(*new, *positions).localCheckpoint()
-        ids, count, _ = change_rows(target.table, source, once, once, {c for c, _, _ in assigned})
+        if evolving:
+            ids, count = change_columns(target.table, source, once, columns)
+        else:
+            ids, count, _ = change_rows(target.table, source, once, once, columns)
     return dml_summary(target, count, "updated in", ids)
 
 

@@ -171,11 +171,11 @@ def _route(split: Split, facts: SplitFacts) -> Route:
         return Route(ScanStrategy.TASKS, f"branch {split.branch} has its own schemas")
     if split.changes or split.diff:
         return Route(ScanStrategy.TASKS, "changes are told row by row")
+    if split.waiting:
+        return Route(ScanStrategy.TASKS, "rows that wait for a bucket are merged with it")
     obstacle = next((why for f in split.files if (why := not_native(f, facts)) is not None), None)
     if obstacle is not None:
         return Route(ScanStrategy.TASKS, obstacle)
-    if split.changes or split.diff:
-        return Route(ScanStrategy.TASKS, "changes are told row by row")
     if facts.merge_engine is None and not split.raw:
         return Route(ScanStrategy.TASKS, "newer values of columns lie in files beside those of the rows")
     formats = {file_format(f.file_name) for f in split.files}

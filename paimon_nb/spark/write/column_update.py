@@ -27,8 +27,12 @@ _LOCATION = (DataField(-1, FILE, parse_type("INT")), DataField(-2, ROW, parse_ty
 
 
 def change_columns(
-    table: Table, source: LocatedRows, updated: DataFrame, assigned: Collection[str], inserted: DataFrame
-) -> list[int]:
+    table: Table,
+    source: LocatedRows,
+    updated: DataFrame,
+    assigned: Collection[str],
+    inserted: DataFrame | None = None,
+) -> tuple[list[int], int]:
     """Give rows new values in some columns, and add rows.
 
     The new values come to the driver; a file is read and written again only in the assigned columns.
@@ -37,7 +41,7 @@ def change_columns(
         source: what `updated` was computed from. updated: the table's columns, FILE and ROW of the rows that change.
         assigned: names of the columns that change. inserted: whole rows that are new.
 
-    Returns: ids of the snapshots made.
+    Returns: ids of the snapshots made, the number of updated rows.
     Raises: CommitConflict: somebody changed the same rows. EngineError; WriteError: nothing was changed.
     """
     store = source.plan.store
@@ -55,12 +59,13 @@ def change_columns(
             # Deleted ones too: a file beside others holds a value for each of their rows.
             rows = read_split(store, replace(split, deletion_vectors=None), [f.name for f in fields])
             messages.append(write_columns(store, split, fields, _replaced(rows, own_rows)))
-        messages += write_messages(inserted, table.store.copy({"write-only": "true"}))[0]
+        if inserted is not None:
+            messages += write_messages(inserted, table.store.copy({"write-only": "true"}))[0]
         made = commit.publish(lambda latest: columns_change(store, latest, messages, source.files))
     except BaseException:
         commit.abort(messages)
         raise
-    return [] if made is None else [made]
+    return ([] if made is None else [made]), changed.num_rows
 
 
 def _replaced(rows: pa.Table, changed: pa.Table) -> pa.Table:

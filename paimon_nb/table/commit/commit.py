@@ -9,11 +9,13 @@ import logging
 from collections.abc import Sequence
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import CommitConflict, PaimonError
+from paimon_nb.base.errors import Cancelled, CommitConflict, CommitError, PaimonError, UnsupportedOperation
+from paimon_nb.table.publish.abort import abort_messages
 from paimon_nb.table.publish.attempt import CommitMeta
 from paimon_nb.table.publish.changes import BATCH_IDENTIFIER, CommitMessage
+from paimon_nb.table.publish.overwrite import Overwrite, overwrite_change
 from paimon_nb.table.publish.publisher import SnapshotPublisher
-from paimon_nb.table.store import TableStore
+from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
 log = logging.getLogger(__name__)
 _COMPACT_AGAIN = 5
@@ -31,6 +33,28 @@ class TableCommit(SnapshotPublisher):
     def __init__(self, store: TableStore, commit_user: str | None = None) -> None:
         super().__init__(store, commit_user)
         self._looked_ms = clock.now_ms()
+
+    def _before_commit(
+        self, messages: list[CommitMessage], meta: CommitMeta, *, overwrite: bool
+    ) -> tuple[list[CommitMessage], list[int]]:
+        """Where batch writes give postponed rows their buckets: with these, and the snapshots of a rescale before it."""
+        if meta.identifier != BATCH_IDENTIFIER or not any(
+            m.bucket == POSTPONE_BUCKET and m.new_files for m in messages
+        ):
+            return messages, []
+        from paimon_nb.table.compact.postponed_batch import gives_buckets, with_buckets
+
+        if not gives_buckets(self.store):
+            return messages, []
+
+        def publish(changed: list[CommitMessage], scope: Overwrite) -> list[int]:
+            try:
+                return self._publish(lambda latest: overwrite_change(self.store, latest, changed, scope), meta)
+            except (CommitError, Cancelled, UnsupportedOperation):
+                abort_messages(self.store, changed)
+                raise
+
+        return with_buckets(self.store, messages, publish, overwrite=overwrite)
 
     def _after_lost_compaction(self, messages: Sequence[CommitMessage], meta: CommitMeta) -> list[int]:
         """Compact again if reads skip level 0: committed rows would stay invisible until the next compaction.

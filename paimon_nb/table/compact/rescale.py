@@ -9,13 +9,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
+from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
 from paimon_nb.table.compact.compact import refuse_level0_rows
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.publish.changes import CommitMessage
 from paimon_nb.table.publish.overwrite import Overwrite
 from paimon_nb.table.scan import plan_scan, read_split
-from paimon_nb.table.store import TableStore
+from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.write import TableWrite
 
 
@@ -30,26 +31,35 @@ def rescale(
     Raises: UnsupportedOperation: the table's buckets are not fixed. BadOptionValue.
     """
     count = store.bucket_option if buckets is None else buckets
-    if store.bucket_option < 1:
+    postponed = store.bucket_option == POSTPONE_BUCKET
+    if postponed and buckets is None:
+        raise BadOptionValue(
+            f"{store.name} has bucket = -2, which tells no number of buckets to rescale to",
+            hint="CALL sys.rescale(table => ..., bucket_num => 4)",
+        )
+    if store.bucket_option < 1 and not postponed:
         raise UnsupportedOperation(
-            f"{store.name} has bucket = {store.bucket_option}: only fixed buckets can be rescaled",
-            hint="rescale needs 'bucket' > 0",
+            f"{store.name} has bucket = {store.bucket_option}: only fixed and postponed buckets can be rescaled",
+            hint="rescale needs 'bucket' > 0, or -2",
         )
     if count < 1:
         raise BadOptionValue(f"{count} is not a valid number of buckets", hint="use a number of at least 1")
     store.check_supported(Access.COMPACT)
     store.check_writable_columns()
     store = store.at_newest_schema()
-    plan = plan_scan(store.without_fallback())
-    live = live_entries(store, plan.snapshot)
+    plan = plan_scan(store.without_fallback().copy({opt.POSTPONE_MERGE_ON_READ.key: "false"}))
+    live = [e for e in live_entries(store, plan.snapshot) if e.bucket != POSTPONE_BUCKET]
     refuse_level0_rows(store, [e for e in live if partitions is None or partitions(e.partition)])
-    scope = Overwrite(
-        dynamic=bool(store.schema.partition_keys), read_snapshot=plan.snapshot.id if plan.snapshot else None
-    )
+    read = plan.snapshot.id if plan.snapshot else None
+    if postponed:  # rows that wait for a bucket still wait
+        selected = frozenset(s.partition for s in plan.splits if partitions is None or partitions(s.partition))
+        scope = Overwrite(read_snapshot=read, real_buckets_of=selected)
+    else:
+        scope = Overwrite(dynamic=bool(store.schema.partition_keys), read_snapshot=read)
     target = store.copy({"bucket": str(count)})
     with TableWrite(target, overwrite=True, compact=False) as writing:
         for split in plan.splits:
             if partitions is None or partitions(split.partition):
                 writing.write(read_split(plan.store, split))
         messages = writing.prepare_commit()
-    return target, [replace(m, base_snapshot=scope.read_snapshot) for m in messages], scope
+    return target, [replace(m, base_snapshot=read) for m in messages], scope

@@ -17,7 +17,7 @@ from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.publish.changes import Change, CommitMessage, append_change
 from paimon_nb.table.publish.checks import refuse_moved_keys
-from paimon_nb.table.store import TableStore
+from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,8 @@ class Overwrite:
     dynamic: bool = False
     read_snapshot: int | None = None
     """Set if the new rows were computed from the table itself: exactly the files of this snapshot are replaced,"""
+    real_buckets_of: frozenset[bytes] | None = None
+    """Set for a rescale of a postponed table: exactly these partitions are replaced, without rows that wait for a bucket."""
 
 
 def overwrite_change(
@@ -40,6 +42,9 @@ def overwrite_change(
 ) -> Change:
     """The OVERWRITE snapshot on top of `latest`: DELETE the files in scope, ADD the new files. No changelog."""
     added = append_change(messages)
+    scope = overwrite.real_buckets_of
+    if scope is not None:
+        return _replace(store, latest, added, scope.__contains__, scope, overwrite.read_snapshot, postponed=False)
     if overwrite.dynamic and store.schema.partition_keys:
         touched = {e.partition for e in added.entries}
         return _replace(store, latest, added, lambda p: p in touched, frozenset(touched), overwrite.read_snapshot)
@@ -76,6 +81,7 @@ def _replace(
     match: Callable[[bytes], bool],
     drops: frozenset[bytes] | None,
     read_snapshot: int | None,
+    postponed: bool = True,
 ) -> Change:
     read = latest
     if read_snapshot is not None and latest is not None and latest.id != read_snapshot:
@@ -83,10 +89,10 @@ def _replace(
     deletes = tuple(
         ManifestEntry(DELETE, e.partition, e.bucket, e.total_buckets, e.file)
         for e in live_entries(store, read)
-        if match(e.partition)
+        if match(e.partition) and (postponed or e.bucket != POSTPONE_BUCKET)
     )
     if read is not latest:
-        _refuse_newer(store, latest, match, {d.identity for d in deletes})
+        _refuse_newer(store, latest, match, {d.identity for d in deletes}, postponed)
     refuse_moved_keys(store, latest, added.entries, deletes)
     return Change(
         kind="OVERWRITE",
@@ -99,10 +105,18 @@ def _replace(
 
 
 def _refuse_newer(
-    store: TableStore, latest: Snapshot | None, match: Callable[[bytes], bool], known: set[tuple[object, ...]]
+    store: TableStore,
+    latest: Snapshot | None,
+    match: Callable[[bytes], bool],
+    known: set[tuple[object, ...]],
+    postponed: bool = True,
 ) -> None:
     """Refuse if files in scope arrived after the overwrite's reader: their rows would be lost or duplicated."""
-    newer = [e for e in live_entries(store, latest) if match(e.partition) and e.identity not in known]
+    newer = [
+        e
+        for e in live_entries(store, latest)
+        if match(e.partition) and e.identity not in known and (postponed or e.bucket != POSTPONE_BUCKET)
+    ]
     if newer:
         first = newer[0]
         raise CommitConflict(

@@ -115,6 +115,7 @@ class SnapshotPublisher:
         if watermark is None and identifier == BATCH_IDENTIFIER:
             watermark = self.store.options.get(END_INPUT_WATERMARK)
         meta = CommitMeta(self.user, identifier, properties, watermark)
+        messages, before = self._before_commit(messages, meta, overwrite=overwrite is not None)
         made: list[int] = []
         try:
             self.store.check_identity()
@@ -136,13 +137,23 @@ class SnapshotPublisher:
                 added = (name for m in messages for name in m.written - m.written_by_compaction)
                 mark_consumed(self.store, added, "committed")
                 # The rows are committed. The compaction lost a conflict and is left to the next one.
-                return made + (self._after_lost_compaction(messages, meta) if isinstance(error, CommitConflict) else [])
+                return (
+                    before
+                    + made
+                    + (self._after_lost_compaction(messages, meta) if isinstance(error, CommitConflict) else [])
+                )
             raise
         if made:
             mark_consumed(self.store, (name for m in messages for name in m.written), "committed")
         if made and run_maintenance:
             self._after_commit(meta, {m.partition for m in messages if m.new_files})
-        return made
+        return [*before, *made]
+
+    def _before_commit(
+        self, messages: list[CommitMessage], meta: CommitMeta, *, overwrite: bool
+    ) -> tuple[list[CommitMessage], list[int]]:
+        """The messages to publish, and ids of snapshots that had to come before them."""
+        return messages, []
 
     def publish(self, change: Change | Plan, identifier: int = BATCH_IDENTIFIER, **meta: object) -> int | None:
         """Publish one change that is not made from messages (truncate, drop partition, analyze). Returns the snapshot id."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from paimon_nb.base.errors import BadOptionValue, ConsumerNotFound, SnapshotNotFound, UnsupportedOperation
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
+from paimon_nb.table.scan.plan.snapshot_scan import merges_postponed
 from paimon_nb.table.scan.plan.time_travel import SCAN_VERSION, check_mode, local_ms
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.stream.offset import StreamOffset
@@ -54,6 +55,12 @@ def check_streamable(store: TableStore) -> None:
                 hint="unset 'streaming-read-overwrite'",
                 option=opt.STREAMING_READ_OVERWRITE.key,
             )
+    if merges_postponed(store):
+        raise UnsupportedOperation(
+            f"{store.name}: 'postpone.merge-on-read' is for batch reads; a stream tells rows when they get their bucket",
+            hint="set 'postpone.merge-on-read' = 'false' for the stream",
+            option=opt.POSTPONE_MERGE_ON_READ.key,
+        )
     for key, what in _BATCH_ONLY.items():
         if key in options.raw:
             raise BadOptionValue(

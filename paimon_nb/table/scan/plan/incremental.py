@@ -20,7 +20,9 @@ from paimon_nb.table.scan.plan.snapshot_scan import (
     ScanPlan,
     Split,
     bound_to,
+    by_statistics,
     grouped,
+    key_part,
     live_pruned,
     pack_bucket,
     select,
@@ -170,7 +172,7 @@ def plan_changes(
     """
     bound = bound_to(store, predicate)
     # An update can be two rows of which only one matches: so only key conditions skip files.
-    by_key = _key_part(store, bound)
+    by_key = key_part(store, bound)
     pruner = Pruner(store, by_key, independent=not store.has_keys)
     found: list[Entries] = []
     for snapshot in snapshots:
@@ -184,22 +186,26 @@ def plan_changes(
     entries = pruner.buckets(pruner.partitions(joined(found)))
     if store.bucket_option == POSTPONE_BUCKET:
         entries = entries.choose(entries.column("bucket") >= 0)  # postponed rows are not visible yet
-    entries = pruner.statistics(pruner.levels(entries, visible_levels(store), "level 0 waits for compaction"))
+    entries = by_statistics(
+        store, pruner, pruner.levels(entries, visible_levels(store), "level 0 waits for compaction")
+    )
     last = snapshots[-1] if snapshots else None
     splits = [
-        Split(last.id if last else 0, partition, bucket, total, tuple(files), None, not store.has_keys, store.has_keys)
+        # Files with other columns of the same rows give one row, with NULL in columns that no file of the range holds.
+        Split(
+            last.id if last else 0,
+            partition,
+            bucket,
+            total,
+            tuple(files),
+            None,
+            raw and not store.has_keys,
+            store.has_keys,
+        )
         for (partition, bucket, total), members in grouped(entries)
-        for files, _ in pack_bucket(store, members, not store.has_keys)
+        for files, raw in pack_bucket(store, members, not store.has_keys)
     ]
     return ScanPlan(store, last, tuple(splits), pruner.funnel(), bound)
-
-
-def _key_part(store: TableStore, bound: Predicate | None) -> Predicate | None:
-    if not store.has_keys:
-        return bound
-    from paimon_nb.table.scan.predicate.model import only_on
-
-    return only_on(bound, frozenset((*store.schema.primary_keys, *store.schema.partition_keys)))
 
 
 # -- diff of two states
@@ -216,7 +222,7 @@ def _states(
     if start.id == end.id:
         return ScanPlan(store, end, (), ScanReport(), bound)
     _same_buckets(store, start, end)
-    by_key = _key_part(store, bound)
+    by_key = key_part(store, bound)
     pruner = Pruner(store, by_key, independent=False)
     after = live_pruned(store, end, pruner, visible_levels(store))
     before = live_pruned(store, start, Pruner(store, by_key, independent=False), visible_levels(store))

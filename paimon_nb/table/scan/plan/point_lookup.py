@@ -17,7 +17,6 @@ from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types import arrow_type
 from paimon_nb.format.types.arrow_builders import column
 from paimon_nb.options import table as opt
-from paimon_nb.options.support import Access
 from paimon_nb.table.live_files import read_live, snapshot_manifests
 from paimon_nb.table.lsm.levels import Key, key_decoder, key_order
 from paimon_nb.table.scan.plan.prune import file_schema, types_alike
@@ -27,6 +26,7 @@ from paimon_nb.table.scan.plan.snapshot_scan import (
     Split,
     Vectors,
     is_independent,
+    merges_postponed,
     pack_bucket,
     select,
     vectors_of,
@@ -118,7 +118,8 @@ class PointLookup:
         for entry in read_live(store, snapshot).entries:
             file = entry.file
             if store.bucket_option == POSTPONE_BUCKET and entry.bucket < 0:
-                store.check_supported(Access.READ_POSTPONED)
+                if merges_postponed(store):
+                    return None
                 continue
             if visible is not None and not visible(file.level):
                 continue

@@ -22,7 +22,6 @@ from paimon_nb.format.types.arrow_builders import column as column_of
 from paimon_nb.format.types.arrow_builders import to_numpy
 from paimon_nb.format.unique import unique
 from paimon_nb.options import table as opt
-from paimon_nb.options.support import Access
 from paimon_nb.table.live_files import bucket_numbers
 from paimon_nb.table.scan.plan.scan_report import ScanReport, SkippedFiles, Stage
 from paimon_nb.table.store import TableStore
@@ -92,8 +91,6 @@ class Pruner:
     def postponed(self, entries: Entries) -> Entries:
         """Entries without postponed rows, which are visible once a compaction assigned their bucket."""
         real = entries.column("bucket") >= 0
-        if not real.all():
-            self.store.check_supported(Access.READ_POSTPONED)
         return self._keep(entries, real, "postponed rows have no bucket before a compaction")
 
     def _evaluate_partitions(self, partitions: list[bytes]) -> None:

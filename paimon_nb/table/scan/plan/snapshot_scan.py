@@ -80,18 +80,20 @@ class Split:
     before_vectors: Mapping[str, DvRef] | None = None
     diff: bool = False
     """Emit the difference between the merged rows of `files` and those of `before`."""
+    waiting: tuple[DataFile, ...] = ()
+    """Postponed files of the partition, in write order: their rows that belong to this bucket are merged over it."""
     branch: str | None = None
     """Set if the files belong to another branch than the plan's, with its schemas and options (`scan.fallback-branch`)."""
 
     @property
     def size(self) -> int:
         """Bytes to read."""
-        return sum(f.file_size for f in (*self.before, *self.files))
+        return sum(f.file_size for f in (*self.before, *self.files, *self.waiting))
 
     @property
     def row_count(self) -> int:
         """Stored rows, before merging."""
-        return sum(f.row_count for f in self.files)
+        return sum(f.row_count for f in (*self.files, *self.waiting))
 
 
 def pack(items: Iterable[T], weight: Callable[[T], int], target: int) -> list[list[T]]:
@@ -223,7 +225,10 @@ def plan_snapshot(
 ) -> ScanPlan:
     """The splits of a whole snapshot. `predicate` is bound to the store's schema."""
     independent = is_independent(store)
-    pruner = Pruner(store, predicate, independent=independent)
+    merged = levels is None and since_ms is None and merges_postponed(store)
+    # A waiting row may complete a real one whose values do not match: only its key decides.
+    pruner = Pruner(store, key_part(store, predicate) if merged else predicate, independent=independent)
+    waiting = _postponed_files(store, snapshot, pruner) if merged else {}
     entries = live_pruned(store, snapshot, pruner, levels or visible_levels(store), since_ms)
     vectors = vectors_of(store, snapshot)
     splits = [
@@ -231,7 +236,66 @@ def plan_snapshot(
         for (partition, bucket, total), members in grouped(entries)
         for files, raw in pack_bucket(store, members, independent)
     ]
+    if waiting:
+        splits = _with_waiting_rows(store, snapshot, splits, waiting)
     return ScanPlan(store, snapshot, tuple(splits), pruner.funnel(), predicate)
+
+
+def key_part(store: TableStore, bound: Predicate | None) -> Predicate | None:
+    """The conjuncts that all versions of a row answer alike; of an append table all."""
+    if not store.has_keys:
+        return bound
+    from paimon_nb.table.scan.predicate.model import only_on
+
+    return only_on(bound, frozenset((*store.schema.primary_keys, *store.schema.partition_keys)))
+
+
+def merges_postponed(store: TableStore) -> bool:
+    """Whether batch reads of this table see rows that wait for a bucket."""
+    return store.bucket_option == POSTPONE_BUCKET and bool(store.options.get(opt.POSTPONE_MERGE_ON_READ))
+
+
+def written_order(files: Iterable[DataFile]) -> list[DataFile]:
+    """Postponed files in write order: later rows win."""
+    return sorted(files, key=lambda f: (f.creation_time_ms or 0, f.min_sequence, f.file_name))
+
+
+def _postponed_files(store: TableStore, snapshot: Snapshot, pruner: Pruner) -> dict[bytes, list[DataFile]]:
+    """The files of waiting rows by partition, in write order."""
+    found = pruner.partitions(read_live(store, snapshot, pruner.keep_manifests).entries)
+    waiting: dict[bytes, list[DataFile]] = {}
+    for entry in found.choose(found.column("bucket") == POSTPONE_BUCKET):
+        waiting.setdefault(entry.partition, []).append(entry.file)
+    return {partition: written_order(files) for partition, files in waiting.items()}
+
+
+def _with_waiting_rows(
+    store: TableStore, snapshot: Snapshot, splits: Sequence[Split], waiting: Mapping[bytes, Sequence[DataFile]]
+) -> list[Split]:
+    """The splits; in a partition with waiting rows one for each bucket, which merges those that belong to it.
+
+    Source: Paimon 2.1 `PostponeMergeReadBuilder`.
+
+    Args:
+        splits: of the real buckets, of which none was left out for the values of its rows.
+    """
+    entries = as_entries(read_live(store, snapshot).entries)  # all of them: a condition may leave some out
+    real = entries.choose(entries.column("bucket") >= 0)
+    totals = {e.partition: e.total_buckets for e in real if e.partition in waiting}
+    buckets: dict[tuple[bytes, int], list[Split]] = {}
+    for split in splits:
+        buckets.setdefault((split.partition, split.bucket), []).append(split)
+    found = [s for s in splits if s.partition not in waiting]
+    for partition, files in waiting.items():
+        total = totals.get(partition, 1)  # without real buckets any number gives the same rows
+        for bucket in range(total):
+            parts = buckets.get((partition, bucket), [])
+            vectors = {name: ref for part in parts for name, ref in (part.deletion_vectors or {}).items()}
+            own = tuple(f for part in parts for f in part.files)
+            found.append(
+                Split(snapshot.id, partition, bucket, total, own, vectors or None, raw=False, waiting=tuple(files))
+            )
+    return found
 
 
 def live_pruned(
@@ -246,7 +310,11 @@ def live_pruned(
         entries = pruner.postponed(entries)
     entries = pruner.buckets(entries)
     entries = pruner.levels(entries, levels, "level 0 waits for compaction" if levels is above_zero else "other level")
-    entries = pruner.created_since(entries, since_ms)
+    return by_statistics(store, pruner, pruner.created_since(entries, since_ms))
+
+
+def by_statistics(store: TableStore, pruner: Pruner, entries: Entries) -> Entries:
+    """Entries whose statistics allow a matching row; of files that share their rows all."""
     if not evolves(store):
         return pruner.statistics(entries)
     # Statistics cover a file's own columns; another file of the same rows may hold newer values of other columns.

@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from paimon_nb.format.data import KIND_FIELD, SEQUENCE_FIELD, VALUE_KIND, RowFilter, read_data_file
+from paimon_nb.format.data import KIND_FIELD, SEQUENCE_FIELD, SEQUENCE_NUMBER, VALUE_KIND, RowFilter, read_data_file
 from paimon_nb.format.data.pushdown import Span
 from paimon_nb.format.data.schema_evolution import evolve
 from paimon_nb.format.index import DeletionVector, read_deletion_vector
 from paimon_nb.format.manifest import DataFile
+from paimon_nb.format.row import bucket_of
 from paimon_nb.format.schema import TableSchema, readable_fields
 from paimon_nb.format.types import DataField, VarChar, arrow_schema
 from paimon_nb.format.types.arrow_builders import from_numpy, no_rows
@@ -36,7 +38,7 @@ from paimon_nb.table.scan.predicate.evaluate import evaluate, keep
 from paimon_nb.table.scan.predicate.model import Compare, In, Predicate, conjuncts, only_on
 from paimon_nb.table.scan.read.bucket_diff import diff_states
 from paimon_nb.table.scan.read.data_evolution import anchor, evolves, holders, same_rows
-from paimon_nb.table.store import TableStore, side_by_side
+from paimon_nb.table.store import POSTPONE_BUCKET, TableStore, side_by_side
 
 
 def read_plan(
@@ -132,7 +134,31 @@ def _rows(files: _Files, split: Split, fields: tuple[DataField, ...], kinds: boo
             before, after = without_retracts(before), without_retracts(after)
         return diff_states(before, after, spec, keep_deletes=kinds)
     spec, wide = _merging(store, fields)
-    return _merged(files, split.files, wide, split.deletion_vectors, spec)
+    rows = _merged(files, split.files, wide, split.deletion_vectors, spec)
+    return _over(rows, _waiting_rows(store, split, wide), spec) if split.waiting else rows
+
+
+def _waiting_rows(store: TableStore, split: Split, fields: tuple[DataField, ...]) -> pa.Table:
+    """Rows of the postponed files that belong to the split's bucket, in the order in which they were written."""
+    keys = [store.schema.field(name) for name in store.schema.bucket_keys]
+    waiting = _Files(store, split.partition, POSTPONE_BUCKET)
+    rows = waiting.plain(split.waiting, (*fields, *(k for k in keys if k not in fields), KIND_FIELD), None)
+    function = str(store.options.get(opt.BUCKET_FUNCTION_TYPE))
+    columns = [rows.column(k.name).combine_chunks() for k in keys]
+    if rows.num_rows and split.total_buckets > 1:
+        buckets = bucket_of([k.type for k in keys], columns, split.total_buckets, function)
+        rows = rows.filter(from_numpy(np.asarray(buckets) == split.bucket))
+    return rows.select([*(f.name for f in fields), VALUE_KIND])
+
+
+def _over(real: pa.Table, waiting: pa.Table, spec: MergeSpec) -> pa.Table:
+    """Waiting rows merged over those of a real bucket: they are newer than all of these."""
+    newest = pc.max(real.column(SEQUENCE_NUMBER)).as_py()
+    begin = 0 if newest is None else newest + 1
+    numbers = from_numpy(np.arange(begin, begin + waiting.num_rows, dtype=np.int64))
+    waiting = waiting.add_column(waiting.num_columns - 1, SEQUENCE_FIELD.name, numbers)
+    names = real.column_names
+    return merge([real, waiting.select(names).cast(real.schema)], spec, drop_delete=False).select(names)
 
 
 def _merging(store: TableStore, fields: Sequence[DataField] | None) -> tuple[MergeSpec, tuple[DataField, ...]]:
