@@ -107,6 +107,23 @@ REST_READ_TIMEOUT = duration("rest.client.read-timeout", "60 s", "time for one r
 DATA_TOKEN_ENABLED = boolean(
     "data-token.enabled", False, "ask the REST server for each table's storage credentials, and renew them"
 )
+DLF_REGION = text("dlf.region", None, "region that DLF's signatures are for; default: the one in the address")
+DLF_ACCESS_KEY_ID = text("dlf.access-key-id", None, "access key for DLF")
+DLF_ACCESS_KEY_SECRET = text("dlf.access-key-secret", None, "secret of the access key")
+DLF_SECURITY_TOKEN = text("dlf.security-token", None, "security token of a temporary access key")
+DLF_TOKEN_LOADER = text("dlf.token-loader", None, "where temporary access keys come from: local_file or ecs")
+DLF_TOKEN_PATH = text("dlf.token-path", None, "file with a temporary access key as JSON; read again before it expires")
+DLF_TOKEN_ECS_METADATA_URL = text(
+    "dlf.token-ecs-metadata-url",
+    "http://100.100.100.200/latest/meta-data/Ram/security-credentials/",
+    "address of the ECS metadata service",
+)
+DLF_TOKEN_ECS_ROLE_NAME = text("dlf.token-ecs-role-name", None, "RAM role of the ECS instance; default: the one it has")
+DLF_SIGNING_ALGORITHM = text(
+    "dlf.signing-algorithm",
+    None,
+    "default (DLF4-HMAC-SHA256) or openapi; default: openapi for addresses with 'dlfnext'",
+)
 PREFIX = text("prefix", None, "path segment after /v1 of the REST server; the server sets it")
 
 # S3 and what speaks its protocol.

@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.registry import Registry
+from paimon_nb.catalog.rest.authorizer import Anonymous, Authorizer
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
-
-
-class Authorizer(ABC):
-    """Headers of a request. Picklable; threads share it."""
-
-    @abstractmethod
-    def headers(self, method: str, path: str, params: Mapping[str, str], body: str) -> dict[str, str]:
-        """The headers for this request."""
-
-    def renew(self) -> bool:
-        """Called when the server does not accept the credentials. Returns whether there may be newer ones now."""
-        return False
-
-
-class Anonymous(Authorizer):
-    """No credentials."""
-
-    def headers(self, method: str, path: str, params: Mapping[str, str], body: str) -> dict[str, str]:
-        return {}
 
 
 class Bearer(Authorizer):
@@ -89,7 +70,15 @@ def _bearer(options: Mapping[str, str], uri: str) -> Authorizer:
     )
 
 
-PROVIDERS: Registry[Callable[[Mapping[str, str], str], Authorizer]] = Registry("token provider", {"bear": _bearer})
+def _dlf(options: Mapping[str, str], uri: str) -> Authorizer:
+    from paimon_nb.catalog.rest.dlf import dlf_authorizer
+
+    return dlf_authorizer(options, uri)
+
+
+PROVIDERS: Registry[Callable[[Mapping[str, str], str], Authorizer]] = Registry(
+    "token provider", {"bear": _bearer, "dlf": _dlf}
+)
 
 
 def authorizer_of(options: Mapping[str, str], uri: str) -> Authorizer:

@@ -9,10 +9,8 @@ from typing import Any
 from paimon_nb.base import clock
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.rest.api import RestApi, StorageToken
+from paimon_nb.catalog.rest.expiry import renew_at
 from paimon_nb.fs import FileIO, FileStatus, OutputFile, open_fs
-
-_RENEW_BEFORE_MS = 3_600_000
-"""A token is renewed an hour before it expires; one that is valid for less than two, at three quarters of its time."""
 
 
 class TokenFileIO(FileIO):
@@ -40,8 +38,7 @@ class TokenFileIO(FileIO):
             if self._opened is None or clock.now_ms() >= self._renew_ms:
                 now = clock.now_ms()
                 token = self._api.storage_token(self._name)
-                valid = max(0, token.expires_ms - now)
-                self._renew_ms = token.expires_ms - (_RENEW_BEFORE_MS if valid >= 2 * _RENEW_BEFORE_MS else valid // 4)
+                self._renew_ms = renew_at(token.expires_ms, now)
                 if self._opened is None or self._token is None or token.options != self._token.options:
                     self._opened = open_fs(self._path, {**self._options, **token.options})
                 self._token = token

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_plus
 
 from paimon_nb.base.errors import SourceUnavailable
-from paimon_nb.catalog.rest.auth import Authorizer
+from paimon_nb.catalog.rest.authorizer import Authorizer
 from paimon_nb.catalog.rest.refusals import Refusal
 
 if TYPE_CHECKING:

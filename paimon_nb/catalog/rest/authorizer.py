@@ -1,0 +1,25 @@
+"""What a source of credentials does for requests."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+
+
+class Authorizer(ABC):
+    """Headers of a request. Picklable; threads share it."""
+
+    @abstractmethod
+    def headers(self, method: str, path: str, params: Mapping[str, str], body: str) -> dict[str, str]:
+        """The headers for this request."""
+
+    def renew(self) -> bool:
+        """Called when the server does not accept the credentials. Returns whether there may be newer ones now."""
+        return False
+
+
+class Anonymous(Authorizer):
+    """No credentials."""
+
+    def headers(self, method: str, path: str, params: Mapping[str, str], body: str) -> dict[str, str]:
+        return {}
