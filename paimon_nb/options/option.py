@@ -62,7 +62,7 @@ class Option(Generic[T]):
             prefix = self.key + "."
             pairs: Any = {k.removeprefix(prefix): v for k, v in raw.items() if k.startswith(prefix)}
             if pairs:
-                return self._checked(pairs, pairs, self.key)
+                return self._check_range(pairs, pairs, self.key)
         return self.default
 
     def at_level(self, key: str) -> Option[str]:
@@ -76,16 +76,16 @@ class Option(Generic[T]):
         try:
             parsed = self.parse(str(text))
         except (ValueError, PaimonError) as error:
-            raise self._bad(text, str(error).partition("\n")[0], key or self.key) from None
-        return self._checked(parsed, text, key or self.key)
+            raise self._bad_value(text, str(error).partition("\n")[0], key or self.key) from None
+        return self._check_range(parsed, text, key or self.key)
 
-    def _checked(self, parsed: T, text: object, key: str) -> T:
-        why = self.check(parsed) if self.check else None
-        if why:
-            raise self._bad(text, why, key)
+    def _check_range(self, parsed: T, text: object, key: str) -> T:
+        problem = self.check(parsed) if self.check else None
+        if problem:
+            raise self._bad_value(text, problem, key)
         return parsed
 
-    def _bad(self, text: object, why: str, key: str) -> BadOptionValue:
+    def _bad_value(self, text: object, why: str, key: str) -> BadOptionValue:
         display = MASK if is_secret(key) else repr(text)
         default = "no default" if self.default in (None, {}) else f"the default is {self.default_text}"
         return BadOptionValue(
@@ -144,15 +144,17 @@ def text(key: str, default: str | None, doc: str, **more: Any) -> Option[str]:
 
 def memory(key: str, default: str | None, doc: str, **more: Any) -> Option[int]:
     """A size; the value is in bytes."""
-    return Option(key, "size such as '128 mb'", _default(default, parse_memory), doc, parse_memory, **more)
+    return Option(key, "size such as '128 mb'", _parse_default(default, parse_memory), doc, parse_memory, **more)
 
 
 def duration(key: str, default: str | None, doc: str, **more: Any) -> Option[int]:
     """A time span; the value is in milliseconds."""
-    return Option(key, "time span such as '1 h'", _default(default, parse_duration_ms), doc, parse_duration_ms, **more)
+    return Option(
+        key, "time span such as '1 h'", _parse_default(default, parse_duration_ms), doc, parse_duration_ms, **more
+    )
 
 
-def _default(value: str | None, parse: Callable[[str], int]) -> int | None:
+def _parse_default(value: str | None, parse: Callable[[str], int]) -> int | None:
     if value is None:
         return None
     return INFINITE if value == "infinite" else parse(value)
@@ -166,11 +168,11 @@ def mapping(key: str, doc: str, **more: Any) -> Option[dict[str, str]]:
 def choice(key: str, default: str | None, choices: str, doc: str, **more: Any) -> Option[str]:
     """One of `choices` (separated by blanks), case-insensitive; the value is the choice as declared."""
     allowed = tuple(choices.split())
-    folded = {word.upper(): word for word in allowed}
+    choice_by_upper = {word.upper(): word for word in allowed}
 
     def parse(value: str) -> str:
-        if value.upper() in folded:
-            return folded[value.upper()]
+        if value.upper() in choice_by_upper:
+            return choice_by_upper[value.upper()]
         raise ValueError(f"it is one of {', '.join(allowed)}")
 
     return Option(key, "word", default, doc, parse, allowed, **more)

@@ -32,14 +32,14 @@ _JAVA_BLANKS = "".join(map(chr, range(33)))
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|NaN|Infinity)[fFdD]?", re.ASCII)
 
 
-def _amount(value: str, units: Mapping[str, int], what: str, example: str) -> int:
+def _parse_with_unit(value: str, units: Mapping[str, int], kind: str, example: str) -> int:
     """digits, then a unit; returns the value in the smallest unit of `units`."""
     trimmed = value.strip(_JAVA_BLANKS)
     digits = re.match(r"[0-9]*", trimmed)
     number = digits[0] if digits else ""
     unit = trimmed[len(number) :].strip(_JAVA_BLANKS).lower()
     if not number:
-        raise ValueError(f"it is not a {what} such as {example}")
+        raise ValueError(f"it is not a {kind} such as {example}")
     if unit not in units:
         raise ValueError(f"{unit!r} is not a unit; the units are {', '.join(u for u in units if u)}")
     if int(number) > LONG_MAX:
@@ -54,7 +54,7 @@ def parse_names(text: str | None) -> tuple[str, ...]:
 
 def parse_memory(value: str) -> int:
     """'128 mb' -> bytes; a plain number is bytes. Units are powers of 1024, in any case."""
-    size = _amount(value, _UNITS_BYTES, "size", "'128 mb'")
+    size = _parse_with_unit(value, _UNITS_BYTES, "size", "'128 mb'")
     if size > LONG_MAX:
         raise ValueError("it is too large for 64 bits")
     return size
@@ -62,7 +62,7 @@ def parse_memory(value: str) -> int:
 
 def parse_duration_ms(value: str) -> int:
     """'1 h' -> milliseconds; a plain number is milliseconds. Finer units are truncated to whole milliseconds."""
-    ms = _amount(value, _UNITS_NS, "time span", "'1 h'") // 10**6
+    ms = _parse_with_unit(value, _UNITS_NS, "time span", "'1 h'") // 10**6
     if ms > LONG_MAX:
         raise ValueError("it is too large for 64 bits")
     return ms
@@ -78,7 +78,7 @@ def parse_bool(value: str) -> bool:
     raise ValueError("it is neither true nor false")
 
 
-def _whole(value: str, bits: int) -> int:
+def _parse_integer(value: str, bits: int) -> int:
     if not re.fullmatch(r"[+-]?\d+", value):
         raise ValueError("it is not a whole number")
     number, limit = int(value), 1 << (bits - 1)
@@ -89,12 +89,12 @@ def _whole(value: str, bits: int) -> int:
 
 def parse_int(value: str) -> int:
     """A number of 32 bits, without blanks around it."""
-    return _whole(value, 32)
+    return _parse_integer(value, 32)
 
 
 def parse_long(value: str) -> int:
     """A number of 64 bits, without blanks around it."""
-    return _whole(value, 64)
+    return _parse_integer(value, 64)
 
 
 def parse_float(value: str) -> float:
@@ -107,8 +107,8 @@ def parse_float(value: str) -> float:
 def parse_map(value: str) -> dict[str, str]:
     """'0:avro,3:parquet' -> {'0': 'avro', '3': 'parquet'}; quotes of either kind protect ',' and ':'."""
     out: dict[str, str] = {}
-    for item in _split(value, ","):
-        pair = _split(item, ":")
+    for item in _split_unquoted(value, ","):
+        pair = _split_unquoted(item, ":")
         if len(pair) != 2:
             raise ValueError(f"{item!r} is not a pair 'key:value'")
         key, text = pair
@@ -118,39 +118,39 @@ def parse_map(value: str) -> dict[str, str]:
     return out
 
 
-def _split(value: str, delimiter: str) -> list[str]:
+def _split_unquoted(value: str, delimiter: str) -> list[str]:
     """The parts between delimiters; empty parts count between two delimiters only, as in Java."""
     parts: list[str] = []
-    before = ""
-    for kind, text in _tokens(value, delimiter):
+    previous_kind = ""
+    for kind, text in _quoted_tokens(value, delimiter):
         if kind == "delimiter":
-            if before == "delimiter":
+            if previous_kind == "delimiter":
                 parts.append("")
-        elif before == "quoted" or (kind == "quoted" and before == "plain"):
+        elif previous_kind == "quoted" or (kind == "quoted" and previous_kind == "plain"):
             raise ValueError("quotes must enclose a whole part")
         else:
             parts.append(text)
-        before = kind
+        previous_kind = kind
     return parts
 
 
-def _tokens(value: str, delimiter: str) -> Iterator[tuple[str, str]]:
-    at = 0
-    while at < len(value):
-        letter = value[at]
-        if letter in "'\"":
-            quoted = re.compile(f"{letter}((?:[^{letter}]|{letter}{letter})*){letter}(?!{letter})").match(value, at)
+def _quoted_tokens(value: str, delimiter: str) -> Iterator[tuple[str, str]]:
+    position = 0
+    while position < len(value):
+        char = value[position]
+        if char in "'\"":
+            quoted = re.compile(f"{char}((?:[^{char}]|{char}{char})*){char}(?!{char})").match(value, position)
             if not quoted:
                 raise ValueError("a quote is not closed")
-            yield "quoted", quoted[1].replace(letter * 2, letter)
-            at = quoted.end()
-        elif letter == delimiter:
-            yield "delimiter", letter
-            at += 1
-        elif letter.isspace():
-            at += 1
+            yield "quoted", quoted[1].replace(char * 2, char)
+            position = quoted.end()
+        elif char == delimiter:
+            yield "delimiter", char
+            position += 1
+        elif char.isspace():
+            position += 1
         else:
-            end = value.find(delimiter, at)
+            end = value.find(delimiter, position)
             end = len(value) if end < 0 else end
-            yield "plain", value[at:end].strip(_JAVA_BLANKS)
-            at = end
+            yield "plain", value[position:end].strip(_JAVA_BLANKS)
+            position = end

@@ -23,30 +23,30 @@ class Pattern:
         return re.fullmatch(self.regex, key, re.DOTALL) is not None
 
 
-def _field(option: Option[Any]) -> Pattern:
+def _field_option(option: Option[Any]) -> Pattern:
     return Pattern(f"fields.<column>.{option.key}", rf"fields\..+\.{re.escape(option.key)}", option)
 
 
-def _prefix(prefix: str, doc: str) -> Pattern:
+def _prefix_option(prefix: str, doc: str) -> Pattern:
     return Pattern(f"{prefix}.*", rf"{re.escape(prefix)}\..+", text(f"{prefix}.*", None, doc))
 
 
 PATTERNS: tuple[Pattern, ...] = (
-    _field(text("aggregate-function", None, "how values of one key become one")),
-    _field(boolean("ignore-retract", False, "the aggregate takes no -U and -D")),
-    _field(text("list-agg-delimiter", ",", "what listagg puts between values")),
-    _field(boolean("distinct", False, "collect and listagg keep a value once")),
-    _field(text("nested-key", None, "columns that tell rows of nested_update apart")),
-    _field(text("nested-sequence-field", None, "columns that order rows of nested_update")),
-    _field(choice("nested-key-null-strategy", "merge", "merge ignore error", "what a nested key with NULL does")),
-    _field(integer("count-limit", None, "most rows that nested_update keeps")),
-    _field(text("sequence-group", None, "columns that are updated together, by the order of these")),
-    _field(text("stats-mode", None, "statistics of this column", check=stats_mode)),
-    _field(text("ts-field", None, "field that orders the entries of merge_map")),
-    _field(choice("map.storage-layout", "default", "default shared-shredding", "how a MAP column is stored")),
-    _field(integer("map.shared-shredding.max-columns", 256, "columns a shredded MAP may take", check=at_least(1))),
-    _field(text("map.shared-shredding.column-placement-policy", None, "which key gets which of those columns")),
-    _field(text("default-value", None, "value for NULL while reading; an older way than DEFAULT")),
+    _field_option(text("aggregate-function", None, "how values of one key become one")),
+    _field_option(boolean("ignore-retract", False, "the aggregate takes no -U and -D")),
+    _field_option(text("list-agg-delimiter", ",", "what listagg puts between values")),
+    _field_option(boolean("distinct", False, "collect and listagg keep a value once")),
+    _field_option(text("nested-key", None, "columns that tell rows of nested_update apart")),
+    _field_option(text("nested-sequence-field", None, "columns that order rows of nested_update")),
+    _field_option(choice("nested-key-null-strategy", "merge", "merge ignore error", "what a nested key with NULL does")),
+    _field_option(integer("count-limit", None, "most rows that nested_update keeps")),
+    _field_option(text("sequence-group", None, "columns that are updated together, by the order of these")),
+    _field_option(text("stats-mode", None, "statistics of this column", check=stats_mode)),
+    _field_option(text("ts-field", None, "field that orders the entries of merge_map")),
+    _field_option(choice("map.storage-layout", "default", "default shared-shredding", "how a MAP column is stored")),
+    _field_option(integer("map.shared-shredding.max-columns", 256, "columns a shredded MAP may take", check=at_least(1))),
+    _field_option(text("map.shared-shredding.column-placement-policy", None, "which key gets which of those columns")),
+    _field_option(text("default-value", None, "value for NULL while reading; an older way than DEFAULT")),
     Pattern(
         "fields.<column>.pk-<kind>.<parameter>",
         r"fields\..+\.pk-(vector|full-text|btree|bitmap|multivalue)\..+",
@@ -74,22 +74,22 @@ PATTERNS: tuple[Pattern, ...] = (
     ),
     Pattern("commit.callback.<n>.param", r"commit\.callback\..+\.param", text("param", None, "for the callback")),
     Pattern("tag.callback.<n>.param", r"tag\.callback\..+\.param", text("param", None, "for the callback")),
-    _prefix("parquet", "handed to the Parquet writer"),
-    _prefix("orc", "handed to the ORC writer"),
-    _prefix("avro", "handed to the Avro writer"),
-    _prefix("csv", "handed to the reader of CSV format tables"),
-    _prefix("json", "handed to the reader of JSON format tables"),
-    _prefix("metadata.iceberg", "Iceberg metadata beside the table; kept, written by Java only"),
-    _prefix("s3", "access to S3"),
-    _prefix("s3a", "access to S3"),
-    _prefix("oss", "access to OSS; used by Java only"),
-    _prefix("fs", "a file system's own option"),
-    _prefix("hadoop", "Hadoop's own option"),
-    _prefix("jdbc", "connection of a JDBC catalog"),
-    _prefix("security.kerberos", "Kerberos"),
-    _prefix("table-default", "default of a table option, on a catalog"),
-    _prefix("header", "header of a REST catalog's requests"),
-    _prefix("dlf", "REST catalog of DLF"),
+    _prefix_option("parquet", "handed to the Parquet writer"),
+    _prefix_option("orc", "handed to the ORC writer"),
+    _prefix_option("avro", "handed to the Avro writer"),
+    _prefix_option("csv", "handed to the reader of CSV format tables"),
+    _prefix_option("json", "handed to the reader of JSON format tables"),
+    _prefix_option("metadata.iceberg", "Iceberg metadata beside the table; kept, written by Java only"),
+    _prefix_option("s3", "access to S3"),
+    _prefix_option("s3a", "access to S3"),
+    _prefix_option("oss", "access to OSS; used by Java only"),
+    _prefix_option("fs", "a file system's own option"),
+    _prefix_option("hadoop", "Hadoop's own option"),
+    _prefix_option("jdbc", "connection of a JDBC catalog"),
+    _prefix_option("security.kerberos", "Kerberos"),
+    _prefix_option("table-default", "default of a table option, on a catalog"),
+    _prefix_option("header", "header of a REST catalog's requests"),
+    _prefix_option("dlf", "REST catalog of DLF"),
 )  # fmt: skip
 """The first match counts."""
 

@@ -60,20 +60,20 @@ class Unsupported:
 def is_enabled(key: str, value: str) -> bool:
     """Whether a value differs from the default and does not merely disable a feature that is disabled by default."""
     option = TABLE_OPTIONS.get(key) or CONNECTOR_OPTIONS.get(key)
-    folded = value.strip().lower()
+    lower_value = value.strip().lower()
     if option is not None and option.default is not None:
-        return folded != str(option.default).lower()
-    return folded not in ("false", "none", "disabled", "file", "")
+        return lower_value != str(option.default).lower()
+    return lower_value not in ("false", "none", "disabled", "file", "")
 
 
 def _other_than(*values: str) -> Callable[[str, Mapping[str, str]], bool]:
     return lambda value, raw: value not in values
 
 
-def _chains(value: str, raw: Mapping[str, str]) -> bool:
+def _is_chain_table(value: str, raw: Mapping[str, str]) -> bool:
     """Whether the table is a chain table. Its snapshot and delta branches are ordinary tables."""
-    parts = (raw.get("scan.fallback-snapshot-branch"), raw.get("scan.fallback-delta-branch"))
-    return value == "true" and raw.get("branch", "main") not in parts
+    chain_branches = (raw.get("scan.fallback-snapshot-branch"), raw.get("scan.fallback-delta-branch"))
+    return value == "true" and raw.get("branch", "main") not in chain_branches
 
 
 def _custom_action(value: str, raw: Mapping[str, str]) -> bool:
@@ -94,7 +94,7 @@ UNSUPPORTED: Mapping[str, Unsupported] = {
     "blob-field": Unsupported("1.4", (WRITE,), _DEDICATED),
     "blob-view-field": Unsupported("2.0", (WRITE,), _DEDICATED),
     "chain-table.enabled": Unsupported(
-        "1.4", ALL, _CHAIN, _chains, "read one of its branches: FROM `t$branch_<name>`"
+        "1.4", ALL, _CHAIN, _is_chain_table, "read one of its branches: FROM `t$branch_<name>`"
     ),
     "commit.callbacks": Unsupported("0.5", (WRITE, COMPACT), _CALLBACK),
     "fields.*.map.storage-layout": Unsupported(
@@ -285,13 +285,13 @@ def unsupported(raw: Mapping[str, str]) -> dict[str, Unsupported]:
         return {}
     found = {}
     for key in raw:
-        entry = UNSUPPORTED.get(key) or UNSUPPORTED.get(_family(key))
+        entry = UNSUPPORTED.get(key) or UNSUPPORTED.get(_wildcard_key(key))
         if entry is not None and key not in ignored and entry.is_requested(key, raw):
             found[key] = entry
     return found
 
 
-def _family(key: str) -> str:
+def _wildcard_key(key: str) -> str:
     """`fields.*.aspect` for an option of a column."""
     pattern = find_pattern(key) if key.startswith("fields.") else None
     return f"fields.*.{pattern.option.key}" if pattern else key
@@ -301,11 +301,11 @@ def check_supported(raw: Mapping[str, str], access: Access, table: str) -> None:
     """Raises UnsupportedFormat: the table has an option that the operation does not support."""
     for key, entry in unsupported(raw).items():
         if access in entry.accesses:
-            verb = {READ: "read", WRITE: "written", COMPACT: "compacted", TAG: "tagged"}.get(access, "read")
+            past_verb = {READ: "read", WRITE: "written", COMPACT: "compacted", TAG: "tagged"}.get(access, "read")
             value = raw[key] if len(raw[key]) <= 60 else f"{raw[key][:57]}..."
             ignore = f"'{IGNORE_UNSUPPORTED.key}' = '{key}' ignores the option"
             raise UnsupportedFormat(
-                f"{table} cannot be {verb} here: option {key!r} = {value!r} is not supported, and {entry.why}",
+                f"{table} cannot be {past_verb} here: option {key!r} = {value!r} is not supported, and {entry.why}",
                 hint=f"{entry.hint}; {ignore}" if entry.hint else f"use Paimon {entry.since} or later for it; {ignore}",
                 feature=key,
                 option=key,

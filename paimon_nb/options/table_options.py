@@ -20,17 +20,17 @@ class TableOptions:
         raw: option texts by key, as in the schema file.
     """
 
-    __slots__ = ("_read", "raw")
+    __slots__ = ("_values_by_key", "raw")
 
     def __init__(self, raw: Mapping[str, str]) -> None:
         self.raw: dict[str, str] = dict(raw)
-        self._read: dict[str, object] = {}
+        self._values_by_key: dict[str, object] = {}
 
     def get(self, option: Option[T]) -> T:
         """The option's value, else its default (which may be None). Raises `BadOptionValue`."""
-        if option.key not in self._read:
-            self._read[option.key] = option.read(self.raw)
-        return cast("T", self._read[option.key])
+        if option.key not in self._values_by_key:
+            self._values_by_key[option.key] = option.read(self.raw)
+        return cast("T", self._values_by_key[option.key])
 
     def has(self, option: Option[T]) -> bool:
         """Whether it is set, by any of its keys."""

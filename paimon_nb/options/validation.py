@@ -55,23 +55,25 @@ def validate_table_options(raw: Mapping[str, str]) -> list[str]:
         elif key not in _STORED_KEYS and not key.startswith(
             "schema."
         ):  # Flink stores watermarks and computed columns there
-            warnings.append(_unknown(key))
+            warnings.append(_unknown_option_warning(key))
     _check_together(TableOptions(raw))
     return [*warnings, *unsupported_option_warnings(raw)]
 
 
-def _unknown(key: str) -> str:
-    near = nearest(key, (*TABLE_OPTIONS, *CONNECTOR_OPTIONS))
+def _unknown_option_warning(key: str) -> str:
+    nearest_key = nearest(key, (*TABLE_OPTIONS, *CONNECTOR_OPTIONS))
     if key.startswith("fields.") and key.count(".") >= 2:
         column, _, aspect = key.removeprefix("fields.").rpartition(".")
         near_aspect = nearest(aspect, _ASPECTS)
-        near = f"fields.{column}.{near_aspect}" if near_aspect else None
-    return f"unknown option {key!r} is stored but has no effect" + (f"; did you mean {near!r}?" if near else "")
+        nearest_key = f"fields.{column}.{near_aspect}" if near_aspect else None
+    return f"unknown option {key!r} is stored but has no effect" + (
+        f"; did you mean {nearest_key!r}?" if nearest_key else ""
+    )
 
 
 def _check_together(options: TableOptions) -> None:
     """Pairs of options that Java refuses when it opens a table. Source: SchemaValidation."""
-    for low, high, lower, upper in (
+    for lower_option, upper_option, lower_value, upper_value in (
         (
             table.SNAPSHOT_NUM_RETAINED_MIN,
             table.SNAPSHOT_NUM_RETAINED_MAX,
@@ -85,10 +87,15 @@ def _check_together(options: TableOptions) -> None:
             options.changelog_num_retained_max,
         ),
     ):
-        if lower > upper:
-            _refuse(low, lower, f"it is larger than {high.key!r} ({upper})", f"increase {high.key!r} too")
+        if lower_value > upper_value:
+            _refuse_value(
+                lower_option,
+                lower_value,
+                f"it is larger than {upper_option.key!r} ({upper_value})",
+                f"increase {upper_option.key!r} too",
+            )
     if options.merge_engine == "first-row" and options.changelog_producer not in ("none", "lookup"):
-        _refuse(
+        _refuse_value(
             table.CHANGELOG_PRODUCER,
             options.changelog_producer,
             "the merge engine first-row never changes a row",
@@ -97,7 +104,7 @@ def _check_together(options: TableOptions) -> None:
     if options.deletion_vectors:
         _check_deletion_vectors(options)
     if options.get(table.STREAMING_READ_OVERWRITE) and options.changelog_producer in ("lookup", "full-compaction"):
-        _refuse(
+        _refuse_value(
             table.STREAMING_READ_OVERWRITE,
             True,
             f"the changelog producer {options.changelog_producer!r} writes those changes already",
@@ -107,17 +114,17 @@ def _check_together(options: TableOptions) -> None:
 
 def _check_deletion_vectors(options: TableOptions) -> None:
     if options.changelog_producer == "full-compaction":
-        _refuse(
+        _refuse_value(
             table.DELETION_VECTORS_ENABLED,
             True,
             "the changelog producer full-compaction is not compatible with it",
             "use 'changelog-producer' = 'lookup', 'input' or 'none'",
         )
     if options.merge_engine == "first-row" and not options.get(table.PK_CLUSTERING_OVERRIDE):
-        _refuse(table.DELETION_VECTORS_ENABLED, True, "the merge engine first-row deletes no rows", "unset it")
+        _refuse_value(table.DELETION_VECTORS_ENABLED, True, "the merge engine first-row deletes no rows", "unset it")
 
 
-def _refuse(option: Option[Any], value: object, why: str, hint: str) -> None:
+def _refuse_value(option: Option[Any], value: object, why: str, hint: str) -> None:
     display = str(value).lower()
     raise BadOptionValue(
         f"option {option.key!r} cannot be {display!r}: {why}", hint=hint, option=option.key, value=display

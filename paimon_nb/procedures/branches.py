@@ -11,18 +11,20 @@ from paimon_nb.table.maintenance import create_branch, delete_branch, fast_forwa
 _BRANCH = Argument("branch", required=True, doc="name of the branch")
 
 
-def _create(context: Context, table: str, branch: str, tag: str | None, ignore_if_exists: bool | None) -> pa.Table:
+def _create_branch(
+    context: Context, table: str, branch: str, tag: str | None, ignore_if_exists: bool | None
+) -> pa.Table:
     create_branch(context.table(table).store, branch, tag, if_not_exists=bool(ignore_if_exists))
     return success()
 
 
-def _delete(context: Context, table: str, branch: str) -> pa.Table:
+def _delete_branches(context: Context, table: str, branch: str) -> pa.Table:
     for name in branch.split(","):
         delete_branch(context.table(table).store, name.strip())
     return success()
 
 
-def _rename(context: Context, table: str, from_branch: str, to_branch: str) -> pa.Table:
+def _rename_branch(context: Context, table: str, from_branch: str, to_branch: str) -> pa.Table:
     rename_branch(context.table(table).store, from_branch, to_branch)
     return success()
 
@@ -32,7 +34,7 @@ def _fast_forward(context: Context, table: str, branch: str) -> pa.Table:
     return success()
 
 
-def _merge(context: Context, table: str, source_branch: str, target_branch: str | None) -> pa.Table:
+def _merge_branch(context: Context, table: str, source_branch: str, target_branch: str | None) -> pa.Table:
     merge_branch(context.table(table).store, source_branch, target_branch or MAIN_BRANCH)
     return success()
 
@@ -46,10 +48,10 @@ CREATE_BRANCH = Procedure(
         Argument("tag", doc="the tag to start from; an empty branch if absent"),
         Argument("ignore_if_exists", "bool", doc="do nothing if the branch exists", also=("ignoreIfExists",)),
     ),
-    _create,
+    _create_branch,
 )
 DELETE_BRANCH = Procedure(
-    "delete_branch", "Delete branches; separate several with commas.", (table_argument(), _BRANCH), _delete
+    "delete_branch", "Delete branches; separate several with commas.", (table_argument(), _BRANCH), _delete_branches
 )
 RENAME_BRANCH = Procedure(
     "rename_branch",
@@ -59,7 +61,7 @@ RENAME_BRANCH = Procedure(
         Argument("from_branch", required=True, doc="the current name"),
         Argument("to_branch", required=True, doc="the new name"),
     ),
-    _rename,
+    _rename_branch,
 )
 FAST_FORWARD = Procedure(
     "fast_forward", "Replace the main branch by a branch.", (table_argument(), _BRANCH), _fast_forward
@@ -72,5 +74,5 @@ MERGE_BRANCH = Procedure(
         Argument("source_branch", required=True, doc="the branch with the new rows"),
         Argument("target_branch", doc="the branch that receives them; main if absent"),
     ),
-    _merge,
+    _merge_branch,
 )

@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from paimon_nb.catalog.hive import HiveCatalog
 
 
-def _repair(context: Context, database_or_table: str | None) -> pa.Table:
-    changed = []
+def _repair_metastore(context: Context, database_or_table: str | None) -> pa.Table:
+    repaired = []
     for text in (database_or_table or "").split(","):
         parts = split_name(text)
         if len(parts) > 2:
             raise SqlAnalysisError(f"repair: invalid name {text!r}", hint="use 'database' or 'database.table'")
-        changed += context.catalog.repair(*parts)
-    context.notes.append(f"repaired {', '.join(map(str, changed))}" if changed else "nothing to repair")
+        repaired += context.catalog.repair(*parts)
+    context.notes.append(f"repaired {', '.join(map(str, repaired))}" if repaired else "nothing to repair")
     return success()
 
 
-def _hive(context: Context, connector: str) -> HiveCatalog:
+def _hive_catalog(context: Context, connector: str) -> HiveCatalog:
     from paimon_nb.catalog.hive import HiveCatalog
 
     if connector.lower() != "hive":
@@ -45,10 +45,14 @@ def _migrate_table(
 ) -> pa.Table:  # fmt: skip
     from paimon_nb.catalog.hive.migrate import migrate_table
 
-    catalog = _hive(context, connector)
-    target = _name(context, target_table) if target_table else None
+    catalog = _hive_catalog(context, connector)
+    target = _qualified_name(context, target_table) if target_table else None
     files = migrate_table(
-        catalog, _name(context, source_table), target, parse_options(options), delete_origin=delete_origin is not False
+        catalog,
+        _qualified_name(context, source_table),
+        target,
+        parse_options(options),
+        delete_origin=delete_origin is not False,
     )
     context.notes.append(f"{files} files were moved, none was rewritten")
     return success()
@@ -60,7 +64,7 @@ def _migrate_database(
     from paimon_nb.catalog.hive.hms_table import is_paimon
     from paimon_nb.catalog.hive.migrate import migrate_table
 
-    catalog = _hive(context, connector)
+    catalog = _hive_catalog(context, connector)
     catalog.tables(source_database)  # raises for an unknown database
     done, failed = 0, 0
     for entry in catalog.metastore.entries(source_database):
@@ -90,12 +94,14 @@ def _migrate_iceberg_table(
     catalog = context.catalog.unwrapped()
     if not isinstance(catalog, WarehouseCatalog):
         raise UnsupportedOperation(f"catalog {catalog.name!r} has no warehouse", hint="use a catalog with a warehouse")
-    files = migrate_table(catalog, _name(context, source_table), parse_options(iceberg_options), parse_options(options))
+    files = migrate_table(
+        catalog, _qualified_name(context, source_table), parse_options(iceberg_options), parse_options(options)
+    )
     context.notes.append(f"{files} files were moved, none was rewritten")
     return success()
 
 
-def _name(context: Context, text: str) -> Identifier:
+def _qualified_name(context: Context, text: str) -> Identifier:
     parts = split_name(text)
     return Identifier(*parts) if len(parts) == 2 else Identifier(context.current_database, *parts)
 
@@ -146,5 +152,5 @@ REPAIR = Procedure(
             also=("table",),
         ),
     ),
-    _repair,
+    _repair_metastore,
 )  # fmt: skip

@@ -21,54 +21,61 @@ Conf = str | Mapping[str, str]
 """'k=v,k2=v2', or a dict from the command line."""
 
 
-def _mysql_sync_table(context: Context, table: str, mysql_conf: Conf, **more: Any) -> pa.Table:
+def _mysql_sync_table(context: Context, table: str, mysql_conf: Conf, **arguments: Any) -> pa.Table:
     from paimon_nb.connectors.cdc.mysql_sync import MySqlSync
 
-    name = _name(context, table)
+    name = _target_identifier(context, table)
     conf = parse_options(mysql_conf)
     return _sync_table(
-        context, "mysql", MySqlSync, name, {**conf, "table-name": conf.get("table-name") or name.table}, **more
+        context, "mysql", MySqlSync, name, {**conf, "table-name": conf.get("table-name") or name.table}, **arguments
     )
 
 
-def _kafka_sync_table(context: Context, table: str, kafka_conf: Conf, **more: Any) -> pa.Table:
+def _kafka_sync_table(context: Context, table: str, kafka_conf: Conf, **arguments: Any) -> pa.Table:
     from paimon_nb.connectors.cdc.kafka_sync import KafkaSync
 
-    return _sync_table(context, "kafka", KafkaSync, _name(context, table), parse_options(kafka_conf), **more)
+    return _sync_table(
+        context, "kafka", KafkaSync, _target_identifier(context, table), parse_options(kafka_conf), **arguments
+    )
 
 
-def _postgres_sync_table(context: Context, table: str, postgres_conf: Conf, **more: Any) -> pa.Table:
+def _postgres_sync_table(context: Context, table: str, postgres_conf: Conf, **arguments: Any) -> pa.Table:
     from paimon_nb.connectors.cdc.postgres_sync import PostgresSync
 
-    name = _name(context, table)
+    name = _target_identifier(context, table)
     conf = parse_options(postgres_conf)
     return _sync_table(
-        context, "postgres", PostgresSync, name, {**conf, "table-name": conf.get("table-name") or name.table}, **more
+        context,
+        "postgres",
+        PostgresSync,
+        name,
+        {**conf, "table-name": conf.get("table-name") or name.table},
+        **arguments,
     )
 
 
-def _postgres_sync_database(context: Context, postgres_conf: Conf, **more: Any) -> pa.Table:
+def _postgres_sync_database(context: Context, postgres_conf: Conf, **arguments: Any) -> pa.Table:
     from paimon_nb.connectors.cdc.postgres_sync import PostgresSync
 
-    return _sync_database(context, "postgres", PostgresSync, parse_options(postgres_conf), **more)
+    return _sync_database(context, "postgres", PostgresSync, parse_options(postgres_conf), **arguments)
 
 
-def _mysql_sync_database(context: Context, mysql_conf: Conf, **more: Any) -> pa.Table:
+def _mysql_sync_database(context: Context, mysql_conf: Conf, **arguments: Any) -> pa.Table:
     from paimon_nb.connectors.cdc.mysql_sync import MySqlSync
 
-    return _sync_database(context, "mysql", MySqlSync, parse_options(mysql_conf), **more)
+    return _sync_database(context, "mysql", MySqlSync, parse_options(mysql_conf), **arguments)
 
 
-def _kafka_sync_database(context: Context, kafka_conf: Conf, **more: Any) -> pa.Table:
+def _kafka_sync_database(context: Context, kafka_conf: Conf, **arguments: Any) -> pa.Table:
     from paimon_nb.connectors.cdc.kafka_sync import KafkaSync
 
-    return _sync_database(context, "kafka", KafkaSync, parse_options(kafka_conf), **more)
+    return _sync_database(context, "kafka", KafkaSync, parse_options(kafka_conf), **arguments)
 
 
 def _sync_table(
     context: Context,
     source: str,
-    kind: type[MySqlSync] | type[KafkaSync] | type[PostgresSync],
+    sync_class: type[MySqlSync] | type[KafkaSync] | type[PostgresSync],
     name: Identifier,
     conf: Mapping[str, str],
     *,
@@ -84,18 +91,21 @@ def _sync_table(
     from paimon_nb.connectors.cdc.target import TargetOptions
 
     target_options = TargetOptions(
-        parse_names(partition_keys), parse_names(primary_keys), _texts(computed_column), parse_options(table_conf)
+        parse_names(partition_keys),
+        parse_names(primary_keys),
+        _split_computed_columns(computed_column),
+        parse_options(table_conf),
     )
     options = SyncOptions(
-        Naming(name.database, name.table), target_options, parse_modes(type_mapping), interval_s=_seconds(interval)
+        Naming(name.database, name.table), target_options, parse_modes(type_mapping), interval_s=_interval_s(interval)
     )
-    return _started(context, kind(context.catalog, conf, options), f"{source}_sync_table {name}")
+    return _start_sync_job(context, sync_class(context.catalog, conf, options), f"{source}_sync_table {name}")
 
 
 def _sync_database(
     context: Context,
     source: str,
-    kind: type[MySqlSync] | type[KafkaSync] | type[PostgresSync],
+    sync_class: type[MySqlSync] | type[KafkaSync] | type[PostgresSync],
     conf: Mapping[str, str],
     *,
     database: str,
@@ -123,32 +133,32 @@ def _sync_database(
         parse_names(partition_keys), parse_names(primary_keys), (), parse_options(table_conf)
     )
     options = SyncOptions(
-        naming, target_options, parse_modes(type_mapping), bool(ignore_incompatible), _seconds(interval)
+        naming, target_options, parse_modes(type_mapping), bool(ignore_incompatible), _interval_s(interval)
     )
-    return _started(context, kind(context.catalog, conf, options), f"{source}_sync_database {database}")
+    return _start_sync_job(context, sync_class(context.catalog, conf, options), f"{source}_sync_database {database}")
 
 
-def _started(context: Context, sync: SyncJob, name: str) -> pa.Table:
+def _start_sync_job(context: Context, sync: SyncJob, job_name: str) -> pa.Table:
     sync.start()
     context.notes += sync.notes
-    job = context.add_job(name, sync, lambda: sync.rows)
+    job = context.add_job(job_name, sync, lambda: sync.rows)
     context.notes.append("SHOW JOBS lists it; STOP JOB '<id>' ends it")
     return one_row(job=job, tables=", ".join(sorted(str(t.name) for t in sync.targets.values())))
 
 
-def _name(context: Context, text: str) -> Identifier:
+def _target_identifier(context: Context, text: str) -> Identifier:
     parts = split_name(text)
     database = parts[-2] if len(parts) > 1 else context.current_database
     return Identifier(check_name(database, "database"), check_name(parts[-1], "table"))
 
 
-def _texts(text: str | None) -> tuple[str, ...]:
+def _split_computed_columns(text: str | None) -> tuple[str, ...]:
     """Computed columns, separated by semicolons, since arguments contain commas."""
     return tuple(p.strip() for p in (text or "").split(";") if p.strip())
 
 
-def _seconds(interval: int | None) -> float:
-    return 1.0 if interval is None else interval / 1000
+def _interval_s(interval_ms: int | None) -> float:
+    return 1.0 if interval_ms is None else interval_ms / 1000
 
 
 _MYSQL = Argument(

@@ -99,15 +99,15 @@ class HiveSource:
         return clone_files(self.hive, name, target.store, partition_filter(target.store, where) if where else None)
 
 
-def _clone(
+def _clone_tables(
     context: Context, database: str | None, table: str | None, catalog_conf: str | None, target_database: str | None,
     target_table: str | None, target_catalog_conf: str | None, parallelism: int | None, where: str | None,
     included_tables: str | None, excluded_tables: str | None, prefer_file_format: str | None, clone_from: str | None,
     meta_only: bool | None, clone_if_exists: bool | None, target_table_conf: str | None,
 ) -> pa.Table:  # fmt: skip
-    source = _source(catalog_from_conf(context, catalog_conf, "catalog_conf"), clone_from)
+    source = _source_from_argument(catalog_from_conf(context, catalog_conf, "catalog_conf"), clone_from)
     target = catalog_from_conf(context, target_catalog_conf, "target_catalog_conf")
-    file_format = _format(prefer_file_format)
+    file_format = _checked_file_format(prefer_file_format)
     pairs = table_pairs(
         source.tables, source.catalog.databases, (database, table), (target_database, target_table),
         (included_tables, excluded_tables),
@@ -168,15 +168,15 @@ class CreatedTarget:
             self._database = self.catalog.create_database(self.target_name.database, if_not_exists=True)
             self._table = self.catalog.create_table(self.target_name, self.schema, if_not_exists=True)
         except BaseException:
-            self._undo()
+            self._drop_created()
             raise
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        if kind is not None:
-            self._undo()
+    def __exit__(self, error_type: type[BaseException] | None, *rest: object) -> None:
+        if error_type is not None:
+            self._drop_created()
 
-    def _undo(self) -> None:
+    def _drop_created(self) -> None:
         if self._table and self.catalog.table(self.target_name).latest_snapshot() is None:
             self.catalog.drop_table(self.target_name, purge=True)
         if self._database and not self.catalog.tables(self.target_name.database):
@@ -196,7 +196,7 @@ def catalog_from_conf(context: Context, conf: str | Mapping[str, str] | None, ar
     return open_catalog(argument.removesuffix("_conf"), options)
 
 
-def _source(catalog: Catalog, clone_from: str | None) -> Source:
+def _source_from_argument(catalog: Catalog, clone_from: str | None) -> Source:
     kind = (clone_from or ("hive" if catalog.options.get("metastore") == "hive" else "paimon")).lower()
     if kind == "hive":
         return HiveSource(catalog)
@@ -207,7 +207,7 @@ def _source(catalog: Catalog, clone_from: str | None) -> Source:
     return PaimonSource(catalog)
 
 
-def _format(text: str | None) -> str | None:
+def _checked_file_format(text: str | None) -> str | None:
     if text is not None and text.lower() not in _FORMATS:
         raise BadOptionValue(
             f"prefer_file_format cannot be {text!r}", hint=f"use {', '.join(_FORMATS)}", argument="prefer_file_format"
@@ -215,16 +215,16 @@ def _format(text: str | None) -> str | None:
     return text.lower() if text else None
 
 
-class _Tables(Protocol):
+class _ListTables(Protocol):
     def __call__(self, database: str) -> list[str]: ...
 
 
-class _Databases(Protocol):
+class _ListDatabases(Protocol):
     def __call__(self) -> list[str]: ...
 
 
 def table_pairs(
-    tables: _Tables, databases: _Databases, source: tuple[str | None, str | None], target: tuple[str | None, str | None],
+    tables: _ListTables, databases: _ListDatabases, source: tuple[str | None, str | None], target: tuple[str | None, str | None],
     lists: tuple[str | None, str | None] = (None, None),
 ) -> list[Pair]:  # fmt: skip
     """(source, target) pairs: one table, a database under a new name, or a whole catalog under the same names.
@@ -316,5 +316,5 @@ CLONE = Procedure(
         Argument("clone_if_exists", "bool", doc="if the target exists: true: overwrite, false: skip, absent: fail"),
         Argument("target_table_conf", doc="options of the new tables, 'k=v,k2=v2'", many=True),
     ),
-    _clone,
+    _clone_tables,
 )

@@ -27,14 +27,14 @@ from paimon_nb.table.compact import clusters, idle_partitions
 from paimon_nb.table.table import Table
 
 
-def _compact(
+def _compact_table(
     context: Context, table: str, partitions: str | None, order_strategy: str | None, order_by: str | None, options: str | None,
     where: str | None, partition_idle_time: int | None, compact_strategy: str | None, buckets: str | None,
 ) -> pa.Table:  # fmt: skip
     _check_strategy(compact_strategy)
     target = context.table(table, parse_options(options))
     target.store.check_readable()  # as in Java: a compaction needs SELECT, too
-    selected = _partitions(target, partitions, where, partition_idle_time)
+    selected = _selected_partitions(target, partitions, where, partition_idle_time)
     before = target.latest_snapshot()
     if order_strategy not in (None, "none"):
         if not order_by:
@@ -48,29 +48,31 @@ def _compact(
                 "order_strategy rewrites whole partitions", hint="remove buckets and compact_strategy"
             )
         order = Order.of(target.store, order_strategy, [c.strip() for c in order_by.split(",")])
-        done = run_compaction(target, context.spark, partitions=selected, order=order)
+        result = run_compaction(target, context.spark, partitions=selected, order=order)
     elif order_by:
         raise SqlAnalysisError("order_by needs order_strategy", hint="order_strategy => 'order', 'zorder' or 'hilbert'")
     else:
         full = _is_full(target, compact_strategy)
-        done = run_compaction(target, context.spark, partitions=selected, full=full, buckets=_buckets(buckets))
-    commit_note(context, target, done.snapshots)
-    if not done.snapshots:
+        result = run_compaction(
+            target, context.spark, partitions=selected, full=full, buckets=_parse_bucket_ranges(buckets)
+        )
+    commit_note(context, target, result.snapshots)
+    if not result.snapshots:
         where_to = f" where {partitions or where}" if partitions or where else ""
         context.notes.append(f"nothing to compact in {target.name}{where_to}" + ("" if before else ": it is empty"))
     return success()
 
 
-def _partitions(
-    target: Table, partitions: str | None, where: str | None, idle: int | None
+def _selected_partitions(
+    target: Table, partitions: str | None, where: str | None, idle_ms: int | None
 ) -> Callable[[bytes], bool] | None:
     """A test for the requested partitions; None: all."""
     selected = selected_partitions(target, partitions, where)
-    if idle is None:
+    if idle_ms is None:
         return selected
     if not target.partition_keys:
         raise UnsupportedOperation(f"{target.name} is not partitioned", hint="remove partition_idle_time")
-    idle_set = idle_partitions(target.store, idle)
+    idle_set = idle_partitions(target.store, idle_ms)
     return lambda partition: partition in idle_set and (selected is None or selected(partition))
 
 
@@ -84,18 +86,18 @@ def _is_full(target: Table, strategy: str | None) -> bool:
     return strategy == "full" or (strategy is None and not clusters(target.store))
 
 
-def _buckets(text: str | None) -> set[int] | None:
+def _parse_bucket_ranges(text: str | None) -> set[int] | None:
     if text is None:
         return None
-    found: set[int] = set()
+    buckets: set[int] = set()
     for part in text.split(","):
-        first, dash, last = (p.strip() for p in part.partition("-"))
-        if not first.isdecimal() or (dash and not last.isdecimal()):
+        first, is_range, last = (p.strip() for p in part.partition("-"))
+        if not first.isdecimal() or (is_range and not last.isdecimal()):
             raise BadOptionValue(
                 f"buckets cannot be {text!r}", hint="use comma-separated numbers and ranges, such as '0,3-5'"
             )
-        found.update(range(int(first), int(last or first) + 1))
-    return found
+        buckets.update(range(int(first), int(last or first) + 1))
+    return buckets
 
 
 def _by_position(values: Sequence[Any]) -> dict[str, Any]:
@@ -121,7 +123,7 @@ COMPACT: Procedure = Procedure(
         Argument("compact_strategy", doc="full or minor; minor where 'clustering.incremental' is set, else full"),
         Argument("buckets", doc="bucket numbers and ranges: '0,3-5'"),
     ),
-    _compact,
+    _compact_table,
     _by_position,
 )
 
@@ -136,29 +138,29 @@ def _compact_database(
         re.compile(including_tables or ".*"),
         re.compile(excluding_tables) if excluding_tables else None,
     )
-    done, failed = 0, []
+    succeeded, failed = 0, []
     for database in context.catalog.databases():
         if not databases.fullmatch(database):
             continue
         for name in context.catalog.tables(database):
-            full = f"{database}.{name}"
-            if not (included.fullmatch(full) or included.fullmatch(name)):
+            qualified_name = f"{database}.{name}"
+            if not (included.fullmatch(qualified_name) or included.fullmatch(name)):
                 continue
-            if excluded and (excluded.fullmatch(full) or excluded.fullmatch(name)):
+            if excluded and (excluded.fullmatch(qualified_name) or excluded.fullmatch(name)):
                 continue
             table = context.catalog.table(Identifier(database, name), parse_options(table_options))
             try:
-                idle = partition_idle_time if table.partition_keys else None
-                selected = _partitions(table, None, None, idle)
-                whole = _is_full(table, compact_strategy)
+                idle_ms = partition_idle_time if table.partition_keys else None
+                selected = _selected_partitions(table, None, None, idle_ms)
+                is_full = _is_full(table, compact_strategy)
                 commit_note(
-                    context, table, run_compaction(table, context.spark, partitions=selected, full=whole).snapshots
+                    context, table, run_compaction(table, context.spark, partitions=selected, full=is_full).snapshots
                 )
-                done += 1
+                succeeded += 1
             except PaimonError as error:  # one broken table must not stop the others
-                failed.append(f"{full}: {error.message}")
+                failed.append(f"{qualified_name}: {error.message}")
     context.notes += failed
-    return one_row(result=f"Compact database finished. Success: {done}, Failed: {len(failed)}")
+    return one_row(result=f"Compact database finished. Success: {succeeded}, Failed: {len(failed)}")
 
 
 COMPACT_DATABASE = Procedure(

@@ -9,7 +9,7 @@ from paimon_nb.procedures.procedure import Argument, Context, Procedure, success
 from paimon_nb.table.maintenance import clear_consumers, delete_consumer, reset_consumer
 
 
-def _reset(context: Context, table: str, consumer_id: str, next_snapshot_id: int | None) -> pa.Table:
+def _reset_consumer(context: Context, table: str, consumer_id: str, next_snapshot_id: int | None) -> pa.Table:
     store = context.table(table).store
     if next_snapshot_id is None:
         delete_consumer(store, consumer_id)
@@ -24,7 +24,9 @@ def _reset(context: Context, table: str, consumer_id: str, next_snapshot_id: int
     return success()
 
 
-def _clear(context: Context, table: str, including_consumers: str | None, excluding_consumers: str | None) -> pa.Table:
+def _clear_consumers(
+    context: Context, table: str, including_consumers: str | None, excluding_consumers: str | None
+) -> pa.Table:
     clear_consumers(context.table(table).store, including_consumers, excluding_consumers)
     return success()
 
@@ -37,7 +39,7 @@ RESET_CONSUMER = Procedure(
         Argument("consumer_id", required=True, doc="name of the consumer", also=("consumerId",)),
         Argument("next_snapshot_id", "int", doc="the next snapshot to read", also=("nextSnapshotId",)),
     ),
-    _reset,
+    _reset_consumer,
 )
 CLEAR_CONSUMERS = Procedure(
     "clear_consumers",
@@ -47,5 +49,5 @@ CLEAR_CONSUMERS = Procedure(
         Argument("including_consumers", "regex", doc="regular expression", also=("includingConsumers",)),
         Argument("excluding_consumers", "regex", doc="regular expression", also=("excludingConsumers",)),
     ),
-    _clear,
+    _clear_consumers,
 )

@@ -24,7 +24,7 @@ from paimon_nb.table.scan.predicate.partition_filter import partition_filter
 from paimon_nb.table.table import Table
 
 
-def _copy(context: Context, source_table: str, target_table: str, where: str | None) -> pa.Table:
+def _copy_table(context: Context, source_table: str, target_table: str, where: str | None) -> pa.Table:
     source = context.table(source_table)
     refuse_tracked(source.store)
     selected = partition_filter(source.store, where) if where else None
@@ -104,7 +104,7 @@ COPY = Procedure(
         Argument("target_table", required=True, doc="[[catalog.]database.]table; created if it does not exist"),
         Argument("where", doc="condition on partition columns"),
     ),
-    _copy,
+    _copy_table,
 )
 COPY_FILES = Procedure(
     "copy_files",

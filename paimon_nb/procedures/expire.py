@@ -41,17 +41,17 @@ def _expire_snapshots(
     return one_row(deleted_snapshots_count=expire_snapshots(store, limits))
 
 
-def _positional(values: Sequence[Any]) -> dict[str, Any]:
+def _arguments_by_position(values: Sequence[Any]) -> dict[str, Any]:
     """CALL sys.expire_snapshots('t', '2025-10-19 00:00:00'): a second argument that is not a number means older_than.
 
     Source: docs/spec/merge-semantics.md section 13.
     """
     names = ["table", "retain_max", "retain_min", "older_than", "max_deletes", "options"]
-    out = dict(zip(names, values, strict=False))
-    second = out.get("retain_max")
+    arguments = dict(zip(names, values, strict=False))
+    second = arguments.get("retain_max")
     if isinstance(second, str) and second and not second.strip().isdecimal():
-        out["older_than"] = out.pop("retain_max")
-    return out
+        arguments["older_than"] = arguments.pop("retain_max")
+    return arguments
 
 
 def _expire_changelogs(
@@ -78,7 +78,7 @@ def _expire_partitions(
     expire_strategy: str | None, max_expires: int | None, options: str | None,
 ) -> pa.Table:  # fmt: skip
     store = context.table(table, parse_options(options)).store
-    done = expire_partitions(
+    result = expire_partitions(
         store,
         expiration_ms=expiration_time,
         formatter=timestamp_formatter,
@@ -87,9 +87,9 @@ def _expire_partitions(
         max_expires=max_expires,
     )
     keys = store.schema.partition_keys
-    names = [", ".join(f"{k}={v}" for k, v in zip(keys, values, strict=True)) for values in done.dropped]
-    if done.skipped:
-        context.notes.append(f"{len(done.skipped)} partition(s) without a valid time were kept")
+    names = [", ".join(f"{k}={v}" for k, v in zip(keys, values, strict=True)) for values in result.dropped]
+    if result.skipped:
+        context.notes.append(f"{len(result.skipped)} partition(s) without a valid time were kept")
     return pa.table({"expired_partitions": pa.array(names or ["No expired partitions."], pa.string())})
 
 
@@ -130,7 +130,7 @@ EXPIRE_SNAPSHOTS = Procedure(
         Argument("options", doc="'k=v,k2=v2', dynamic table options"),
     ),
     _expire_snapshots,
-    _positional,
+    _arguments_by_position,
 )
 EXPIRE_CHANGELOGS = Procedure(
     "expire_changelogs",

@@ -34,11 +34,11 @@ def _compact_manifest(context: Context, table: str, options: str | None, dry_run
     if dry_run:
         context.notes.append("dry run: nothing was written")
         return success()
-    made = compact_manifests(target.store)
-    if made is None:
+    snapshot_id = compact_manifests(target.store)
+    if snapshot_id is None:
         context.notes.append(f"the manifests of {target.name} are compact already")
     else:
-        commit_note(context, target, [made])
+        commit_note(context, target, [snapshot_id])
     return success()
 
 
@@ -56,11 +56,11 @@ def _remove_unexisting_files(context: Context, table: str, dry_run: bool | None,
 def _remove_unexisting_manifests(context: Context, table: str) -> pa.Table:
     target = context.table(table)
     before = target.latest_snapshot()
-    missing, made = remove_missing_manifests(target.store)
-    if made is None or before is None:
+    missing, snapshot_id = remove_missing_manifests(target.store)
+    if snapshot_id is None or before is None:
         context.notes.append(f"no manifest of {target.name} is missing")
     else:
-        commit_note(context, target, [made])
+        commit_note(context, target, [snapshot_id])
         after = target.latest_snapshot()
         rows = [s.total_record_count for s in (before, after) if s is not None]
         context.notes.append(
@@ -76,23 +76,23 @@ def _repair_earliest_snapshot(context: Context, table: str, snapshot_id: int) ->
     snapshots = context.table(table).store.snapshots
     ids = snapshots.ids()
     if snapshot_id not in ids:
-        span = f"available: snapshots {ids[0]} to {ids[-1]}" if ids else "the table has no snapshot yet"
-        raise SnapshotNotFound(f"{table} has no snapshot {snapshot_id}", hint=span, snapshot=snapshot_id)
+        available = f"available: snapshots {ids[0]} to {ids[-1]}" if ids else "the table has no snapshot yet"
+        raise SnapshotNotFound(f"{table} has no snapshot {snapshot_id}", hint=available, snapshot=snapshot_id)
     snapshots.write_earliest_hint(snapshot_id)
     return success()
 
 
-def _rescale(
+def _rescale_buckets(
     context: Context, table: str, bucket_num: int | None, partition: str | None, scan_parallelism: int | None,
     sink_parallelism: int | None, where: str | None,
 ) -> pa.Table:  # fmt: skip
     target = context.table(table)
-    store, messages, scope = rescale(target.store, bucket_num, selected_partitions(target, partition, where))
+    store, messages, overwritten = rescale(target.store, bucket_num, selected_partitions(target, partition, where))
     rows = sum(m.row_count for m in messages)
     if not rows:
         context.notes.append(f"{target.name} has no rows to rescale")
         return success()
-    commit_note(context, target, TableCommit(store).commit(messages, overwrite=scope))
+    commit_note(context, target, TableCommit(store).commit(messages, overwrite=overwritten))
     if bucket_num is not None and bucket_num != target.store.bucket_option:
         context.notes.append(
             f"writers still use the table's option; run ALTER TABLE ... SET ('bucket' = '{bucket_num}')"
@@ -102,8 +102,8 @@ def _rescale(
 
 def _purge_files(context: Context, table: str) -> pa.Table:
     target = context.table(table)
-    made = purge(target.store)
-    if made is None:
+    snapshot_id = purge(target.store)
+    if snapshot_id is None:
         context.notes.append(f"{target.name} had no rows")
     return pa.table({"result": ["Success"]})  # Java's word, in both engines
 
@@ -166,7 +166,7 @@ RESCALE = Procedure(
         Argument("sink_parallelism", "int", doc="accepted, without effect here"),
         Argument("where", doc="condition on partition columns"),
     ),
-    _rescale,
+    _rescale_buckets,
 )
 PURGE_FILES = Procedure(
     "purge_files",

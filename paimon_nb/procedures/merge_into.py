@@ -34,9 +34,9 @@ def _merge_into(
     if source_sqls:
         context.sql(source_sqls)
     table = context.table(target_table)
-    names = list(table.schema.names)
+    table_columns = list(table.schema.names)
     source = ".".join(quote(p.strip("`")) for p in source_table.split("."))
-    columns = [
+    source_columns = [
         f"{quote(source_table.split('.')[-1].strip('`'))}.{quote(c)}"
         for c in context.sql(f"SELECT * FROM {source}").columns
     ]
@@ -46,16 +46,22 @@ def _merge_into(
             hint="set matched_upsert_condition", argument="matched_upsert_condition",
         )  # fmt: skip
     clauses = [
-        _clause("MATCHED", matched_delete_condition, "DELETE") if matched_delete_condition else "",
-        _clause("MATCHED", matched_upsert_condition, _settings(matched_upsert_setting, names, columns)),
-        _clause("NOT MATCHED", not_matched_insert_condition, _values(not_matched_insert_values, names, columns)),
-        _clause("NOT MATCHED BY SOURCE", not_matched_by_source_delete_condition, "DELETE")
+        _when_clause("MATCHED", matched_delete_condition, "DELETE") if matched_delete_condition else "",
+        _when_clause(
+            "MATCHED", matched_upsert_condition, _update_clause(matched_upsert_setting, table_columns, source_columns)
+        ),
+        _when_clause(
+            "NOT MATCHED",
+            not_matched_insert_condition,
+            _insert_clause(not_matched_insert_values, table_columns, source_columns),
+        ),
+        _when_clause("NOT MATCHED BY SOURCE", not_matched_by_source_delete_condition, "DELETE")
         if not_matched_by_source_delete_condition
         else "",
-        _clause(
+        _when_clause(
             "NOT MATCHED BY SOURCE",
             not_matched_by_source_upsert_condition,
-            _settings(not_matched_by_source_upsert_setting, names, columns),
+            _update_clause(not_matched_by_source_upsert_setting, table_columns, source_columns),
         ),
     ]
     if not any(clauses):
@@ -82,57 +88,61 @@ def _data_evolution_merge_into(
     )  # fmt: skip
 
 
-def _clause(on: str, condition: str | None, action: str | None) -> str:
+def _when_clause(match_kind: str, condition: str | None, action: str | None) -> str:
     if not action:
         return ""
-    only = f" AND ({condition}\n)" if condition and condition.strip().upper() != "TRUE" else ""
-    return f"WHEN {on}{only} THEN {action}\n"
+    and_condition = f" AND ({condition}\n)" if condition and condition.strip().upper() != "TRUE" else ""
+    return f"WHEN {match_kind}{and_condition} THEN {action}\n"
 
 
-def _settings(text: str | None, names: Sequence[str], source: Sequence[str]) -> str | None:
+def _update_clause(assignments: str | None, columns: Sequence[str], source_columns: Sequence[str]) -> str | None:
     """'a = x, b = y', or '*': each column from the source's column at the same position."""
-    if not text:
+    if not assignments:
         return None
-    if text.strip() == "*":
-        return "UPDATE SET " + ", ".join(f"{quote(n)} = {s}" for n, s in _paired(names, source))
-    return f"UPDATE SET {text}"
+    if assignments.strip() == "*":
+        return "UPDATE SET " + ", ".join(f"{quote(n)} = {s}" for n, s in _columns_with_sources(columns, source_columns))
+    return f"UPDATE SET {assignments}"
 
 
-def _values(text: str | None, names: Sequence[str], source: Sequence[str]) -> str | None:
+def _insert_clause(values_text: str | None, columns: Sequence[str], source_columns: Sequence[str]) -> str | None:
     """'x, y', one value per column, or '*'."""
-    if not text:
+    if not values_text:
         return None
-    values = [s for _, s in _paired(names, source)] if text.strip() == "*" else _parts(text)
-    if len(values) != len(names):
+    values = (
+        [s for _, s in _columns_with_sources(columns, source_columns)]
+        if values_text.strip() == "*"
+        else _split_at_commas(values_text)
+    )
+    if len(values) != len(columns):
         raise SqlAnalysisError(
-            f"not_matched_insert_values has {len(values)} values for {len(names)} columns",
-            hint=f"one value per column: {', '.join(names)}",
+            f"not_matched_insert_values has {len(values)} values for {len(columns)} columns",
+            hint=f"one value per column: {', '.join(columns)}",
             argument="not_matched_insert_values",
         )
-    return f"INSERT ({', '.join(map(quote, names))}) VALUES ({', '.join(values)})"
+    return f"INSERT ({', '.join(map(quote, columns))}) VALUES ({', '.join(values)})"
 
 
-def _paired(names: Sequence[str], source: Sequence[str]) -> list[tuple[str, str]]:
-    if len(names) != len(source):
+def _columns_with_sources(columns: Sequence[str], source_columns: Sequence[str]) -> list[tuple[str, str]]:
+    if len(columns) != len(source_columns):
         raise SqlAnalysisError(
-            f"'*' needs as many source columns ({len(source)}) as table columns ({len(names)})",
+            f"'*' needs as many source columns ({len(source_columns)}) as table columns ({len(columns)})",
             hint="name the columns one by one",
         )
-    return list(zip(names, source, strict=True))
+    return list(zip(columns, source_columns, strict=True))
 
 
-def _parts(text: str) -> list[str]:
+def _split_at_commas(text: str) -> list[str]:
     """The parts between top-level commas."""
     cursor = Cursor(text, tokens(text))
-    out = []
+    parts = []
     while not cursor.done:
-        out.append(cursor.text_of(cursor.balanced(",")))
+        parts.append(cursor.text_of(cursor.balanced(",")))
         if not cursor.take(",") and not cursor.done:
             cursor.finish()
-    return out
+    return parts
 
 
-def _positional(values: Sequence[Any]) -> dict[str, Any]:
+def _arguments_by_position(values: Sequence[Any]) -> dict[str, Any]:
     """Flink 1.18's overloads: 6 arguments: delete, 7: update, 9: also insert, 10: all."""
     names = [a.name for a in MERGE_INTO.arguments]
     if len(values) == 6:
@@ -161,7 +171,7 @@ MERGE_INTO = Procedure(
         Argument("not_matched_by_source_delete_condition", doc="which rows without a match in the source to delete"),
     ),
     _merge_into,
-    _positional,
+    _arguments_by_position,
 )
 
 DATA_EVOLUTION_MERGE_INTO = Procedure(

@@ -10,7 +10,7 @@ from paimon_nb.catalog.warehouse import WarehouseCatalog
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, one_row
 
 
-def _init(context: Context, root_password: str) -> pa.Table:
+def _enable_privileges(context: Context, root_password: str) -> pa.Table:
     catalog = context.catalog
     if isinstance(catalog, PrivilegedCatalog):
         raise AlreadyExists(f"catalog {catalog.name!r} has privileges already", hint="there is nothing to do")
@@ -42,18 +42,24 @@ def _drop_user(context: Context, username: str) -> pa.Table:
     return one_row(result=f"User {username} is dropped.")
 
 
-def _grant(context: Context, username: str, privilege: str, database: str | None, table: str | None) -> pa.Table:
+def _grant_privilege(
+    context: Context, username: str, privilege: str, database: str | None, table: str | None
+) -> pa.Table:
     _privileged_catalog(context).grant(username, privilege, database, table)
-    return one_row(result=f"User {username} is granted with privilege {privilege} on {_object(database, table)}.")
+    return one_row(
+        result=f"User {username} is granted with privilege {privilege} on {_privileged_object_text(database, table)}."
+    )
 
 
-def _revoke(context: Context, username: str, privilege: str, database: str | None, table: str | None) -> pa.Table:
+def _revoke_privilege(
+    context: Context, username: str, privilege: str, database: str | None, table: str | None
+) -> pa.Table:
     count = _privileged_catalog(context).revoke(username, privilege, database, table)
-    message = f"User {username} is revoked with privilege {privilege} on {_object(database, table)}."
+    message = f"User {username} is revoked with privilege {privilege} on {_privileged_object_text(database, table)}."
     return pa.table({"result": [message, f"Number of privileges revoked: {count}"]})
 
 
-def _object(database: str | None, table: str | None) -> str:
+def _privileged_object_text(database: str | None, table: str | None) -> str:
     if database is None:
         return "the catalog"
     return f"database {database}" if table is None else f"table {database}.{table}"
@@ -75,7 +81,7 @@ INIT_FILE_BASED_PRIVILEGE = Procedure(
     "init_file_based_privilege",
     "Enable access control for a warehouse, stored in two system tables. Creates the users `root` and `anonymous`.",
     (Argument("root_password", required=True, doc="of `root`, who has all privileges"),),
-    _init,
+    _enable_privileges,
 )
 CREATE_PRIVILEGED_USER = Procedure(
     "create_privileged_user",
@@ -88,11 +94,11 @@ GRANT_PRIVILEGE_TO_USER = Procedure(
     "grant_privilege_to_user",
     "Grant a privilege on an object and all objects below.",
     _WHAT,
-    _grant,
+    _grant_privilege,
 )
 REVOKE_PRIVILEGE_FROM_USER = Procedure(
     "revoke_privilege_from_user",
     "Revoke a privilege on an object and all objects below. Grants on objects above stay.",
     _WHAT,
-    _revoke,
+    _revoke_privilege,
 )

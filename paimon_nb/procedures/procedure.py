@@ -125,17 +125,17 @@ class Procedure:
                     )
                 values[argument.name] = None
             else:
-                values[argument.name] = _convert(value, argument, self)
+                values[argument.name] = _convert_argument(value, argument, self)
         return values
 
     @property
     def usage(self) -> str:
         """The syntax of a call."""
-        inside = ", ".join(a.name if a.required else f"[{a.name}]" for a in self.arguments)
-        return f"CALL sys.{self.name}({inside})"
+        arguments_text = ", ".join(a.name if a.required else f"[{a.name}]" for a in self.arguments)
+        return f"CALL sys.{self.name}({arguments_text})"
 
 
-def _convert(value: Any, argument: Argument, procedure: Procedure) -> Any:
+def _convert_argument(value: Any, argument: Argument, procedure: Procedure) -> Any:
     try:
         match argument.kind:
             case "int":
@@ -197,7 +197,7 @@ _PAIRS = re.compile(r"""(?:=\s*"[^"]*"|=\s*'[^']*'|[^,])+""")
 """Separators count outside of quoted values."""
 
 
-def _unquoted(value: str) -> str:
+def _without_quotes(value: str) -> str:
     return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
 
 
@@ -216,7 +216,7 @@ def parse_partitions(text: str | None) -> list[dict[str, str]] | None:
                 raise BadOptionValue(
                     f"partition {text!r} has no '=' in {pair!r}", hint="write 'dt=2024-01-01,hh=1;dt=2024-01-02'"
                 )
-            spec[key.strip()] = _unquoted(value.strip())
+            spec[key.strip()] = _without_quotes(value.strip())
         out.append(spec)
     return out
 
@@ -238,7 +238,7 @@ def selected_partitions(
     if specs is None:
         return None
     matchers = [partition_matcher(table.store, in_row_spec(table.schema, spec)) for spec in specs]
-    return lambda partition: any(matches(partition) for matches in matchers)
+    return lambda partition: any(matches_spec(partition) for matches_spec in matchers)
 
 
 def parse_options(text: str | Mapping[str, object] | None) -> dict[str, str]:
@@ -248,8 +248,8 @@ def parse_options(text: str | Mapping[str, object] | None) -> dict[str, str]:
     if isinstance(text, Mapping):
         return {k: str(v) for k, v in text.items()}
     pairs = [p.partition("=") for p in text.split(",") if p.strip()]
-    if wrong := [k.strip() for k, equals, _ in pairs if not equals]:
-        raise BadOptionValue(f"{wrong[0]!r} has no '='", hint="write options as 'k=v,k2=v2'", value=text)
+    if keys_without_value := [k.strip() for k, equals, _ in pairs if not equals]:
+        raise BadOptionValue(f"{keys_without_value[0]!r} has no '='", hint="write options as 'k=v,k2=v2'", value=text)
     return {k.strip(): v.strip() for k, _, v in pairs}
 
 

@@ -14,7 +14,7 @@ from paimon_nb.table.maintenance.tags import pick_snapshot
 from paimon_nb.table.table import Table
 
 
-def _done(table: Table, rollback: Any) -> pa.Table:
+def _rollback_result(table: Table, rollback: Any) -> pa.Table:
     before = table.latest_snapshot()
     after = rollback()
     return one_row(previous_snapshot_id=before.id if before else None, current_snapshot_id=after.id)
@@ -25,9 +25,9 @@ def _rollback_to(context: Context, table: str, tag: str | None, snapshot_id: int
     if (tag is None) == (snapshot_id is None):
         raise SqlAnalysisError("rollback_to needs a tag or a snapshot_id", hint=ROLLBACK_TO.usage)
     if tag is not None:
-        return _done(target, lambda: rollback_to_tag(target.store, tag))
+        return _rollback_result(target, lambda: rollback_to_tag(target.store, tag))
     assert snapshot_id is not None
-    return _done(target, lambda: rollback_to_snapshot(target.store, snapshot_id))
+    return _rollback_result(target, lambda: rollback_to_snapshot(target.store, snapshot_id))
 
 
 def _by_kind(values: Sequence[Any]) -> dict[str, Any]:
@@ -39,7 +39,9 @@ def _by_kind(values: Sequence[Any]) -> dict[str, Any]:
     return out
 
 
-def _rollback(context: Context, table: str, version: str | None, snapshot: int | None, tag: str | None) -> pa.Table:
+def _rollback_to_version(
+    context: Context, table: str, version: str | None, snapshot: int | None, tag: str | None
+) -> pa.Table:
     target = context.table(table)
     if version is not None:
         if tag is not None or snapshot is not None:
@@ -56,7 +58,7 @@ def _rollback_to_timestamp(context: Context, table: str, timestamp: int) -> pa.T
     earlier = [s for s in target.store.snapshots.all() if s.time_ms <= timestamp]
     if not earlier:
         raise TimeTravelError(f"{table} has no snapshot at or before {timestamp}", hint="use a later time")
-    return _done(target, lambda: rollback_to_snapshot(target.store, earlier[-1].id))
+    return _rollback_result(target, lambda: rollback_to_snapshot(target.store, earlier[-1].id))
 
 
 def _rollback_to_watermark(context: Context, table: str, watermark: int) -> pa.Table:
@@ -66,7 +68,7 @@ def _rollback_to_watermark(context: Context, table: str, watermark: int) -> pa.T
         raise TimeTravelError(
             f"{table} has no snapshot with a watermark up to {watermark}", hint="use a larger watermark"
         )
-    return _done(target, lambda: rollback_to_snapshot(target.store, earlier[-1].id))
+    return _rollback_result(target, lambda: rollback_to_snapshot(target.store, earlier[-1].id))
 
 
 def _rollback_to_as_latest(context: Context, table: str, tag: str | None, snapshot_id: int | None) -> pa.Table:
@@ -104,7 +106,7 @@ ROLLBACK = Procedure(
         Argument("snapshot", "int", doc="or the id of a snapshot"),
         Argument("tag", doc="or the name of a tag"),
     ),
-    _rollback,
+    _rollback_to_version,
 )
 ROLLBACK_TO_TIMESTAMP = Procedure(
     "rollback_to_timestamp",

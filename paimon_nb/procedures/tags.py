@@ -16,7 +16,7 @@ _SNAPSHOT = Argument("snapshot", "int", doc="snapshot id; the latest if absent",
 _RETAINED = Argument("time_retained", "span", doc="retention time of the tag, such as '7 d'")
 
 
-def _create(context: Context, table: str, tag: str, snapshot: int | None, time_retained: int | None) -> pa.Table:
+def _create_tag(context: Context, table: str, tag: str, snapshot: int | None, time_retained: int | None) -> pa.Table:
     create_tag(context.table(table).store, tag, snapshot, retained_ms=time_retained)
     return success()
 
@@ -28,7 +28,7 @@ def _create_from_timestamp(
     later = [s for s in _retained_snapshots(store) if s.time_ms >= timestamp]
     if not later:
         raise TimeTravelError(f"{table} has no snapshot at or after {timestamp}", hint="use an earlier time")
-    return _tagged(store, tag, min(later, key=lambda s: (s.time_ms, s.id)), time_retained)
+    return _create_tag_of(store, tag, min(later, key=lambda s: (s.time_ms, s.id)), time_retained)
 
 
 def _create_from_watermark(
@@ -40,26 +40,26 @@ def _create_from_watermark(
         raise TimeTravelError(
             f"{table} has no snapshot with a watermark of {watermark} or more", hint="use a smaller watermark"
         )
-    return _tagged(store, tag, min(later, key=lambda s: (s.watermark, s.id)), time_retained)
+    return _create_tag_of(store, tag, min(later, key=lambda s: (s.watermark, s.id)), time_retained)
 
 
 def _retained_snapshots(store: TableStore) -> list[Snapshot]:
     """All snapshots, and expired ones that a tag retains."""
-    there = store.snapshots.all()
-    known = {s.id for s in there}
+    live = store.snapshots.all()
+    live_ids = {s.id for s in live}
     tagged = (store.tags.get(name).snapshot for name in store.tags.names())
-    return [*there, *(s for s in tagged if s.id not in known)]
+    return [*live, *(s for s in tagged if s.id not in live_ids)]
 
 
-def _tagged(store: TableStore, tag: str, found: Snapshot, time_retained: int | None) -> pa.Table:
-    create_tag(store, tag, found.id, retained_ms=time_retained)
-    watermark = "null" if found.watermark is None else str(found.watermark)  # a text, as in Flink
+def _create_tag_of(store: TableStore, tag: str, snapshot: Snapshot, time_retained: int | None) -> pa.Table:
+    create_tag(store, tag, snapshot.id, retained_ms=time_retained)
+    watermark = "null" if snapshot.watermark is None else str(snapshot.watermark)  # a text, as in Flink
     return pa.table(
-        {"tagName": [tag], "snapshot": [found.id], "commit_time": [found.time_ms], "watermark": [watermark]}
+        {"tagName": [tag], "snapshot": [snapshot.id], "commit_time": [snapshot.time_ms], "watermark": [watermark]}
     )
 
 
-def _delete(context: Context, table: str, tag: str) -> pa.Table:
+def _delete_tags(context: Context, table: str, tag: str) -> pa.Table:
     store = context.table(table).store
     known = store.tags.names()
     for name in (n.strip() for n in tag.split(",")):
@@ -70,28 +70,28 @@ def _delete(context: Context, table: str, tag: str) -> pa.Table:
     return success()
 
 
-def _rename(context: Context, table: str, tag: str, target_tag: str) -> pa.Table:
+def _rename_tag(context: Context, table: str, tag: str, target_tag: str) -> pa.Table:
     rename_tag(context.table(table).store, tag, target_tag)
     return success()
 
 
-def _replace(context: Context, table: str, tag: str, snapshot: int | None, time_retained: int | None) -> pa.Table:
+def _replace_tag(context: Context, table: str, tag: str, snapshot: int | None, time_retained: int | None) -> pa.Table:
     replace_tag(context.table(table).store, tag, snapshot, retained_ms=time_retained)
     return success()
 
 
-def _expire(context: Context, table: str, older_than: int | None) -> pa.Table:
+def _expire_tags(context: Context, table: str, older_than: int | None) -> pa.Table:
     return pa.table({"expired_tags": pa.array(expire_tags(context.table(table).store, older_than), pa.string())})
 
 
-def _trigger(context: Context, table: str) -> pa.Table:
+def _create_due_tags(context: Context, table: str) -> pa.Table:
     created = create_due_tags(context.table(table).store)
     context.notes.append(f"created: {', '.join(created)}" if created else "no automatic tag is due")
     return success()
 
 
 CREATE_TAG = Procedure(
-    "create_tag", "Create a tag for a snapshot.", (table_argument(), _TAG, _SNAPSHOT, _RETAINED), _create
+    "create_tag", "Create a tag for a snapshot.", (table_argument(), _TAG, _SNAPSHOT, _RETAINED), _create_tag
 )
 CREATE_TAG_FROM_TIMESTAMP = Procedure(
     "create_tag_from_timestamp",
@@ -105,25 +105,27 @@ CREATE_TAG_FROM_WATERMARK = Procedure(
     (table_argument(), _TAG, Argument("watermark", "int", required=True, doc="epoch ms"), _RETAINED),
     _create_from_watermark,
 )
-DELETE_TAG = Procedure("delete_tag", "Delete tags; separate several with commas.", (table_argument(), _TAG), _delete)
+DELETE_TAG = Procedure(
+    "delete_tag", "Delete tags; separate several with commas.", (table_argument(), _TAG), _delete_tags
+)
 RENAME_TAG = Procedure(
     "rename_tag",
     "Rename a tag.",
     (table_argument(), _TAG, Argument("target_tag", required=True, doc="the new name", also=("targetTagName",))),
-    _rename,
+    _rename_tag,
 )
 REPLACE_TAG = Procedure(
-    "replace_tag", "Move a tag to another snapshot.", (table_argument(), _TAG, _SNAPSHOT, _RETAINED), _replace
+    "replace_tag", "Move a tag to another snapshot.", (table_argument(), _TAG, _SNAPSHOT, _RETAINED), _replace_tag
 )
 EXPIRE_TAGS = Procedure(
     "expire_tags",
     "Delete tags whose retention time is over.",
     (table_argument(), Argument("older_than", "time", doc="only tags created before this time")),
-    _expire,
+    _expire_tags,
 )
 TRIGGER_TAG_AUTOMATIC_CREATION = Procedure(
     "trigger_tag_automatic_creation",
     "Create due automatic tags without waiting for a commit.",
     (table_argument(),),
-    _trigger,
+    _create_due_tags,
 )

@@ -23,7 +23,7 @@ def _modes_by_level(pairs: dict[str, str]) -> str | None:
     return levels_of()(pairs) or next((why for why in map(stats_mode, pairs.values()) if why), None)
 
 
-def _switch(value: str) -> str | None:
+def _check_boolean_or_number(value: str) -> str | None:
     """Java declares the option as Integer. Parquet's reader parses it as a boolean and treats numbers as true."""
     return None if value.lower() in ("true", "false") or value.lstrip("-").isdecimal() else "it must be true or false"
 
@@ -89,7 +89,7 @@ PARQUET_ENABLE_DICTIONARY = text(
     "parquet.enable.dictionary",
     None,
     "'false' disables dictionary encoding; by default columns with repeated values use it",
-    check=_switch,
+    check=_check_boolean_or_number,
 )
 TARGET_FILE_ROW_NUM = long("target-file-row-num", LONG_MAX, "maximum number of rows in a data file", check=at_least(1))
 TARGET_FILE_SIZE = memory(
