@@ -1,23 +1,45 @@
-"""Brings this package to the executors of a cluster. Local sessions need none of it."""
+"""Brings this package to the executors of a cluster."""
 
 from __future__ import annotations
 
 import tempfile
+import threading
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from paimon_nb.spark.runtime.jvm_bridge import has_bridge
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_lock = threading.Lock()
+_shipped: set[str] = set()
+"""Ids of the applications that have the package."""
 
-def ship_package(spark: SparkSession) -> Path:
-    """Zip `paimon_nb` and add it to the session as a Python file. Executors still need its dependencies (pyarrow, ...)."""
+
+def ship_package(spark: SparkSession) -> None:
+    """Add a zip of `paimon_nb` to the Python files of a session on a cluster, once per application.
+
+    Tasks of a local session run in the Python of this process and need nothing. Executors still need the dependencies
+    (pyarrow, numpy, fastavro, ...) in their Python. A Spark Connect session has no SparkContext here and is left alone.
+    """
+    if not has_bridge(spark):
+        return
+    context = spark.sparkContext
+    if context.master == "local" or context.master.startswith("local["):
+        return
+    with _lock:
+        if context.applicationId not in _shipped:
+            spark.addArtifact(str(_package_zip()), pyfile=True)
+            _shipped.add(context.applicationId)
+
+
+def _package_zip() -> Path:
     root = Path(__file__).parents[2]
     target = Path(tempfile.mkdtemp(prefix="paimon_nb-")) / "paimon_nb.zip"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in sorted(root.rglob("*")):
             if file.is_file() and "__pycache__" not in file.parts and "notebook" not in file.parts:
                 archive.write(file, file.relative_to(root.parent))
-    spark.addArtifact(str(target), pyfile=True)
     return target

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import EnvironmentError_
+from paimon_nb.spark.runtime.executor_package import ship_package
 from paimon_nb.spark.runtime.java import java_home
 from paimon_nb.spark.runtime.jvm_bridge import active_context, default_session, is_alive, launch, running_gateway
 from paimon_nb.spark.runtime.jvm_cds import sharing_option
@@ -51,6 +52,7 @@ def spark_session(spark: SparkSession | None = None, conf: Mapping[str, object] 
     if spark is not None:
         spark = plain_session(spark)
         _apply(spark, {"spark.sql.timeType.enabled": "true", **(conf or {})})
+        ship_package(spark)
         return spark
     with _lock:
         if _local_session is not None and is_alive(_local_session):
@@ -60,6 +62,7 @@ def spark_session(spark: SparkSession | None = None, conf: Mapping[str, object] 
         running = _running_session()
         if running is not None:
             _apply(running, conf or {})
+            ship_package(running)
             return running
         _starting = True
         try:
@@ -180,10 +183,7 @@ def _start(conf: Mapping[str, str]) -> SparkSession:
         if on_main_thread and handler is not None:
             # PySpark's own handler cancels every job, running streams too, and loses the KeyboardInterrupt.
             signal.signal(signal.SIGINT, handler)
-    if not merged["spark.master"].startswith("local"):
-        from paimon_nb.spark.runtime.executor_package import ship_package
-
-        ship_package(session)
+    ship_package(session)
     return session
 
 
