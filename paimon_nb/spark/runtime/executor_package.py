@@ -27,7 +27,8 @@ def ship_package(spark: SparkSession) -> None:
     if not has_bridge(spark):
         return
     context = spark.sparkContext
-    if context.master == "local" or context.master.startswith("local["):
+    master = context.master or "local"
+    if master == "local" or master.startswith("local["):
         return
     with _lock:
         if context.applicationId not in _shipped:
