@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from spark_cluster import python_without_package, spark_cluster
 
-SCRIPT = Path(__file__).with_name("cluster_script.py")
+SCRIPT = Path(__file__).with_name("standalone_cluster_script.py")
 ROOT = Path(__file__).parents[2]
 
 

@@ -1,4 +1,4 @@
-"""Run by test_cluster.py: statements on the user's own session of a cluster. Prints their rows as one JSON line."""
+"""Run by test_standalone_cluster.py: statements on the user's own session of a cluster. Prints their rows as one JSON line."""
 
 import json
 import os
