@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.format.schema import TableSchema
+from paimon_nb.format.types import DataField
 from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
@@ -17,6 +19,17 @@ if TYPE_CHECKING:
 DEFAULT_DATABASE = "default"
 SYSTEM_DATABASE = "sys"
 """Procedures and the tables about the whole catalog; no database of the warehouse."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredView:
+    """A view that a catalog stores."""
+
+    query: str
+    """The text of its query. Names without a database are those of the view's database."""
+    fields: tuple[DataField, ...]
+    """Its columns."""
+    comment: str | None = None
 
 
 class Catalog(ABC):
@@ -36,6 +49,8 @@ class Catalog(ABC):
     """The user's options; redact them before display."""
     has_created = False
     """Whether a database or a table was created through this object."""
+    stores_views = False
+    """Whether `create_view` stores views."""
     keeps_dropped_tables = True
     """Whether `undrop_table` can restore a dropped table."""
 
@@ -141,6 +156,72 @@ class Catalog(ABC):
             >>> wb.session.catalog.tables("default")
             ['orders']
         """
+
+    def views(self, database: str) -> list[str]:
+        """The views that the catalog stores in a database.
+
+        Args:
+            database: its name.
+
+        Returns:
+            Their names, sorted; none if the catalog stores no views.
+
+        Raises:
+            DatabaseNotFound: the database does not exist.
+        """
+        return []
+
+    def view(self, name: Identifier) -> StoredView | None:
+        """A view that the catalog stores.
+
+        Args:
+            name: its identifier.
+
+        Returns:
+            The view; None if the catalog has none of this name.
+        """
+        return None
+
+    def create_view(self, name: Identifier, view: StoredView) -> None:
+        """Store a view.
+
+        Args:
+            name: its identifier.
+            view: its query and columns.
+
+        Raises:
+            UnsupportedOperation: the catalog stores no views.
+            AlreadyExists: it has a view of this name.
+        """
+        raise UnsupportedOperation(
+            f"catalog {self.name!r} cannot store views",
+            hint=f"CREATE TEMPORARY VIEW {name.table} AS ... exists until the session ends",
+        )
+
+    def drop_view(self, name: Identifier) -> bool:
+        """Drop a view that the catalog stores.
+
+        Args:
+            name: its identifier.
+
+        Returns:
+            False if there is none of this name.
+        """
+        return False
+
+    def functions(self, database: str) -> list[str]:
+        """The functions that the catalog stores in a database.
+
+        Args:
+            database: its name.
+
+        Returns:
+            Their names, sorted; none if the catalog stores no functions.
+
+        Raises:
+            DatabaseNotFound: the database does not exist.
+        """
+        return []
 
     @abstractmethod
     def table(self, name: Identifier, options: Mapping[str, str] | None = None) -> Table:

@@ -213,6 +213,28 @@ class RestApi:
     def views(self, database: str) -> list[str]:
         return list(self._paged(f"{self._database(database)}/views", "views", f"views of database {database}"))
 
+    def view(self, name: Identifier) -> JsonObject | None:
+        """The schema of a view: `fields`, `query`, `dialects`, `comment`. None if there is none."""
+        about = f"view {name}"
+        try:
+            reply = self.transport.request("GET", self._view(name), repeatable=True, about=about)
+        except Refused as refused:
+            if refused.refusal.status == 404 or refused.refusal.is_unknown_path:
+                return None
+            raise self._error(refused.refusal, about, "VIEW") from None
+        with self._understood(about):
+            return JsonObject.of(JsonObject.of(reply, about).get("schema", dict), about)
+
+    def create_view(self, name: Identifier, schema: Mapping[str, Any]) -> None:
+        body = {"identifier": _identifier(name), "schema": schema}
+        self._post(f"{self._database(name.database)}/views", body, f"view {name}")
+
+    def drop_view(self, name: Identifier) -> None:
+        self._delete(self._view(name), f"view {name}", "VIEW")
+
+    def _view(self, name: Identifier) -> str:
+        return f"{self._database(name.database)}/views/{encode(name.table)}"
+
     def functions(self, database: str) -> list[str]:
         path = f"{self._database(database)}/functions"
         return list(self._paged(path, "functions", f"functions of database {database}"))

@@ -5,7 +5,7 @@ Source: Paimon `RESTCatalog.java`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -16,15 +16,17 @@ from paimon_nb.base.errors import (
     AlreadyExists,
     BadOptionValue,
     DatabaseNotFound,
+    FormatError,
     InvalidName,
     PaimonError,
     StoreError,
     TableNotFound,
+    UnknownName,
     UnsupportedOperation,
 )
 from paimon_nb.base.identifier import MAIN_BRANCH, Identifier, check_name
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.catalog.api import SYSTEM_DATABASE, Catalog
+from paimon_nb.catalog.api import SYSTEM_DATABASE, Catalog, StoredView
 from paimon_nb.catalog.rest.api import RestApi, ServedTable, main_table
 from paimon_nb.catalog.rest.auth import authorizer_of
 from paimon_nb.catalog.rest.schema_changes import change_nodes
@@ -36,6 +38,7 @@ from paimon_nb.format.metadata_json import java_json
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.schema.table_schema import highest_id
 from paimon_nb.format.types import Row
+from paimon_nb.format.types.parse import parse_field_json
 from paimon_nb.fs import FileIO, RootedFileIO, external_roots, open_fs
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
@@ -90,6 +93,7 @@ class RestCatalog(Catalog):
     """
 
     keeps_dropped_tables = False
+    stores_views = True
 
     def __init__(self, name: str, options: Mapping[str, str], api: RestApi) -> None:
         self.name = check_name(name, "catalog")
@@ -275,6 +279,55 @@ class RestCatalog(Catalog):
             self.api.alter_table(replace(name, system=None), nodes)
         return self._store(name).schema
 
+    def views(self, database: str) -> list[str]:
+        with self._named(database):
+            return self._optional(lambda: self.api.views(database))
+
+    def view(self, name: Identifier) -> StoredView | None:
+        node = self.api.view(name)
+        if node is None:
+            return None
+        try:
+            dialects = node.texts("dialects")
+            query = dialects.get("spark") or dialects.get("flink") or node.get("query", str)
+            fields = tuple(parse_field_json(f, "column") for f in node.get("fields", list))
+            return StoredView(query, fields, node.get("comment", str, None))
+        except FormatError as error:
+            raise StoreError(
+                f"view {name}: the catalog server at {self.api.transport.uri} describes it wrongly: {error.message}",
+                hint="drop the view and create it again",
+                name=str(name),
+            ) from None
+
+    def create_view(self, name: Identifier, view: StoredView) -> None:
+        body = {
+            "fields": [f.to_json() for f in view.fields],
+            "query": view.query,
+            "dialects": {"spark": view.query},
+            "comment": view.comment,
+            "options": {},
+        }
+        with self._named(name.database):
+            self.api.create_view(name, body)
+
+    def drop_view(self, name: Identifier) -> bool:
+        try:
+            self.api.drop_view(name)
+        except (UnknownName, UnsupportedOperation):
+            return False
+        return True
+
+    def functions(self, database: str) -> list[str]:
+        with self._named(database):
+            return self._optional(lambda: self.api.functions(database))
+
+    def _optional(self, names: Callable[[], list[str]]) -> list[str]:
+        """The names, sorted; none if the server does not have the function."""
+        try:
+            return sorted(names())
+        except UnsupportedOperation:
+            return []
+
     def partitions(self, name: Identifier) -> list[Mapping[str, Any]]:
         """The partitions that the server lists: `spec`, `recordCount`, `fileSizeInBytes`, `fileCount` and others."""
         with self._named(name.database, name):
@@ -312,7 +365,7 @@ class RestCatalog(Catalog):
             name=name,
         )
 
-    def _known(self, names: Any) -> list[str]:
+    def _known(self, names: Callable[[], list[str]]) -> list[str]:
         """Names for a hint; none if the server does not tell them."""
         try:
             return list(names())

@@ -26,6 +26,7 @@ from paimon_nb.session.core.session import Session
 from paimon_nb.session.query.computed_columns import computed_columns, with_computed
 from paimon_nb.session.query.flink_numeric import with_flink_numerics
 from paimon_nb.session.query.hints import check_consumer, partition_predicate, scan_partitions
+from paimon_nb.session.query.stored_views import find_view, inside_view
 from paimon_nb.session.query.unnest import unnested
 from paimon_nb.sql.grammar.query import ROW_TRACKING_COLUMNS
 from paimon_nb.table.scan.predicate.model import all_of
@@ -177,6 +178,10 @@ def resolve(
     except (TableNotFound, DatabaseNotFound, CatalogNotFound) as error:
         if known_to_spark(session, ref.parts):
             return None
+        if (stored := find_view(session, ref)) is not None:
+            catalog, name, view, inside = stored
+            with inside_view(session, catalog, name):
+                return _view(session, view, inside, None, hidden)
         raise at(error, text, ref.span) from None
     except (NameError_, ConfigError) as error:
         raise at(error, text, ref.span) from None

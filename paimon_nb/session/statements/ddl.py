@@ -15,9 +15,11 @@ from paimon_nb.base.errors import (
     TableNotFound,
     UnsupportedOperation,
 )
+from paimon_nb.base.identifier import quote
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.alter import is_schema_change
+from paimon_nb.catalog.api import StoredView
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.options import validate_table_options
 from paimon_nb.options.spelling import misspelled_catalog_keys
@@ -51,6 +53,7 @@ from paimon_nb.session.query.computed_columns import computed_columns, computed_
 from paimon_nb.session.query.new_table_schema import new_table_schema, stored_columns
 from paimon_nb.session.query.partition_predicates import partition_values
 from paimon_nb.session.query.run_query import run_query
+from paimon_nb.session.query.stored_views import inside_view
 from paimon_nb.session.query.watermark import as_option_changes, check_watermark_column, watermark_options
 from paimon_nb.session.statements.alter_computed_columns import as_stored_changes
 from paimon_nb.session.streaming.planner import empty_unbounded_inputs
@@ -341,10 +344,7 @@ def _check_full_specs(table: Table, specs: Sequence[Mapping[str, object]]) -> No
 def create_view(context: StatementContext, statement: CreateView) -> Result:
     session, name = context.session, statement.name[-1]
     if not statement.temporary:
-        raise UnsupportedOperation(
-            "a filesystem catalog cannot store views",
-            hint=f"CREATE TEMPORARY VIEW {name} AS ... exists until the session ends",
-        )
+        return _store_view(context, statement)
     if name in session.views and not statement.or_replace:
         if statement.if_not_exists:
             return summary(f"view {name} exists already")
@@ -355,6 +355,39 @@ def create_view(context: StatementContext, statement: CreateView) -> Result:
         run_query(session, statement.query, context.text, context.params, substitutes)  # reject an invalid view now
     session.views[name] = (statement, context.text)
     return summary(f"temporary view {name} created")
+
+
+def _store_view(context: StatementContext, statement: CreateView) -> Result:
+    """CREATE VIEW without TEMPORARY, where the catalog stores views."""
+    from paimon_nb.spark.types import fields_of_spark
+
+    session, query = context.session, statement.query
+    found = session.find(statement.name)
+    if not found.catalog.stores_views or query is None:
+        found.catalog.create_view(found.name, StoredView("", ()))  # raises
+        raise UnsupportedOperation(f"view {found.name} needs a query", hint="CREATE VIEW ... AS SELECT ...")
+    if found.catalog.view(found.name) is not None:
+        if statement.if_not_exists:
+            return summary(f"view {found.name} exists already")
+        if not statement.or_replace:
+            raise AlreadyExists(
+                f"view {found.name} exists already", hint="CREATE OR REPLACE VIEW", name=str(found.name)
+            )
+    if found.name.table in found.catalog.tables(found.name.database):
+        raise AlreadyExists(f"{found.name} is a table", hint="choose another name", name=str(found.name))
+    text = context.text[query.span.start : query.span.stop]
+    with inside_view(session, found.catalog.name, found.name):
+        frame = run_query(
+            session, query, context.text, context.params
+        )  # rejects a wrong query, or one that reads itself
+    fields = fields_of_spark((frame.toDF(*statement.columns) if statement.columns else frame).schema)
+    if statement.columns:
+        names = ", ".join(map(quote, statement.columns))
+        text = f"SELECT * FROM ({text}) AS v({names})"
+    if statement.or_replace:
+        found.catalog.drop_view(found.name)
+    found.catalog.create_view(found.name, StoredView(text, tuple(fields), statement.comment))
+    return summary(f"view {found.name} created")
 
 
 def _check_no_cycle(session: Session, name: str, query: Query) -> None:
@@ -393,6 +426,11 @@ def alter_view(context: StatementContext, statement: AlterView) -> Result:
 
 def drop_view(context: StatementContext, statement: DropView) -> Result:
     name = statement.name[-1]
+    is_temporary = len(statement.name) == 1 and name in context.session.views
+    if not statement.temporary and not is_temporary:
+        found = context.session.find(statement.name)
+        if found.catalog.drop_view(found.name):
+            return summary(f"view {found.name} dropped")
     if context.session.views.pop(name, None) is None:
         if context.session.spark_started and context.session.spark.catalog.dropTempView(name):
             return summary(f"view {name} dropped")

@@ -77,9 +77,16 @@ def _tables(context: StatementContext, statement: Show) -> Result:
 def _views(context: StatementContext, statement: Show) -> Result:
     import pyarrow as pa
 
-    names = _like(sorted(context.session.views), statement)
+    session = context.session
+    catalog, database = session.find_database(statement.name)
+    stored = _like(catalog.views(database), statement)
+    temporary = [] if statement.name else _like(sorted(session.views), statement)
     return rows(
-        {"namespace": [""] * len(names), "viewName": names, "isTemporary": [True] * len(names)},
+        {
+            "namespace": [database] * len(stored) + [""] * len(temporary),
+            "viewName": stored + temporary,
+            "isTemporary": [False] * len(stored) + [True] * len(temporary),
+        },
         {"isTemporary": pa.bool_()},
     )
 
@@ -159,9 +166,11 @@ def _functions(context: StatementContext, statement: Show) -> Result:
     from paimon_nb.spark.errors import spark_errors
 
     scope = statement.text.split()[1].upper()
+    catalog, database = context.session.find_database(())
+    stored = [] if scope == "SYSTEM" else [f"{database}.{name}" for name in catalog.functions(database)]
     with spark_errors(context.text, statement.span):
         listed = context.session.spark.sql(f"SHOW {'' if scope == 'FUNCTIONS' else scope} FUNCTIONS").collect()
-    return rows({"function": _like([r[0] for r in listed], statement)})
+    return rows({"function": _like([*(r[0] for r in listed), *stored], statement)})
 
 
 def _table_extended(context: StatementContext, statement: Show) -> Result:

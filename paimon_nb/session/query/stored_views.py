@@ -1,0 +1,62 @@
+"""Views that a catalog stores: created, dropped, and found where no table has the name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from paimon_nb.base.errors import NameError_, SqlAnalysisError, UnsupportedFormat
+from paimon_nb.base.identifier import Identifier
+from paimon_nb.plan import CreateView, TableRef
+from paimon_nb.session.core.session import Session
+from paimon_nb.sql import parse
+
+_HEAD = "CREATE TEMPORARY VIEW v AS "
+_open: ContextVar[tuple[tuple[str, Identifier], ...]] = ContextVar("views that are being read", default=())
+
+
+def find_view(session: Session, ref: TableRef) -> tuple[str, Identifier, CreateView, str] | None:
+    """Catalog, name, definition and text of the stored view that a reference names; None if there is none.
+
+    Raises: UnsupportedFormat: its query is not in a dialect of this product.
+    """
+    if ref.function is not None or ref.travel is not None:
+        return None
+    try:
+        found = session.find(ref.parts)
+        stored = None if found.name.system is not None else found.catalog.view(found.name)
+    except NameError_:
+        return None
+    if stored is None:
+        return None
+    text = _HEAD + stored.query
+    try:
+        [definition] = parse(text)
+    except (NameError_, ValueError):
+        definition = None
+    if not isinstance(definition, CreateView):
+        raise UnsupportedFormat(
+            f"view {found.name}: its query cannot be read: {stored.query:.100}",
+            hint="create the view again with a query in Spark's or Flink's dialect",
+            feature="view",
+        )
+    return found.catalog.name, found.name, definition, text
+
+
+@contextmanager
+def inside_view(session: Session, catalog: str, name: Identifier) -> Iterator[None]:
+    """Names are resolved in the view's database. Raises SqlAnalysisError for a view that reads itself."""
+    reading = _open.get()
+    if (catalog, name) in reading:
+        raise SqlAnalysisError(
+            f"view {name} reads itself", hint="DROP VIEW, then create it with another query", name=str(name)
+        )
+    token = _open.set((*reading, (catalog, name)))
+    before = session.current_catalog, session.current_database
+    session.current_catalog, session.current_database = catalog, name.database
+    try:
+        yield
+    finally:
+        session.current_catalog, session.current_database = before
+        _open.reset(token)

@@ -1,0 +1,151 @@
+"""Tables of a REST catalog in Spark SQL, Flink SQL, procedures, system tables and streams."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from rest_server import RestServer
+
+import paimon_nb
+from paimon_nb.base.errors import AlreadyExists, PaimonError, SqlAnalysisError, TableNotFound
+from paimon_nb.base.identifier import Identifier
+
+
+@pytest.fixture
+def server(tmp_path):
+    with RestServer(tmp_path / "w") as running:
+        running.token = "a-token"
+        yield running
+
+
+@pytest.fixture
+def wb(server):
+    options = {k: v for k, v in server.options().items() if k not in ("type", "warehouse")}
+    with paimon_nb.connect("w", options=options) as opened:
+        yield opened
+
+
+def create(wb) -> None:
+    wb.run(
+        "CREATE TABLE t (id INT, v STRING, dt STRING, PRIMARY KEY (id, dt) NOT ENFORCED) PARTITIONED BY (dt)"
+        " WITH ('bucket' = '1', 'changelog-producer' = 'input')"
+    )
+
+
+def test_create_catalog(server, tmp_path):
+    with paimon_nb.connect(str(tmp_path / "local")) as wb:
+        given = ", ".join(f"'{k}' = '{v}'" for k, v in server.options().items())
+        wb.run(f"CREATE CATALOG remote WITH ({given})")
+        wb.run("CREATE DATABASE remote.d; CREATE TABLE remote.d.t (id INT)")
+        wb.table("remote.d.t").append(pa.table({"id": pa.array([1, 2], pa.int32())}))
+        assert wb.table("remote.d.t").to_arrow().column("id").to_pylist() == [1, 2]
+        shown = str(wb.run("SHOW CREATE CATALOG remote").arrow.to_pylist())
+        assert "a-token" not in shown
+        assert "rest" in shown
+    assert server.catalog.tables("d") == ["t"]
+
+
+def test_statements_that_need_no_spark(server, wb):
+    create(wb)
+    wb.run("INSERT INTO t VALUES (1, 'a', 'x'), (2, 'b', 'y')")
+    wb.run("CREATE TABLE other (id INT); DROP TABLE other")
+    wb.run("ALTER TABLE t ADD n BIGINT COMMENT 'a number'; ALTER TABLE t SET ('snapshot.num-retained.max' = '30')")
+    wb.run("CALL sys.create_tag('t', 'first'); CALL sys.create_branch('t', 'b', 'first')")
+    wb.run("INSERT INTO t VALUES (3, 'c', 'x', 7)")
+    assert wb.table("t").to_arrow().sort_by("id").column("n").to_pylist() == [None, None, 7]
+    wb.run("CALL sys.rollback_to('t', 'first')")
+    assert wb.table("t").count() == 2
+    assert wb.table("t$branch_b").count() == 2
+    assert wb.table("t").tags().column("tag_name").to_pylist() == ["first"]
+    note = " ".join(wb.run("DROP TABLE t").notes)
+    assert "UNDROP" not in note
+
+
+@pytest.mark.spark
+def test_spark_and_flink_sql(server, wb):
+    create(wb)
+    wb.sql("INSERT INTO t SELECT CAST(id AS INT), concat('v', id), IF(id % 2 = 0, 'x', 'y') FROM range(100)")
+    wb.sql("UPDATE t SET v = 'new' WHERE id < 10; DELETE FROM t WHERE id >= 90")
+    wb.sql("MERGE INTO t USING (SELECT 5 AS id, 'y' AS dt) s ON t.id = s.id AND t.dt = s.dt WHEN MATCHED THEN DELETE")
+    found = wb.sql(
+        "SELECT dt, COUNT(*) AS n, SUM(CASE WHEN v = 'new' THEN 1 ELSE 0 END) AS m FROM t GROUP BY dt ORDER BY dt"
+    )
+    assert [tuple(r) for r in found.collect()] == [("x", 45, 5), ("y", 44, 4)]
+    wb.sql("INSERT OVERWRITE t PARTITION (dt = 'x') SELECT 1, 'only'")
+    old = wb.sql("SELECT COUNT(*) AS n FROM t /*+ OPTIONS('scan.snapshot-id' = '1') */").collect()[0].n
+    files = wb.sql("SELECT COUNT(*) AS n FROM t$files WHERE `partition` = '{x}'").collect()[0].n
+    assert (old, files, wb.sql("SELECT COUNT(*) AS n FROM t").collect()[0].n) == (100, 1, 45)
+    wb.sql("CALL sys.compact(`table` => 'default.t', compact_strategy => 'full')")
+    assert wb.sql("SELECT COUNT(*) AS n FROM t").collect()[0].n == 45
+    commits = server.count("POST", "/commit")
+    assert commits == len(server.catalog.table(Identifier("default", "t")).snapshots())
+
+
+@pytest.mark.spark
+def test_catalog_by_spark_settings(server, wb):
+    for key, value in server.options().items():
+        if key != "type":
+            wb.spark.conf.set(f"spark.sql.catalog.far.{key}", value)
+    wb.spark.conf.set("spark.sql.catalog.far", "org.apache.paimon.spark.SparkCatalog")
+    wb.sql("CREATE TABLE far.default.s (id INT); INSERT INTO far.default.s VALUES (1), (2)")
+    assert sorted(r.id for r in wb.spark.table("far.default.s").collect()) == [1, 2]
+
+
+@pytest.mark.spark
+def test_streams(server, wb):
+    create(wb)
+    wb.run("CREATE TABLE copy (id INT, v STRING, dt STRING, PRIMARY KEY (id, dt) NOT ENFORCED) WITH ('bucket' = '1')")
+    wb.run("INSERT INTO t VALUES (1, 'a', 'x')")
+    wb.run("SET 'execution.runtime-mode' = 'streaming'")
+    wb.run("SET 'execution.checkpointing.interval' = '200 ms'")
+    job = wb.sql("INSERT INTO copy SELECT id, v, dt FROM t")
+    try:
+        wb.table("t").upsert(pa.table({"id": pa.array([2], pa.int32()), "v": ["b"], "dt": ["x"]}))
+        assert job.wait_for(lambda: wb.table("copy").count() == 2)
+        assert sorted(wb.table("copy").to_arrow().column("v").to_pylist()) == ["a", "b"]
+    finally:
+        wb.run(f"STOP JOB '{job.id[:8]}'")
+
+
+def test_stored_views_and_functions_are_listed(server, wb):
+    server.views["default", "v"] = {"fields": [], "query": "SELECT 1"}
+    server.functions["default", "f"] = {"name": "f"}
+    assert wb.run("SHOW VIEWS").arrow.to_pylist() == [{"namespace": "default", "viewName": "v", "isTemporary": False}]
+    assert wb.session.catalog.functions("default") == ["f"]
+    server.unsupported.update({"GET databases/*/views", "GET databases/*/functions"})
+    assert (wb.session.catalog.views("default"), wb.session.catalog.functions("default")) == ([], [])
+
+
+@pytest.mark.spark
+def test_stored_views(server, wb):
+    create(wb)
+    wb.run("INSERT INTO t VALUES (1, 'a', 'x'), (2, 'b', 'y')")
+    wb.run("CREATE VIEW v AS SELECT id, v AS text FROM t WHERE id > 1")
+    wb.run("CREATE DATABASE d; CREATE VIEW d.twice (a, b) AS SELECT id, concat(text, text) FROM default.v")
+    assert [f["name"] for f in server.views["d", "twice"]["fields"]] == ["a", "b"]
+    wb.run("USE d")
+    assert [tuple(r) for r in wb.sql("SELECT a, b FROM twice").collect()] == [(2, "bb")]
+    assert wb.sql("SELECT COUNT(*) AS n FROM default.v JOIN default.t ON v.id = t.id").collect()[0].n == 1
+    with pytest.raises(AlreadyExists, match=r"view d\.twice exists already"):
+        wb.run("CREATE VIEW twice AS SELECT 1 AS one")
+    wb.run("CREATE OR REPLACE VIEW twice AS SELECT 1 AS one")
+    assert wb.sql("SELECT * FROM twice").columns == ["one"]
+    wb.run("DROP VIEW twice; DROP VIEW IF EXISTS twice")
+    assert wb.session.catalog.views("d") == []
+    with pytest.raises(TableNotFound):
+        wb.sql("SELECT * FROM twice")
+
+
+@pytest.mark.spark
+def test_views_of_other_clients(server, wb):
+    create(wb)
+    wb.run("INSERT INTO t VALUES (1, 'a', 'x')")
+    server.views["default", "flinks"] = {"fields": [], "query": "?", "dialects": {"flink": "SELECT `t`.`id` FROM `t`"}}
+    assert [r.id for r in wb.sql("SELECT * FROM flinks").collect()] == [1]
+    server.views["default", "a"] = {"fields": [], "query": "SELECT * FROM b"}
+    server.views["default", "b"] = {"fields": [], "query": "SELECT * FROM a"}
+    with pytest.raises(SqlAnalysisError, match="reads itself"):
+        wb.sql("SELECT * FROM a")
+    server.views["default", "broken"] = {"fields": [], "query": "THIS IS NOT SQL"}
+    with pytest.raises(PaimonError, match="broken"):
+        wb.sql("SELECT * FROM broken")
