@@ -1,1 +1,1 @@
-"""Level 5: Spark. Sessions, reads, writes and compactions of Paimon tables as Spark work. Knows plans and tables, no SQL text."""
+"""Level 5: Spark. Sessions, reads, writes, streams and compactions of Paimon tables in Spark. Contains no SQL parsing."""

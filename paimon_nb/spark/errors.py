@@ -1,7 +1,7 @@
-"""Spark's exceptions as ours: one sentence, the place in the user's text, the next step. Knows no table.
+"""Translates Spark's exceptions to `PaimonError`: one sentence, the position in the user's SQL, a hint.
 
-Errors of ours that are raised inside a Spark task cross the JVM as text; `crossing_tasks` packs them so that `translate`
-gives them back with their class and facts.
+A `PaimonError` that is raised inside a Spark task passes through the JVM as text. `crossing_tasks` serializes it, and
+`translate` restores its class and facts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from paimon_nb.base.identifier import quote
 from paimon_nb.base.registry import nearest
 from paimon_nb.plan.metadata_columns import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
 from paimon_nb.spark.runtime.worker_pool import forget_dead_workers
-from paimon_nb.spark.runtime.worker_setup import ready_for_the_next, small
+from paimon_nb.spark.runtime.worker_setup import prepare_next_task, use_jemalloc
 
 if TYPE_CHECKING:
     from paimon_nb.plan import Span
@@ -55,10 +55,12 @@ R = TypeVar("R")
 def spark_errors(
     text: str | None = None, span: Span | None = None, columns: Callable[[], Sequence[str]] = tuple
 ) -> Iterator[None]:
-    """Inside the block, an exception of Spark's leaves as one of ours.
+    """Translate exceptions of Spark inside the block.
 
     Args:
-        text: the user's whole text, to find the place in. span: the statement's part of it.
+        text: the user's SQL, for the position of the error.
+        span: the statement's part of it.
+        columns: the column names that an unknown column is compared with.
     """
     try:
         yield
@@ -77,7 +79,7 @@ def translate(
     span: Span | None = None,
     columns: Callable[[], Sequence[str]] = tuple,
 ) -> PaimonError | None:
-    """The error of ours that an exception of Spark's means; None for an exception that is not Spark's."""
+    """The `PaimonError` for an exception of Spark; None for other exceptions."""
     if isinstance(error, PaimonError):
         return error
     if not _is_spark(error):
@@ -91,7 +93,7 @@ def translate(
         return Cancelled("the work was cancelled", hint="nothing was committed; run the statement again")
     lost = None if _TRACE_END.search(whole) else _lost_worker(whole)
     if lost is not None:
-        forget_dead_workers()  # or the statement fails once for each of them
+        forget_dead_workers()  # otherwise the next statements fail once per dead worker
         return EngineError(
             lost, hint="run the statement again; a stream resumes from its checkpoint", condition=condition
         )
@@ -109,7 +111,7 @@ def translate(
 
 
 def _lost_worker(whole: str) -> str | None:
-    """What the end of one of Spark's Python processes looks like from outside."""
+    """The message for an ended Python process of Spark; None for other errors."""
     if "Python worker failed to connect back" in whole:
         return "a Python worker of Spark did not start within ten seconds; the machine may be overloaded"
     if "Python worker exited unexpectedly" in whole:
@@ -120,7 +122,7 @@ def _lost_worker(whole: str) -> str | None:
 
 
 def first_sentence(message: str) -> str:
-    """A message of Spark's without condition, SQL state, hints and stack."""
+    """The first sentence of a Spark message, without error condition, SQL state, hints and stack."""
     text = _SQL_STATE.sub("", _CONDITION.sub("", message)).strip()
     text = _OUR_VIEW.sub("", text)
     lines = [line for line in text.splitlines() if line.strip()]
@@ -132,11 +134,11 @@ def first_sentence(message: str) -> str:
 
 
 def crossing_tasks(function: Callable[P, Iterator[R]]) -> Callable[P, Iterator[R]]:
-    """Decorate a generator function that runs inside Spark tasks: its errors of ours cross the JVM whole."""
+    """Decorates a generator function that runs inside Spark tasks: `translate` restores its errors in the driver."""
 
     @functools.wraps(function)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> Iterator[R]:
-        small()
+        use_jemalloc()
         with packed_errors():
             yield from function(*args, **kwargs)
 
@@ -145,17 +147,17 @@ def crossing_tasks(function: Callable[P, Iterator[R]]) -> Callable[P, Iterator[R
 
 @contextmanager
 def packed_errors() -> Iterator[None]:
-    """Inside a task: an error of ours leaves as text that `translate` understands."""
+    """Inside a task: raise a `PaimonError` as text that `translate` restores."""
     try:
         yield
     except PaimonError as error:
         raise RuntimeError(pack(error)) from error
     finally:
-        ready_for_the_next()
+        prepare_next_task()
 
 
 def pack(error: PaimonError) -> str:
-    """An error as text that survives Spark's wrapping."""
+    """An error as text that stays intact inside Spark's messages."""
     facts = {k: v if isinstance(v, str | int | float | bool | type(None)) else str(v) for k, v in error.facts.items()}
     body = {"kind": type(error).__name__, "message": error.message, "hint": error.hint, "facts": facts}
     return f"{_MARK}{json.dumps(body)}{_MARK}"
@@ -188,7 +190,7 @@ def _kind(error: BaseException) -> type[PaimonError]:
 def _call(error: BaseException, method: str) -> Any:
     try:
         return getattr(error, method)()
-    except Exception:  # a JVM that is gone cannot tell more
+    except Exception:  # the JVM has ended
         return None
 
 
@@ -210,10 +212,10 @@ def _hint(
     condition: str | None, parameters: dict[str, str], columns: Callable[[], Sequence[str]] = tuple
 ) -> str | None:
     if "__paimon_" in parameters.get("objectName", ""):
-        places = f"{FILE_PATH}, {ROW_INDEX}, {PARTITION} and {BUCKET}"
-        return f"tables have {places}; those with a primary key once their rows need no merging (CALL sys.compact)"
+        known_columns = f"{FILE_PATH}, {ROW_INDEX}, {PARTITION} and {BUCKET}"
+        return f"metadata columns are {known_columns}; a table with primary keys has them after CALL sys.compact"
     if condition and condition.startswith("UNRESOLVED_COLUMN") and (known := columns()):
-        # Spark saw only the columns that the query names, so its own suggestions are among those.
+        # Spark knows only the columns that the query names, so its suggestions are among those.
         unknown = _NAME_PART.findall(parameters.get("objectName", ""))[-1:]
         near = nearest(unknown[0].replace("``", "`"), known) if unknown else None
         return f"did you mean {quote(near)}?" if near else f"columns: {', '.join(known[:20])}"
@@ -235,7 +237,7 @@ def _hint(
 def _position(
     error: BaseException, whole: str, parameters: dict[str, str], text: str, span: Span | None
 ) -> tuple[int | None, int | None]:
-    """The offending characters in the user's text. Spark saw the text with table names replaced, so words are looked for."""
+    """The position of the error in the user's SQL. Spark got the SQL with other table names, so the text is searched."""
     low, high = (span.start, span.stop) if span is not None else (0, len(text))
     contexts = _call(error, "getQueryContext") or []
     if contexts:
@@ -253,7 +255,7 @@ def _position(
 
 
 def _nearest(text: str, word: str, low: int, high: int, target: int) -> tuple[int | None, int | None]:
-    """The occurrence of `word` within [low, high) that starts closest to `wanted`."""
+    """The occurrence of `word` within [low, high) that starts closest to `target`."""
     if not word:
         return None, None
     starts = [m.start() for m in re.finditer(re.escape(word), text[low:high])]

@@ -1,14 +1,14 @@
-"""Paimon's types as Spark's and back, for schemas and for rows. Knows no table and starts no JVM.
+"""Converts Paimon types to Spark types and back, for schemas and for rows. Starts no JVM.
 
 | Paimon | Spark | Arrow between them |
 |---|---|---|
 | TINYINT .. BIGINT, FLOAT, DOUBLE, BOOLEAN, DATE, DECIMAL, BYTES | the same | as in `format/types/arrow.py` |
-| CHAR, VARCHAR, STRING | STRING, padding as stored | string |
+| CHAR, VARCHAR, STRING | STRING, with the stored padding | string |
 | TIMESTAMP(p <= 6) / LTZ(p <= 6) | TIMESTAMP_NTZ / TIMESTAMP | timestamp[us], tz UTC for LTZ |
-| TIMESTAMP(7..9) / LTZ(7..9) | STRING 'yyyy-MM-dd HH:mm:ss.nnnnnnnnn', LTZ in UTC with a 'Z' behind | string: Spark has no nanoseconds, nothing may be lost |
+| TIMESTAMP(7..9) / LTZ(7..9) | STRING 'yyyy-MM-dd HH:mm:ss.nnnnnnnnn', LTZ in UTC with a trailing 'Z' | string: Spark has no nanoseconds |
 | TIME(p) | TIME(p), p <= 6; on Spark 4.0 STRING 'HH:mm:ss.nnn' | time64[ns]; on Spark 4.0 string |
 | MULTISET<e> | MAP<e, INT> | map |
-| VARIANT | VARIANT | struct tagged as Spark tags it |
+| VARIANT | VARIANT | struct with Spark's field metadata |
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from pyspark.sql import types as spark
 
 NANO_DIGITS = 6
-"""Fractional digits up to which Spark holds a timestamp."""
+"""Fractional digits of Spark's timestamps."""
 SPARK_VARIANT = pa.struct(
     [pa.field("value", pa.binary(), False), pa.field("metadata", pa.binary(), False, metadata={b"variant": b"true"})]
 )
@@ -59,7 +59,7 @@ _BATCH_ROWS = 1 << 16
 
 
 def spark_type(t: DataType) -> spark.DataType:
-    """The Spark type that stands for a Paimon type."""
+    """The Spark type of a Paimon type."""
     from pyspark.sql import types as T
 
     match t:
@@ -89,22 +89,22 @@ def spark_type(t: DataType) -> spark.DataType:
 
 
 def spark_schema(fields: Iterable[DataField]) -> spark.StructType:
-    """Columns as Spark sees them; all nullable, as Spark makes every file's columns."""
+    """The Spark schema of columns. All are nullable, as Spark treats the columns of every file."""
     from pyspark.sql import types as T
 
     return T.StructType([T.StructField(f.name, spark_type(f.type), True) for f in fields])
 
 
 def fields_of_spark(schema: spark.StructType) -> tuple[DataField, ...]:
-    """Paimon columns for a Spark schema, for tables made from DataFrames. Ids are numbered as Java does at creation.
+    """Paimon columns of a Spark schema, for a table created from a DataFrame, with the field ids that Java assigns.
 
     Raises:
-        SchemaMismatch: a type that Paimon has no form for (intervals, void, user-defined types).
+        SchemaMismatch: Paimon has no such type (intervals, void, user-defined types).
     """
     counter = iter(range(1 << 30)).__next__
     fields = []
     for field in schema.fields:
-        number = counter()  # a top-level column takes its id before the fields nested in it
+        number = counter()  # a top-level column gets its id before its nested fields
         comment = (field.metadata or {}).get("comment")
         fields.append(DataField(number, field.name, from_spark_type(field.dataType, field.nullable, counter), comment))
     return tuple(fields)
@@ -160,7 +160,7 @@ def from_spark_type(t: spark.DataType, nullable: bool = True, next_id: Callable[
 
 
 def spark_arrow_type(t: DataType) -> pa.DataType:
-    """The Arrow type in which Spark takes and gives values of a Paimon type."""
+    """The Arrow type in which Spark exchanges values of a Paimon type."""
     match t:
         case Timestamp():
             return pa.string() if is_nano(t) else pa.timestamp("us")
@@ -186,27 +186,28 @@ def spark_arrow_schema(fields: Iterable[DataField]) -> pa.Schema:
 
 
 def to_spark_arrow(table: pa.Table, fields: Iterable[DataField]) -> pa.Table:
-    """Rows of a table in the form that Spark takes. `table` has the columns of `fields`, in that order."""
+    """Rows in Spark's Arrow types. `table` has the columns of `fields`, in that order."""
     fields = tuple(fields)
     columns = [_each_chunk(table.column(i), partial(_to_spark, t=f.type)) for i, f in enumerate(fields)]
     return pa.table(columns, schema=spark_arrow_schema(fields))
 
 
 def task_batches(table: pa.Table, fields: Iterable[DataField]) -> Iterator[pa.RecordBatch]:
-    """The same in batches, as a task hands them to Spark: never an empty one, which Spark may take for the end."""
+    """The same rows in batches, for Spark. No batch is empty: Spark may take an empty batch for the end."""
     rows = to_spark_arrow(table, fields)
     return (b for b in rows.to_batches(max_chunksize=_BATCH_ROWS) if b.num_rows)
 
 
 def from_spark_arrow(table: pa.Table, fields: Iterable[DataField], zone: str = "UTC") -> pa.Table:
-    """Rows that Spark gave (`toArrow`, a batch inside `mapInArrow`) in the table's own Arrow types.
+    """Rows from Spark (`toArrow`, a batch inside `mapInArrow`) in Paimon's Arrow types.
 
     Args:
         table: the columns of `fields`, in that order.
-        zone: session time zone, for text that becomes TIMESTAMP_LTZ(7..9) and names no zone.
+        fields: the columns and their Paimon types.
+        zone: the session's time zone, for text without a zone that becomes TIMESTAMP_LTZ(7..9).
 
     Raises:
-        SchemaMismatch: text that is no timestamp, a type that does not fit.
+        SchemaMismatch: a text is not a timestamp, or a value does not fit its type.
     """
     fields = tuple(fields)
     columns = [
@@ -233,7 +234,7 @@ def _to_spark(array: pa.Array, t: DataType) -> pa.Array:
             zoned = isinstance(t, LocalZonedTimestamp)
             return pc.binary_join_element_wise(text, "Z", "") if zoned else text
         case Atomic(name="VARIANT"):
-            # Under a NULL the children hold something: PySpark casts the struct and refuses NULL in a required child.
+            # The children of a NULL need a value: PySpark casts the struct and rejects NULL in a required child.
             return _rebuild_struct(array, SPARK_VARIANT, [lambda a: a.fill_null(b"")] * 2)
         case Array() | Map() | Multiset() | Row():
             return _nested(array, target, [partial(_to_spark, t=c) for c in t.children])
@@ -250,7 +251,7 @@ def _from_spark(array: pa.Array, t: DataType, zone: str, where: str) -> pa.Array
         case Timestamp() | LocalZonedTimestamp():
             if is_nano(t):
                 return _parse_nanos(array, t, zone, where)
-            # The instants as UTC: in the session's zone an hour may be there twice, and arithmetic refuses it.
+            # As UTC: an hour may occur twice in the session's zone, which Arrow's arithmetic rejects.
             timestamps = array.cast(pa.timestamp("us", tz="UTC" if array.type.tz else None))
             return _floor(timestamps, t.precision).cast(target)
         case Time():
@@ -271,14 +272,14 @@ def _from_spark(array: pa.Array, t: DataType, zone: str, where: str) -> pa.Array
 
 
 def _floor(array: pa.Array, precision: int) -> pa.Array:
-    """Drop the digits that TIMESTAMP(precision) has not: Spark's timestamps always come with six."""
+    """Drop the fractional digits beyond `precision`: Spark's timestamps always have six."""
     if precision >= NANO_DIGITS:
         return array
     return pc.floor_temporal(array, multiple=10 ** (NANO_DIGITS - precision), unit="microsecond")
 
 
 def _parse_nanos(array: pa.Array, t: DataType, zone: str, where: str) -> pa.Array:
-    """Text, or a timestamp of Spark's, as timestamp[ns]."""
+    """Text, or Spark's timestamps, as timestamp[ns]."""
     target = arrow_type(t)
     if pa.types.is_timestamp(array.type):
         return array.cast(target)
@@ -294,8 +295,8 @@ def _parse_nanos(array: pa.Array, t: DataType, zone: str, where: str) -> pa.Arra
         return pc.coalesce(instants, placed)
     except pa.ArrowInvalid as error:
         raise SchemaMismatch(
-            f"column {where!r}: not every text is a timestamp: {error}",
-            hint=f"the column is {t}; Spark gives it as text 'yyyy-MM-dd HH:mm:ss.nnnnnnnnn'",
+            f"column {where!r}: a text is not a timestamp: {error}",
+            hint=f"the column is {t}; write the text as 'yyyy-MM-dd HH:mm:ss.nnnnnnnnn'",
             column=where,
         ) from None
 
@@ -307,12 +308,12 @@ def _parse_times(array: pa.Array, where: str) -> pa.Array:
         return text.cast(pa.timestamp("ns")).cast(pa.time64("ns"))
     except pa.ArrowInvalid as error:
         raise SchemaMismatch(
-            f"column {where!r}: not every text is a time: {error}", hint="write times as 'HH:mm:ss.nnn'", column=where
+            f"column {where!r}: a text is not a time: {error}", hint="write times as 'HH:mm:ss.nnn'", column=where
         ) from None
 
 
 def _nested(array: pa.Array, target: pa.DataType, convert: Sequence[Callable[[pa.Array], pa.Array]]) -> pa.Array:
-    """An array of lists, maps or structs with every child converted."""
+    """An array of lists, maps or structs, with converted children."""
     if pa.types.is_struct(target):
         return _rebuild_struct(array, target, convert)
     if pa.types.is_large_list(array.type) or pa.types.is_fixed_size_list(array.type):

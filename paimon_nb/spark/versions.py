@@ -1,4 +1,4 @@
-"""What differs between the Spark releases that are supported: 4.0 to 4.3."""
+"""Differences between the supported Spark releases, 4.0 to 4.3."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @cache
 def has_time_type() -> bool:
-    """Whether Spark has a TIME type: since release 4.1. Before, a TIME column is text to Spark."""
+    """Whether Spark has the TIME type, since release 4.1. In Spark 4.0 a TIME column is a STRING."""
     from pyspark.sql import types
 
     return hasattr(types, "TimeType")
@@ -31,7 +31,7 @@ def arrow_udf(function: Callable[[pa.Array], pa.Array], returns: DataType) -> Ca
 
 
 def repartition_by_id(frame: DataFrame, partitions: int, number: Column) -> DataFrame:
-    """Rows shuffled so that a row goes to the partition whose number (0 to `partitions` - 1) stands in a column."""
+    """Shuffle each row to the partition whose number (0 to `partitions` - 1) is in the column `number`."""
     if hasattr(frame, "repartitionById"):  # since release 4.1
         return frame.repartitionById(partitions, number)
     from pyspark.sql import functions as F
@@ -42,11 +42,11 @@ def repartition_by_id(frame: DataFrame, partitions: int, number: Column) -> Data
 
 @cache
 def _keys_by_partition(partitions: int) -> tuple[int, ...]:
-    """For each partition a BIGINT that Spark's hash partitioning puts there. Its hash is Murmur3 with seed 42, as Paimon's."""
+    """A BIGINT per partition that Spark's hash partitioning assigns to it. Its hash is Murmur3 with seed 42, as Paimon's."""
     from paimon_nb.format.row.murmur import hash_words
 
     candidates = np.arange(partitions * 32 + 64, dtype=np.int64)
     homes = np.mod(hash_words([candidates]), partitions)
     found, first = np.unique(homes, return_index=True)
-    assert len(found) == partitions, "32 candidates a partition leave none empty"
+    assert len(found) == partitions, "32 candidates per partition suffice"
     return tuple(int(v) for v in candidates[first])

@@ -274,7 +274,7 @@ def test_metadata_columns_of_a_key_table_whose_rows_need_no_merging(swb):
     assert rows(swb, "SELECT * FROM t") == [(2, "b")]
     with pytest.raises(SqlAnalysisError, match="__paimon_file_path"):
         swb.run("SELECT __paimon_file_path FROM t")
-    with pytest.raises(UnsupportedOperation, match="merged of several files"):
+    with pytest.raises(UnsupportedOperation, match="merged from several files"):
         swb.run("DELETE FROM t WHERE __paimon_file_path = 'x'")
     swb.run("CALL sys.compact(table => 't')")
     assert rows(swb, "SELECT id, __paimon_row_index FROM t") == [(2, 0)]

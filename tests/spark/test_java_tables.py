@@ -38,8 +38,8 @@ def test_every_way_gives_what_our_reader_gives(spark, tables, one_of):
             wrong.append((str(table.name), f"{type(error).__name__}: {error}"[:300]))
             continue
         best = decide(table, limits=StrategyLimits(inline_bytes=-1))
-        ways |= {r.way for r in best.routes}
-        by_tasks = number % one_of == 0 and any(r.way is not ScanStrategy.TASKS for r in best.routes)
+        ways |= {r.strategy for r in best.routes}
+        by_tasks = number % one_of == 0 and any(r.strategy is not ScanStrategy.TASKS for r in best.routes)
         for chosen in (best, with_routes(best, ScanStrategy.TASKS))[: 1 + by_tasks]:
             try:
                 got = as_rows(to_arrow(frame_of(spark, chosen), chosen.fields))
@@ -50,7 +50,7 @@ def test_every_way_gives_what_our_reader_gives(spark, tables, one_of):
                 wrong.append(
                     (
                         str(table.name),
-                        [f"{r.way.value}: {r.why}" for r in chosen.routes][:2],
+                        [f"{r.strategy.value}: {r.why}" for r in chosen.routes][:2],
                         len(got),
                         len(expected),
                         new,

@@ -44,7 +44,7 @@ WHERE = [
 def test_the_rows_that_a_merge_gives(tmp_path, kind, where):
     table = scene(tmp_path, kind)
     chosen = decide(table, filter=where, limits=NOT_SMALL, columns=["k", "s", "a", "ts"], without_spark=True)
-    assert {r.way for r in chosen.routes} == {ScanStrategy.SEARCHED}
+    assert {r.strategy for r in chosen.routes} == {ScanStrategy.SEARCHED}
     expected = keep(where, table.to_arrow(), table.schema.fields).select(chosen_names(chosen))
     found = read_searched(chosen, chosen.plan.splits)
     assert found.schema.names == chosen_names(chosen)
@@ -80,7 +80,7 @@ def test_more_rows_than_thought_come_through_spark(spark, tmp_path, kind):
     for where, few in ((Compare("i", "=", 7), False), (Compare("i", "=", 99_999), True)):
         few_rows = StrategyLimits(inline_bytes=20_000, inline_rows=100)
         chosen = decide(table, filter=where, limits=few_rows, without_spark=True)
-        assert {r.way for r in chosen.routes} == {ScanStrategy.SEARCHED}
+        assert {r.strategy for r in chosen.routes} == {ScanStrategy.SEARCHED}
         assert (read_searched(chosen, chosen.plan.splits) is not None) is few
         got = to_arrow(frame_of(spark, chosen).where(f"i = {where.literal}"), chosen.fields)
         expected = keep(where, table.to_arrow(), table.schema.fields)
@@ -93,7 +93,7 @@ def test_too_many_rows_are_noticed_in_the_smallest_file(tmp_path, monkeypatch):
     for rows in (200_000, 20_000):
         table.upsert(pa.table({"k": np.arange(rows), "i": pa.array(np.arange(rows) % 2 * 1_000_000, pa.int32())}))
     chosen = decide(table, filter=Compare("i", "=", 0))
-    assert {r.way for r in chosen.routes} == {ScanStrategy.SEARCHED}
+    assert {r.strategy for r in chosen.routes} == {ScanStrategy.SEARCHED}
     looked = []
     monkeypatch.setattr(searching, "_threads", lambda files: 1)
     own = searching.open_data_file
@@ -124,7 +124,7 @@ def test_files_of_an_older_schema(tmp_path, change, where, found):
         wb.table("t").upsert(pa.table({"k": keys, "i": pa.array(keys, pa.int32()), "s": texts}))
     wb.run(change)
     chosen = decide(wb.table("t"), filter=where, limits=NOT_SMALL)
-    assert {r.way for r in chosen.routes} == {ScanStrategy.SEARCHED}
+    assert {r.strategy for r in chosen.routes} == {ScanStrategy.SEARCHED}
     rows = read_searched(chosen, chosen.plan.splits)
     assert (rows and rows.to_pylist()) == (found and [found])
 

@@ -43,7 +43,7 @@ def table(tmp_path_factory):
 )
 def test_few_keys_are_read_in_the_driver(table, where, way):
     chosen = decide(table, filter=where, limits=SMALL)
-    assert {r.way for r in chosen.routes} == {way}
+    assert {r.strategy for r in chosen.routes} == {way}
     every = table.to_arrow()
     expected = keep(where, every, table.schema.fields).sort_by("k")
     assert expected.num_rows

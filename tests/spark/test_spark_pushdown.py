@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from paimon_nb.format.types import DataField, parse_type
-from paimon_nb.spark.scan.pushdown import native_condition, usable
+from paimon_nb.spark.scan.pushdown import native_condition, pushable
 from paimon_nb.table.scan.predicate.model import And, Compare, In, IsNotNull, IsNull, Like, Not, Or, StartsWith
 
 FIELDS = [
@@ -57,15 +57,15 @@ NOW = dt.datetime(2024, 1, 1)
     ],
 )
 def test_leaves(leaf, zone, kept):
-    assert usable(leaf, FIELDS, zone) == (leaf if kept else None)
+    assert pushable(leaf, FIELDS, zone) == (leaf if kept else None)
 
 
 def test_a_conjunction_keeps_its_safe_parts_and_a_disjunction_only_whole():
     safe, unsafe = Compare("i", "=", 1), Compare("s", "=", 1)
-    assert usable(And((safe, unsafe)), FIELDS, "UTC") == safe
-    assert usable(Or((safe, unsafe)), FIELDS, "UTC") is None
-    assert usable(And((Or((safe, unsafe)), IsNull("s"))), FIELDS, "UTC") == IsNull("s")
-    assert usable(None, FIELDS, "UTC") is None
+    assert pushable(And((safe, unsafe)), FIELDS, "UTC") == safe
+    assert pushable(Or((safe, unsafe)), FIELDS, "UTC") is None
+    assert pushable(And((Or((safe, unsafe)), IsNull("s"))), FIELDS, "UTC") == IsNull("s")
+    assert pushable(None, FIELDS, "UTC") is None
 
 
 @pytest.mark.spark

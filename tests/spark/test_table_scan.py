@@ -66,12 +66,12 @@ def test_every_way_gives_the_same_rows(spark, tmp_path, kind, partitioned, odd):
     for chosen in (decide(table), best, with_routes(best, ScanStrategy.TASKS)):
         got = to_arrow(frame_of(spark, chosen), chosen.fields)
         assert got.column_names == list(table.schema.names)
-        assert as_rows(got) == expected, {r.way for r in chosen.routes}
+        assert as_rows(got) == expected, {r.strategy for r in chosen.routes}
 
 
 def test_ways_are_the_ones_expected(tmp_path):
     seen = {
-        kind: {r.way for r in decide(build(tmp_path, kind, partitioned=False, odd=False, seed=2), limits=StrategyLimits(inline_bytes=0)).routes}
+        kind: {r.strategy for r in decide(build(tmp_path, kind, partitioned=False, odd=False, seed=2), limits=StrategyLimits(inline_bytes=0)).routes}
         for kind in ("append", "deduplicate", "partial-update", "avro")
     }  # fmt: skip
     assert seen == {

@@ -46,7 +46,6 @@ NAMES_LEFT: dict[str, int] = {
     "plan": 5,
     "procedures": 38,
     "session": 9,
-    "spark": 101,
     "sql": 63,
 }
 PHRASES_LEFT: dict[str, int] = {
@@ -57,7 +56,6 @@ PHRASES_LEFT: dict[str, int] = {
     "plan": 6,
     "procedures": 22,
     "session": 5,
-    "spark": 57,
     "sql": 19,
     "table": 2,
 }

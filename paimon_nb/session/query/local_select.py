@@ -108,9 +108,9 @@ def columns_of(selection: Selection, fields: Sequence[DataField]) -> list[tuple[
 
 def means_the_same(condition: Predicate | None, fields: Sequence[DataField]) -> bool:
     """Whether the condition has the same meaning in Spark, in every time zone."""
-    from paimon_nb.spark.scan.pushdown import usable
+    from paimon_nb.spark.scan.pushdown import pushable
 
-    return condition is None or usable(condition, fields, zone="?") == condition
+    return condition is None or pushable(condition, fields, zone="?") == condition
 
 
 def _is_readable(session: Session, ref: TableRef) -> bool:
@@ -157,9 +157,9 @@ def _rows_of(scan: Relation, selection: Selection) -> pa.Table | None:
     from paimon_nb.spark.scan.table_scan import read_inline, read_searched
 
     splits = scan.plan.splits
-    if all(r.way is ScanStrategy.INLINE for r in scan.routes):
+    if all(r.strategy is ScanStrategy.INLINE for r in scan.routes):
         return read_inline(scan, splits)
-    if all(r.way is ScanStrategy.SEARCHED for r in scan.routes):
+    if all(r.strategy is ScanStrategy.SEARCHED for r in scan.routes):
         return read_searched(scan, splits)
     if selection.condition is not None or selection.order:
         return None

@@ -33,7 +33,7 @@ from paimon_nb.spark.errors import packed_errors
 from paimon_nb.spark.runtime.arrow_interop import session_zone
 from paimon_nb.spark.streaming import idle_checkpoint_timer
 from paimon_nb.spark.streaming.sink import claim_checkpoint
-from paimon_nb.spark.streaming.start import begun
+from paimon_nb.spark.streaming.start import start_query
 from paimon_nb.table.stream import StreamOffset
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def start_stream(
         store if late is None else _counting_late_rows(late, store)
     )
     writer = writer.trigger(processingTime=f"{_interval_ms(session)} milliseconds")
-    running = begun(writer.option("checkpointLocation", checkpoint).start)
+    running = start_query(writer.option("checkpointLocation", checkpoint).start)
     if late is not None:
         late.attach(running)
     if lookups is not None:

@@ -1,5 +1,5 @@
 # ruff: noqa: N802  the names are Spark's
-"""`df.mergeInto(table, condition)`: Spark's builder of a MERGE, said as the statement that it is. No rule lives here."""
+"""`df.mergeInto(table, condition)`: translates Spark's MERGE builder to a MERGE INTO statement."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _counter = itertools.count()
 
 
 class PaimonMerge:
-    """What `mergeInto` returns. Clauses are tried in the order in which they were added; `merge()` runs them."""
+    """The result of `mergeInto`. Clauses apply in the order in which they were added; `merge()` runs the statement."""
 
     def __init__(self, frame: DataFrame, table: str, condition: Column, session: SparkSession) -> None:
         self._frame, self._table, self._session = frame, split_name(table), session
         self._alias = _alias(frame)
         self._both = session.table(table).alias(self._table[-1]).crossJoin(frame.alias(self._alias))
-        self._condition, self._clauses, self._evolves = condition, list[str](), False
+        self._condition, self._clauses, self._evolves_schema = condition, list[str](), False
 
     def whenMatched(self, condition: Column | None = None) -> PaimonMerge.Clause:
         return self.Clause(self, "MATCHED", condition)
@@ -36,17 +36,21 @@ class PaimonMerge:
         return self.Clause(self, "NOT MATCHED BY SOURCE", condition)
 
     def withSchemaEvolution(self) -> PaimonMerge:
-        self._evolves = True
+        self._evolves_schema = True
         return self
 
     def merge(self) -> None:
-        """Raises: UnsupportedOperation: no clause. What MERGE INTO raises."""
+        """Run the MERGE INTO statement.
+
+        Raises:
+            UnsupportedOperation: there is no clause.
+        """
         if not self._clauses:
             raise UnsupportedOperation("mergeInto without a clause", hint=".whenMatched().updateAll(), for example")
         view = f"__paimon_merged_{next(_counter)}"
         self._frame.createOrReplaceTempView(view)
         try:
-            evolving = "WITH SCHEMA EVOLUTION " if self._evolves else ""
+            evolving = "WITH SCHEMA EVOLUTION " if self._evolves_schema else ""
             self._session.sql(
                 f"MERGE {evolving}INTO {'.'.join(map(quote, self._table))} USING {quote(view)} AS {quote(self._alias)} "
                 f"ON {self.render(self._condition)} {' '.join(self._clauses)}"
@@ -55,12 +59,12 @@ class PaimonMerge:
             self._session.catalog.dropTempView(view)
 
     def render(self, column: Column) -> str:
-        """A column as SQL text: what Spark makes of it where it sees both sides. Raises what an unknown name raises."""
-        made = analyzed_plan(self._both.select(column)).projectList().apply(0)
-        return str((made.child() if made.getClass().getSimpleName() == "Alias" else made).sql())
+        """A column as SQL text, resolved with the columns of the target and the source. Raises AnalysisException: unknown name."""
+        resolved = analyzed_plan(self._both.select(column)).projectList().apply(0)
+        return (resolved.child() if resolved.getClass().getSimpleName() == "Alias" else resolved).sql()
 
     class Clause:
-        """`WHEN ... THEN` before its action is said."""
+        """`WHEN ... THEN` without its action."""
 
         def __init__(self, merge: PaimonMerge, when: str, condition: Column | None) -> None:
             self._merge = merge
@@ -94,7 +98,7 @@ def _column(name: str) -> str:
 
 
 def _alias(frame: DataFrame) -> str:
-    """The name that `.alias(...)` gave the rows."""
+    """The name from `.alias(...)`, else 'source'."""
     plan = logical_plan(frame)
     named = plan.getClass().getSimpleName() == "SubqueryAlias"
     return str(plan.alias()) if named else "source"

@@ -1,9 +1,9 @@
 # ruff: noqa: N802, N803  the names are Spark's
-"""`wb.spark`: a real SparkSession that knows Paimon names. What a name means is asked from a resolver; no rule lives here.
+"""`wb.spark`: a SparkSession that knows Paimon tables. A resolver finds the tables; this module only extends Spark's API.
 
-The session is a subclass made over an existing one, so every DataFrame that comes from it carries it. `DataFrame.write`
-is a property of Spark's class that no session can choose (`writeStream`, `writeTo` and `mergeInto` likewise); `_hook_writers` makes it
-ask the session, once, and leaves the DataFrames of other sessions as they were.
+`PaimonSession` is a subclass of SparkSession over an existing session, so all its DataFrames refer to it. `DataFrame.write`,
+`writeStream`, `writeTo` and `mergeInto` are members of Spark's class. `_hook_writers` replaces them once: they return Paimon
+writers for the DataFrames of a `PaimonSession`, and Spark's own for all others.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 
 def paimon_session(plain: SparkSession, resolver: Resolver) -> PaimonSession:
-    """The session over `plain` for one resolver's workbench; the same object each time.
+    """The session of a resolver's workbench over `plain`; the same object in each call.
 
-    It also becomes what `SparkSession.builder.getOrCreate()` and `SparkSession.active()` return.
+    `SparkSession.builder.getOrCreate()` and `SparkSession.active()` return it from now on.
     """
     plain = plain_session(plain)
     known: dict[int, PaimonSession] = plain.__dict__.setdefault("_paimon_sessions", {})
@@ -59,7 +59,7 @@ class PaimonSession(ResolvingSession):
     """A SparkSession whose `sql`, `table`, `read` and DataFrame writers know Paimon tables."""
 
     def sql(self, sqlQuery: str, args: Any = None, **kwargs: Any) -> DataFrame:
-        """Like `SparkSession.sql`, in either dialect and with Paimon tables."""
+        """Like `SparkSession.sql`, in both dialects and with Paimon tables."""
         if not kwargs or "{" not in sqlQuery:
             return adopt(self._resolver.sql(sqlQuery, args, kwargs), self)
         from pyspark.sql.sql_formatter import SQLStringFormatter
@@ -71,13 +71,13 @@ class PaimonSession(ResolvingSession):
             formatter.clear()
 
     def table(self, tableName: str) -> DataFrame:
-        """The rows of a Paimon table, else of Spark's own."""
+        """The rows of a Paimon table, else of a table in Spark."""
         frame = self._resolver.table(split_name(tableName), {})
         return adopt(self._plain.table(tableName) if frame is None else frame, self)
 
     @property
     def catalog(self) -> Catalog:
-        """Catalogs, databases and tables by name: Paimon's, and Spark's own."""
+        """Catalogs, databases and tables of Paimon and of Spark."""
         return self._resolver.names(self)
 
     @property
@@ -91,14 +91,14 @@ class PaimonSession(ResolvingSession):
         return PaimonStreamReader(self)
 
     def createDataFrame(self, data: Any, *args: Any, **kwargs: Any) -> DataFrame:
-        """Like Spark's, without its loss of rows behind an empty chunk of an Arrow table."""
+        """Like `SparkSession.createDataFrame`, which loses the rows after an empty chunk of an Arrow table."""
         if type(data).__module__.startswith("pyarrow"):
             data = without_empty_batches(data)
         return super().createDataFrame(data, *args, **kwargs)
 
 
 class PaimonReader(OptionsMixin, DataFrameReader):
-    """`spark.read`: knows `format("paimon")`, and Paimon names in `table`."""
+    """`spark.read`: knows `format("paimon")` and Paimon tables in `table`."""
 
     def __init__(self, session: PaimonSession) -> None:
         super().__init__(session)
@@ -106,7 +106,7 @@ class PaimonReader(OptionsMixin, DataFrameReader):
 
     def load(self, path: str | list[str] | None = None, format: str | None = None,
              schema: StructType | str | None = None, **options: OptionalPrimitiveType) -> DataFrame:  # fmt: skip
-        """With format "paimon": the table at `path`, or named by the options `database` and `table`."""
+        """With format "paimon": the table at `path`, or the one in the options `database` and `table`."""
         if format is not None:
             self.format(format)
         self.options(**options)
@@ -131,14 +131,14 @@ class PaimonReader(OptionsMixin, DataFrameReader):
 
 
 class PaimonWriter(WriterOptionsMixin, DataFrameWriter):
-    """`df.write`: knows `format("paimon")`; without a format, names are Paimon's."""
+    """`df.write`: knows `format("paimon")`; without a format, table names are Paimon's."""
 
     def __init__(self, frame: DataFrame, session: PaimonSession) -> None:
         super().__init__(frame)
         self._frame, self._paimon = frame, session
         self._save_mode = "error"
         self._layout = ""
-        """The call that asked for Spark's own buckets or order."""
+        """The called method that is not supported for Paimon tables: bucketBy, clusterBy or sortBy."""
 
     def mode(self, saveMode: str | None) -> PaimonWriter:
         super().mode(saveMode)
@@ -163,7 +163,7 @@ class PaimonWriter(WriterOptionsMixin, DataFrameWriter):
 
     def save(self, path: str | None = None, format: str | None = None, mode: str | None = None,
              partitionBy: str | list[str] | None = None, **options: OptionalPrimitiveType) -> None:  # fmt: skip
-        """With format "paimon": into the table at `path`, or the one that the options `database` and `table` name."""
+        """With format "paimon": write to the table at `path`, or to the one in the options `database` and `table`."""
         self._take(format, mode, partitionBy, options)
         if not self._is_paimon:
             return super().save(path)
@@ -171,20 +171,20 @@ class PaimonWriter(WriterOptionsMixin, DataFrameWriter):
 
     def saveAsTable(self, name: str, format: str | None = None, mode: str | None = None,
                     partitionBy: str | list[str] | None = None, **options: OptionalPrimitiveType) -> None:  # fmt: skip
-        """Into a named table, made if it is absent; columns are matched by name, as Spark does for tables that exist."""
+        """Write to a named table, which is created if missing. Columns are matched by name, as Spark does for existing tables."""
         self._take(format, mode, partitionBy, options)
         if self._is_foreign:
             return super().saveAsTable(name)
         return self._store(split_name(name), self._save_mode, by_name=True)
 
     def insertInto(self, tableName: str, overwrite: bool | None = None) -> None:
-        """Into a table that exists; columns are matched by position."""
+        """Write to an existing table; columns are matched by position."""
         parts = split_name(tableName)
         if self._is_foreign or self._paimon._resolver.table(parts, {}) is None:
             return super().insertInto(tableName, overwrite)
         if self._partition_by:
             raise UnsupportedOperation(
-                "insertInto() goes by the table's own partitions", hint="leave partitionBy() out, or use saveAsTable()"
+                "insertInto() uses the table's own partitions", hint="remove partitionBy(), or use saveAsTable()"
             )
         replace = overwrite if overwrite is not None else self._save_mode == "overwrite"
         return self._store(parts, "overwrite" if replace else "append", create=False)
@@ -198,8 +198,8 @@ class PaimonWriter(WriterOptionsMixin, DataFrameWriter):
     def _store(self, target: tuple[str, ...] | str, mode: str, *, create: bool = True, by_name: bool = False) -> None:
         if self._layout:
             raise UnsupportedOperation(
-                f"{self._layout} is for Spark's own tables; a Paimon table's buckets and order are its options",
-                hint='.option("bucket", "4").option("bucket-key", "id"), or the option clustering.columns',
+                f"{self._layout} is for Spark's own tables; the buckets and the order of a Paimon table are options",
+                hint='use .option("bucket", "4").option("bucket-key", "id"), or the option clustering.columns',
             )
         self._paimon._resolver.write(
             self._frame, target, mode=mode, options=self._captured, partition_by=self._partition_by, create=create,
@@ -208,7 +208,7 @@ class PaimonWriter(WriterOptionsMixin, DataFrameWriter):
 
 
 class PaimonWriterV2(OptionsMixin, DataFrameWriterV2):
-    """`df.writeTo(name)`: a Paimon table unless `using` names something else."""
+    """`df.writeTo(name)`: a Paimon table unless `using` sets another provider."""
 
     def __init__(self, frame: DataFrame, table: str, session: PaimonSession) -> None:
         super().__init__(frame, table)
@@ -245,7 +245,7 @@ class PaimonWriterV2(OptionsMixin, DataFrameWriterV2):
         return super().append() if self._is_foreign else self._store("append", create=False)
 
     def overwrite(self, condition: ColumnOrName) -> None:
-        """The partition that the condition names. Raises UnsupportedOperation for other conditions on a Paimon table."""
+        """Overwrite the partition in the condition. Raises UnsupportedOperation: not a condition on partition columns."""
         if self._is_foreign:
             return super().overwrite(condition)
         return self._store("overwrite", create=False, where=condition)
@@ -261,7 +261,7 @@ class PaimonWriterV2(OptionsMixin, DataFrameWriterV2):
 
 
 def _hook_writers() -> None:
-    """Let `DataFrame.write`, `.writeTo` and `.writeStream` ask the frame's session. Idempotent."""
+    """Replace the writers of Spark's DataFrame class, see the module. Idempotent."""
     from pyspark.sql.classic.dataframe import DataFrame as ClassicFrame
 
     if getattr(ClassicFrame, "_paimon_hook", False):

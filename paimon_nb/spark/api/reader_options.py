@@ -1,5 +1,5 @@
 # ruff: noqa: N802  the names are Spark's
-"""What readers and writers of Spark were given, kept beside Spark's own memory of it: the source's name and the options."""
+"""Mixins for Spark's readers and writers that capture the source's name and the options."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PATH_OPTIONS = ("path", "catalog", "database", "table")
 
 
 class _SparkBuilder(Protocol):
-    """What the mixins call of the Spark class that follows them in the bases."""
+    """The methods of the Spark class after the mixin in the bases."""
 
     def format(self, source: str) -> object: ...
     def option(self, key: str, value: OptionalPrimitiveType) -> object: ...
@@ -23,12 +23,12 @@ class _SparkBuilder(Protocol):
 
 
 class OptionsMixin:
-    """Goes before one of Spark's readers or writers in a class's bases; Spark never hears of the source "paimon"."""
+    """Must precede Spark's reader or writer in the bases. The source "paimon" is not passed to Spark, which does not know it."""
 
     def __init__(self, *spark: Any) -> None:
         super().__init__(*spark)
         self._source = ""
-        """As written; empty when nobody named one."""
+        """The source in the user's spelling; empty if not set."""
         self._captured: dict[str, str] = {}
 
     def format(self, source: str) -> Self:
@@ -53,12 +53,12 @@ class OptionsMixin:
 
     @property
     def _is_foreign(self) -> bool:
-        """Another source was named."""
+        """Whether another source than Paimon is set."""
         return self._source.lower() not in ("", "paimon")
 
 
 class WriterOptionsMixin(OptionsMixin):
-    """The same for writers: the columns to partition by, and what comes with the last call."""
+    """The same for writers, with the partition columns."""
 
     def __init__(self, *spark: Any) -> None:
         super().__init__(*spark)
@@ -76,7 +76,7 @@ class WriterOptionsMixin(OptionsMixin):
         partition_by: str | Sequence[str] | None,
         options: Mapping[str, OptionalPrimitiveType],
     ) -> None:
-        """Arguments of `save`, `start` and their like; None: not given."""
+        """Apply the arguments of `save`, `start` etc.; None: not set."""
         self.options(**options)
         if partition_by is not None:
             self.partitionBy(partition_by) if isinstance(partition_by, str) else self.partitionBy(*partition_by)
@@ -96,5 +96,5 @@ def target_of(path: object, captured: Mapping[str, str], verb: str) -> tuple[str
 
 
 def without_path(captured: Mapping[str, str]) -> dict[str, str]:
-    """The options that do not say where the table is."""
+    """The options that do not locate the table."""
     return {k: v for k, v in captured.items() if k not in _PATH_OPTIONS}

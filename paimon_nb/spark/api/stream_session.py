@@ -1,5 +1,5 @@
 # ruff: noqa: N802, N803  the names are Spark's
-"""`wb.spark.readStream` and `df.writeStream`: Spark's own, which know `format("paimon")` and Paimon names besides."""
+"""`wb.spark.readStream` and `df.writeStream` with `format("paimon")` and Paimon tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paimon_nb.base.identifier import split_name
 from paimon_nb.options import parse_duration_ms
 from paimon_nb.spark.api.reader_options import OptionsMixin, WriterOptionsMixin, target_of, without_path
 from paimon_nb.spark.streaming import idle_checkpoint_timer
-from paimon_nb.spark.streaming.start import begun
+from paimon_nb.spark.streaming.start import start_query
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -33,7 +33,7 @@ class PaimonStreamReader(OptionsMixin, DataStreamReader):
 
     def load(self, path: str | None = None, format: str | None = None,
              schema: StructType | str | None = None, **options: OptionalPrimitiveType) -> DataFrame:  # fmt: skip
-        """With format "paimon": the stream of the table at `path`, or named by the options `database` and `table`."""
+        """With format "paimon": the stream of the table at `path`, or of the one in the options `database` and `table`."""
         if format is not None:
             self.format(format)
         self.options(**options)
@@ -42,7 +42,7 @@ class PaimonStreamReader(OptionsMixin, DataStreamReader):
         return self._stream(target_of(path, self._captured, "load"))
 
     def table(self, tableName: str) -> DataFrame:
-        """The stream of a Paimon table, else of Spark's own."""
+        """The stream of a Paimon table, else of a table in Spark."""
         if self._is_foreign:
             return self._paimon.adopt(super().table(tableName))
         frame = self._paimon._resolver.stream(split_name(tableName), _options(self._captured))
@@ -80,11 +80,11 @@ class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
         return self
 
     def foreachBatch(self, func: Callable[[DataFrame, int], None]) -> PaimonStreamWriter:
-        """The function's DataFrames know Paimon, too; temporary views of them are found by their `sparkSession`."""
+        """The function's DataFrames know Paimon tables too; their `sparkSession` finds their temporary views."""
         sessions: list[ResolvingSession] = []
 
         def call(batch: DataFrame, number: int) -> None:
-            if not sessions:  # one a stream: what one batch set up is there for the next
+            if not sessions:  # one per stream, so that a batch sees the views of the previous ones
                 sessions.append(self._paimon.over(batch.sparkSession))
             func(sessions[0].adopt(batch), number)
 
@@ -94,7 +94,7 @@ class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
     def start(self, path: str | None = None, format: str | None = None, outputMode: str | None = None,
               partitionBy: str | list[str] | None = None, queryName: str | None = None,
               **options: OptionalPrimitiveType) -> StreamingQuery:  # fmt: skip
-        """With format "paimon": into the table at `path`, or the one that the options `database` and `table` name."""
+        """With format "paimon": write to the table at `path`, or to the one in the options `database` and `table`."""
         self._take(format, outputMode, partitionBy, queryName, options)
         if not self._is_paimon:
             return super().start(path)
@@ -103,7 +103,7 @@ class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
     def toTable(self, tableName: str, format: str | None = None, outputMode: str | None = None,
                 partitionBy: str | list[str] | None = None, queryName: str | None = None,
                 **options: OptionalPrimitiveType) -> StreamingQuery:  # fmt: skip
-        """Into a named table, made if it is absent."""
+        """Write to a named table, which is created if missing."""
         self._take(format, outputMode, partitionBy, queryName, options)
         if self._is_foreign:
             return super().toTable(tableName)
@@ -119,7 +119,7 @@ class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
 
     def _into(self, target: tuple[str, ...] | str) -> StreamingQuery:
         if self._mode not in ("append", "update", "complete"):
-            raise BadOptionValue(f"output mode {self._mode!r} is unknown", hint="append, update or complete")
+            raise BadOptionValue(f"output mode {self._mode!r} is unknown", hint="use append, update or complete")
         frame, sink = self._paimon._resolver.sink(
             self._frame,
             target,
@@ -134,7 +134,7 @@ class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
             writer = writer.trigger(**self._trigger)
         if self._name is not None:
             writer = writer.queryName(self._name)
-        query = begun(writer.foreachBatch(sink).start)
+        query = start_query(writer.foreachBatch(sink).start)
         if sink.handles_empty_checkpoints:
             idle_checkpoint_timer.run_with_timer(
                 query, lambda: sink.on_empty_checkpoint(str(query.id)), self._pause_s()
@@ -142,14 +142,14 @@ class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
         return query
 
     def _pause_s(self) -> float:
-        """Between two checkpoints without rows: as between two micro-batches, where that is said."""
+        """Interval of checkpoints without rows: the trigger's processing time if set."""
         captured = (self._trigger or {}).get("processingTime")
         try:
             return (0 if captured is None else parse_duration_ms(str(captured)) / 1000) or idle_checkpoint_timer.PAUSE_S
-        except ValueError:  # one of Spark's other ways to write it
+        except ValueError:  # another spelling that Spark accepts
             return idle_checkpoint_timer.PAUSE_S
 
 
 def _options(captured: Mapping[str, str]) -> dict[str, str]:
-    """The table's options among those given."""
+    """The table options."""
     return {k: v for k, v in without_path(captured).items() if k != "checkpointLocation"}

@@ -1,1 +1,1 @@
-"""Spark jobs of this package: pieces of work as tasks, cancellation, progress, cleanup after failures."""
+"""Running Spark jobs: work in tasks, cancellation, progress, cleanup after failures."""

@@ -1,4 +1,4 @@
-"""Runs Spark work so that Ctrl-C ends it: in a worker thread, under a job group that an interrupt cancels."""
+"""Runs Spark work that Ctrl-C can cancel: in its own thread and job group."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 POLL_S = 0.2
 GRACE_S = 5.0
-"""How long an interrupt waits for the work to end before it gives the prompt back."""
+"""Maximum wait for cancelled work to end."""
 
 
 def run(
@@ -33,15 +33,20 @@ def run(
     on_progress: Callable[[Progress], None] | None = None,
     progress_after_s: float = 0.5,
 ) -> R:
-    """Call `work` in a thread of its own and wait; a KeyboardInterrupt cancels exactly the jobs that it started.
+    """Call `work` in its own thread and wait for the result. A KeyboardInterrupt cancels the Spark jobs that it started.
 
-    Work that hears it late, on a busy machine, publishes nothing after that.
+    Work that is still running after an interrupt, on a busy machine, can no longer commit.
 
     Args:
-        on_progress: called about every 0.2 s from the caller's thread once `progress_after_s` have gone by.
+        spark: the session that runs the jobs.
+        work: the function to call.
+        description: the description of the jobs in Spark's UI.
+        on_progress: called about every 0.2 s in the caller's thread.
+        progress_after_s: seconds before the first call of `on_progress`.
 
     Raises:
-        Cancelled: interrupted; the jobs have ended or were told to within 5 s. PaimonError: translated from Spark's.
+        Cancelled: interrupted. The jobs have ended, or were cancelled and did not end within 5 s.
+        PaimonError: a translated error of Spark.
     """
     context = spark.sparkContext
     group = f"paimon-nb-{uuid.uuid4()}"
@@ -61,7 +66,7 @@ def run(
     thread.start()
     started = time.monotonic()
     try:
-        # A Future, not thread.is_alive(): after a KeyboardInterrupt inside join() that says False while the work runs.
+        # Not thread.is_alive(): after a KeyboardInterrupt inside join() it returns False while the thread runs.
         while True:
             with suppress(NotYet):
                 return future.result(timeout=POLL_S)
@@ -83,7 +88,7 @@ def run(
 
 
 def _interrupted(future: Future[R], nothing_published: bool) -> Cancelled:
-    """What became of the work: an interrupt may come too late, and some work hears it late."""
+    """The error to raise, by the state of the work: it may have finished before the interrupt, or may still run."""
     if not future.done():
         return Cancelled(
             "interrupted; the work has not stopped yet",
@@ -95,7 +100,7 @@ def _interrupted(future: Future[R], nothing_published: bool) -> Cancelled:
 
 
 def _cancel(spark: SparkSession, group: str, future: Future[R]) -> None:
-    """Cancel the group until the work has ended: a job may start between two looks."""
+    """Cancel the job group repeatedly until the work has ended: it may start another job between two calls."""
     deadline = time.monotonic() + GRACE_S
     while not future.done() and time.monotonic() < deadline:
         with suppress(Exception):

@@ -1,6 +1,6 @@
-"""Cleaning up behind a Spark job that failed: attempts may have written files whose names never reached the driver.
+"""Deletes the files of a failed Spark job, whose names did not reach the driver.
 
-Files of one job carry a token in their names, so what belongs to it can be found and deleted, and nothing else.
+The file names of a job contain a token, so that its files can be found and no others are deleted.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 WAIT_S = 10.0
-"""How long to wait for attempts that are still being killed; what they leave later, orphan removal finds."""
+"""Maximum wait for task attempts that are being killed. Orphan file removal deletes what they write later."""
 
 
-def marked(store: TableStore) -> tuple[TableStore, str]:
-    """The table, for the tasks of one job: names of new data and changelog files hold the returned token."""
+def with_job_token(store: TableStore) -> tuple[TableStore, str]:
+    """The table for the tasks of one job, and the token in the names of their new data and changelog files."""
     token = uuid.uuid4().hex[:12]
     prefixes = {o.key: f"{store.options.get(o)}{token}-" for o in (opt.DATA_FILE_PREFIX, opt.CHANGELOG_FILE_PREFIX)}
     return store.copy(prefixes), token
 
 
-def sweep(spark: SparkSession, store: TableStore, token: str) -> int:
-    """Delete the files of a job that failed, once its attempts have ended. Returns how many."""
+def delete_job_files(spark: SparkSession, store: TableStore, token: str) -> int:
+    """Delete the files of a failed job after its task attempts have ended. Returns their number."""
     deadline = time.monotonic() + WAIT_S
     while _running(spark) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -50,13 +50,13 @@ def _delete(store: TableStore, directory: str, token: str) -> int:
         ):
             count += _delete(store, entry.path, token)
         elif token in entry.name:
-            with suppress(Exception):  # one file that resists must not hide why the job failed
+            with suppress(Exception):  # a file that cannot be deleted must not hide the error of the job
                 count += store.fs.delete(entry.path)
     return count
 
 
 def _running(spark: SparkSession) -> bool:
-    """Whether executors still run tasks, of whatever job."""
+    """Whether executors run tasks of any job."""
     with suppress(Exception):
         return any(info.numRunningTasks() for info in executor_infos(spark))
     return False

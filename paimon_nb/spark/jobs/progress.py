@@ -1,4 +1,4 @@
-"""How far the jobs of a group have come, asked from Spark's own tracker. Shows nothing by itself."""
+"""Progress of the jobs of a job group, from Spark's status tracker."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A look at one moment. Stages appear as the work goes on, so there is no percentage of the whole."""
+    """The progress at one time. Stages are added while the work runs, so there is no overall percentage."""
 
     stage: int
-    """Which stage of those seen so far is running, from 1; 0 before the first."""
+    """Number of the running stage among the known ones, from 1; 0 before the first."""
     stages: int
     done: int
     """Finished tasks of that stage."""
@@ -26,7 +26,7 @@ class Progress:
 
 
 def poll(spark: SparkSession, group: str) -> Progress:
-    """Ask the tracker about one job group."""
+    """The progress of one job group."""
     tracker = spark.sparkContext.statusTracker()
     stages: set[int] = set()
     active = 0

@@ -1,4 +1,4 @@
-"""Pieces of work as Spark tasks: each piece goes out pickled, what it made comes back pickled. Knows no table."""
+"""Runs a function on many items: in Spark tasks, which get and return pickled objects, or in threads of the driver."""
 
 from __future__ import annotations
 
@@ -20,36 +20,38 @@ R = TypeVar("R")
 
 
 def work_frame(spark: SparkSession, pieces: Sequence[object], sizes: Sequence[int]) -> DataFrame:
-    """One row a piece, column `piece` (pickled), spread so that tasks get about the same bytes.
+    """A DataFrame with one pickled piece per row, column `piece`, partitioned so that tasks process similar amounts of data.
 
     Args:
-        sizes: bytes of each piece's work, for the balance.
+        spark: the session.
+        pieces: the objects to send to the tasks.
+        sizes: bytes that each piece reads.
     """
     tasks = max(1, min(len(pieces), spark.sparkContext.defaultParallelism * 3))
     loads = [0] * tasks
     shares: list[list[tuple[bytes]]] = [[] for _ in range(tasks)]
-    # Biggest first, to the lightest task so far: no task is left with all the big ones.
+    # Largest piece first, each to the task with the least load.
     for number in sorted(range(len(pieces)), key=lambda i: -sizes[i]):
         lightest = loads.index(min(loads))
         loads[lightest] += max(sizes[number], 1)
         shares[lightest].append((pickle.dumps(pieces[number]),))
-    # An RDD's size is unknown to Spark; from a local relation it would conclude that what the pieces become is tiny, and
-    # broadcast it in joins.
+    # Spark does not know the size of an RDD. It would estimate the result from a local relation's size, and broadcast it
+    # in joins.
     rows = spark.sparkContext.parallelize(shares, tasks).flatMap(lambda share: share)
     return spark.createDataFrame(rows, "piece binary", verifySchema=False)
 
 
 def pieces_of(batches: Iterable[pa.RecordBatch]) -> Iterator[Any]:
-    """Inside a task: the pieces it was given."""
+    """Inside a task: its pieces."""
     for batch in batches:
         for packed in batch.column(0):
             yield pickle.loads(packed.as_py())
 
 
-def run_everywhere(spark: SparkSession, pieces: Sequence[T], sizes: Sequence[int], work: Callable[[T], R]) -> list[R]:
-    """`work` on every piece in Spark tasks; results in no special order.
+def run_in_tasks(spark: SparkSession, pieces: Sequence[T], sizes: Sequence[int], work: Callable[[T], R]) -> list[R]:
+    """`work` on every piece in Spark tasks; results in any order.
 
-    Each piece's result counts exactly once: attempts that failed, or ran beside the one that counts, bring nothing.
+    Each piece has exactly one result: those of failed and speculative attempts are dropped.
     """
 
     @crossing_tasks

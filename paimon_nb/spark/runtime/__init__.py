@@ -1,1 +1,1 @@
-"""Spark's processes: sessions, Java, Python workers, tasks, progress and cancellation. Knows no table."""
+"""Spark's processes: sessions, Java, the JVM bridge, Python workers, exchange of Arrow data."""

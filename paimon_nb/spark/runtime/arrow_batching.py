@@ -1,9 +1,9 @@
-"""Narrow rows go from the JVM to Python in batches bounded by rows, not by bytes. Knows rows' widths and no tables.
+"""Sends narrow rows from the JVM to Python in batches bounded by rows, not by bytes.
 
-Spark ends a batch at `spark.sql.execution.arrow.maxBytesPerBatch`. To know the bytes it asks every Arrow vector after
-every row, which is more than half of the way to Python: loading 2M rows took 6.3 s with that limit and 4.2 s without it.
-Without it, a batch of wide rows can outgrow Arrow's 2 GB a vector, or the memory. So the job first runs with a guard on
-the width of each row and no limit, and where a wide row turns up it runs again as the session is set up.
+Spark ends a batch at `spark.sql.execution.arrow.maxBytesPerBatch`. To count the bytes it queries every Arrow vector after
+every row, which takes more than half of the transfer: 2M rows took 6.3 s with that limit and 4.2 s without it. Without the
+limit, a batch of wide rows can exceed the memory or the 2 GB of an Arrow vector. So the job first runs without the limit and
+with a guard on the width of each row. If a row is wide, the job runs again with the session's own settings.
 """
 
 from __future__ import annotations
@@ -17,18 +17,22 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 ROW_BYTES = 64 << 10
-"""Strings and binaries of a narrow row have no more bytes than this in all."""
+"""Maximum total size of the strings and binaries of a narrow row."""
 BATCH_ROWS = 4096
-"""So that a batch has at most 256 MB. Larger ones were no faster."""
+"""A batch has at most 256 MB. Larger batches were not faster."""
 _WIDE = "paimon_nb: a row is wider than"
 
 T = TypeVar("T")
 
 
 def narrow_first(frame: DataFrame, job: Callable[[DataFrame], T]) -> T:
-    """What `job` makes of the frame; it must leave nothing behind when it fails, as it may run twice.
+    """Run a job over a DataFrame, first with the batch settings for narrow rows.
 
-    The user's session is not touched: the fast attempt runs in a clone of it with other batch settings.
+    The first attempt runs in a clone of the session, so the user's session keeps its settings.
+
+    Args:
+        frame: the rows.
+        job: may be called twice, so a failed call must have no lasting effect.
     """
     guarded = _guarded(frame)
     fast = None if guarded is None else _in_clone(guarded)
@@ -43,7 +47,7 @@ def narrow_first(frame: DataFrame, job: Callable[[DataFrame], T]) -> T:
 
 
 def _guarded(frame: DataFrame) -> DataFrame | None:
-    """The frame, failing at the first wide row; None where the width of a column's values cannot be asked for cheaply."""
+    """The same rows, with an error at the first wide row; None if a column's width is expensive to compute."""
     from pyspark.sql import functions as F
     from pyspark.sql import types as T
 
@@ -65,7 +69,7 @@ def _guarded(frame: DataFrame) -> DataFrame | None:
 
 
 def _in_clone(frame: DataFrame) -> DataFrame | None:
-    """The frame as one of a session that is its own but for the batch settings; None where there is no such bridge."""
+    """The same rows in a clone of the session with other batch settings; None without a JVM bridge."""
     from py4j.protocol import Py4JError
 
     conf = {

@@ -1,4 +1,4 @@
-"""Arrow tables in and out of Spark, columns and types kept. Knows no table of ours."""
+"""Converts Arrow tables to DataFrames and back, with Paimon's types."""
 
 from __future__ import annotations
 
@@ -15,31 +15,33 @@ if TYPE_CHECKING:
 
 
 def from_arrow(spark: SparkSession, table: pa.Table, fields: Sequence[DataField] | None = None) -> DataFrame:
-    """A DataFrame of rows that are in memory; small ones become a local relation, so no job reads them.
+    """A DataFrame of rows in memory. Few rows become a local relation, which Spark reads without a job.
 
     Args:
-        table: rows in the types of `format/types/arrow.py`. fields: their logical types; None takes them from Arrow's.
+        spark: the session.
+        table: rows in the types of `format/types/arrow.py`.
+        fields: their Paimon types; None: derived from the Arrow types.
     """
     fields = from_arrow_schema(table.schema) if fields is None else fields
     return spark.createDataFrame(without_empty_batches(to_spark_arrow(table, fields)), schema=spark_schema(fields))
 
 
 def without_empty_batches(table: pa.Table) -> pa.Table:
-    """The same rows in long pieces. Spark stops reading an Arrow stream at an empty batch and loses what comes behind."""
+    """The same rows in one chunk per column. Spark stops reading an Arrow stream at an empty batch and loses the rest."""
     return table if all(c.num_chunks <= 1 for c in table.columns) else table.combine_chunks()
 
 
 def to_arrow(frame: DataFrame, fields: Sequence[DataField]) -> pa.Table:
-    """All rows of a DataFrame, in the driver, in the Arrow types of `fields`; columns are taken by position."""
+    """Collect a DataFrame in the Arrow types of `fields`; columns are matched by position."""
     return from_spark_arrow(collect(frame), fields, session_zone(frame.sparkSession))
 
 
 def collect(frame: DataFrame) -> pa.Table:
-    """All rows of a DataFrame in Spark's Arrow types."""
+    """Collect a DataFrame in Spark's Arrow types."""
     batches = getattr(frame, "_collect_as_arrow", None)
     if batches is None:  # Spark Connect
         return frame.toArrow()
-    # toArrow() casts at the end and fails on a NULL VARIANT; the batches are right without.
+    # toArrow() ends with a cast that fails on a NULL VARIANT; the batches need no cast.
     return pa.Table.from_batches(batches(empty_list_if_zero_records=False))
 
 

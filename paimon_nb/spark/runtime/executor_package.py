@@ -1,4 +1,4 @@
-"""Brings this package to the executors of a cluster."""
+"""Sends this package to the executors of a cluster."""
 
 from __future__ import annotations
 

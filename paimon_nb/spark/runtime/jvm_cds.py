@@ -1,6 +1,6 @@
-"""The classes that Spark loads, kept as the JVM maps them (class data sharing, JEP 350): a session starts in half the time.
+"""Archive of the classes that Spark loads (class data sharing, JEP 350). A session starts in half the time with it.
 
-The JVM itself refuses an archive of another release or class path and starts without it.
+The JVM ignores an archive of another release or class path.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from paimon_nb.spark.runtime.java import Java, find_java
 
 
 def archive(java: Java) -> Path:
-    """Where the archive for this Java and this installation of PySpark is, whether or not it has been made."""
+    """The path of the archive for this Java and this PySpark, which may not exist yet."""
     import pyspark
 
     try:
@@ -29,27 +29,27 @@ def archive(java: Java) -> Path:
 
 
 def sharing_option() -> str:
-    """The JVM's option that maps the archive; empty where none has been made."""
+    """The JVM option that maps the archive; empty if there is none."""
     path = archive(find_java())
-    # Spark's launcher splits its Java options at blanks.
+    # Spark's launcher splits Java options at spaces.
     return f"-XX:SharedArchiveFile={path}" if path.is_file() and " " not in str(path) else ""
 
 
 def dump_option(target: Path) -> str:
-    """The JVM's option that writes an archive of what it has loaded when it ends.
+    """The JVM option that writes an archive of the loaded classes at exit.
 
     Raises:
-        EnvironmentError_: this Java cannot, or its launcher could not be told so.
+        EnvironmentError_: this Java cannot write an archive, or the path contains a space.
     """
     if " " in str(target):
         raise EnvironmentError_(
-            f"Spark's launcher takes no blanks in a Java option: {target}",
-            hint="set XDG_CACHE_HOME to a folder without blanks in its name",
+            f"Spark's launcher does not allow spaces in a Java option: {target}",
+            hint="set XDG_CACHE_HOME to a path without spaces",
         )
     java = find_java()
     if not (java.home / "lib" / "server" / "classes.jsa").is_file():
         raise EnvironmentError_(
-            f"the Java in {java.home} has no archive of its own classes to add Spark's to",
-            hint=f"{java.binary} -Xshare:dump makes it, or install a Java from your system's packages",
+            f"the Java in {java.home} has no archive of its own classes, which Spark's archive extends",
+            hint=f"{java.binary} -Xshare:dump creates it, or install Java from your system's packages",
         )
     return f"-XX:ArchiveClassesAtExit={target}"

@@ -1,7 +1,7 @@
-"""The Python that Spark starts its processes with: this very one, but not with the zip that Spark puts in front of its path.
+"""The Python executable of Spark's Python workers: this one, without `pyspark.zip` on its path.
 
-Spark's own modules lie there a second time, in `pyspark.zip`, and what comes out of a zip is compiled anew in every process:
-1.3 s of CPU until a source of a stream is ready, instead of 0.5 s, and Spark waits for one ten seconds at most.
+Spark puts a second copy of its modules, `pyspark.zip`, first on the path. Modules from a zip are compiled again in every
+process: a streaming source then needs 1.3 s of CPU to start instead of 0.5 s, and Spark waits for it 10 s at most.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ PYTHONPATH=${{PYTHONPATH#*/spark-core_*.jar:}}
 export PYTHONPATH
 exec {python} "$@"
 """
-"""Spark's own entries come first: pyspark.zip, py4j's zip, a jar. The user's stay."""
+"""Spark's own entries are first: pyspark.zip, py4j's zip, a jar. The user's entries are kept."""
 
 
 @cache
 def worker_python() -> str:
-    """A program that takes Python's arguments; `sys.executable` where PySpark is no package of this Python or there is no shell."""
+    """A program with the arguments of Python; `sys.executable` if PySpark is not installed as a package or without a shell."""
     import pyspark
 
     if os.name != "posix" or not (Path(pyspark.__file__).parent / "python" / "lib" / "pyspark.zip").is_file():

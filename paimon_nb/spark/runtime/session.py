@@ -1,4 +1,4 @@
-"""Starts the one Spark of this process, quietly, or takes the user's own. Knows nothing of tables."""
+"""Starts the Spark session of this process without log output, or uses the user's session."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
 _LOG4J = Path(__file__).with_name("log4j2.properties")
 _lock = threading.RLock()
 _users = 0
-"""How many workbenches hold the session that this module started; the last one stops it."""
+"""Number of workbenches that use the session started by this module; the last one stops it."""
 _local_session: SparkSession | None = None
 _starting = False
 _log: Path | None = None
-"""What the JVM printed; shown only when it does not start."""
+"""Output of the JVM; shown only if it does not start."""
 _owner_pid = 0
 
 
 def spark_session(spark: SparkSession | None = None, conf: Mapping[str, object] | None = None) -> SparkSession:
-    """The session to work with: the given one, the one that is active in this process, or a new local one.
+    """The session to use: the given one, the active one of this process, or a new local one.
 
     Args:
-        spark: the user's own session, used as it is.
-        conf: Spark configuration on top of ours; for a running session only its SQL settings apply.
+        spark: the user's session.
+        conf: Spark configuration that overrides the defaults; in a running session only SQL settings have an effect.
 
     Raises:
-        EnvironmentError_: no Java, or Spark did not start; the message has the JVM's last words.
+        EnvironmentError_: no Java, or Spark did not start; the message contains the last output of the JVM.
     """
     global _users, _local_session, _starting
     _silence_python_loggers()
@@ -73,12 +73,12 @@ def spark_session(spark: SparkSession | None = None, conf: Mapping[str, object] 
 
 
 def is_starting() -> bool:
-    """Whether a local session is being started right now, in any thread."""
+    """Whether a thread is starting a local session."""
     return _starting
 
 
 def stop(spark: SparkSession) -> None:
-    """Let go of a session from `spark_session`. Stops it if this module started it and nobody else holds it."""
+    """Release a session from `spark_session`. The last release stops a session that this module started."""
     global _users, _local_session
     with _lock:
         if _local_session is None or spark.sparkContext is not _local_session.sparkContext:
@@ -90,7 +90,7 @@ def stop(spark: SparkSession) -> None:
 
 
 def default_conf(conf: Mapping[str, str]) -> dict[str, str]:
-    """What a session of ours is started with. Pure, but for the size of this machine."""
+    """The configuration of a new session. Depends only on `conf`, the environment and the size of this machine."""
     master = conf.get("spark.master", os.environ.get("MASTER", "local[*]"))
     out = {
         "spark.master": master,
@@ -108,7 +108,7 @@ def default_conf(conf: Mapping[str, str]) -> dict[str, str]:
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.memory": f"{_driver_memory_mb()}m",
-            # Few cores want few shuffle partitions; adaptive execution merges small ones, and big ones may spill.
+            # Few shuffle partitions for few cores; adaptive execution merges small ones, and large ones can spill.
             "spark.sql.shuffle.partitions": str(max(4, 2 * cores)),
         }
     return out | {k: v for k, v in conf.items() if k != "spark.driver.extraJavaOptions"}
@@ -123,12 +123,12 @@ def local_cores(master: str) -> int:
 
 
 def _java_options(extra: str) -> str:
-    # The log4j2 file is named before the JVM starts, so not even the first lines appear.
+    # Set before the JVM starts, so that the first log lines are hidden too.
     return f"-Dlog4j2.configurationFile={_LOG4J.as_uri()} -Dlog4j2.disable.jmx=true -XX:+UseG1GC {extra}".strip()
 
 
 def _driver_memory_mb() -> int:
-    """Half of the memory that this machine or container grants, from 1 to 8 GiB."""
+    """Half of the memory of this machine or container, from 1 to 8 GiB."""
     try:
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError, AttributeError):  # pragma: no cover  no sysconf on Windows
@@ -151,7 +151,7 @@ def _start(conf: Mapping[str, str]) -> SparkSession:
         ) from error
     merged = default_conf(conf)
     if merged["spark.master"].startswith("local"):
-        # Python workers must be this very Python, or they lack the package (an unactivated venv is every Jupyter kernel).
+        # Workers need this Python, which has the package. A Jupyter kernel's venv is usually not activated, so PATH has another.
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = worker_python()
     else:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -173,22 +173,22 @@ def _start(conf: Mapping[str, str]) -> SparkSession:
         raise
     except Exception as error:
         raise EnvironmentError_(
-            f"Spark did not start: {_first_line(str(error))}{_last_words()}",
+            f"Spark did not start: {_first_line(str(error))}{_last_output()}",
             hint="paimon-nb doctor checks Java, PySpark and memory",
         ) from error
     finally:
         if merged["spark.master"].startswith("local"):
-            # Spark has read it; what the user starts from here may outlive us.
+            # Spark has read it; processes that the user starts may outlive the worker script.
             os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         if on_main_thread and handler is not None:
-            # PySpark's own handler cancels every job, running streams too, and loses the KeyboardInterrupt.
+            # PySpark's handler cancels every job, including streams, and drops the KeyboardInterrupt.
             signal.signal(signal.SIGINT, handler)
     ship_package(session)
     return session
 
 
 def _launch(spark_conf: SparkConf) -> Gateway:
-    """Start the JVM with its output in a file: a notebook shows whatever a child process prints."""
+    """Start the JVM with its output in a file: a notebook would show the output of child processes."""
     global _log, _owner_pid
     descriptor, name = tempfile.mkstemp(prefix="paimon_nb-jvm-", suffix=".log")
     _log, _owner_pid = Path(name), os.getpid()
@@ -207,7 +207,7 @@ def _launch(spark_conf: SparkConf) -> Gateway:
 
 
 def end_jvm(gateway: Gateway, patience_s: float = 5) -> None:
-    """Stop the context and see that the JVM is gone; killed when it takes longer. A forked child must not do it for its parent."""
+    """Stop the context and wait for the JVM to end; kill it after `patience_s` seconds. Does nothing in a forked child."""
     if os.getpid() != _owner_pid:
         return
     from contextlib import suppress
@@ -226,11 +226,12 @@ def end_jvm(gateway: Gateway, patience_s: float = 5) -> None:
         process.kill()
     if _log is not None:
         _log.unlink(missing_ok=True)
-    with suppress(OSError):  # Spark makes this folder even when nothing goes there; what holds tables stays
+    with suppress(OSError):  # Spark creates this folder always; it is kept if it contains tables
         Path("spark-warehouse").rmdir()
 
 
-def _last_words() -> str:
+def _last_output() -> str:
+    """The last lines that the JVM printed."""
     try:
         lines = [line for line in (_log.read_text(errors="replace") if _log else "").splitlines() if line.strip()]
     except OSError:
@@ -239,7 +240,7 @@ def _last_words() -> str:
 
 
 def _running_session() -> SparkSession | None:
-    """A session that somebody else made in this process (a Databricks or pyspark kernel)."""
+    """A session that other code started in this process, such as a Databricks or pyspark kernel."""
     if "pyspark" not in sys.modules:
         return None
     session = default_session()
@@ -256,12 +257,12 @@ def _apply(session: SparkSession, conf: Mapping[str, object]) -> None:
     from contextlib import suppress
 
     for key, value in conf.items():
-        with suppress(Exception):  # a static setting of a running session stays as it is
+        with suppress(Exception):  # a static setting of a running session cannot change
             session.conf.set(key, _text(value))
 
 
 def _silence_python_loggers() -> None:
-    # PySpark prints a stack of several kB as JSON for each wrong statement, before the exception says the same.
+    # PySpark logs a stack of several kB as JSON for each failed statement, in addition to the exception.
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 

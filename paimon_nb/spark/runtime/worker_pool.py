@@ -1,8 +1,7 @@
-"""Python workers that died while they waited for work. Knows Spark's pools of workers, and nothing else.
+"""Removes dead Python workers from Spark's worker pools.
 
-A pool whose daemon was killed still holds the workers that the daemon had made. Spark takes one of them for the next task,
-sees that it is dead, tries to tell the daemon, and that fails the task: as many tasks as there were workers. A pool without
-daemon and workers starts new ones at once.
+A pool whose daemon was killed still contains the daemon's workers. Spark takes one of them for the next task, finds it dead,
+and fails the task when it notifies the daemon: one failed task per dead worker. An empty pool starts a new daemon.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from paimon_nb.spark.runtime.jvm_bridge import private_field, worker_pools
 
 
 def forget_dead_workers() -> None:
-    """Empty the pools whose daemon is gone; those that live are left alone. Does nothing without a Spark in this process."""
-    with suppress(Exception):  # Spark has no public access to its pools, and other releases may keep them elsewhere
+    """Empty the pools whose daemon has ended. Does nothing without a running Spark in this process."""
+    with suppress(Exception):  # the pools are not public API and may change between releases
         for pool in worker_pools():
             daemon = private_field(pool, "daemon")
             if daemon is not None and not daemon.isAlive():

@@ -1,4 +1,4 @@
-"""What a read will do, as text: the snapshot, the files that are skipped and why, the way of each split."""
+"""EXPLAIN of a scan: the snapshot, the skipped files and why, the strategy of each split."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def explain_relation(
     filter: Predicate | None = None,
     columns: Sequence[str] | None = None,
 ) -> str:
-    """Our part of EXPLAIN for one table of a query; reads metadata only."""
+    """The Paimon part of EXPLAIN for one table of a query. Reads only metadata."""
     resolved = decide(table, options=options, filter=filter, columns=columns)
     return "\n".join([f"== Paimon: {table.name} ==", *describe(resolved)])
 
 
 def describe(resolved: Relation) -> list[str]:
-    """The lines about a decided scan."""
+    """The lines about a planned scan."""
     plan = resolved.plan
     files = [f for s in plan.splits for f in s.files]
     snapshot = plan.snapshot
@@ -41,13 +41,13 @@ def describe(resolved: Relation) -> list[str]:
         f"read: {_count(len(plan.splits), 'split')}, {_count(len(files), 'file')}, "
         f"{sum(f.row_count for f in files)} rows stored, {sum(f.file_size for f in files)} bytes",
     ]  # fmt: skip
-    ways: Counter[tuple[str, str]] = Counter()
+    splits: Counter[tuple[str, str]] = Counter()
     files_of: Counter[tuple[str, str]] = Counter()
     for split, route in zip(plan.splits, resolved.routes, strict=True):
-        ways[(route.way.value, route.why)] += 1
-        files_of[(route.way.value, route.why)] += len(split.files)
-    for (way, why), count in sorted(ways.items()):
-        lines.append(f"  {way}: {_count(count, 'split')}, {_count(files_of[(way, why)], 'file')}: {why}")
+        splits[(route.strategy.value, route.why)] += 1
+        files_of[(route.strategy.value, route.why)] += len(split.files)
+    for (strategy, why), count in sorted(splits.items()):
+        lines.append(f"  {strategy}: {_count(count, 'split')}, {_count(files_of[(strategy, why)], 'file')}: {why}")
     return lines
 
 

@@ -1,7 +1,7 @@
-"""Few rows of many, found in the driver: a condition's columns are decoded first, the others where rows are left. No Spark.
+"""Late materialization: decodes the columns of a condition first, and the others only for matching rows. Runs without Spark.
 
-A reader that decodes all columns, or a query that starts tasks for every file, does most of its work for rows that nobody asked
-for. Here the rows that newer ones hide are left out by their place, as a masked scan does it, so nothing is merged.
+A scan that decodes all columns, or starts tasks for every file, spends most of its time on rows that do not match.
+Superseded rows are skipped by position, as in a masked scan, so nothing is merged.
 """
 
 from __future__ import annotations
@@ -29,32 +29,36 @@ from paimon_nb.table.scan.predicate.model import Predicate
 from paimon_nb.table.scan.read.split_reader import file_filter
 from paimon_nb.table.store import TableStore
 
-_ALIKE_FROM = 10_000
-"""Rows after which those that are left to look at are taken to be like them."""
+_SAMPLE_ROWS = 10_000
+"""Number of scanned rows from which the matches in the remaining rows are estimated."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Hits:
-    """What an open file has of the wanted rows."""
+    """The matching rows of an open file."""
 
     reader: ParquetReader
     stored: Sequence[DataField]
     found: Found
     rows: int
-    """Of the whole file."""
+    """Rows of the whole file."""
 
 
 def scan_selective(
     store: TableStore, splits: Sequence[Split], fields: Sequence[DataField], predicate: Predicate, max_rows: int
 ) -> pa.Table | None:
-    """The splits' rows for which the predicate is true.
+    """The rows of splits for which the predicate is true.
 
     Args:
-        store: `ScanPlan.store`. splits: of Parquet files that each hold all columns of their rows; where versions meet, the
-            merge engine picks one. fields: columns to return. max_rows: give up above this number of rows.
+        store: `ScanPlan.store`.
+        splits: splits of Parquet files that contain all columns of their rows. If rows of one key overlap, the merge engine
+            must pick one of them.
+        fields: columns to return.
+        predicate: the condition.
+        max_rows: the maximum number of rows.
 
     Returns:
-        None where there are more rows, or where a file has a column of the predicate not as the table has it now.
+        None if more rows match, or if a column of the predicate has another type in a file.
 
     Raises:
         SnapshotExpired, MissingFile, CorruptFile, UnsupportedFormat.
@@ -78,7 +82,7 @@ def _find(
     max_rows: int,
     opened: ExitStack,
 ) -> list[_Hits] | None:
-    """The files that have some of the rows, opened; None as soon as there are, or will be, too many."""
+    """The open files with matching rows; None as soon as more than `max_rows` match or are expected to match."""
     merging = [s for s in splits if not s.raw or s.deletion_vectors]
     hidden: Mapping[str, np.ndarray] = hidden_of(store, merging).rows if merging else {}
     files = [(s, f) for s in splits for f in s.files]
@@ -95,7 +99,7 @@ def _find(
             hits[number] = one
             seen += one.rows
             count += one.found.seen.num_rows
-            if count > max_rows or (seen > _ALIKE_FROM and count * total > 2 * max_rows * seen):
+            if count > max_rows or (seen > _SAMPLE_ROWS and count * total > 2 * max_rows * seen):
                 return None
     finally:
         pool.shutdown(cancel_futures=True)

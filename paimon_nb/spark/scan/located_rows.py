@@ -15,7 +15,7 @@ from paimon_nb.format.types.arrow_builders import no_rows
 from paimon_nb.spark.errors import crossing_tasks
 from paimon_nb.spark.jobs.task_runner import pieces_of, run_in_threads, work_frame
 from paimon_nb.spark.runtime.arrow_interop import from_arrow, session_zone
-from paimon_nb.spark.scan.pushdown import usable
+from paimon_nb.spark.scan.pushdown import pushable
 from paimon_nb.spark.types import spark_schema, task_batches
 from paimon_nb.table.row_rewrite import placed_rows, single_files
 from paimon_nb.table.scan.plan.planner import plan_scan
@@ -38,22 +38,22 @@ LOCATION_FIELDS = (DataField(-1, FILE, parse_type("INT")), DataField(-2, ROW, pa
 
 @dataclass(frozen=True)
 class LocatedRows:
-    """The candidate rows of a change."""
+    """Rows that a statement may change, with their positions."""
 
     plan: ScanPlan
     files: tuple[Split, ...]
-    """One file each."""
+    """One split per file."""
     frame: DataFrame
-    """The table's columns, then `beside`."""
+    """The table's columns, then `carried`."""
     carried: tuple[str, ...] = (FILE, ROW)
-    """FILE and ROW, and in a table that tracks its rows `TRACKING_FIELDS`."""
+    """FILE and ROW; with row tracking also `TRACKING_FIELDS`."""
 
 
 def locate_rows(spark: SparkSession, table: Table, filter: Predicate | None = None) -> LocatedRows:
-    """All rows of the files that may hold rows for which `filter` is true. The snapshot is fixed now."""
+    """All rows of the files that may contain rows for which `filter` is true, of the latest snapshot."""
     store = table.store
-    own = store.without_fallback()  # rows that another branch answers with are not this one's to change
-    plan = plan_scan(own, usable(filter, store.schema.fields, session_zone(spark)))
+    own = store.without_fallback()  # rows of the fallback branch cannot be changed here
+    plan = plan_scan(own, pushable(filter, store.schema.fields, session_zone(spark)))
     files = single_files(plan)
     tracked = tracks_rows(plan.store)
     carried = (*LOCATION_FIELDS, *TRACKING_FIELDS) if tracked else LOCATION_FIELDS

@@ -1,6 +1,6 @@
-"""Where a row lies, as columns that a query may name: paimon-spark's metadata columns.
+"""Metadata columns of a row: its file, position, partition and bucket, as in paimon-spark.
 
-A row of a key table that is merged of several files lies nowhere in particular; Java refuses to say, too.
+A row of a primary-key table that is merged from several files has no position. Java rejects this, too.
 """
 
 from __future__ import annotations
@@ -33,34 +33,37 @@ _FILES = (
 
 
 def with_metadata_columns(
-    spark: SparkSession, table: Table, filter: Predicate | None, wanted: Sequence[str]
+    spark: SparkSession, table: Table, filter: Predicate | None, requested: Sequence[str]
 ) -> DataFrame:
-    """The table's rows, then those of these columns that are wanted.
+    """The table's rows, with the requested metadata columns after the table's own.
 
-    Raises UnsupportedOperation: rows of a key table have to be merged.
+    Raises:
+        UnsupportedOperation: the rows of a primary-key table must be merged.
     """
     found = locate_rows(spark, table, filter)
     if table.store.has_keys and not all(split.raw for split in found.plan.splits):
         raise UnsupportedOperation(
-            f"{table.name}: rows that are merged of several files lie in none of them",
-            hint="append tables, tables with deletion vectors and fully compacted ones have metadata columns; CALL sys.compact first",
+            f"{table.name}: rows that are merged from several files have no position in a file",
+            hint="append tables, tables with deletion vectors and fully compacted tables have metadata columns; CALL sys.compact first",
         )
-    rows, known = _located(spark, table, found)
+    rows, known = _with_file_facts(spark, table, found)
     known |= {f.name: col(f.name) for f in TRACKING_FIELDS if f.name in found.carried}
     own = [col(n) for n in table.schema.names]
-    return rows.select(*own, *(column for name, column in known.items() if name in wanted))
+    return rows.select(*own, *(column for name, column in known.items() if name in requested))
 
 
-def add_metadata_columns(spark: SparkSession, table: Table, found: LocatedRows, wanted: Sequence[str]) -> LocatedRows:
-    """The same rows with those of these columns that are wanted, between the table's own and `found.carried`."""
-    rows, known = _located(spark, table, found)
-    named = [column for name, column in known.items() if name in wanted]
+def add_metadata_columns(
+    spark: SparkSession, table: Table, found: LocatedRows, requested: Sequence[str]
+) -> LocatedRows:
+    """The same rows with the requested metadata columns between the table's columns and `found.carried`."""
+    rows, known = _with_file_facts(spark, table, found)
+    named = [column for name, column in known.items() if name in requested]
     columns = [*(col(n) for n in table.schema.names), *named, *(col(n) for n in found.carried)]
     return replace(found, frame=rows.select(*columns)) if named else found
 
 
-def _located(spark: SparkSession, table: Table, found: LocatedRows) -> tuple[DataFrame, dict[str, Column]]:
-    """The rows with their file's facts, and each metadata column by name."""
+def _with_file_facts(spark: SparkSession, table: Table, found: LocatedRows) -> tuple[DataFrame, dict[str, Column]]:
+    """The rows joined with their files, and each metadata column by name."""
     from pyspark.sql import functions as F
 
     store = found.plan.store

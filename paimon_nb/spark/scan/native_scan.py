@@ -1,4 +1,4 @@
-"""Data files through Spark's own readers: one scan for all files of the same schema, columns matched by field id."""
+"""Reads data files with Spark's own readers: one scan for all files of a schema, columns matched by field id."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _OPTIONS = {
-    "recursiveFileLookup": "true",  # no partition columns from directory names: the files hold them
-    "__globPaths__": "false",  # partition directories may hold '*', '{' and the like
+    "recursiveFileLookup": "true",  # no partition columns from directory names: the files contain them
+    "__globPaths__": "false",  # names of partition directories may contain '*', '{' etc.
     "mergeSchema": "false",
     "ignoreCorruptFiles": "false",
     "ignoreMissingFiles": "false",
-    "datetimeRebaseMode": "CORRECTED",  # Paimon writes proleptic dates; Spark must not shift old ones
+    "datetimeRebaseMode": "CORRECTED",  # Paimon writes proleptic Gregorian dates
     "int96RebaseMode": "CORRECTED",
 }
 
@@ -34,30 +34,33 @@ def scan_files(
     file_fields: Sequence[DataField],
     read_fields: Sequence[DataField],
     mask: Mask | None = None,
-    first: Predicate | None = None,
+    condition: Predicate | None = None,
 ) -> DataFrame:
-    """Rows of files that share one schema, as `read_fields` want them.
+    """Rows of files with one schema.
 
     Args:
-        kind: 'parquet' or 'orc'. paths: URIs or absolute paths that Spark knows.
-        file_fields: the files' schema. Columns that it lacks are NULL.
-        mask: the rows to leave out, for every file of `paths`; None shows all.
-        first: a condition on the rows, as `usable` gives it; with a mask, what can be asked of the file's own columns is
-            asked before the mask. Nobody may rely on it.
+        spark: the session.
+        kind: 'parquet' or 'orc'.
+        paths: URIs or absolute paths that Spark can read.
+        file_fields: the schema of the files.
+        read_fields: the columns to return; a column that the files lack is NULL.
+        mask: the rows to hide, for every file of `paths`; None: no rows are hidden.
+        condition: a predicate of `pushable`. With a mask, its conjuncts on unchanged columns are evaluated before the mask.
+            It may be ignored.
     """
     from pyspark.sql import functions as F
 
     by_id = {f.id: f for f in file_fields}
     file_columns = [by_id[f.id] for f in read_fields if f.id in by_id]
-    if not file_columns:  # no column in common: the scan still counts the rows
+    if not file_columns:  # no common column: the scan must still return one row per row
         file_columns = [f for f in file_fields if spark_reads_type(f.type, kind)][:1]
     frame = spark.read.format(kind).options(**_OPTIONS).schema(spark_schema(file_columns)).load(list(paths))
     if mask is not None:
         same = [f for f in file_columns if any(f == r for r in read_fields)]
-        condition = native_condition(first, same)
-        frame = without_hidden(frame if condition is None else frame.where(condition), mask)
+        native = native_condition(condition, same)
+        frame = without_hidden(frame if native is None else frame.where(native), mask)
     if spark_schema(file_columns) == spark_schema(read_fields):
-        return frame  # each column named again would be a dozen calls to the JVM
+        return frame  # selecting each column costs a dozen calls to the JVM
     columns = []
     for field in read_fields:
         stored, target = by_id.get(field.id), spark_type(field.type)

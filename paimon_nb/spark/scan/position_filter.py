@@ -1,9 +1,10 @@
-"""Hidden rows as one filter over a native Parquet scan: bits by file and row index. Knows files by name and size, no table.
+"""Filters hidden rows out of a native Parquet scan, by file and row index.
 
-All files' bits lie in one array of 64-bit words; a second, small array tells where a file's bits begin. A row finds its
-file's place by the file's size modulo a number for which these files differ: sizes are the cheapest thing that Spark can
-tell of a row's file (1.3 x of a plain scan; a hash of the name cost 2.5 x). Both arrays are literals in the plan, so the scan
-stays one scan. Without the JVM bridge (Spark Connect) a broadcast join gives each row its file's words.
+The bitmaps of all files are in one array of 64-bit words. A second, small array has the first bit of each file's bitmap, at
+the index `file size mod m`, where m is a modulus for which the files differ. The size is the cheapest property of a row's
+file in Spark: the filter takes 1.3 times as long as a plain scan, with a hash of the file name 2.5 times. Both arrays are
+literals in the plan, so there is one scan. Without the JVM bridge (Spark Connect), a broadcast join adds the words of the
+file to each row.
 """
 
 from __future__ import annotations
@@ -21,29 +22,29 @@ if TYPE_CHECKING:
 
 _WORD = 64
 _NOTHING = -(1 << 36)
-"""Where a file's part begins that hides nothing: its words lie before the array for every row that a file can have, and
-their number still fits an INT."""
+"""First bit of a file without hidden rows: the word index of each of its rows is negative and fits an INT."""
 MAX_FILES = 256
-"""Files in one mask: the modulus grows with their square."""
+"""Maximum number of files in one mask: the modulus grows with its square."""
 
 
 @dataclass(frozen=True)
 class Mask:
-    """Which rows of which files are hidden."""
+    """The hidden rows of some files."""
 
     words: np.ndarray
-    """uint64; bit i of a file's part is its row i, 1 = hidden."""
+    """uint64; bit i of a file's bitmap is its row i, 1 = hidden."""
     starts: Mapping[str, int]
-    """File name -> bit where its part begins, a multiple of 64; negative for files that hide nothing."""
+    """File name -> first bit of its bitmap, a multiple of 64; negative for a file without hidden rows."""
     slots: np.ndarray
     """int64: the start of file f at `size(f) mod len(slots)`."""
 
     @classmethod
     def of(cls, hidden: Mapping[str, np.ndarray | None], sizes: Mapping[str, int]) -> Mask:
-        """
+        """Build a mask.
+
         Args:
-            hidden: file name -> bool per physical row, True = hidden; None hides nothing. sizes: file name -> bytes, all
-                different.
+            hidden: file name -> bool per physical row, True = hidden; None: no rows are hidden.
+            sizes: file name -> bytes, all different.
         """
         starts: dict[str, int] = {}
         parts: list[np.ndarray] = []
@@ -65,20 +66,20 @@ class Mask:
 
 
 def separable(sizes: Iterable[tuple[str, int]]) -> list[list[str]]:
-    """Names of files in groups whose sizes all differ; each group can have one mask."""
+    """File names in groups whose sizes all differ; each group can have one mask."""
     groups: list[tuple[set[int], list[str]]] = []
     for name, size in sizes:
-        home = next((g for g in groups if size not in g[0] and len(g[1]) < MAX_FILES), None)
-        if home is None:
-            home = (set(), [])
-            groups.append(home)
-        home[0].add(size)
-        home[1].append(name)
+        group = next((g for g in groups if size not in g[0] and len(g[1]) < MAX_FILES), None)
+        if group is None:
+            group = (set(), [])
+            groups.append(group)
+        group[0].add(size)
+        group[1].append(name)
     return [names for _, names in groups]
 
 
 def _modulus(sizes: list[int]) -> int:
-    """The smallest number for which no two sizes leave the same rest."""
+    """The smallest modulus for which the remainders of all sizes differ."""
     array = np.array(sizes, dtype=np.int64)
     modulus = max(1, len(array))
     while len(np.unique(array % modulus)) < len(array):
@@ -87,7 +88,7 @@ def _modulus(sizes: list[int]) -> int:
 
 
 def without_hidden(frame: DataFrame, mask: Mask) -> DataFrame:
-    """A file scan without the hidden rows. Every file of the scan must be in the mask; `_metadata` must still be there."""
+    """A file scan without the hidden rows. Every file must be in the mask, and the scan must still have `_metadata`."""
     from pyspark.sql import functions as F
 
     spark = frame.sparkSession
@@ -100,7 +101,7 @@ def without_hidden(frame: DataFrame, mask: Mask) -> DataFrame:
 
 
 def _joined(frame: DataFrame, mask: Mask) -> DataFrame:
-    """The same with public API only: a broadcast join on the file name."""
+    """The same with public API: a broadcast join on the file name."""
     from pyspark.sql import functions as F
 
     hiding = [n for n, start in mask.starts.items() if start >= 0]
@@ -116,7 +117,7 @@ def _joined(frame: DataFrame, mask: Mask) -> DataFrame:
 
 
 def _clear(word: Column, position: Column) -> Column:
-    """True where the bit at `place` is 0, or there is no word."""
+    """True where the bit at `position` is 0, or there is no word."""
     from pyspark.sql import functions as F
 
     bit = F.getbit(word, position.bitwiseAND(F.lit(_WORD - 1)).cast("int"))
@@ -124,7 +125,7 @@ def _clear(word: Column, position: Column) -> Column:
 
 
 def _long_array(spark: SparkSession, values: np.ndarray) -> Column:
-    """An `array<bigint>` literal made through the JVM bridge; millions of elements in milliseconds."""
+    """An `array<bigint>` literal, created through the JVM bridge: millions of elements take milliseconds."""
     expressions = jvm(spark).org.apache.spark.sql.catalyst.expressions
     types = jvm(spark).org.apache.spark.sql.types.DataTypes
     data = expressions.UnsafeArrayData.fromPrimitiveArray(long_array(spark, values.astype(">i8").tobytes()))

@@ -1,7 +1,7 @@
-"""Which parts of a query's filter may skip files: only those that mean to us exactly what they mean to Spark. Pure.
+"""Selects the conjuncts of a filter that can be pushed down: those with exactly the same meaning in Paimon and in Spark.
 
-Spark filters again by itself, so leaving a part out is always right, and a part that we read differently would lose rows.
-Where Spark casts the column (a text compared with a number, a timestamp in the session's zone) the part is left out.
+Spark evaluates the whole filter again, so a conjunct may be dropped, but one with another meaning would lose rows. A conjunct
+is dropped if Spark casts the column: text compared with a number, a timestamp in the session's time zone.
 """
 
 from __future__ import annotations
@@ -45,11 +45,13 @@ _WALL_CLOCK = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?")
 _UTC = ("UTC", "Etc/UTC", "GMT", "Z", "+00:00")
 
 
-def usable(predicate: Predicate | None, fields: Sequence[DataField], zone: str) -> Predicate | None:
-    """The conjuncts that are safe to skip by; None when there is none.
+def pushable(predicate: Predicate | None, fields: Sequence[DataField], zone: str) -> Predicate | None:
+    """The conjuncts that can be pushed down; None if there are none.
 
     Args:
-        fields: the table's columns; names are found in any case, as Spark finds them. zone: the session's time zone.
+        predicate: the filter.
+        fields: the table's columns; names match case-insensitively, as in Spark.
+        zone: the session's time zone.
     """
     types = {f.name.lower(): f.type for f in fields}
     pushed = [part for part in conjuncts(predicate) if _same_meaning(part, types, zone) and _fits(part, fields)]
@@ -57,7 +59,7 @@ def usable(predicate: Predicate | None, fields: Sequence[DataField], zone: str) 
 
 
 def _fits(part: Predicate, fields: Sequence[DataField]) -> bool:
-    """Whether the literals are values at all: DATE '2020-13-01' is none, and Spark says what becomes of it."""
+    """Whether the literals are valid values. DATE '2020-13-01' is not; Spark reports it."""
     try:
         bind(part, fields)
     except PaimonError:
@@ -72,7 +74,9 @@ def _same_meaning(node: Predicate, types: dict[str, DataType], zone: str) -> boo
         case Not(part):
             if isinstance(part, In | Like | StartsWith):
                 return _same_meaning(part, types, zone)
-            return _same_meaning(part.negate(), types, zone)  # NOT turns < into >=, which must be safe itself
+            return _same_meaning(
+                part.negate(), types, zone
+            )  # NOT turns < into >=, which must have the same meaning too
         case Leaf():
             t = types.get(node.column.lower())
             return t is not None and _leaf(node, t, zone)
@@ -85,7 +89,7 @@ def _leaf(node: Leaf, t: DataType, zone: str) -> bool:
             return True
         case Compare(_, op, literal):
             if t.root in ("FLOAT", "DOUBLE") and op not in ("=", "<", "<="):
-                return False  # NaN is larger than every number to Spark, and statistics do not tell of it
+                return False  # NaN is larger than every number in Spark, and statistics do not contain it
             return _literal(t, literal, zone)
         case In(_, literals):
             return all(_literal(t, v, zone) for v in literals)
@@ -103,7 +107,7 @@ def _literal(t: DataType, literal: Any, zone: str) -> bool:
     if root in ("FLOAT", "DOUBLE"):
         return (whole and abs(literal) < 1 << 24) or (root == "DOUBLE" and isinstance(literal, float))
     if isinstance(t, Char):
-        return False  # stored padded; to Spark the padding is text
+        return False  # stored with padding, which is part of the text in Spark
     if isinstance(t, VarChar):
         return isinstance(literal, str)
     if root == "BOOLEAN":
@@ -115,24 +119,25 @@ def _literal(t: DataType, literal: Any, zone: str) -> bool:
             return _DATE.fullmatch(literal) is not None
         return isinstance(literal, dt.date) and not isinstance(literal, dt.datetime)
     if is_nano(t):
-        return False  # text to Spark
+        return False  # a STRING in Spark
     if isinstance(t, Timestamp | LocalZonedTimestamp):
         if zone in _UTC:
             return isinstance(literal, dt.datetime) or (
                 isinstance(literal, str) and _WALL_CLOCK.fullmatch(literal) is not None
             )
-        # Elsewhere only a wall clock compared with text needs no zone.
+        # In other zones, only a local timestamp compared with text needs no zone.
         return isinstance(t, Timestamp) and isinstance(literal, str) and _WALL_CLOCK.fullmatch(literal) is not None
     return False
 
 
 def native_condition(predicate: Predicate | None, fields: Sequence[DataField]) -> Column | None:
-    """The conjuncts that a native scan can apply before its mask, as a Spark condition; None when there is none.
+    """The conjuncts to evaluate before the mask of a native scan, as a Spark condition; None if there are none.
 
-    Spark would put them behind the mask, and the mask would be asked about every row. Whole numbers, decimals and texts only.
+    Spark would evaluate them after the mask, and the mask for every row. Only integers, decimals and strings.
 
     Args:
-        predicate: of `usable`, bound to the table's columns. fields: the columns of the scan.
+        predicate: from `pushable`, bound to the table's columns.
+        fields: the columns of the scan.
     """
     from pyspark.sql import functions as F
 

@@ -1,7 +1,7 @@
-"""Scans that a session made before: a query of the same files again needs no new plan of them. Knows no way of scanning.
+"""Cache of a session's file scans, for further queries of the same files.
 
-To build a scan takes dozens of calls to the JVM, more than a small query's own time. Data files never change, so a scan is
-as good the second time; what it costs to keep is its plan, and the bits of its mask.
+Building a scan takes dozens of calls to the JVM, longer than a small query. Data files never change, so a scan can be reused.
+A cached scan keeps its plan and the bitmaps of its mask in memory.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 SCANS = 32
-"""Scans kept a session, the least recently used go first."""
-_REQUESTED = ("spark.sql.ansi.enabled", "spark.sql.session.timeZone", "spark.sql.caseSensitive")
-"""Settings that casts remember from the moment they are written."""
+"""Cached scans of a session; the least recently used one is evicted."""
+_SETTINGS = ("spark.sql.ansi.enabled", "spark.sql.session.timeZone", "spark.sql.caseSensitive")
+"""Settings that a cast keeps from its creation."""
 
 _CACHE = "_paimon_scans"
-"""The session's attribute: its DataFrames hold it, so a table of ours from session to scans would keep both for ever."""
+"""The session's attribute with the cache. A global dictionary would keep session and scans alive: DataFrames reference it."""
 _LOCK = threading.Lock()
 
 
 def cached_scan(spark: SparkSession, key: Hashable, make: Callable[[], list[DataFrame]]) -> list[DataFrame]:
-    """What `make` gave for this key in this session under the same settings, or gives now."""
-    full = (key, *(spark.conf.get(setting, None) for setting in _REQUESTED))
+    """The cached result of `make` for this key, session and settings, else a new one."""
+    full = (key, *(spark.conf.get(setting, None) for setting in _SETTINGS))
     with _LOCK:
         cache: OrderedDict[Hashable, list[DataFrame]] = vars(spark).setdefault(_CACHE, OrderedDict())
         if full in cache:

@@ -1,10 +1,10 @@
-"""Which way each split of a scan takes into Spark, and why. Decides only; pure but for the facts it is given.
+"""Chooses a read strategy for each split of a scan, from facts about the table and the query. Reads no file.
 
-- INLINE: read in the driver, handed over as Arrow. For little data.
-- SEARCHED: the same for the few rows that a condition leaves of much. Where more come than was thought, another way.
-- NATIVE: Spark's own Parquet or ORC reader on the files.
-- MASKED: the same, with a filter that hides rows by file and position (deletion vectors, rows that newer ones replaced).
-- TASKS: our reader inside Spark tasks. Always right, about four times the cost of NATIVE.
+- INLINE: read in the driver and pass the rows to Spark as Arrow. For little data.
+- SEARCHED: the same for the few rows that match a condition. If too many rows match, the fallback strategy is used.
+- NATIVE: Spark's own Parquet or ORC reader.
+- MASKED: NATIVE with a filter that hides rows by file and position (deletion vectors, superseded rows).
+- TASKS: the package's reader inside Spark tasks. Works for every split, at about four times the cost of NATIVE.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 
 class ScanStrategy(Enum):
+    """How Spark gets the rows of a split; see the module."""
+
     INLINE = "inline"
     SEARCHED = "searched"
     NATIVE = "native"
@@ -52,63 +54,63 @@ class ScanStrategy(Enum):
 
 @dataclass(frozen=True, slots=True)
 class StrategyLimits:
-    """Sizes at which ways change. Measured: 20,000 rows take the same time inline and native, 100,000 are 2 x slower inline."""
+    """Sizes at which the strategy changes. Measured: 20,000 rows take the same time inline and native, 100,000 twice as long inline."""
 
     inline_bytes: int = 4 << 20
     inline_rows: int = 50_000
     searched_bytes: int = 512 << 20
-    """Files in which the driver looks for the few rows that a condition leaves."""
+    """Maximum total size of files that the driver searches."""
     searched_files: int = 512
-    """The same, counted: they are open at one time."""
+    """Maximum number of files that the driver searches; all are open at the same time."""
     masked_rows: int = 200_000_000
-    """Rows of a split whose keys the driver compares at most; beyond, tasks do it."""
+    """Maximum rows of a split whose keys the driver compares."""
     made_rows: int = 20_000_000
-    """The same where the merge engine makes new rows: then the driver also merges those."""
+    """The same if the merge engine creates new rows, which the driver then merges too."""
 
 
 @dataclass(frozen=True, slots=True)
 class SplitFacts:
-    """What a decision is made from."""
+    """The facts that the strategy depends on."""
 
     read_fields: tuple[DataField, ...]
-    """The columns wanted, in the schema the query sees."""
+    """The columns to read, in the schema of the query."""
     file_fields: Callable[[int], tuple[DataField, ...]]
-    """Columns of a schema id."""
+    """The columns of a schema, by its id."""
     spark_reads_paths: bool
-    """False for file systems that only our own FileIO knows."""
+    """False for file systems that only `FileIO` can read."""
     executors_read_paths: bool
-    """False for memory: tables, which live in this process."""
+    """False for `memory:` tables, which are in the driver's memory."""
     merge_engine: str | None
-    """None for tables without keys."""
+    """None for tables without primary keys."""
     limits: StrategyLimits = StrategyLimits()
     partition: Sequence[DataField] = ()
     key_share: Callable[[Sequence[Split]], float] = lambda _: 1.0
-    """About which part of all rows the condition on the key leaves."""
+    """Estimated share of rows that match the conditions on the key."""
     shredded: frozenset[str] = frozenset()
-    """MAP columns that files may hold in another layout than Parquet's."""
+    """MAP columns that files may store in another layout than Parquet's."""
     searches: bool = False
-    """Whether there is a condition on rows, not only on partitions."""
+    """Whether there is a condition on other columns than the partition columns."""
     without_spark: bool = False
-    """Whether Spark is to be spared: it would have to be started first."""
+    """Whether to avoid Spark, which is not running."""
     row_share: Callable[[Sequence[Split]], float | None] = lambda _: None
-    """About which part of all rows the condition leaves; None: nobody knows."""
+    """Estimated share of rows that match the condition; None: unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The way of one split."""
+    """The strategy of one split."""
 
-    way: ScanStrategy
+    strategy: ScanStrategy
     why: str
-    otherwise: ScanStrategy | None = None
-    """For SEARCHED: the way where there are too many rows."""
+    fallback: ScanStrategy | None = None
+    """For SEARCHED: the strategy if too many rows match."""
 
 
 def routes(splits: Sequence[Split], facts: SplitFacts) -> list[Route]:
-    """One route a split, in order."""
+    """One route per split, in order."""
     size, count = _size(splits), _rows(splits)
     if not facts.executors_read_paths:
-        return [Route(ScanStrategy.INLINE, "the table lives in this process")] * len(splits)
+        return [Route(ScanStrategy.INLINE, "the table is in the driver's memory")] * len(splits)
     if size <= facts.limits.inline_bytes and count <= facts.limits.inline_rows:
         return [Route(ScanStrategy.INLINE, f"{count} rows in {size} bytes are read fastest in the driver")] * len(
             splits
@@ -117,20 +119,20 @@ def routes(splits: Sequence[Split], facts: SplitFacts) -> list[Route]:
         share = facts.key_share(splits)
         size, count = round(size * share), round(count * share)
         if size <= facts.limits.inline_bytes and count <= facts.limits.inline_rows:
-            return [Route(ScanStrategy.INLINE, f"the keys asked for are about {count} of {_rows(splits)} rows")] * len(
-                splits
-            )
+            return [
+                Route(ScanStrategy.INLINE, f"the keys of the condition match about {count} of {_rows(splits)} rows")
+            ] * len(splits)
     found = [_route(split, facts) for split in splits]
-    why = _few(splits, found, facts)
-    return found if why is None else [Route(ScanStrategy.SEARCHED, why, r.way) for r in found]
+    why = _search_reason(splits, found, facts)
+    return found if why is None else [Route(ScanStrategy.SEARCHED, why, r.strategy) for r in found]
 
 
-def _few(splits: Sequence[Split], found: Sequence[Route], facts: SplitFacts) -> str | None:
-    """Why it may be worth it to search the splits for few rows, which would else go the ways found; None: it is not."""
-    if not facts.searches or not all(map(partial(_can_be_searched, facts=facts), splits, found)):
+def _search_reason(splits: Sequence[Split], found: Sequence[Route], facts: SplitFacts) -> str | None:
+    """The reason for searching the splits instead of using the chosen strategies; None: keep them."""
+    if not facts.searches or not all(map(partial(_is_searchable, facts=facts), splits, found)):
         return None
-    if not facts.without_spark and all(r.way is ScanStrategy.NATIVE for r in found):
-        return None  # as fast, and the rows need not be handed over
+    if not facts.without_spark and all(r.strategy is ScanStrategy.NATIVE for r in found):
+        return None  # equally fast, without passing rows to Spark
     if sum(len(s.files) for s in splits) > facts.limits.searched_files or _size(splits) > facts.limits.searched_bytes:
         return None
     share, count = facts.row_share(splits), _rows(splits)
@@ -145,13 +147,13 @@ def _few(splits: Sequence[Split], found: Sequence[Route], facts: SplitFacts) -> 
 
 
 def max_selective_rows(splits: Sequence[Split], limits: StrategyLimits) -> int:
-    """Rows of these splits that are handed over as Arrow at most."""
-    a_row = _size(splits) / max(1, _rows(splits))
-    return min(limits.inline_rows, int(limits.inline_bytes / max(a_row, 1)))
+    """Maximum rows of these splits that are passed to Spark as Arrow."""
+    row_bytes = _size(splits) / max(1, _rows(splits))
+    return min(limits.inline_rows, int(limits.inline_bytes / max(row_bytes, 1)))
 
 
-def _can_be_searched(split: Split, route: Route, facts: SplitFacts) -> bool:
-    if route.way not in (ScanStrategy.NATIVE, ScanStrategy.MASKED) or any(
+def _is_searchable(split: Split, route: Route, facts: SplitFacts) -> bool:
+    if route.strategy not in (ScanStrategy.NATIVE, ScanStrategy.MASKED) or any(
         file_format(f.file_name) != "parquet" for f in split.files
     ):
         return False
@@ -170,19 +172,19 @@ def _route(split: Split, facts: SplitFacts) -> Route:
     if split.branch is not None:
         return Route(ScanStrategy.TASKS, f"branch {split.branch} has its own schemas")
     if split.changes or split.diff:
-        return Route(ScanStrategy.TASKS, "changes are told row by row")
+        return Route(ScanStrategy.TASKS, "changes are read row by row")
     if split.waiting:
         return Route(ScanStrategy.TASKS, "rows that wait for a bucket are merged with it")
     obstacle = next((why for f in split.files if (why := not_native(f, facts)) is not None), None)
     if obstacle is not None:
         return Route(ScanStrategy.TASKS, obstacle)
     if facts.merge_engine is None and not split.raw:
-        return Route(ScanStrategy.TASKS, "newer values of columns lie in files beside those of the rows")
+        return Route(ScanStrategy.TASKS, "newer values of columns are in other files than their rows")
     formats = {file_format(f.file_name) for f in split.files}
     if split.raw and not split.deletion_vectors:
         return Route(ScanStrategy.NATIVE, "no rows need merging")
     if "orc" in formats:
-        return Route(ScanStrategy.TASKS, "Spark's ORC reader tells no row positions")
+        return Route(ScanStrategy.TASKS, "Spark's ORC reader has no row positions")
     if split.raw:
         return Route(ScanStrategy.MASKED, "deletion vectors hide rows by position")
     picks = facts.merge_engine in PICKS_ROWS
@@ -190,12 +192,12 @@ def _route(split: Split, facts: SplitFacts) -> Route:
         return Route(ScanStrategy.TASKS, "too many rows to compare in the driver")
     return Route(
         ScanStrategy.MASKED,
-        "newer rows hide older ones by position" if picks else "merged rows stand for those they merge",
+        "newer rows hide older ones by position" if picks else "merged rows replace the rows they are made from",
     )
 
 
 def file_format(name: str) -> str:
-    """'parquet', 'orc', 'avro', or what else stands last in a file's name."""
+    """'parquet', 'orc', 'avro', or the unknown suffix of the file name."""
     try:
         return format_of(name)
     except UnsupportedFormat:
@@ -203,18 +205,18 @@ def file_format(name: str) -> str:
 
 
 def not_native(file: DataFile, facts: SplitFacts) -> str | None:
-    """Why Spark's own reader cannot read this file as the query wants it; None if it can."""
+    """Why Spark's own reader cannot read this file for the query; None if it can."""
     kind = file_format(file.file_name)
     if kind not in ("parquet", "orc") or not file.file_name.lower().endswith((".parquet", ".orc")):
-        return f"{kind} files are read by our own reader"
+        return f"Spark reads no {kind} files"
     if not facts.spark_reads_paths:
-        return "this file system is known to our own reader only"
+        return "Spark cannot read this file system"
     if file.file_name.startswith(("_", ".")):
         return "Spark skips files whose names start with '_' or '.'"
     if facts.partition and not stores_partition_columns(file, facts.partition):
-        return "the file does not tell its partition's values"
+        return "the file does not contain the partition columns"
     if file.write_cols is not None:
-        return "the file holds only some of its schema's columns"
+        return "the file contains only some columns of its schema"
     by_id = {f.id: f for f in facts.file_fields(file.schema_id)}
     for field in facts.read_fields:
         if field.name in facts.shredded:
@@ -231,12 +233,12 @@ def not_native(file: DataFile, facts: SplitFacts) -> str | None:
 
 
 def spark_reads_type(t: DataType, kind: str) -> bool:
-    """True when Spark's vectorised reader gives the values of `t` as Paimon stored them."""
+    """Whether Spark's vectorised reader returns the values of `t` unchanged."""
     match t:
         case Time() | UnknownType():
             return False
         case Timestamp() | LocalZonedTimestamp():
-            return kind == "parquet" and not is_nano(t)  # ORC keeps wall clocks in the writer's zone
+            return kind == "parquet" and not is_nano(t)  # ORC stores local timestamps in the writer's zone
         case Atomic():
             return t.name not in ("VARIANT", "BLOB") and (kind == "parquet" or t.name != "DATE")
         case Array() | Multiset():
@@ -252,7 +254,7 @@ _WIDTH = {"TINYINT": 1, "SMALLINT": 2, "INT": 4, "BIGINT": 8}
 
 
 def same_or_wider(stored: DataType, target: DataType) -> bool:
-    """True when Spark's cast from `stored` to `wanted` surely equals Paimon's: the same type, or a lossless wider one."""
+    """Whether Spark's cast from `stored` to `target` equals Paimon's: the same type or a wider one without loss."""
     if stored.with_nullable(True) == target.with_nullable(True):
         return True
     match stored, target:
@@ -267,7 +269,7 @@ def same_or_wider(stored: DataType, target: DataType) -> bool:
         case VarBinary(), VarBinary():
             return stored.length <= target.length
         case (Array(), Array()) | (Map(), Map()) | (Multiset(), Multiset()) | (Row(), Row()):
-            # Field for field the same, with ids and names; nullability inside does not change what is read.
+            # The same fields with the same ids and names; nullability does not matter for reading.
             return _shape(stored) == _shape(target)
     return False
 

@@ -1,7 +1,7 @@
-"""Which physical rows of a split's files do not count, computed in the driver from key columns only, and remembered.
+"""Computes the hidden rows of a split's files, in the driver, from the key columns only. The results are cached.
 
-A row is hidden by a deletion vector, by a newer row of its key, or by being a retraction. Where the merge engine makes new
-rows out of several, those several are all hidden and the made rows are returned beside.
+A row is hidden if a deletion vector marks it, if a newer row has its key, or if it is a retraction. If the merge engine
+creates a new row from several, those are all hidden, and the new row is returned separately.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ from paimon_nb.table.scan.plan.snapshot_scan import Split
 from paimon_nb.table.store import TableStore
 
 CACHE_BYTES = 64 << 20
-"""Bits kept for later queries; entries that also hold merged rows count those."""
+"""Size of the cache of hidden rows, including merged rows."""
 _KEY_BYTES = 128 << 20
-"""Key columns kept decoded, for the masks of later snapshots."""
+"""Size of the cache of decoded key columns, for the masks of later snapshots."""
 _MAX_NEW = 8
-"""Files that a split may have got since its hidden rows were last worked out."""
+"""Maximum number of new files for which the cached hidden rows of a split are updated."""
 
 
 @dataclass(frozen=True)
 class Hidden:
-    """The rows of some files that do not count."""
+    """The hidden rows of some files."""
 
     rows: Mapping[str, np.ndarray]
-    """File name -> bool per physical row, True = hidden. Files that hide nothing are left out."""
+    """File name -> bool per physical row, True = hidden. Without files that have no hidden rows."""
     made: tuple[pa.Table, ...] = field(default=())
-    """Rows that the merge engine made, with the table's columns."""
+    """Rows that the merge engine created, with the table's columns."""
 
 
 def makes_rows(store: TableStore) -> bool:
-    """Whether merging makes rows that no file holds."""
+    """Whether merging creates rows that are in no file."""
     return store.has_keys and MergeSpec.of(store.schema, store.options).engine not in PICKS_ROWS
 
 
 def hidden_of(store: TableStore, splits: Sequence[Split]) -> Hidden:
-    """Hidden rows of all splits. What was found for a split is remembered: data files never change."""
+    """Hidden rows of all splits, cached per split: data files never change."""
     rows: dict[str, np.ndarray] = {}
     made: list[pa.Table] = []
     known = [_CACHE.get(split_key(store, split)) for split in splits]
@@ -71,15 +71,15 @@ def hidden_of(store: TableStore, splits: Sequence[Split]) -> Hidden:
 
 
 def _compute(store: TableStore, split: Split) -> Hidden:
-    grown = None if split.raw or split.deletion_vectors else _grown(store, split)
-    if grown is not None:
-        return Hidden(grown)
+    updated = None if split.raw or split.deletion_vectors else _updated(store, split)
+    if updated is not None:
+        return Hidden(updated)
     rows = _deleted(store, split)
     return Hidden(rows) if split.raw else _merged(store, split, rows)
 
 
-def _grown(store: TableStore, split: Split) -> dict[str, np.ndarray] | None:
-    """From what is remembered of the split as it was a few files ago; None when nothing is."""
+def _updated(store: TableStore, split: Split) -> dict[str, np.ndarray] | None:
+    """Computed from the cached result for the split without its newest files; None if there is none."""
     by_age = sorted(split.files, key=lambda f: f.min_sequence)
     spec = MergeSpec.of(store.schema, store.options)
     fields = [store.schema.field(n) for n in spec.keys]
@@ -94,7 +94,7 @@ def _grown(store: TableStore, split: Split) -> dict[str, np.ndarray] | None:
 
 
 def _deleted(store: TableStore, split: Split) -> dict[str, np.ndarray]:
-    """Rows that deletion vectors hide."""
+    """Rows hidden by deletion vectors."""
     refs = split.deletion_vectors or {}
     ranges: dict[str, list[DvRange]] = {}
     for name, ref in refs.items():
@@ -113,7 +113,7 @@ def _merged(store: TableStore, split: Split, deleted: Mapping[str, np.ndarray]) 
     names = list(dict.fromkeys([*spec.keys, *spec.sequence_fields]))
     fields = [store.schema.field(n) for n in names]
     tables, owners = [], []
-    files = sorted(split.files, key=lambda f: f.min_sequence)  # oldest first: equal keys lie in order then
+    files = sorted(split.files, key=lambda f: f.min_sequence)  # oldest first, so that rows of one key are in order
     for number, file in enumerate(files):
         table = _keys(store, split, file, fields)
         owners.append(np.full(table.num_rows, number, np.int32))
@@ -141,7 +141,7 @@ def _merged(store: TableStore, split: Split, deleted: Mapping[str, np.ndarray]) 
 
 
 def _by_group(kv: pa.Table, spec: MergeSpec) -> tuple[np.ndarray, np.ndarray]:
-    """(rows that are alone with their key and stand as they are, rows that the engine must merge)."""
+    """(rows whose key is unique and that are visible, rows that the engine must merge)."""
     if spec.ignore_delete:
         surviving = np.flatnonzero(~retracts(kv))
         single, several = _by_group(kv.take(pa.array(surviving)), _without_ignore(spec))
@@ -151,7 +151,7 @@ def _by_group(kv: pa.Table, spec: MergeSpec) -> tuple[np.ndarray, np.ndarray]:
     ends = group_ends(starts, len(order))
     alone = np.zeros(len(order), bool)
     alone[starts[starts == ends]] = True
-    # A row alone with its key is never merged: it stands as it is, or is a retraction of nothing.
+    # A row with a unique key is not merged: it is visible, or it is a retraction without a row.
     return order[alone & ~retracts(kv)[order]], np.sort(order[~alone])
 
 
@@ -168,9 +168,9 @@ def _made(
     owner: np.ndarray,
     starts: np.ndarray,
 ) -> pa.Table | None:
-    """Merge the rows at the positions `several`; only the files that hold some are read again, now whole.
+    """Merge the rows at the positions `several`. Reads all columns of the files that contain them.
 
-    `owner`: per position the number of its file. `starts`: per file its first position.
+    `owner`: index of the file of each position. `starts`: first position of each file.
     """
     if not len(several):
         return None
@@ -183,14 +183,14 @@ def _made(
 
 
 def _keys(store: TableStore, split: Split, file: DataFile, fields: Sequence[DataField]) -> pa.Table:
-    """`_rows` of key columns, remembered: the next snapshot mostly has the same files."""
+    """`_rows` of key columns, cached: the next snapshot has mostly the same files."""
     path = store.data_path(split.partition, split.bucket, file)
     part = (store.schema.id, tuple(fields))
     return _DECODED.get(store.fs, path, lambda: _rows(store, split, file, fields), lambda t: int(t.nbytes) + 500, part)
 
 
 def _rows(store: TableStore, split: Split, file: DataFile, fields: Sequence[DataField]) -> pa.Table:
-    """Some columns of one file in the present schema, with sequence number and kind."""
+    """Some columns of one file in the current schema, with sequence number and row kind."""
     schema = store.schema if file.schema_id == store.schema.id else store.schemas.get(file.schema_id)
     key_range = kv_columns(tuple(fields))
     ids = {f.id for f in key_range}
@@ -200,7 +200,7 @@ def _rows(store: TableStore, split: Split, file: DataFile, fields: Sequence[Data
     return evolve(table, stored, key_range).select([f.name for f in fields] + [SEQUENCE_NUMBER, VALUE_KIND])
 
 
-# -- remembering
+# -- cache
 
 
 @dataclass(frozen=True)
@@ -225,15 +225,15 @@ def _unpacked(found: _Packed) -> dict[str, np.ndarray]:
 
 
 def split_key(store: TableStore, split: Split) -> tuple[object, ...]:
-    """What decides a split's rows, as a key to remember them by."""
-    # Names of data files are unique for ever; options and schema decide how they merge.
+    """The cache key of a split: everything that its rows depend on."""
+    # Names of data files are never reused; options and schema determine how they merge.
     vectors = tuple(sorted((name, str(ref)) for name, ref in (split.deletion_vectors or {}).items()))
     options = tuple(sorted(store.schema.options.items()))
     return (store.root, store.schema.id, options, tuple(f.file_name for f in split.files), split.raw, vectors)
 
 
 class _Cache:
-    """Least recently used first out, bounded in bytes."""
+    """A least-recently-used cache with a limit in bytes."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit

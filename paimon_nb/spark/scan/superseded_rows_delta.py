@@ -1,4 +1,4 @@
-"""Hidden rows of a split that only got newer files: found from those that were known before. Reads nothing by itself."""
+"""Updates the hidden rows of a split to which newer files were added."""
 
 from __future__ import annotations
 
@@ -17,12 +17,19 @@ Rows = Callable[[DataFile], pa.Table]
 def hidden_since(
     known: Mapping[str, np.ndarray], old: Sequence[DataFile], new: Sequence[DataFile], rows: Rows, spec: MergeSpec
 ) -> dict[str, np.ndarray] | None:
-    """File name -> bool per physical row, True = hidden, of all the files together; None where only a merge can tell.
+    """The hidden rows of old and new files together; None if a merge is needed.
 
-    The newer rows win wherever they are, so each of their keys is searched in the older files, and nothing is sorted anew.
+    The newer rows win, so each of their keys is searched in the older files, and nothing is sorted.
 
     Args:
-        known: the same for `old` alone; files that hide nothing are left out.
+        known: the hidden rows of `old` alone.
+        old: the older files.
+        new: the newer files.
+        rows: reads the key columns of a file.
+        spec: how the table merges rows.
+
+    Returns:
+        File name -> bool per physical row, True = hidden. Without files that have no hidden rows.
     """
     plain = spec.engine == "deduplicate" and not spec.sequence_fields and not spec.ignore_delete and len(spec.keys) == 1
     if not plain or min(f.min_sequence for f in new) <= max(f.max_sequence for f in old):
@@ -51,17 +58,22 @@ def hidden_since(
 
 
 def by_file(files: Sequence[DataFile], hidden: np.ndarray, starts: np.ndarray) -> dict[str, np.ndarray]:
-    """File name -> bool per physical row, cut out of one array for all; files that hide nothing are left out.
+    """Split an array of hidden rows by file.
 
     Args:
-        starts: per file its first position in `hidden`, and the length of that at the end.
+        files: the files, in the order of the array.
+        hidden: bool per row of all files.
+        starts: the first position of each file in `hidden`, then its length.
+
+    Returns:
+        File name -> bool per physical row. Without files that have no hidden rows.
     """
     parts = {f.file_name: hidden[a:b] for f, a, b in zip(files, starts, starts[1:], strict=False)}
     return {name: part for name, part in parts.items() if part.any()}
 
 
 def _ascending(kv: pa.Table, name: str, *, sort: bool = False) -> np.ndarray | None:
-    """Whole-number keys, each greater than the one before; None for other types and orders."""
+    """Integer keys in strictly ascending order; None for other types and orders."""
     column = kv.column(name)
     if not pa.types.is_integer(column.type) or column.null_count:
         return None

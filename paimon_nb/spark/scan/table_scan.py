@@ -1,4 +1,4 @@
-"""A table (or a moment of it) as a DataFrame: planned here without Spark, each split read the fastest right way."""
+"""Reads a table, or one of its snapshots, as a DataFrame: plans without Spark and chooses a strategy for each split."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from paimon_nb.spark.runtime.session import plain_session
 from paimon_nb.spark.scan.late_materialization import scan_selective
 from paimon_nb.spark.scan.native_scan import scan_files
 from paimon_nb.spark.scan.position_filter import Mask, separable
-from paimon_nb.spark.scan.pushdown import usable
+from paimon_nb.spark.scan.pushdown import pushable
 from paimon_nb.spark.scan.scan_cache import cached_scan
 from paimon_nb.spark.scan.scan_strategy import (
     Route,
@@ -52,28 +52,29 @@ if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 _ONE_PARTITION_FROM = 1_000
-"""Rows that are handed over as one partition."""
+"""Row count from which inline rows become one Spark partition."""
 _HADOOP_SCHEMES = ("hdfs://", "viewfs://", "webhdfs://")
 
 
 @dataclass(frozen=True)
 class Relation:
-    """A scan that is decided on: the splits, the way of each, the columns."""
+    """A planned scan: the splits, the strategy of each, the columns."""
 
     plan: ScanPlan
     fields: tuple[DataField, ...]
-    """Columns to deliver, in the plan's schema."""
+    """Columns to return, in the plan's schema."""
     routes: tuple[Route, ...]
     """One per split, in order."""
     limits: StrategyLimits
 
     @property
     def store(self) -> TableStore:
-        """The table under the schema that the rows come in."""
+        """The table with the schema of the rows."""
         return self.plan.store
 
-    def of(self, way: ScanStrategy) -> list[Split]:
-        return [s for s, r in zip(self.plan.splits, self.routes, strict=True) if r.way is way]
+    def of(self, strategy: ScanStrategy) -> list[Split]:
+        """The splits with this strategy."""
+        return [s for s, r in zip(self.plan.splits, self.routes, strict=True) if r.strategy is strategy]
 
 
 def relation(
@@ -85,15 +86,19 @@ def relation(
     columns: Sequence[str] | None = None,
     limits: StrategyLimits | None = None,
 ) -> DataFrame:
-    """The table's rows as a DataFrame; the snapshot is fixed now.
+    """The table's rows as a DataFrame, of the snapshot that is the latest now unless options select another one.
 
     Args:
+        spark: the session.
+        table: the table.
         options: dynamic options: time travel, incremental reads, tuning.
         filter: for skipping files and rows; Spark filters again, so it need not be exact.
-        columns: those that the query can need; None means all. Names as written by the user.
+        columns: columns that the query may need, as the user wrote them; None: all.
+        limits: sizes at which the strategy changes.
 
     Raises:
-        TimeTravelError, SnapshotExpired: the moment is not there. ReadError: options that contradict each other.
+        TimeTravelError, SnapshotExpired: the snapshot does not exist.
+        ReadError: options contradict each other.
     """
     spark = plain_session(spark)
     zone = session_zone(spark)
@@ -110,14 +115,19 @@ def decide(
     zone: str = "UTC",
     without_spark: bool = False,
 ) -> Relation:
-    """Plan the scan and choose each split's way. Needs no Spark.
+    """Plan the scan and choose a strategy for each split. Runs without Spark.
 
     Args:
-        zone: the session's, for timestamps in `filter`. without_spark: choose ways without it wherever that can be done.
-            The rest as in `relation`.
+        table: as in `relation`.
+        options: as in `relation`.
+        filter: as in `relation`.
+        columns: as in `relation`.
+        limits: as in `relation`.
+        zone: the session's time zone, for timestamps in `filter`.
+        without_spark: prefer strategies that need no Spark.
     """
     store = table.store.copy(options) if options else table.store
-    plan = plan_scan(store, usable(filter, store.schema.fields, zone))
+    plan = plan_scan(store, pushable(filter, store.schema.fields, zone))
     _refuse_full_scan(store, plan)
     fields = requested_fields(plan.schema, columns)
     limits = limits or StrategyLimits()
@@ -126,7 +136,7 @@ def decide(
 
 
 def _refuse_full_scan(store: TableStore, plan: ScanPlan) -> None:
-    """Raises ReadError: the table is partitioned, no file is skipped, and 'read.allow.fullScan' says no."""
+    """Raises ReadError: the table is partitioned, no file is skipped, and 'read.allow.fullScan' is false."""
     if not store.schema.partition_keys or store.options.get(READ_ALLOW_FULLSCAN):
         return
     if plan.splits and all(stage.remaining == stage.total for stage in plan.skipped.stages):
@@ -139,7 +149,7 @@ def _refuse_full_scan(store: TableStore, plan: ScanPlan) -> None:
 def facts_of(
     store: TableStore, fields: tuple[DataField, ...], limits: StrategyLimits, predicate: Predicate | None = None
 ) -> SplitFacts:
-    """What the decision needs to know of a table."""
+    """The facts that the choice of strategies needs."""
     local = store.fs.local_path(store.root) is not None
     return SplitFacts(
         read_fields=fields,
@@ -164,7 +174,7 @@ def fields_of(store: TableStore, schema_id: int) -> tuple[DataField, ...]:
 
 
 def frame_of(spark: SparkSession, resolved: Relation) -> DataFrame:
-    """The DataFrame of a decided scan: the union of its ways."""
+    """The DataFrame of a planned scan: the union over its strategies."""
     parts = _parts(spark, resolved)
     if not parts:
         return from_arrow(spark, no_rows(resolved.fields), resolved.fields)
@@ -173,29 +183,29 @@ def frame_of(spark: SparkSession, resolved: Relation) -> DataFrame:
 
 def _parts(spark: SparkSession, resolved: Relation) -> list[DataFrame]:
     parts: list[DataFrame] = []
-    for way, build in _BUILDERS.items():
-        splits = resolved.of(way)
+    for strategy, build in _BUILDERS.items():
+        splits = resolved.of(strategy)
         if splits:
             parts += build(spark, resolved, splits)
     return parts
 
 
-# -- the ways
+# -- strategies
 
 
 def _inline(spark: SparkSession, resolved: Relation, splits: list[Split]) -> list[DataFrame]:
-    return [_handed(spark, read_inline(resolved, splits), resolved.fields)]
+    return [_as_one_partition(spark, read_inline(resolved, splits), resolved.fields)]
 
 
-def _handed(spark: SparkSession, rows: pa.Table, fields: Sequence[DataField]) -> DataFrame:
-    """Rows of this process as one partition, as Spark reads a small file: an aggregate of them needs no shuffle."""
+def _as_one_partition(spark: SparkSession, rows: pa.Table, fields: Sequence[DataField]) -> DataFrame:
+    """Rows of the driver in one partition, as Spark reads a small file, so that an aggregate needs no shuffle."""
     frame = from_arrow(spark, rows, fields)
-    # Of the fewest, Spark answers a plain SELECT without any job, and would not with a partition to make.
+    # Spark answers a plain SELECT of very few rows without a job, but not after coalesce().
     return frame.coalesce(1) if rows.num_rows >= _ONE_PARTITION_FROM else frame
 
 
 def read_inline(resolved: Relation, splits: Sequence[Split]) -> pa.Table:
-    """Splits read in this process, in order, a few at a time."""
+    """Read splits in the driver, in parallel; the rows are in the order of the splits."""
     names = [f.name for f in resolved.fields]
 
     def read(split: Split) -> pa.Table:
@@ -212,18 +222,16 @@ def read_inline(resolved: Relation, splits: Sequence[Split]) -> pa.Table:
 def _searched(spark: SparkSession, resolved: Relation, splits: list[Split]) -> list[DataFrame]:
     rows = read_searched(resolved, splits)
     if rows is not None:
-        return [_handed(spark, rows, resolved.fields)]
+        return [_as_one_partition(spark, rows, resolved.fields)]
     others = [
-        (s, Route(r.otherwise, r.why))
-        for s, r in zip(resolved.plan.splits, resolved.routes, strict=True)
-        if r.otherwise
+        (s, Route(r.fallback, r.why)) for s, r in zip(resolved.plan.splits, resolved.routes, strict=True) if r.fallback
     ]
     plan = replace(resolved.plan, splits=tuple(s for s, _ in others))
     return _parts(spark, replace(resolved, plan=plan, routes=tuple(r for _, r in others)))
 
 
 def read_searched(resolved: Relation, splits: Sequence[Split]) -> pa.Table | None:
-    """The few rows that the scan's condition leaves of splits; None where there are not few."""
+    """The rows of splits that match the scan's condition; None if there are too many."""
     predicate = resolved.plan.predicate
     if predicate is None or not splits:
         return None
@@ -251,21 +259,21 @@ def _native(spark: SparkSession, resolved: Relation, splits: list[Split]) -> lis
 
 
 def _masked(spark: SparkSession, resolved: Relation, splits: list[Split]) -> list[DataFrame]:
-    """Scans with a mask, plain ones for what has none in its schema, and rows that merging made beside them."""
+    """Scans with a mask, plain scans for schemas without hidden rows, and the rows that merging created."""
     store = resolved.store
     found = cache(lambda: hidden_of(store, splits))
 
     def make() -> list[DataFrame]:
-        plain, masked = _apart(resolved, splits, found().rows)
+        plain, masked = _by_mask(resolved, splits, found().rows)
         frames = [*_native(spark, resolved, plain)]
         for schema_id, files in masked.items():
-            fields, first = fields_of(store, schema_id), resolved.plan.predicate
-            # The sizes that Spark will see, not those that the manifest tells.
+            fields, condition = fields_of(store, schema_id), resolved.plan.predicate
+            # The sizes in the file system, which Spark uses; those in the manifest may differ.
             sizes = {name: store.fs.size(path) for name, path in files.items()}
             for names in separable(sizes.items()):
                 mask = Mask.of({n: found().rows.get(n) for n in names}, sizes)
                 uris = [_uri(store, files[n]) for n in names]
-                frames.append(scan_files(spark, "parquet", uris, fields, resolved.fields, mask, first))
+                frames.append(scan_files(spark, "parquet", uris, fields, resolved.fields, mask, condition))
         return frames
 
     frames = [*cached_scan(spark, _key(ScanStrategy.MASKED, resolved, splits), make)]
@@ -275,19 +283,19 @@ def _masked(spark: SparkSession, resolved: Relation, splits: list[Split]) -> lis
     return frames
 
 
-def _key(way: ScanStrategy, resolved: Relation, splits: Sequence[Split]) -> Hashable:
-    """What decides the scans of some splits."""
-    predicate = repr(resolved.plan.predicate) if way is ScanStrategy.MASKED else None
-    return (way, resolved.fields, predicate, tuple(split_key(resolved.store, s) for s in splits))
+def _key(strategy: ScanStrategy, resolved: Relation, splits: Sequence[Split]) -> Hashable:
+    """The cache key of the scans of some splits."""
+    predicate = repr(resolved.plan.predicate) if strategy is ScanStrategy.MASKED else None
+    return (strategy, resolved.fields, predicate, tuple(split_key(resolved.store, s) for s in splits))
 
 
-def _apart(
+def _by_mask(
     resolved: Relation, splits: Sequence[Split], hidden: Mapping[str, np.ndarray]
 ) -> tuple[list[Split], dict[int, dict[str, str]]]:
-    """What plain scans read, and paths of what scans with a mask read, by schema and file name.
+    """The splits of plain scans, and the file paths of masked scans by schema id and file name.
 
-    Files that hide nothing join a mask of their schema, if there is one: the rows of a union's branches are copied before
-    the query sees them, those of one scan are not, and that is dearer than asking the mask about every row.
+    Files without hidden rows join the masked scan of their schema, if there is one: Spark copies the rows of a union's
+    branches, which costs more than checking every row against the mask.
     """
     masked: dict[int, dict[str, str]] = {}
     for split in splits:
@@ -334,11 +342,11 @@ _BUILDERS: Mapping[ScanStrategy, Callable[[SparkSession, Relation, list[Split]],
 }
 
 
-# -- small decisions
+# -- fields and paths
 
 
 def requested_fields(schema: TableSchema, columns: Sequence[str] | None) -> tuple[DataField, ...]:
-    """The fields that `columns` mean, in the table's order; one at least, so that rows can be counted."""
+    """The fields named by `columns`, in the table's order; at least one, so that rows can be counted."""
     if columns is None:
         return tuple(schema.fields)
     exact = set(columns)
@@ -360,6 +368,6 @@ def _uri(store: TableStore, path: str) -> str:
     return f"file://{local}" if local is not None else path
 
 
-def with_routes(resolved: Relation, way: ScanStrategy) -> Relation:
-    """The same scan with every split on one way; for tests and `explain`."""
-    return replace(resolved, routes=tuple(Route(way, "asked for") for _ in resolved.routes))
+def with_routes(resolved: Relation, strategy: ScanStrategy) -> Relation:
+    """The same scan with one strategy for all splits; for tests."""
+    return replace(resolved, routes=tuple(Route(strategy, "requested") for _ in resolved.routes))

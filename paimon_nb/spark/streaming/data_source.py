@@ -1,4 +1,4 @@
-"""Streaming sources of ours in Spark: each stream has a data source class of its own, which carries what it needs."""
+"""Registers streaming sources in Spark: a subclass of the data source per stream, with the parameters as attributes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,15 @@ _counter = itertools.count()
 
 
 def stream_from(spark: SparkSession, kind: type[DataSource], **carried: Any) -> DataFrame:
-    """The stream of a subclass of `kind` with these attributes; what an option of a query plan must not show goes here.
+    """The stream of a subclass of `kind`. Options would be visible in the query plan; attributes are not.
 
-    Raises EngineError: Spark's Python process is gone.
+    Args:
+        spark: the session.
+        kind: the data source.
+        carried: class attributes of the subclass.
+
+    Raises:
+        EngineError: Spark's Python process has ended.
     """
     from paimon_nb.spark.errors import spark_errors
     from paimon_nb.spark.runtime.worker_pool import forget_dead_workers

@@ -1,4 +1,4 @@
-"""Flink's checkpoints come whether there are rows or not, Spark's micro-batches only with rows: here is the clock between them."""
+"""Timer for checkpoints without rows: Flink has checkpoints at fixed intervals, Spark's micro-batches only run for new rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Protocol
 
 log = logging.getLogger(__name__)
 PAUSE_S = 1.0
-"""Between two checkpoints, where nothing else is asked for. Replaceable by tests that do not want to wait for any, or for long."""
+"""Default interval of checkpoints. Tests may change it."""
 
 
 class _Running(Protocol):
@@ -19,15 +19,20 @@ class _Running(Protocol):
 
 
 def run_with_timer(running: _Running, checkpoint: Callable[[], None], pause_s: float) -> None:
-    """Call `checkpoint` each so many seconds, in a thread of its own, as long as a stream runs.
+    """Call `checkpoint` periodically in a separate thread until a stream ends.
 
-    What goes wrong is logged: the stream goes on, and the next call tries again.
+    An error is logged. The stream continues, and the next call tries again.
+
+    Args:
+        running: the streaming query.
+        checkpoint: the function to call.
+        pause_s: seconds between two calls.
     """
 
     def clock() -> None:
         pause = threading.Event()
         while not pause.wait(pause_s):
-            with suppress(Exception):  # a JVM that is gone has no streams
+            with suppress(Exception):  # the JVM has ended, and the stream with it
                 if running.isActive:
                     _try(checkpoint)
                     continue
@@ -40,4 +45,4 @@ def _try(checkpoint: Callable[[], None]) -> None:
     try:
         checkpoint()
     except Exception as error:
-        log.warning("a checkpoint without rows was left out: %s", error)
+        log.warning("a checkpoint without rows failed: %s", error)

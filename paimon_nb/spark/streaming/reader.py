@@ -1,4 +1,4 @@
-"""A table as a streaming DataFrame. What a stream starts with and brings is decided in `table/stream`."""
+"""Reads a table as a streaming DataFrame. `table/stream` determines the start and the changes of the stream."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paimon_nb.options.read import (
 )
 from paimon_nb.spark.runtime.arrow_interop import session_zone
 from paimon_nb.spark.runtime.session import plain_session
-from paimon_nb.spark.scan.pushdown import usable
+from paimon_nb.spark.scan.pushdown import pushable
 from paimon_nb.spark.scan.table_scan import requested_fields
 from paimon_nb.spark.streaming.data_source import stream_from
 from paimon_nb.table.scan.predicate.model import Predicate
@@ -42,13 +42,17 @@ def stream_frame(
     """The table's stream as a DataFrame.
 
     Args:
-        options: where to start and how much a micro-batch takes: 'scan.mode', 'consumer-id', 'read.stream.max*PerTrigger' ...
-        filter: for skipping files and rows; Spark filters again. columns: those that the query can need; None = all.
-        kinds: a first column `rowkind` ('+I', '-U', '+U', '-D'); None takes it from the option 'read.changelog'. Without it
-            only rows that are there (+I, +U) come. order: beside kinds, a last column of this name by which changes are sorted.
-        begin: where the checkpoint stands, if the caller knows: a position, or 'fresh' for a new one. Without it the limits of
-            a micro-batch hold from the second one after a start on, since Spark tells the source only then.
-        binlog: rows as the system table `$binlog` has them, without `order`.
+        spark: the session.
+        table: the table.
+        options: the start and the size of micro-batches: 'scan.mode', 'consumer-id', 'read.stream.max*PerTrigger' ...
+        filter: for skipping files and rows; Spark filters again.
+        columns: columns that the query may need; None: all.
+        kinds: add a first column `rowkind` ('+I', '-U', '+U', '-D'); None: as in the option 'read.changelog'. Without it,
+            the stream has only inserts and new values (+I, +U).
+        order: with `kinds`, the name of an additional last column by which changes are sorted.
+        begin: the position in the checkpoint, or 'fresh' for a new checkpoint. If it is None, the limits of a micro-batch
+            do not apply to the first one after a start, because the source does not know its position yet.
+        binlog: rows as in the system table `$binlog`, without `order`.
 
     Raises:
         UnsupportedOperation, BadOptionValue: see `check_streamable`.
@@ -65,7 +69,7 @@ def stream_frame(
         TableStreamSource,
         store=store,
         fields=requested_fields(store.schema, columns),
-        predicate=usable(filter, store.schema.fields, session_zone(spark)),
+        predicate=pushable(filter, store.schema.fields, session_zone(spark)),
         kinds=with_kinds,
         order=order,
         binlog=binlog,
@@ -81,9 +85,11 @@ def _check_wait(options: TableOptions) -> None:
     )
     names = f"{READ_STREAM_MINROWSPERTRIGGER.key!r} and {READ_STREAM_MAXTRIGGERDELAYMS.key!r}"
     if (min_rows is None) != (longest is None):
-        raise BadOptionValue(f"{names} go together", hint="fewer rows than that wait, but not longer than that")
+        raise BadOptionValue(
+            f"{names} go together", hint="set both: the minimum of rows, and how long fewer rows may wait"
+        )
     if min_rows is not None and max_rows is not None and max_rows < min_rows:
         raise BadOptionValue(
             f"{READ_STREAM_MINROWSPERTRIGGER.key!r} is {min_rows}, more than {READ_STREAM_MAXROWSPERTRIGGER.key!r} allows ({max_rows})",
-            hint="give the smaller number to the minimum",
+            hint="set a smaller minimum or a larger maximum",
         )

@@ -1,4 +1,4 @@
-"""Micro-batches into a table, each exactly once: the query's id is the commit user, the batch's number the identifier."""
+"""Writes micro-batches into a table exactly once. The commit user is the query id, the commit identifier the batch number."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 INLINE_ROWS = 100_000
-"""Micro-batches of at most so many rows are written in the driver: starting tasks costs more than the work."""
-_TOO_MANY = "more rows than the micro-batch before"
+"""Rows of a micro-batch up to which the driver writes it: starting tasks would cost more."""
+_TOO_MANY_ROWS = "more rows than the micro-batch before"
 _OWNER = "paimon_sink.json"
 
 
 class TableSink:
-    """What `foreachBatch` calls. Keeps nothing that a restart needs: that lies in the table's snapshots.
+    """The function for `foreachBatch`. All state that a restart needs is in the table's snapshots.
 
-    A batch that was committed before the driver died comes again after the restart, with the same number: the table's
-    newest snapshot of this query tells that it is in already.
+    If the driver ends after a commit, Spark runs the batch again after the restart, with the same number. The latest snapshot
+    of the query then shows that the batch is already committed.
     """
 
     def __init__(
@@ -44,88 +44,91 @@ class TableSink:
         folder: str | None = None,
         ends: bool = False,
     ) -> None:
-        """
+        """Open a table for a query.
+
         Args:
-            complete: each batch is the whole result and replaces the rows before it.
-            kinds: name of the column that holds row kinds; None: all rows are upserts or appends.
-            folder: the query's checkpoint; None: it is not kept.
-            ends: the query takes what is there and is over.
+            table: the table.
+            complete: each batch is the whole result and replaces all rows.
+            kinds: name of the column with row kinds; None: all rows are inserts or upserts.
+            options: dynamic table options.
+            folder: the query's checkpoint location; None: a temporary one.
+            ends: the query ends when all available data is processed.
         """
         self.table = table.copy(options) if options else table
         self.complete, self.kinds = complete, kinds
         self.rows = 0
-        """Rows stored since the start."""
+        """Rows written since the start."""
         self.snapshots: list[int] = []
-        """The last few snapshots made."""
+        """Ids of the latest snapshots, at most 100."""
         self._folder, self._ends = folder, ends
-        self._checkpoints: StreamCommitter | None = None
-        self._one_at_a_time = threading.Lock()
+        self._stream_committer: StreamCommitter | None = None
+        self._lock = threading.Lock()
         self._watermark: int | None = None
-        """Of the present micro-batch."""
+        """Watermark of the current micro-batch."""
         self._checked = False
-        self._few = False
-        """The micro-batch before was a small one, so the next is taken for one."""
+        self._is_small = False
+        """Whether the previous micro-batch was small, so that the next one is expected to be small."""
 
     def __call__(self, batch: DataFrame, batch_id: int, watermark: int | None = None) -> None:
-        """Store a micro-batch. `watermark`: that of its rows' stream, epoch ms."""
-        with packed_errors(), self._one_at_a_time:
+        """Write a micro-batch. `watermark`: the stream's watermark, epoch milliseconds."""
+        with packed_errors(), self._lock:
             self._watermark = watermark
             self._store(batch, batch_id)
 
     @property
     def handles_empty_checkpoints(self) -> bool:
-        """Whether `quiet` is to be called while the query runs."""
+        """Whether `on_empty_checkpoint` must be called periodically while the query runs."""
         return not self._ends and StreamCommitter.count_without_rows(self.table.store)
 
     def on_empty_checkpoint(self, user: str) -> None:
-        """The time between two checkpoints is over. Does what Flink's do without rows. `user`: the query's id."""
-        with self._one_at_a_time:
+        """Commit what a Flink checkpoint without rows commits. `user`: the query's id."""
+        with self._lock:
             table = self.table = self.table.refresh()
-            self._keep(self._of(user).on_empty_checkpoint(table.store))
+            self._record(self._committer(user).on_empty_checkpoint(table.store))
 
     def savepoint(self) -> str | None:
-        """As of `StreamCommitter`."""
-        with self._one_at_a_time:
-            return None if self._checkpoints is None else self._checkpoints.savepoint(self.table.store)
+        """See `StreamCommitter.savepoint`."""
+        with self._lock:
+            return None if self._stream_committer is None else self._stream_committer.savepoint(self.table.store)
 
-    def _of(self, user: str) -> StreamCommitter:
-        if self._checkpoints is None:
-            self._checkpoints = StreamCommitter(self.table.store, user, self._folder, ends=self._ends)
-        return self._checkpoints
+    def _committer(self, user: str) -> StreamCommitter:
+        if self._stream_committer is None:
+            self._stream_committer = StreamCommitter(self.table.store, user, self._folder, ends=self._ends)
+        return self._stream_committer
 
-    def _keep(self, snapshots: Sequence[int]) -> None:
+    def _record(self, snapshots: Sequence[int]) -> None:
         self.snapshots = [*self.snapshots, *snapshots][-100:]
 
     def _store(self, batch: DataFrame, batch_id: int) -> None:
-        user, identifier = query_id(batch), batch_id + 1  # identifiers begin with 1, as checkpoints do
+        user, identifier = query_id(batch), batch_id + 1  # identifiers start with 1, as checkpoint ids
         if not self._checked:
             self._checked = True
             if not TableCommit(self.table.store, user).filter_committed([identifier]):
                 return
         table = self.table = self.table.refresh()
-        done = self._in_driver(batch, table, user, identifier) if self._few else None
+        done = self._in_driver(batch, table, user, identifier) if self._is_small else None
         if done is None:
-            done = self._counted_first(batch, table, user, identifier)
-        self._few = done.rows <= INLINE_ROWS
+            done = self._write_counted(batch, table, user, identifier)
+        self._is_small = done.rows <= INLINE_ROWS
         self.rows += done.rows
-        self._keep(done.snapshots)
+        self._record(done.snapshots)
 
     def _in_driver(self, batch: DataFrame, table: Table, user: str, identifier: int) -> WriteResult | None:
-        """Without counting, which takes Spark longer than all the rest. None: there are far more rows than in the one before."""
+        """Write a small batch without counting its rows, which takes most of the time. None: the batch has too many rows."""
         try:
-            return self._write(_few_of(batch), table, user, identifier, inline=True)
+            return self._write(_limit_rows(batch), table, user, identifier, inline=True)
         except EngineError as error:
-            if _TOO_MANY not in str(error):
+            if _TOO_MANY_ROWS not in str(error):
                 raise
             return None
 
-    def _counted_first(self, batch: DataFrame, table: Table, user: str, identifier: int) -> WriteResult:
-        batch = batch.persist()  # counted and written from the same rows, though the source may be read only once
+    def _write_counted(self, batch: DataFrame, table: Table, user: str, identifier: int) -> WriteResult:
+        batch = batch.persist()  # counted and written, but some sources can be read only once
         try:
             count = batch.count()
             if not count and not self.complete:
                 made = (
-                    self._of(user).on_empty_checkpoint(table.store, identifier)
+                    self._committer(user).on_empty_checkpoint(table.store, identifier)
                     if self.handles_empty_checkpoints
                     else []
                 )
@@ -139,31 +142,31 @@ class TableSink:
             batch,
             table,
             overwrite="static" if self.complete else None,
-            checkpoints=self._of(user),
+            checkpoints=self._committer(user),
             kinds=self.kinds,
             identifier=identifier,
             watermark=self._watermark,
-            inline_bytes=(1 << 64) if inline else 0,  # Spark says 2^63 - 1 where it does not know
+            inline_bytes=(1 << 64) if inline else 0,  # Spark estimates 2^63 - 1 for an unknown size
         )
 
 
-def _few_of(batch: DataFrame) -> DataFrame:
-    """The same rows; a task that comes to more than `INLINE_ROWS` of them fails, before they fill the driver's memory."""
+def _limit_rows(batch: DataFrame) -> DataFrame:
+    """The same rows, with an error in a task with more than `INLINE_ROWS` rows, before they fill the driver's memory."""
     from pyspark.sql import functions as F
 
     in_partition = F.monotonically_increasing_id().bitwiseAND((1 << 33) - 1)
-    return batch.filter(F.when(in_partition < INLINE_ROWS, True).otherwise(F.raise_error(F.lit(_TOO_MANY))))
+    return batch.filter(F.when(in_partition < INLINE_ROWS, True).otherwise(F.raise_error(F.lit(_TOO_MANY_ROWS))))
 
 
 def query_id(batch: DataFrame) -> str:
-    """The id of the streaming query that a micro-batch belongs to; it survives restarts from the checkpoint."""
+    """The id of a micro-batch's streaming query; the same after a restart from the checkpoint."""
     found = local_property(batch, "sql.streaming.queryId")
     assert found, "a micro-batch belongs to a query"
     return str(found)
 
 
 def claim_checkpoint(location: str, table: Table) -> None:
-    """Note in a checkpoint which table it feeds. Raises BadOptionValue: it feeds another one."""
+    """Record the target table in a checkpoint location. Raises BadOptionValue: the checkpoint belongs to another table."""
     fs = open_fs(location, {})
     path = posixpath.join(without_scheme(location), _OWNER)
     identity = {"table": table.path, "identity": table.store.identity[:12]}
@@ -175,6 +178,6 @@ def claim_checkpoint(location: str, table: Table) -> None:
     if owner.get("identity") != identity["identity"]:
         raise BadOptionValue(
             f"the checkpoint at {location} belongs to a stream into {owner.get('table')}",
-            hint="give each stream a checkpointLocation (in SQL a 'pipeline.name') of its own; a table that was made anew needs a new one",
+            hint="use a separate checkpointLocation (in SQL 'pipeline.name') for each stream, and a new one for a recreated table",
             option="checkpointLocation",
         )

@@ -1,8 +1,8 @@
 # ruff: noqa: N802  the names are Spark's
-"""A table as a source of Structured Streaming: positions of `table/stream` as offsets, one task a bucket.
+"""A table as a source of Structured Streaming. Its offsets are positions of `table/stream`; one task reads a bucket.
 
-Runs in Spark's Python workers. Each stream gets a data source class of its own that carries the table, so that no
-credential of a catalog is ever an option in a query plan.
+Runs in Spark's Python workers. Each stream has a subclass with the table as an attribute, so that credentials of a catalog
+are not options in the query plan.
 """
 
 from __future__ import annotations
@@ -51,32 +51,32 @@ from paimon_nb.table.system.binlog import binlog_fields, pack_updates
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-_NOTHING_YET = StreamOffset(0)
-"""The offset of a stream that began on a table without snapshot."""
+_NO_SNAPSHOT = StreamOffset(0)
+"""The offset of a stream that started on a table without snapshots."""
 _BIGINT = parse_type("BIGINT")
 
 
 class TableStreamSource(DataSource):
-    """See `stream_frame`, which makes the subclasses."""
+    """The Spark data source of a table's stream; `stream_frame` creates a subclass per stream."""
 
     store: TableStore
     fields: tuple[DataField, ...]
-    """Columns to deliver."""
+    """Columns to return."""
     predicate: Predicate | None
     kinds: bool
-    """A column `rowkind` goes first and retractions are told; else only rows that are there (+I, +U)."""
+    """Whether the first column is `rowkind` and retractions are included; else only +I and +U rows."""
     order: str | None
-    """A last column of this name tells the order of changes: snapshot by snapshot, in each what goes before what comes."""
+    """Name of a last column with the order of changes: by snapshot, and in a snapshot retractions before new values."""
     begin: StreamOffset | str | None
-    """Where the checkpoint stands, 'fresh' for a new one; None: not known before the first micro-batch."""
+    """The position in the checkpoint, 'fresh' for a new one; None: unknown before the first micro-batch."""
     tasks: int
-    """About how many tasks read a micro-batch."""
+    """Approximate number of tasks that read a micro-batch."""
     binlog = False
-    """Rows as `$binlog` has them: each column an array, an update one row."""
+    """Rows as in `$binlog`: each column is an array, an update is one row."""
 
     @property
     def changes(self) -> tuple[DataField, ...]:
-        """The columns of its rows."""
+        """The columns of the stream."""
         ordered = () if self.order is None else (DataField(-2, self.order, _BIGINT),)
         if self.binlog:
             return binlog_fields(self.fields)
@@ -90,71 +90,73 @@ class TableStreamSource(DataSource):
             return TableStreamReader(self)
 
 
-class Share(InputPartition):
-    """What one task reads, in order."""
+class TaskInput(InputPartition):
+    """The input of one task, in order."""
 
     def __init__(self, pieces: Sequence[tuple[int, StreamSplit]], predicate: Predicate | None) -> None:
-        # Pickled by us: Spark's serializer of partitions need not know our classes' state.
+        # Pickled here, independently of Spark's serializer of partitions.
         self.packed = pickle.dumps((tuple(pieces), predicate))
 
 
 class TableStreamReader(DataSourceStreamReader):
-    """One per running query, in a process of its own; `read` runs in the tasks."""
+    """One per running query, in a separate process; `read` runs in the tasks."""
 
     def __init__(self, source: TableStreamSource) -> None:
         self.source, self.store = source, source.store
         self._first = FirstLook(self.store)
         self._record = ConsumerRecord(self.store)
-        self._known: StreamOffset | None = source.begin if isinstance(source.begin, StreamOffset) else None
-        """Where the query stands; None until Spark told us (it does not before the first micro-batch after a start)."""
-        self._began: StreamOffset | None = None
-        """The first position, if this query is a new one."""
-        self._last_batch: float | None = None
-        """When the last micro-batch began; None before the first after a start."""
+        self._position: StreamOffset | None = source.begin if isinstance(source.begin, StreamOffset) else None
+        """Position of the query; None until Spark passes it, in the first micro-batch after a start."""
+        self._start: StreamOffset | None = None
+        """The first position of a new query."""
+        self._last_batch_at: float | None = None
+        """Start time of the last micro-batch; None before the first one after a start."""
 
     def initialOffset(self) -> dict[str, Any]:
         with packed_errors():
-            position = self._beginning()
-            self._known = self._known or position
+            position = self._first_position()
+            self._position = self._position or position
             return self._offset(position)
 
     def latestOffset(self) -> dict[str, Any]:
         with packed_errors():
             newest = newest_position(self.store)
-            if self._known is None and self.source.begin == "fresh":
-                self._known = self._beginning()
-            start = self._known
+            if self._position is None and self.source.begin == "fresh":
+                self._position = self._first_position()
+            start = self._position
             if start is None:
-                start = self._beginning()
-                return self._offset(newest if newest is not None and newest.next > start.next else self._behind(start))
+                start = self._first_position()
+                return self._offset(
+                    newest if newest is not None and newest.next > start.next else self._after_start(start)
+                )
             if start.full and newest is not None and newest.next <= start.next:
-                newest = self._behind(start)  # the first state is shown even if it lies behind the bounded watermark
+                newest = self._after_start(start)  # a stream has its first state even beyond 'scan.bounded.watermark'
             if newest is None or newest.next <= start.next - (not start.full):
-                return self._offset(self._unmoved(start, newest))
-            end = self._limited(start, newest)
-            return self._offset(start if self._waits(start, end) else end)
+                return self._offset(self._without_new_data(start, newest))
+            end = self._apply_limits(start, newest)
+            return self._offset(start if self._waits_for_rows(start, end) else end)
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         with packed_errors():
             self._check_table(start)
-            first, last = _beginning_of(start, end), StreamOffset.from_json(end)
-            self._known = last
+            first, last = _first_offset(start, end), StreamOffset.from_json(end)
+            self._position = last
             if first == last:
                 return []
-            self._last_batch = time.monotonic()
+            self._last_batch_at = time.monotonic()
             if last.next < first.next:
                 raise TimeTravelError(
-                    f"{self.store.name}: the stream came to snapshot {first.next - 1} before, but {last.next - 1} is the newest now",
+                    f"{self.store.name}: the stream has read snapshot {first.next - 1}, but the latest one is {last.next - 1}",
                     hint="the table was rolled back; start the stream again with a new checkpoint",
                     wanted=first.next,
                 )
-            if first == _NOTHING_YET:
+            if first == _NO_SNAPSHOT:
                 first = StreamOffset(last.next - 1, full=True)
             steps = list(steps_between(self.store, first, last, self.source.predicate))
-            return [Share(pieces, steps[0].predicate) for pieces in shares(steps, self.source.tasks)]
+            return [TaskInput(pieces, steps[0].predicate) for pieces in balance(steps, self.source.tasks)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        assert isinstance(partition, Share)
+        assert isinstance(partition, TaskInput)
         return _rows(self.source, *pickle.loads(partition.packed))
 
     def commit(self, end: dict[str, Any]) -> None:
@@ -164,44 +166,44 @@ class TableStreamReader(DataSourceStreamReader):
     # -- offsets
 
     def _offset(self, position: StreamOffset) -> dict[str, Any]:
-        began = {} if self._began is None else {"began": self._began.to_json()}
+        began = {} if self._start is None else {"began": self._start.to_json()}
         return {**position.to_json(), "table": self.store.identity[:12], **began}
 
     def _check_table(self, offset: Mapping[str, Any]) -> None:
         if offset.get("table") not in (None, self.store.identity[:12]):
             raise TableReplaced(
-                f"{self.store.name}: the checkpoint belongs to another table, or to one that was dropped since",
+                f"{self.store.name}: the checkpoint belongs to another table, or to one that was dropped",
                 hint="start the stream with a new checkpoint location",
                 path=self.store.root,
             )
 
-    def _beginning(self) -> StreamOffset:
-        """The first position of a new query; found once, though Spark asks in several ways."""
-        if self._began is None:
-            position = self._first.position() or _NOTHING_YET
-            self._began = StreamOffset(1) if position == _NOTHING_YET and not starts_full(self.store) else position
-        return self._began
+    def _first_position(self) -> StreamOffset:
+        """The first position of a new query. It is determined once; Spark calls several methods that need it."""
+        if self._start is None:
+            position = self._first.position() or _NO_SNAPSHOT
+            self._start = StreamOffset(1) if position == _NO_SNAPSHOT and not starts_full(self.store) else position
+        return self._start
 
-    # -- how far to go
+    # -- the end of a micro-batch
 
-    def _behind(self, start: StreamOffset) -> StreamOffset:
-        """The first position of a query that Spark did not tell us about, when there is nothing new."""
+    def _after_start(self, start: StreamOffset) -> StreamOffset:
+        """The end of the first micro-batch if there is no newer snapshot."""
         return StreamOffset(start.next + 1) if start.full else start
 
-    def _unmoved(self, start: StreamOffset, newest: StreamOffset | None) -> StreamOffset:
-        """Nothing new; or the table is not what it was, which is an error and not a wait."""
+    def _without_new_data(self, start: StreamOffset, newest: StreamOffset | None) -> StreamOffset:
+        """The position if there is no newer snapshot. Raises TimeTravelError: the table was recreated or rolled back."""
         if newest is None and start.next > 1:
             raise TimeTravelError(
-                f"{self.store.name}: the stream stands at snapshot {start.next}, but the table has none",
-                hint="the table was made anew; start the stream again with a new checkpoint",
+                f"{self.store.name}: the stream is at snapshot {start.next}, but the table has no snapshots",
+                hint="the table was recreated; start the stream again with a new checkpoint",
                 wanted=start.next,
             )
-        if not start.full and start != _NOTHING_YET:
-            next_step(self.store, start)  # raises where waiting is in vain
+        if not start.full and start != _NO_SNAPSHOT:
+            next_step(self.store, start)  # raises if the snapshot can never appear
         return start
 
-    def _limited(self, start: StreamOffset, newest: StreamOffset) -> StreamOffset:
-        """As many snapshots as the limits of a micro-batch allow, one at least."""
+    def _apply_limits(self, start: StreamOffset, newest: StreamOffset) -> StreamOffset:
+        """The position after as many snapshots as the limits of a micro-batch allow, at least one."""
         limits = [
             (int(limit), measure)
             for option, measure in (
@@ -212,34 +214,34 @@ class TableStreamReader(DataSourceStreamReader):
             )
             if (limit := self.store.options.get(option)) is not None and limit > 0
         ]
-        if not limits or start == _NOTHING_YET:
+        if not limits or start == _NO_SNAPSHOT:
             return newest
         position, sums = start, [0] * len(limits)
-        for step in self._ahead(start, newest):
+        for step in self._steps_to(start, newest):
             sums = [have + measure(step) for have, (_, measure) in zip(sums, limits, strict=True)]
             if position != start and any(have > limit for have, (limit, _) in zip(sums, limits, strict=True)):
                 break
             position = step.after
         return position
 
-    def _waits(self, start: StreamOffset, end: StreamOffset) -> bool:
-        """Too few rows for a micro-batch, and not yet for too long. The first one after a start does not wait."""
+    def _waits_for_rows(self, start: StreamOffset, end: StreamOffset) -> bool:
+        """Whether there are too few rows for a micro-batch, and not for too long. The first one after a start does not wait."""
         min_rows, longest = (
             self.store.options.get(o) for o in (READ_STREAM_MINROWSPERTRIGGER, READ_STREAM_MAXTRIGGERDELAYMS)
         )
-        if min_rows is None or longest is None or self._last_batch is None:
+        if min_rows is None or longest is None or self._last_batch_at is None:
             return False
-        if time.monotonic() - self._last_batch >= longest / 1000:
+        if time.monotonic() - self._last_batch_at >= longest / 1000:
             return False
         rows = 0
-        for step in self._ahead(start, end):
+        for step in self._steps_to(start, end):
             rows += step.row_count
             if rows >= min_rows:
                 return False
         return True
 
-    def _ahead(self, start: StreamOffset, end: StreamOffset) -> Iterator[StreamStep]:
-        """The steps from one position towards another, as far as they are there."""
+    def _steps_to(self, start: StreamOffset, end: StreamOffset) -> Iterator[StreamStep]:
+        """The available steps from one position to another."""
         while start.next < end.next:
             step = next_step(self.store, start, self.source.predicate)
             if isinstance(step, Idle):
@@ -248,25 +250,27 @@ class TableStreamReader(DataSourceStreamReader):
             start = step.after
 
 
-def _beginning_of(start: Mapping[str, Any], end: Mapping[str, Any]) -> StreamOffset:
-    """Where a micro-batch begins.
+def _first_offset(start: Mapping[str, Any], end: Mapping[str, Any]) -> StreamOffset:
+    """The start of a micro-batch.
 
-    Spark does not keep the first offset of a query: when its first micro-batch is run again after a crash, it asks anew, and
-    the table has moved on. So each offset tells with what its query began.
+    Spark does not store the first offset of a query. If the first micro-batch runs again after a crash, Spark requests the
+    first offset again, and the table may have new snapshots. So each offset contains the first one of its query.
     """
     if start.get("began") == {k: v for k, v in start.items() if k not in ("table", "began")} and "began" in end:
         return StreamOffset.from_json(end["began"])
     return StreamOffset.from_json(start)
 
 
-def shares(steps: Sequence[StreamStep], tasks: int) -> list[list[tuple[int, StreamSplit]]]:
-    """The pieces of some steps, each with its snapshot, for about `tasks` tasks. The changes of a bucket stay in one task, in
-    their order."""
+def balance(steps: Sequence[StreamStep], tasks: int) -> list[list[tuple[int, StreamSplit]]]:
+    """Distribute the pieces of steps, each with its snapshot id, to at most `tasks` tasks of similar size.
+
+    The changes of a bucket stay in order in one task.
+    """
     groups: dict[object, list[tuple[int, StreamSplit]]] = {}
     for step in steps:
         for number, piece in enumerate(step.pieces):
-            apart = step.full and len(steps) == 1  # a state alone has no order to keep
-            groups.setdefault((piece.split.partition, piece.split.bucket, number if apart else None), []).append(
+            unordered = step.full and len(steps) == 1  # a table's state without changes needs no order
+            groups.setdefault((piece.split.partition, piece.split.bucket, number if unordered else None), []).append(
                 (step.snapshot.id, piece)
             )
     out: list[list[tuple[int, StreamSplit]]] = [[] for _ in range(max(1, min(tasks, len(groups))))]
@@ -292,14 +296,18 @@ def _rows(
         if source.kinds:
             changes = changes.add_column(0, ROWKIND.name, kind_texts(rows.column(VALUE_KIND)))
         if source.order is not None:
-            changes = changes.append_column(source.order, _orders(snapshot, rows.column(VALUE_KIND).to_numpy(), seen))
+            changes = changes.append_column(
+                source.order, _change_order(snapshot, rows.column(VALUE_KIND).to_numpy(), seen)
+            )
             seen += rows.num_rows
         yield from task_batches(changes.combine_chunks(), source.changes)
 
 
-def _orders(snapshot: int, kinds: np.ndarray, seen: int) -> pa.Array:
-    """Rises from change to change of a bucket. Within a snapshot a key changes once, so all that goes may go first: another row
-    may take a place that it leaves, in another bucket."""
-    comes = (kinds == INSERT) | (kinds == UPDATE_AFTER)
+def _change_order(snapshot: int, kinds: np.ndarray, seen: int) -> pa.Array:
+    """A number per change that ascends within a bucket.
+
+    A key changes once in a snapshot, so all retractions of the snapshot may come first. A key may then move between buckets.
+    """
+    is_new_value = (kinds == INSERT) | (kinds == UPDATE_AFTER)
     row = np.arange(seen, seen + len(kinds), dtype=np.int64)
-    return pa.array((np.int64(snapshot) << 33) | (comes.astype(np.int64) << 32) | row)
+    return pa.array((np.int64(snapshot) << 33) | (is_new_value.astype(np.int64) << 32) | row)

@@ -1,4 +1,4 @@
-"""Streams that begin although the machine is busy. Knows nothing of what they read."""
+"""Starts streaming queries, again if a busy machine starts the Python process of a source too slowly."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
-_PATIENCE_S = 120.0
+_RETRY_S = 120.0
 
 
-def begun(start: Callable[[], StreamingQuery]) -> StreamingQuery:
-    """The query that `start` starts, when its sources have answered or it has failed.
+def start_query(start: Callable[[], StreamingQuery]) -> StreamingQuery:
+    """Start a query and wait until it is initialized or has failed.
 
-    A source of ours is a Python process, and Spark gives it ten seconds to call back; no setting makes them more. They are
-    not enough on a machine that is busy enough. Nothing has happened by then, so the query begins again, for some time.
+    A source runs in a Python process that must connect within ten seconds, which no setting changes. A busy machine may need
+    longer. The query has read nothing by then, so it is started again, for up to two minutes.
     """
-    deadline = time.monotonic() + _PATIENCE_S
+    deadline = time.monotonic() + _RETRY_S
     while True:
         query = start()
         while query.isActive and query.status["message"].startswith("Initializing"):

@@ -1,8 +1,8 @@
-"""Java's bucket number of whole-number keys as one Spark SQL expression, so that no row goes to Python to learn its task.
+"""Java's bucket number of integer keys as one Spark SQL expression, so that the shuffle needs no Python.
 
 The default bucket function is Murmur3 (x86, 32 bit, seed 42) over the 32-bit words of the key's BinaryRow: two words of
-header and null bits, then two for each field (docs/spec/format.md section 10). The arithmetic is done in BIGINT and never
-overflows, so it is the same with `spark.sql.ansi.enabled` on and off.
+header and null bits, then two for each field (docs/spec/format.md section 10). The arithmetic is in BIGINT and never
+overflows, so the result is the same with `spark.sql.ansi.enabled` on and off.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _AFTER_HEADER = 0x11737B65  # Murmur's state after the seed 42 and the header's 
 _C1, _C2, _STEP = 0xCC9E2D51, 0x1B873593, 0xE6546B64
 _F1, _F2 = 0x85EBCA6B, 0xC2B2AE35
 
-# The words a field of each type fills, low word first. {0}: the column.
+# The two words of a field by its type, low word first. {0}: the column.
 _WORDS = {
     "TINYINT": ("(cast({0} as bigint) & 255L)", "0L"),
     "SMALLINT": ("(cast({0} as bigint) & 65535L)", "0L"),
@@ -26,14 +26,15 @@ _WORDS = {
     "DATE": ("cast(unix_date({0}) as bigint)", "0L"),
     "BIGINT": ("{0}", "shiftright({0}, 32)"),
 }
-_MAX_FIELDS = 3  # the last steps name the hash eight times, so each field adds its own steps eightfold
+_MAX_FIELDS = 3  # the last steps contain the hash eight times, so each field adds eight copies of its steps
 
 
 def bucket_expression(fields: Sequence[DataField], count: int) -> str | None:
-    """SQL of the bucket number, INT in [0, count), or None when a field's type or nulls need Python.
+    """SQL of the bucket number, INT in [0, count); None if a field is nullable or of another type.
 
     Args:
-        fields: the bucket key, in the order of the option `bucket-key`. count: buckets, at least 1.
+        fields: the bucket key, in the order of the option `bucket-key`.
+        count: number of buckets, at least 1.
     """
     if len(fields) > _MAX_FIELDS or any(f.type.nullable for f in fields):
         return None
@@ -43,29 +44,29 @@ def bucket_expression(fields: Sequence[DataField], count: int) -> str | None:
     words: list[str] = []
     for kind, field in zip(kinds, fields, strict=True):
         words += [word.format(quote(field.name)) for word in _WORDS[kind]]
-    hashed = _finished(reduce(_mixed, words, f"{_AFTER_HEADER}L"), 4 * (2 + len(words)))
+    hashed = _finalized(reduce(_mixed, words, f"{_AFTER_HEADER}L"), 4 * (2 + len(words)))
     return f"cast(abs({hashed}) % {count}L as int)"
 
 
 def _mixed(state: str, word: str) -> str:
-    """Murmur's `mixH1(state, mixK1(word))`: unsigned in, unsigned out."""
-    turned = _turned(_product(word, _C1), 15)
-    return _low(f"{_turned(f'({state} ^ {_product(turned, _C2)})', 13)} * 5L + {_STEP}L")
+    """Murmur's `mixH1(state, mixK1(word))`; the input and the result are unsigned."""
+    rotated = _rotated(_product(word, _C1), 15)
+    return _low(f"{_rotated(f'({state} ^ {_product(rotated, _C2)})', 13)} * 5L + {_STEP}L")
 
 
-def _finished(state: str, length: int) -> str:
+def _finalized(state: str, length: int) -> str:
     """Murmur's `fmix`: a signed 32-bit number."""
     first = _product(_shifted(f"({state} ^ {length}L)", 16), _F1)
     return _signed(_shifted(_product(_shifted(first, 13), _F2), 16))
 
 
 def _product(value: str, constant: int) -> str:
-    """The low 32 bits of a product. Both sides signed, so that 31 and 31 bits stay under 63."""
+    """The low 32 bits of a product. Both factors are signed, so the product fits 63 bits."""
     return _low(f"{_signed(value)} * {constant - 2**32 if constant >= 2**31 else constant}L")
 
 
-def _turned(value: str, by: int) -> str:
-    """A 32-bit rotation that names its value once: times 2^by modulo 2^32 - 1, where all ones must not become zero."""
+def _rotated(value: str, by: int) -> str:
+    """A 32-bit rotation with one reference to the value: times 2^by modulo 2^32 - 1, but all ones stay all ones."""
     return f"(({value} * {1 << by}L - 1L) % {_ALL}L + 1L)"
 
 

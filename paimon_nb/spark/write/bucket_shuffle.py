@@ -1,7 +1,7 @@
-"""Which task a row goes to before it is written: the same (partition, bucket) always to the same one.
+"""Shuffles rows before they are written, so that one task writes all rows of a (partition, bucket).
 
-The bucket of a row is Paimon's own function of its bucket keys (docs/spec/format.md section 10): an expression of Spark
-for whole numbers and dates, and `format.row` in Python tasks, from the key columns alone, for everything else.
+The bucket of a row is a hash of its bucket key (docs/spec/format.md section 10): a Spark expression for integers and dates,
+and `format.row` in Python tasks, from the key columns only, for other types.
 """
 
 from __future__ import annotations
@@ -27,43 +27,43 @@ if TYPE_CHECKING:
 _BUCKET = "__paimon_bucket"
 
 
-class Spread(Enum):
-    """How rows reach the writing tasks."""
+class Shuffle(Enum):
+    """How rows are distributed to the writing tasks."""
 
-    AS_THEY_COME = "no shuffle: any task may write any row"
-    BY_BUCKET = "shuffled so that one task owns a bucket"
-    BY_PARTITION = "shuffled so that one task owns a partition: it gives keys their buckets"
+    NONE = "no shuffle: any task may write any row"
+    BY_BUCKET = "one task writes a bucket"
+    BY_PARTITION = "one task writes a partition, because it assigns keys to buckets"
     BY_KEY = "shuffled by key"
     ONE_TASK = "one task: keys may move between partitions"
 
 
-def spread_of(store: TableStore) -> Spread:
-    """What the table's kind asks for. Pure."""
+def shuffle_of(store: TableStore) -> Shuffle:
+    """The shuffle that the table's bucket mode needs."""
     count, keyed = store.bucket_option, store.has_keys
     if count == POSTPONE_BUCKET:
-        return Spread.BY_KEY
+        return Shuffle.BY_KEY
     if count > 0:
-        return Spread.BY_BUCKET
+        return Shuffle.BY_BUCKET
     if not keyed:
-        return Spread.AS_THEY_COME
+        return Shuffle.NONE
     if not set(store.schema.partition_keys) <= set(store.schema.primary_keys):
-        return Spread.ONE_TASK
-    return Spread.BY_PARTITION
+        return Shuffle.ONE_TASK
+    return Shuffle.BY_PARTITION
 
 
-def spread(frame: DataFrame, store: TableStore) -> DataFrame:
+def shuffle(frame: DataFrame, store: TableStore) -> DataFrame:
     """The rows, shuffled as the table needs."""
     schema = store.schema
-    match spread_of(store):
-        case Spread.AS_THEY_COME:
+    match shuffle_of(store):
+        case Shuffle.NONE:
             return frame
-        case Spread.BY_BUCKET:
+        case Shuffle.BY_BUCKET:
             return _by_bucket(frame, store)
-        case Spread.BY_PARTITION:
+        case Shuffle.BY_PARTITION:
             return frame.repartition(*_named(schema.partition_keys)) if schema.partition_keys else frame.coalesce(1)
-        case Spread.BY_KEY:
+        case Shuffle.BY_KEY:
             return frame.repartition(*_named(schema.bucket_keys or schema.primary_keys))
-        case Spread.ONE_TASK:
+        case Shuffle.ONE_TASK:
             return frame.coalesce(1)
 
 
@@ -82,7 +82,7 @@ def _to_tasks(frame: DataFrame, partitions: Sequence[str], buckets: int, bucket:
 
     tasks = _tasks(frame)
     if not partitions:
-        # One task a bucket and nothing else: no two buckets meet by chance in one task while another idles.
+        # One bucket per task: a hash could assign two buckets to one task and none to another.
         tasks = min(buckets, tasks)
         return repartition_by_id(frame, tasks, F.pmod(bucket, F.lit(tasks)))
     partition = F.hash(*_named(partitions)).cast("bigint")
@@ -92,16 +92,16 @@ def _to_tasks(frame: DataFrame, partitions: Sequence[str], buckets: int, bucket:
 def with_bucket(
     frame: DataFrame, fields: Sequence[DataField], count: int, function: str = "default"
 ) -> tuple[DataFrame, Column]:
-    """The rows, and the bucket number of each, 0 to count - 1, as an INT column. Keys that Spark can hash never go to Python.
+    """The rows, and the bucket number of each, 0 to count - 1, as an INT column. Runs in Python only for keys that Spark cannot hash.
 
     Args:
         frame: the rows.
         fields: the bucket key, in the order of the option `bucket-key`.
-        count: buckets of a partition.
+        count: number of buckets of a partition.
         function: `bucket-function.type`.
 
     Returns:
-        The rows, with one more column where this Spark has no Arrow UDFs, and the bucket as a column of them.
+        The rows and the bucket as a column of them. Without Arrow UDFs (Spark 4.0), the rows have one more column.
     """
     from pyspark.sql import functions as F
     from pyspark.sql.types import IntegerType
@@ -109,7 +109,7 @@ def with_bucket(
     fields = tuple(fields)
     expression = bucket_expression(fields, count) if function == "default" else None
     if expression:
-        # A null where none may be: any task will do, its writer says which column and row.
+        # A key column is NULL despite NOT NULL: any task may have the row, and its writer reports the column and the row.
         return frame, F.coalesce(F.expr(expression), F.lit(0))
 
     def buckets(keys: pa.Array) -> pa.Array:
@@ -131,7 +131,7 @@ def _buckets_of(columns: Sequence[pa.Array], fields: Sequence[DataField], count:
 
 
 def _with_bucket_column(frame: DataFrame, fields: Sequence[DataField], count: int, function: str) -> DataFrame:
-    """The rows with their bucket in one more column: for a Spark without Arrow UDFs. All columns go through Python."""
+    """The rows with their bucket in one more column, for Spark without Arrow UDFs. All columns pass through Python."""
     from pyspark.sql import types as T
 
     positions = [frame.columns.index(f.name) for f in fields]

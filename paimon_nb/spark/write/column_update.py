@@ -1,4 +1,4 @@
-"""A change of some columns in a table with data evolution: their new values in files beside those of the rows, as one commit."""
+"""UPDATE of some columns of a table with data evolution: writes files with only those columns, in one commit."""
 
 from __future__ import annotations
 
@@ -33,19 +33,27 @@ def change_columns(
     assigned: Collection[str],
     inserted: DataFrame | None = None,
 ) -> tuple[list[int], int]:
-    """Give rows new values in some columns, and add rows.
+    """Update columns of rows, and insert rows.
 
-    The new values come to the driver; a file is read and written again only in the assigned columns.
+    The driver collects the new values. Of each file, only the assigned columns are rewritten.
 
     Args:
-        source: what `updated` was computed from. updated: the table's columns, FILE and ROW of the rows that change.
-        assigned: names of the columns that change. inserted: whole rows that are new.
+        table: the table.
+        source: the rows from which `updated` was computed.
+        updated: the table's columns, FILE and ROW of the changed rows.
+        assigned: names of the changed columns.
+        inserted: new rows; None: there are none.
 
-    Returns: ids of the snapshots made, the number of updated rows.
-    Raises: CommitConflict: somebody changed the same rows. EngineError; WriteError: nothing was changed.
+    Returns:
+        The ids of the new snapshots, the number of updated rows.
+
+    Raises:
+        CommitConflict: another commit changed the same rows.
+        EngineError: Spark failed; nothing was committed.
+        WriteError: a row does not fit the table; nothing was committed.
     """
     store = source.plan.store
-    # Java 1.3 cannot read such a file of a partitioned table when it lacks the partition's columns.
+    # Java 1.3 cannot read such a file of a partitioned table without the partition columns.
     written = {*assigned, *store.schema.partition_keys}
     fields = tuple(f for f in store.schema.fields if f.name in written)
     changed = to_arrow(updated.select(*[f.name for f in (*fields, *_LOCATION)]), (*fields, *_LOCATION))
@@ -56,7 +64,7 @@ def change_columns(
     try:
         for number in np.unique(numbers):
             split, own_rows = source.files[number], changed.filter(pa.array(numbers == number))
-            # Deleted ones too: a file beside others holds a value for each of their rows.
+            # Deleted rows too: a column file has a value for each row of the other files.
             rows = read_split(store, replace(split, deletion_vectors=None), [f.name for f in fields])
             messages.append(write_columns(store, split, fields, _replaced(rows, own_rows)))
         if inserted is not None:
@@ -69,7 +77,7 @@ def change_columns(
 
 
 def _replaced(rows: pa.Table, changed: pa.Table) -> pa.Table:
-    """The rows with other values where `changed` says so by ROW."""
+    """The rows, replaced by those of `changed` at the positions in ROW."""
     take = np.arange(rows.num_rows)
     take[np.asarray(changed.column(ROW), dtype=np.int64)] = rows.num_rows + np.arange(changed.num_rows)
     both = pa.concat_tables([rows, changed.select(rows.column_names).cast(rows.schema)])

@@ -1,4 +1,4 @@
-"""Compacting many buckets: as Spark tasks when there is much to do, in threads of the driver when there is little."""
+"""Compacts the buckets of a table: in Spark tasks, or in threads of the driver if there is little to do."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.spark.errors import spark_errors
-from paimon_nb.spark.jobs.job_cleanup import marked, sweep
-from paimon_nb.spark.jobs.task_runner import run_everywhere
+from paimon_nb.spark.jobs.job_cleanup import delete_job_files, with_job_token
+from paimon_nb.spark.jobs.task_runner import run_in_tasks
 from paimon_nb.table.cluster import Order
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.compact import (
@@ -32,18 +32,18 @@ if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 Work = Callable[[TableStore, Any], list[CommitMessage]]
-"""What is done for one task: files are written, nothing is published."""
+"""Runs one task: writes files without committing them."""
 INLINE_BYTES = 256 << 20
-"""Below this many bytes to read, starting Spark tasks costs more than they save."""
+"""Input size up to which Spark tasks cost more than they save."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompactResult:
-    """What a compaction did."""
+    """The result of a compaction."""
 
     snapshots: tuple[int, ...]
     tasks: int
-    """Buckets (or groups of files) that were rewritten."""
+    """Number of rewritten buckets or groups of files."""
     bytes_read: int
     inline: bool
 
@@ -62,14 +62,17 @@ def compact(
     """Compact a table and commit the result.
 
     Args:
-        spark: where to run big compactions; None runs all in this process.
-        partitions: serialized partitions or a test for them; None means all.
-        full: everything; False only what the table's strategy says is due.
-        buckets: only these; None means all.
-        order: rewrite whole partitions in this order instead (sort compaction); `full` and `buckets` do not matter then.
+        table: the table.
+        spark: the session for large compactions; None: the driver does everything.
+        partitions: serialized partitions or a predicate on them; None: all.
+        full: compact everything; False: only what the table's compaction strategy picks.
+        buckets: the buckets to compact; None: all.
+        order: rewrite whole partitions in this order (sort compaction); `full` and `buckets` are ignored.
+        commit_user: the user in the snapshot; None: a random one.
+        inline_bytes: input size up to which the driver does everything.
 
     Raises:
-        CommitConflict: somebody compacted or overwrote the same files meanwhile; for an order, somebody added rows.
+        CommitConflict: another commit compacted or overwrote the same files, or, for a sort compaction, added rows.
         EngineError: Spark failed.
     """
     store: TableStore = table.store
@@ -122,10 +125,10 @@ def _in_threads(
 def _in_tasks(
     spark: SparkSession, store: TableStore, tasks: Sequence[CompactTask | SortTask], work: Work
 ) -> list[CommitMessage]:
-    tagged, token = marked(store)
+    tagged, token = with_job_token(store)
     try:
-        results = run_everywhere(spark, tasks, [t.size for t in tasks], lambda task: work(tagged, task))
+        results = run_in_tasks(spark, tasks, [t.size for t in tasks], lambda task: work(tagged, task))
     except BaseException:
-        sweep(spark, store, token)
+        delete_job_files(spark, store, token)
         raise
     return list(chain.from_iterable(results))

@@ -1,6 +1,6 @@
-"""Nested values matched to a column's type by field name, as Spark does for INSERT BY NAME, DataFrames, UPDATE and MERGE.
+"""Matches nested values to a column's type by field name, as Spark does for INSERT BY NAME, DataFrames, UPDATE and MERGE.
 
-A cast takes the fields of a struct by position. Source: Paimon `PaimonAnalysis.scala`, Spark `TableOutputResolver.scala`.
+A cast matches the fields of a struct by position. Source: Paimon `PaimonAnalysis.scala`, Spark `TableOutputResolver.scala`.
 """
 
 from __future__ import annotations
@@ -24,12 +24,17 @@ def match_fields(
     current: Column | None = None,
     or_position: bool = False,
 ) -> Column:
-    """`value` of type `source` with the fields that `target` has, in their order; it still needs a cast to `target`.
+    """`value` with the fields of `target`, in their order. The result still needs a cast to `target`.
 
     Args:
-        path: the column's name, for errors. fill: fields that the source lacks are NULL instead of an error.
-        current: the stored value; fields that the source lacks keep what it has. or_position: structs of one width that
-            share no field name, such as `struct(1, 'x')`, are matched by position.
+        value: the value.
+        source: its type.
+        target: the type of the column.
+        path: the column's name, for errors.
+        fill: a field that the source lacks becomes NULL instead of an error.
+        current: the stored value; a field that the source lacks keeps its value.
+        or_position: match structs with the same number of fields and no common name, such as `struct(1, 'x')`, by position.
+
     Raises:
         SchemaMismatch: a field is missing in the source, or unknown in the table.
     """
@@ -60,7 +65,7 @@ def match_fields(
                 return F.struct(key.alias("key"), item.alias("value"))
 
             return F.map_from_entries(F.transform(F.map_entries(value), entry))
-    return value  # no nested type: the cast says what is wrong
+    return value  # not nested: the cast reports errors
 
 
 def _struct(
@@ -76,10 +81,10 @@ def _struct(
     from pyspark.sql import functions as F
 
     present = {f.name.lower(): f for f in source.fields}
-    wanted = {f.name.lower() for f in target.fields}
-    if or_position and wanted.isdisjoint(present) and len(source.fields) == len(target.fields):
+    target_names = {f.name.lower() for f in target.fields}
+    if or_position and target_names.isdisjoint(present) and len(source.fields) == len(target.fields):
         return value
-    extra = [f.name for f in source.fields if f.name.lower() not in wanted]
+    extra = [f.name for f in source.fields if f.name.lower() not in target_names]
     missing = [f.name for f in target.fields if f.name.lower() not in present]
     if extra or (missing and not fill and current is None):
         what = f"has no field {missing[0]!r}" if missing else f"has a field {extra[0]!r} that the table lacks"
@@ -105,7 +110,7 @@ def _struct(
 
 
 def _same_order(source: DataType, target: DataType) -> bool:
-    """Whether matching by position and by name are the same."""
+    """Whether matching by position equals matching by name."""
     from pyspark.sql import types as T
 
     match source, target:

@@ -1,4 +1,4 @@
-"""The partition that a condition means, for `df.writeTo(t).overwrite(condition)`."""
+"""The partition selected by the condition of `df.writeTo(t).overwrite(condition)`."""
 
 from __future__ import annotations
 
@@ -16,24 +16,27 @@ if TYPE_CHECKING:
 
 
 def partition_of(condition: ColumnOrName, rows: DataFrame, partition_keys: Sequence[str]) -> dict[str, str]:
-    """SQL of a value by partition column; {} for a condition that is always true.
+    """The SQL literal of each partition column in the condition; {} for a condition that is always true.
 
     Args:
-        rows: the table's rows, which say what names mean. partition_keys: as the table spells them.
+        condition: a Spark condition.
+        rows: the table's rows, for resolving column names.
+        partition_keys: the table's partition columns.
 
-    Raises: UnsupportedOperation: it says more than that partition columns equal values, as in Java.
+    Raises:
+        UnsupportedOperation: the condition is not a conjunction of `partition column = value`, as in Java.
     """
-    made = analyzed_plan(rows.filter(condition)).condition()
+    resolved = analyzed_plan(rows.filter(condition)).condition()
     out: dict[str, str] = {}
-    for part in _conjuncts(made):
+    for part in _conjuncts(resolved):
         if _name(part) == "Literal" and part.value() is True:
             continue
         name, value = _equality(part)
         key = next((k for k in partition_keys if name is not None and k.lower() == name.lower()), None)
         if key is None or key in out:
             raise UnsupportedOperation(
-                f"rows are not overwritten by the condition {part.sql()}",
-                hint="partition columns equal to values; or DELETE FROM t WHERE ... and then append()",
+                f"overwrite() does not support the condition {part.sql()}",
+                hint="compare partition columns with values, or use DELETE FROM t WHERE ... and then append()",
             )
         out[key] = value
     return out
@@ -50,7 +53,7 @@ def _conjuncts(expression: Expression) -> list[Expression]:
 
 
 def _equality(expression: Expression) -> tuple[str | None, str]:
-    """(column, SQL of the value) of `column = value`, either way round."""
+    """(column, SQL of the value) of `column = value` or `value = column`; (None, '') for other expressions."""
     if _name(expression) in ("EqualTo", "EqualNullSafe"):
         sides = [expression.left(), expression.right()]
         for column, value in (sides, sides[::-1]):

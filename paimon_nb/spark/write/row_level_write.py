@@ -1,7 +1,4 @@
-"""Rows of tables without keys with their places in files as columns, and a change of such rows as one commit.
-
-Which rows change and what becomes of them is a DataFrame when it comes here; this room knows no statement.
-"""
+"""Deletes and updates rows of tables without primary keys, in one commit. The changed rows are given as DataFrames."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.data import ROW_ID_FIELD, SEQUENCE_NUMBER
-from paimon_nb.spark.jobs.task_runner import run_everywhere, run_in_threads
+from paimon_nb.spark.jobs.task_runner import run_in_tasks, run_in_threads
 from paimon_nb.spark.runtime.arrow_interop import collect
 from paimon_nb.spark.scan.located_rows import FILE, ROW, LocatedRows
 from paimon_nb.spark.write.table_write import write_messages
@@ -34,36 +31,44 @@ INLINE_BYTES = 8 << 20
 def change_rows(
     table: Table, source: LocatedRows, removed: DataFrame, added: DataFrame | None, assigned: Collection[str] = ()
 ) -> tuple[list[int], int, int]:
-    """Take rows out and put rows in, as one snapshot.
+    """Delete rows and insert rows in one snapshot.
+
+    `removed` and `added` are read several times, so they must be checkpointed.
 
     Args:
-        source: what `gone` was computed from. gone: columns FILE and ROW of the rows that leave.
-        added: rows that come, with the table's columns and then `source.carried`, all NULL for rows that are new; both
-            must be computed once and for all (checkpointed). assigned: columns that got new values.
+        table: the table.
+        source: the rows from which `removed` and `added` were computed.
+        removed: FILE and ROW of the rows to delete.
+        added: rows to insert, with the table's columns, then `source.carried`, which are NULL for new rows.
+        assigned: names of the updated columns.
 
-    Returns: ids of the snapshots made, rows taken out, rows put in.
+    Returns:
+        The ids of the new snapshots, the number of deleted rows, the number of inserted rows.
 
-    Raises: CommitConflict: somebody changed the same files. EngineError; WriteError: nothing was changed.
+    Raises:
+        CommitConflict: another commit changed the same files.
+        EngineError: Spark failed; nothing was committed.
+        WriteError: a row does not fit the table; nothing was committed.
     """
     spark = removed.sparkSession
-    marked = _marked(source.files, collect(removed.select(FILE, ROW)))
+    removed_rows = _positions_by_file(source.files, collect(removed.select(FILE, ROW)))
     messages: list[CommitMessage] = []
     commit = TableCommit(table.store)
-    if tracks_rows(table.store):  # rows keep their ids, by which a global index finds them
-        touched = {split.partition for split, _ in marked}
+    if tracks_rows(table.store):  # rows keep their ids, which a global index refers to
+        touched = {split.partition for split, _ in removed_rows}
         messages += drop_stale_indexes(table.store, source.plan.snapshot, assigned, touched)
     count = 0
     try:
-        messages += _taken_out(spark, source, marked)
+        messages += _delete_rows(spark, source, removed_rows)
         if added is not None:
-            # The files of this change must not be compacted with others in the same breath.
+            # The files of this change must not be compacted in the same commit.
             store = table.store.copy({"write-only": "true"})
             rows = added.drop(FILE, ROW, SEQUENCE_NUMBER)
             if tracks_rows(table.store):
-                # Rows that are new lie in files of their own: only those take ids from the table's count.
+                # New rows are in separate files: only these get new row ids from the table's counter.
                 row_id = ROW_ID_FIELD.name
-                kept, count, _ = write_messages(rows.where(f"{row_id} IS NOT NULL"), store, tracked=True)
-                messages += kept
+                tracked, count, _ = write_messages(rows.where(f"{row_id} IS NOT NULL"), store, tracked=True)
+                messages += tracked
                 rows = rows.where(f"{row_id} IS NULL").drop(row_id)
             new, more, _ = write_messages(rows, store)
             messages += new
@@ -72,20 +77,20 @@ def change_rows(
         commit.abort(messages)
         raise
     ids = commit.commit(messages, expected_rows=count)
-    return ids, sum(len(positions) for _, positions in marked), count
+    return ids, sum(len(positions) for _, positions in removed_rows), count
 
 
-def _marked(files: Sequence[Split], pairs: pa.Table) -> list[Marked]:
-    """Positions by file, sorted, each once."""
+def _positions_by_file(files: Sequence[Split], pairs: pa.Table) -> list[Marked]:
+    """The sorted distinct positions of each file."""
     numbers = np.asarray(pairs.column(0), dtype=np.int64)
     positions = np.asarray(pairs.column(1), dtype=np.int64)
     return [(files[n], np.unique(positions[numbers == n])) for n in np.unique(numbers)]
 
 
-def _taken_out(spark: SparkSession, source: LocatedRows, marked: Sequence[Marked]) -> list[CommitMessage]:
+def _delete_rows(spark: SparkSession, source: LocatedRows, removed_rows: Sequence[Marked]) -> list[CommitMessage]:
     store = source.plan.store
     if marks_vectors(store):
-        return take_out(store, source.plan, marked)
-    if sum(split.size for split, _ in marked) <= INLINE_BYTES:
-        return run_in_threads(lambda m: without_rows(store, *m), marked)
-    return run_everywhere(spark, marked, [s.size for s, _ in marked], lambda m: without_rows(store, *m))
+        return take_out(store, source.plan, removed_rows)
+    if sum(split.size for split, _ in removed_rows) <= INLINE_BYTES:
+        return run_in_threads(lambda m: without_rows(store, *m), removed_rows)
+    return run_in_tasks(spark, removed_rows, [s.size for s, _ in removed_rows], lambda m: without_rows(store, *m))

@@ -1,4 +1,4 @@
-"""DataFrames into tables: small ones in the driver, big ones in Spark tasks; one commit in the driver either way."""
+"""Writes a DataFrame into a table in one commit: few rows in the driver, many in Spark tasks."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.format.data import ROW_ID_FIELD
 from paimon_nb.format.row import from_scalar
 from paimon_nb.spark.errors import crossing_tasks, spark_errors
-from paimon_nb.spark.jobs.job_cleanup import marked, sweep
+from paimon_nb.spark.jobs.job_cleanup import delete_job_files, with_job_token
 from paimon_nb.spark.runtime.arrow_batching import narrow_first
 from paimon_nb.spark.runtime.arrow_interop import collect, session_zone
 from paimon_nb.spark.runtime.jvm_bridge import optimized_plan
 from paimon_nb.spark.types import from_spark_arrow, spark_arrow_type
-from paimon_nb.spark.write.bucket_shuffle import spread
+from paimon_nb.spark.write.bucket_shuffle import shuffle
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.publish.changes import BATCH_IDENTIFIER
 from paimon_nb.table.publish.overwrite import Overwrite
@@ -33,21 +33,21 @@ if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 INLINE_BYTES = 32 << 20
-"""Sources that Spark estimates to be no larger are written in the driver: starting tasks costs more than the work."""
+"""Estimated size up to which the driver writes the rows: starting tasks would cost more."""
 BATCH_ROWS = 1 << 18
-"""Rows that a task gathers before it hands them to the writer: sorting and splitting like few, long pieces."""
+"""Rows that a task passes to the writer at once: sorting and splitting are faster for few large batches."""
 
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """What a write made visible."""
+    """The result of a write."""
 
     snapshots: tuple[int, ...]
-    """Ids of the snapshots, none when there was nothing to write."""
+    """Ids of the new snapshots; empty if there was nothing to write."""
     rows: int
-    """Rows that the source gave."""
+    """Rows of the source."""
     inline: bool
-    """True when the driver wrote them itself."""
+    """Whether the driver wrote the rows."""
 
 
 def write(
@@ -65,27 +65,30 @@ def write(
     watermark: int | None = None,
     checkpoints: StreamCommitter | None = None,
 ) -> WriteResult:
-    """Store a DataFrame's rows in one commit.
+    """Write a DataFrame's rows in one commit.
 
     Args:
-        frame: the table's columns, by name, else by position; castings are the caller's.
-        overwrite: None adds; 'static' replaces the partitions that match `static_partition` (all without one);
-            'dynamic' replaces the partitions that get rows.
-        static_partition: values by partition column, as Spark gives them.
-        commit_user: identity of the writer; None makes one.
+        frame: rows with the table's columns, matched by name, else by position, in the table's types.
+        table: the table.
+        overwrite: None: append; 'static': replace the partitions that match `static_partition`, or all;
+            'dynamic': replace the partitions that get rows.
+        static_partition: values of partition columns, as Spark returns them.
+        commit_user: the user in the snapshot; None: a random one.
         options: dynamic table options for this write.
-        kinds: name of a column that holds row kinds ('+I', '-U', '+U', '-D', or 0..3) and is no column of the table.
-        read_snapshot: for an overwrite whose source read the table itself: the snapshot that it read.
-        inline_bytes: the largest estimate that the driver writes by itself.
-        identifier: number of this commit among those of `commit_user`; streams count theirs. watermark: epoch milliseconds.
-        checkpoints: of the stream whose commit this is; it stands for `commit_user`.
+        kinds: name of an extra column with row kinds ('+I', '-U', '+U', '-D', or 0 to 3).
+        read_snapshot: for an overwrite whose source reads the same table: the id of the snapshot that it reads.
+        inline_bytes: estimated size up to which the driver writes the rows.
+        identifier: identifier of this commit among those of `commit_user`; a stream counts its commits.
+        watermark: watermark for the snapshot, epoch milliseconds.
+        checkpoints: the committer of the stream that this commit belongs to; replaces `commit_user`.
 
     Raises:
-        SchemaMismatch, NullNotAllowed, UnsupportedOperation: rows that do not fit; nothing was committed.
-        CommitError: the commit was refused. EngineError: Spark failed; nothing was committed.
+        SchemaMismatch, NullNotAllowed, UnsupportedOperation: a row does not fit; nothing was committed.
+        CommitError: the commit was rejected.
+        EngineError: Spark failed; nothing was committed.
     """
     store: TableStore = table.store.copy(options) if options else table.store
-    scope = _scope(store, overwrite, static_partition or {}, read_snapshot)
+    scope = _overwrite_scope(store, overwrite, static_partition or {}, read_snapshot)
     full = None if checkpoints is None else checkpoints.is_full(store, identifier)
     commit = TableCommit(store, commit_user)
     messages, count, inline = write_messages(
@@ -124,26 +127,34 @@ def write_messages(
     tracked: bool = False,
     full: bool | None = None,
 ) -> tuple[list[CommitMessage], int, bool]:
-    """The same without the commit: files that nobody sees yet.
+    """Write rows without committing them.
 
-    tracked: behind the table's columns stands `_ROW_ID`, NULL for new rows. full: as of `TableWrite`.
+    Args:
+        frame: as in `write`.
+        store: the table.
+        kinds: as in `write`.
+        overwrite: whether the commit will overwrite partitions.
+        inline_bytes: as in `write`.
+        tracked: the column after the table's is `_ROW_ID`, NULL for new rows.
+        full: as in `TableWrite`.
 
-    Returns: the messages, the rows that the source gave, whether the driver wrote them itself.
+    Returns:
+        The commit messages, the number of rows, whether the driver wrote them.
     """
-    ready = _in_order(frame, store, ROW_ID_FIELD.name if tracked else kinds)
+    ready = _in_table_order(frame, store, ROW_ID_FIELD.name if tracked else kinds)
     job = WriteJob(store, kinds is not None, overwrite, session_zone(frame.sparkSession), tracked, full)
     with spark_errors():
         if estimated_bytes(ready) > inline_bytes:
             return (*narrow_first(ready, lambda rows: _in_tasks(rows, job)), False)
         rows = collect(ready)
-        with job.writing() as writing:
-            job.feed(writing, rows)
-            messages = writing.prepare_commit()
+        with job.open_writer() as writer:
+            job.write(writer, rows)
+            messages = writer.prepare_commit()
         return messages, rows.num_rows, True
 
 
 def estimated_bytes(frame: DataFrame) -> int:
-    """Spark's own estimate of a DataFrame's size; without the JVM bridge 'very large'."""
+    """Spark's estimate of a DataFrame's size in bytes; 2^62 without the JVM bridge."""
     try:
         return int(str(optimized_plan(frame).stats().sizeInBytes()))
     except AttributeError:
@@ -152,7 +163,7 @@ def estimated_bytes(frame: DataFrame) -> int:
 
 @dataclass(frozen=True, slots=True)
 class WriteJob:
-    """What a writing task must know; pickled into each."""
+    """The parameters of a writing task; each task gets a pickled copy."""
 
     store: TableStore
     has_kinds: bool
@@ -161,29 +172,29 @@ class WriteJob:
     tracked: bool = False
     full: bool | None = None
 
-    def writing(self) -> TableWrite:
+    def open_writer(self) -> TableWrite:
         return TableWrite(self.store, overwrite=self.overwrite, tracked=self.tracked, full=self.full)
 
-    def feed(self, writing: TableWrite, rows: pa.Table) -> None:
-        """Hand rows in Spark's types to a writer."""
+    def write(self, writer: TableWrite, rows: pa.Table) -> None:
+        """Write rows that have Spark's types."""
         fields: tuple[DataField, ...] = (*self.store.schema.fields, *((ROW_ID_FIELD,) if self.tracked else ()))
         kinds = rows.column(len(fields)).combine_chunks() if self.has_kinds else None
         if rows.num_rows:
-            writing.write(from_spark_arrow(rows.select(range(len(fields))), fields, self.zone), kinds)
+            writer.write(from_spark_arrow(rows.select(range(len(fields))), fields, self.zone), kinds)
 
 
 def _in_tasks(frame: DataFrame, job: WriteJob) -> tuple[list[CommitMessage], int]:
-    """Write in Spark tasks. Returns what the successful attempts made, and how many rows went in before the shuffle."""
+    """Write in Spark tasks. Returns the messages of the successful attempts, and the number of rows."""
     from pyspark.sql import Observation
     from pyspark.sql import functions as F
 
     seen = Observation()
-    store, token = marked(job.store)
-    ready = spread(frame.observe(seen, F.count(F.lit(1)).alias("rows")), store)
+    store, token = with_job_token(job.store)
+    ready = shuffle(frame.observe(seen, F.count(F.lit(1)).alias("rows")), store)
     try:
         results = ready.mapInArrow(_task(replace(job, store=store)), "messages binary").collect()
     except BaseException:
-        sweep(frame.sparkSession, store, token)
+        delete_job_files(frame.sparkSession, store, token)
         raise
     messages = [message for row in results for message in pickle.loads(row["messages"])]
     return messages, int(seen.get["rows"])
@@ -192,18 +203,18 @@ def _in_tasks(frame: DataFrame, job: WriteJob) -> tuple[list[CommitMessage], int
 def _task(job: WriteJob) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     @crossing_tasks
     def write_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with job.writing() as writing:
-            for rows in _gathered(batches):
-                job.feed(writing, rows)
-            messages = writing.prepare_commit()
+        with job.open_writer() as writer:
+            for rows in _larger_batches(batches):
+                job.write(writer, rows)
+            messages = writer.prepare_commit()
         if messages:
             yield pa.RecordBatch.from_pydict({"messages": pa.array([pickle.dumps(messages)], pa.binary())})
 
     return write_rows
 
 
-def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Spark's batches joined to longer tables."""
+def _larger_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Spark's batches, concatenated to larger tables."""
     waiting: list[pa.RecordBatch] = []
     count = 0
     for batch in batches:
@@ -216,8 +227,8 @@ def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(waiting).combine_chunks()
 
 
-def _in_order(frame: DataFrame, store: TableStore, kinds: str | None) -> DataFrame:
-    """The table's columns in the table's order, then the kinds, or what else rides along in a column of that name."""
+def _in_table_order(frame: DataFrame, store: TableStore, kinds: str | None) -> DataFrame:
+    """The table's columns in the table's order, then the extra column `kinds` if given."""
     from paimon_nb.spark.write.bucket_shuffle import _named
 
     column_names = list(store.schema.names)
@@ -239,7 +250,7 @@ def _in_order(frame: DataFrame, store: TableStore, kinds: str | None) -> DataFra
     return frame.toDF(*column_names, *tail)
 
 
-def _scope(
+def _overwrite_scope(
     store: TableStore, overwrite: str | None, partition: Mapping[str, Any], read_snapshot: int | None
 ) -> Overwrite | None:
     if overwrite is None:

@@ -128,5 +128,5 @@ def test_spark_never_reads_a_shredded_map_by_itself(tmp_path):
     """Its Parquet reader would look for a MAP where the file has a group of columns."""
     t = golden_table(tmp_path, "pypaimon-2.1", "shredded_map")
     large = StrategyLimits(inline_bytes=0, searched_bytes=0)
-    ways = {c: {r.way for r in decide(t, columns=[c], limits=large).routes} for c in ("id", "m")}
+    ways = {c: {r.strategy for r in decide(t, columns=[c], limits=large).routes} for c in ("id", "m")}
     assert ways == {"id": {ScanStrategy.NATIVE}, "m": {ScanStrategy.TASKS}}
