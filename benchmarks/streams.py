@@ -23,7 +23,7 @@ from benchmarks.harness import OURS
 from benchmarks.kafka_topics import COLUMNS, PARTITIONS, Flow, fill
 from benchmarks.peer import RUST, Peer
 from benchmarks.processes import cpu_seconds
-from paimon_nb.spark.streaming.start import begun
+from paimon_nb.spark.streaming.start import start_query
 
 SPARK = "Spark, Parquet"
 TABLE = {"bucket": "4"}
@@ -190,7 +190,7 @@ def _until(done: Callable[[], bool], job: Any) -> None:
 
 def _parquet_query(scene: Scene, frame: Any, path: str, every: str) -> Any:
     writer = frame.writeStream.format("parquet").option("checkpointLocation", scene.path("checkpoint"))
-    return begun(lambda: writer.trigger(processingTime=every).start(path))
+    return start_query(lambda: writer.trigger(processingTime=every).start(path))
 
 
 def _into_parquet(scene: Scene, frame: Any, path: str) -> None:

@@ -39,9 +39,8 @@ def worker_python() -> str:
         with os.fdopen(descriptor, "w") as script:
             script.write(_WITHOUT_ZIP.format(python=shlex.quote(sys.executable)))
         os.chmod(name, 0o700)
-        if (
-            subprocess.run([name, "-I", "-S", "-c", ""], capture_output=True, check=False).returncode == 0
-        ):  # else noexec
+        started = subprocess.run([name, "-I", "-S", "-c", ""], capture_output=True, check=False)
+        if started.returncode == 0:  # fails if the folder is mounted noexec
             return name
     return sys.executable
 

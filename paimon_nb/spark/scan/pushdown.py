@@ -74,9 +74,8 @@ def _same_meaning(node: Predicate, types: dict[str, DataType], zone: str) -> boo
         case Not(part):
             if isinstance(part, In | Like | StartsWith):
                 return _same_meaning(part, types, zone)
-            return _same_meaning(
-                part.negate(), types, zone
-            )  # NOT turns < into >=, which must have the same meaning too
+            # NOT turns < into >=, which must have the same meaning too.
+            return _same_meaning(part.negate(), types, zone)
         case Leaf():
             t = types.get(node.column.lower())
             return t is not None and _leaf(node, t, zone)

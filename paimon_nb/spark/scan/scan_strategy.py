@@ -64,7 +64,7 @@ class StrategyLimits:
     """Maximum number of files that the driver searches; all are open at the same time."""
     masked_rows: int = 200_000_000
     """Maximum rows of a split whose keys the driver compares."""
-    made_rows: int = 20_000_000
+    merged_rows: int = 20_000_000
     """The same if the merge engine creates new rows, which the driver then merges too."""
 
 
@@ -188,7 +188,7 @@ def _route(split: Split, facts: SplitFacts) -> Route:
     if split.raw:
         return Route(ScanStrategy.MASKED, "deletion vectors hide rows by position")
     picks = facts.merge_engine in PICKS_ROWS
-    if split.row_count > (facts.limits.masked_rows if picks else facts.limits.made_rows):
+    if split.row_count > (facts.limits.masked_rows if picks else facts.limits.merged_rows):
         return Route(ScanStrategy.TASKS, "too many rows to compare in the driver")
     return Route(
         ScanStrategy.MASKED,

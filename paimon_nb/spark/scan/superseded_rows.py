@@ -38,24 +38,24 @@ _MAX_NEW = 8
 
 
 @dataclass(frozen=True)
-class Hidden:
+class HiddenRows:
     """The hidden rows of some files."""
 
     rows: Mapping[str, np.ndarray]
     """File name -> bool per physical row, True = hidden. Without files that have no hidden rows."""
-    made: tuple[pa.Table, ...] = field(default=())
+    merged: tuple[pa.Table, ...] = field(default=())
     """Rows that the merge engine created, with the table's columns."""
 
 
-def makes_rows(store: TableStore) -> bool:
+def creates_rows(store: TableStore) -> bool:
     """Whether merging creates rows that are in no file."""
     return store.has_keys and MergeSpec.of(store.schema, store.options).engine not in PICKS_ROWS
 
 
-def hidden_of(store: TableStore, splits: Sequence[Split]) -> Hidden:
+def hidden_of(store: TableStore, splits: Sequence[Split]) -> HiddenRows:
     """Hidden rows of all splits, cached per split: data files never change."""
     rows: dict[str, np.ndarray] = {}
-    made: list[pa.Table] = []
+    merged: list[pa.Table] = []
     known = [_CACHE.get(split_key(store, split)) for split in splits]
     unknown = [split for split, found in zip(splits, known, strict=True) if found is None]
     if unknown:
@@ -66,16 +66,16 @@ def hidden_of(store: TableStore, splits: Sequence[Split]) -> Hidden:
             found = next(computed)
             _CACHE.put(split_key(store, split), found)
         rows.update(_unpacked(found))
-        made += found.made
-    return Hidden(rows, tuple(made))
+        merged += found.merged
+    return HiddenRows(rows, tuple(merged))
 
 
-def _compute(store: TableStore, split: Split) -> Hidden:
+def _compute(store: TableStore, split: Split) -> HiddenRows:
     updated = None if split.raw or split.deletion_vectors else _updated(store, split)
     if updated is not None:
-        return Hidden(updated)
+        return HiddenRows(updated)
     rows = _deleted(store, split)
-    return Hidden(rows) if split.raw else _merged(store, split, rows)
+    return HiddenRows(rows) if split.raw else _from_keys(store, split, rows)
 
 
 def _updated(store: TableStore, split: Split) -> dict[str, np.ndarray] | None:
@@ -108,7 +108,7 @@ def _deleted(store: TableStore, split: Split) -> dict[str, np.ndarray]:
     }
 
 
-def _merged(store: TableStore, split: Split, deleted: Mapping[str, np.ndarray]) -> Hidden:
+def _from_keys(store: TableStore, split: Split, deleted: Mapping[str, np.ndarray]) -> HiddenRows:
     spec = MergeSpec.of(store.schema, store.options)
     names = list(dict.fromkeys([*spec.keys, *spec.sequence_fields]))
     fields = [store.schema.field(n) for n in names]
@@ -128,24 +128,24 @@ def _merged(store: TableStore, split: Split, deleted: Mapping[str, np.ndarray]) 
     alive = np.flatnonzero(~superseded)
     seen = kv if len(alive) == kv.num_rows else kv.take(pa.array(alive))
     visible = np.zeros(kv.num_rows, bool)
-    several = np.zeros(0, np.int64)
+    overlapping = np.zeros(0, np.int64)
     if spec.engine in PICKS_ROWS:
         visible[alive[winners(seen, spec)]] = True
     else:
-        single, several = _by_group(seen, spec)
+        single, overlapping = _by_group(seen, spec)
         visible[alive[single]] = True
-        several = alive[several]
+        overlapping = alive[overlapping]
     rows = by_file(files, ~visible, starts)
-    made = _made(store, split, spec, files, several, owner, starts)
-    return Hidden(rows, (made,) if made is not None else ())
+    merged = _merge_overlapping(store, split, spec, files, overlapping, owner, starts)
+    return HiddenRows(rows, (merged,) if merged is not None else ())
 
 
 def _by_group(kv: pa.Table, spec: MergeSpec) -> tuple[np.ndarray, np.ndarray]:
     """(rows whose key is unique and that are visible, rows that the engine must merge)."""
     if spec.ignore_delete:
         surviving = np.flatnonzero(~retracts(kv))
-        single, several = _by_group(kv.take(pa.array(surviving)), _without_ignore(spec))
-        return surviving[single], surviving[several]
+        single, overlapping = _by_group(kv.take(pa.array(surviving)), _without_ignore(spec))
+        return surviving[single], surviving[overlapping]
     order = merge_order(kv, spec)
     starts = group_starts(kv.select(list(spec.keys)).take(pa.array(order)), spec.keys)
     ends = group_ends(starts, len(order))
@@ -159,24 +159,24 @@ def _without_ignore(spec: MergeSpec) -> MergeSpec:
     return replace(spec, ignore_delete=False)
 
 
-def _made(
+def _merge_overlapping(
     store: TableStore,
     split: Split,
     spec: MergeSpec,
     files: Sequence[DataFile],
-    several: np.ndarray,
+    overlapping: np.ndarray,
     owner: np.ndarray,
     starts: np.ndarray,
 ) -> pa.Table | None:
-    """Merge the rows at the positions `several`. Reads all columns of the files that contain them.
+    """Merge the rows at the positions `overlapping`. Reads all columns of the files that contain them.
 
     `owner`: index of the file of each position. `starts`: first position of each file.
     """
-    if not len(several):
+    if not len(overlapping):
         return None
     runs = []
-    for number in np.unique(owner[several]):
-        positions = several[owner[several] == number] - starts[number]
+    for number in np.unique(owner[overlapping]):
+        positions = overlapping[owner[overlapping] == number] - starts[number]
         table = _rows(store, split, files[number], store.schema.fields)
         runs.append(table.take(pa.array(positions)))
     return merge(runs, spec, drop_delete=True).select(list(store.schema.names))
@@ -206,15 +206,15 @@ def _rows(store: TableStore, split: Split, file: DataFile, fields: Sequence[Data
 @dataclass(frozen=True)
 class _Packed:
     bits: Mapping[str, tuple[np.ndarray, int]]
-    made: tuple[pa.Table, ...]
+    merged: tuple[pa.Table, ...]
 
     @property
     def size(self) -> int:
-        return sum(b.nbytes for b, _ in self.bits.values()) + sum(int(t.nbytes) for t in self.made) + 200
+        return sum(b.nbytes for b, _ in self.bits.values()) + sum(int(t.nbytes) for t in self.merged) + 200
 
 
-def _packed(hidden: Hidden) -> _Packed:
-    return _Packed({n: (np.packbits(r, bitorder="little"), len(r)) for n, r in hidden.rows.items()}, hidden.made)
+def _packed(hidden: HiddenRows) -> _Packed:
+    return _Packed({n: (np.packbits(r, bitorder="little"), len(r)) for n, r in hidden.rows.items()}, hidden.merged)
 
 
 def _unpacked(found: _Packed) -> dict[str, np.ndarray]:

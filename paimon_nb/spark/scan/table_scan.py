@@ -37,7 +37,7 @@ from paimon_nb.spark.scan.scan_strategy import (
     max_selective_rows,
     routes,
 )
-from paimon_nb.spark.scan.superseded_rows import hidden_of, makes_rows, split_key
+from paimon_nb.spark.scan.superseded_rows import creates_rows, hidden_of, split_key
 from paimon_nb.spark.types import spark_schema, task_batches
 from paimon_nb.table.scan.plan.planner import plan_scan
 from paimon_nb.table.scan.plan.selectivity import estimate_selectivity, key_share
@@ -277,8 +277,8 @@ def _masked(spark: SparkSession, resolved: Relation, splits: list[Split]) -> lis
         return frames
 
     frames = [*cached_scan(spark, _key(ScanStrategy.MASKED, resolved, splits), make)]
-    if makes_rows(store) and (made := found().made):
-        rows = pa.concat_tables(made).select([f.name for f in resolved.fields])
+    if creates_rows(store) and (merged := found().merged):
+        rows = pa.concat_tables(merged).select([f.name for f in resolved.fields])
         frames.append(from_arrow(spark, rows, resolved.fields))
     return frames
 

@@ -123,7 +123,7 @@ class TableSink:
             return None
 
     def _write_counted(self, batch: DataFrame, table: Table, user: str, identifier: int) -> WriteResult:
-        batch = batch.persist()  # counted and written, but some sources can be read only once
+        batch = batch.persist()  # read twice, and some sources can be read only once
         try:
             count = batch.count()
             if not count and not self.complete:
