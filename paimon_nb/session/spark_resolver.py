@@ -100,12 +100,12 @@ class SparkResolver(Resolver):
         return None if frame is None else _with_not_null(frame, schema_fields(self.session, ref))
 
     def path(self, path: str, options: Mapping[str, str]) -> DataFrame:
-        from paimon_nb.spark.scan.table_scan import relation
+        from paimon_nb.spark.scan.table_scan import read_table
 
         table_options, travel = _time_travel(options)
         check_names(table_options)
         table = self._at(path)
-        frame = relation(
+        frame = read_table(
             self.session.spark, table, options={**table_options, **time_travel_options(self.session, travel)}
         )
         return _with_not_null(frame, table.schema.fields)
@@ -144,7 +144,7 @@ class SparkResolver(Resolver):
         from paimon_nb.session.query.projection import align
         from paimon_nb.session.statements.insert import overwrite_mode, store_rows
         from paimon_nb.session.statements.schema_merging import merging_of, with_merged_schema
-        from paimon_nb.spark.scan.table_scan import relation
+        from paimon_nb.spark.scan.table_scan import read_table
         from paimon_nb.spark.types import fields_of_spark
         from paimon_nb.spark.write.overwrite_filter import partition_of
 
@@ -182,7 +182,7 @@ class SparkResolver(Resolver):
             partition = {}
             dynamic = mode == "partitions" or (requested or overwrite_mode(self.session, table)) == "dynamic"
         else:
-            partition, dynamic = partition_of(where, relation(self.session.spark, table), table.partition_keys), False
+            partition, dynamic = partition_of(where, read_table(self.session.spark, table), table.partition_keys), False
         replaces = mode in ("overwrite", "partitions")
         store_rows(self.session, aligned, table, overwrite=replaces, partition=partition, dynamic=dynamic)
 

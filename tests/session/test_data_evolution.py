@@ -11,7 +11,7 @@ from golden_tables import unpacked
 import paimon_nb
 from paimon_nb.base.errors import CommitConflict, CorruptFile, UnsupportedOperation, WriteError
 from paimon_nb.spark.scan.scan_strategy import StrategyLimits
-from paimon_nb.spark.scan.table_scan import relation
+from paimon_nb.spark.scan.table_scan import read_table
 from paimon_nb.spark.write import column_update
 
 pytestmark = pytest.mark.spark
@@ -77,7 +77,7 @@ def test_new_values_of_columns(made):
         assert sorted(made.table("t").to_arrow(columns=["id"], where=where).column("id").to_pylist()) == found, where
     assert asked(made, "SELECT count(*) FROM t") == [(5,)]
     # in Spark's tasks as in this process
-    frame = relation(made.spark, made.table("t"), limits=StrategyLimits(inline_bytes=0))
+    frame = read_table(made.spark, made.table("t"), limits=StrategyLimits(inline_bytes=0))
     assert sorted((tuple(r) for r in frame.collect()), key=str) == AFTER_SECOND
     # the past, and the difference to it
     assert asked(made, "SELECT * FROM t VERSION AS OF 3") == AFTER_FIRST
@@ -179,7 +179,7 @@ def test_rows_deleted_by_vectors(deleted):
     assert asked_rows == DELETED
     assert asked(deleted, "SELECT count(*) FROM evolved_deleted") == [(6,)]
     assert asked(deleted, "SELECT id, _ROW_ID FROM evolved_deleted") == [(i, i) for i in (0, 3, 4, 5, 6, 8)]
-    frame = relation(deleted.spark, deleted.table("evolved_deleted"), limits=StrategyLimits(inline_bytes=0))
+    frame = read_table(deleted.spark, deleted.table("evolved_deleted"), limits=StrategyLimits(inline_bytes=0))
     assert sorted(tuple(r) for r in frame.collect()) == DELETED
 
 

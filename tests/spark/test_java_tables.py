@@ -9,7 +9,7 @@ from paimon_nb.base.identifier import Identifier
 from paimon_nb.fs import RootedFileIO, open_fs
 from paimon_nb.spark.runtime.arrow_interop import to_arrow
 from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
-from paimon_nb.spark.scan.table_scan import decide, frame_of, with_routes
+from paimon_nb.spark.scan.table_scan import plan_table_scan, to_dataframe, with_routes
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
 
@@ -37,12 +37,12 @@ def test_every_way_gives_what_our_reader_gives(spark, tables, one_of):
         except Exception as error:
             wrong.append((str(table.name), f"{type(error).__name__}: {error}"[:300]))
             continue
-        best = decide(table, limits=StrategyLimits(inline_bytes=-1))
+        best = plan_table_scan(table, limits=StrategyLimits(inline_bytes=-1))
         ways |= {r.strategy for r in best.routes}
         by_tasks = number % one_of == 0 and any(r.strategy is not ScanStrategy.TASKS for r in best.routes)
         for chosen in (best, with_routes(best, ScanStrategy.TASKS))[: 1 + by_tasks]:
             try:
-                got = as_rows(to_arrow(frame_of(spark, chosen), chosen.fields))
+                got = as_rows(to_arrow(to_dataframe(spark, chosen), chosen.fields))
             except Exception as error:  # all tables are told at once
                 got = [f"{type(error).__name__}: {error}"[:200]]
             if got != expected:

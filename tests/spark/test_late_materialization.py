@@ -14,7 +14,7 @@ from paimon_nb.spark.runtime.arrow_interop import to_arrow
 from paimon_nb.spark.scan import late_materialization as searching
 from paimon_nb.spark.scan.explain import describe
 from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
-from paimon_nb.spark.scan.table_scan import decide, frame_of, read_searched
+from paimon_nb.spark.scan.table_scan import plan_table_scan, read_searched, to_dataframe
 from paimon_nb.table.maintenance import ExpireLimits, expire_snapshots
 from paimon_nb.table.scan import And, Compare, In, IsNull, Like, Not, Or
 from paimon_nb.table.scan.predicate.evaluate import keep
@@ -43,7 +43,7 @@ WHERE = [
 @pytest.mark.parametrize("where", WHERE, ids=str)
 def test_the_rows_that_a_merge_gives(tmp_path, kind, where):
     table = scene(tmp_path, kind)
-    chosen = decide(table, filter=where, limits=NOT_SMALL, columns=["k", "s", "a", "ts"], without_spark=True)
+    chosen = plan_table_scan(table, filter=where, limits=NOT_SMALL, columns=["k", "s", "a", "ts"], without_spark=True)
     assert {r.strategy for r in chosen.routes} == {ScanStrategy.SEARCHED}
     expected = keep(where, table.to_arrow(), table.schema.fields).select(chosen_names(chosen))
     found = read_searched(chosen, chosen.plan.splits)
@@ -79,10 +79,10 @@ def test_more_rows_than_thought_come_through_spark(spark, tmp_path, kind):
     store_rows(table, again, compact=kind in ("first-row", "deletion vectors"))
     for where, few in ((Compare("i", "=", 7), False), (Compare("i", "=", 99_999), True)):
         few_rows = StrategyLimits(inline_bytes=20_000, inline_rows=100)
-        chosen = decide(table, filter=where, limits=few_rows, without_spark=True)
+        chosen = plan_table_scan(table, filter=where, limits=few_rows, without_spark=True)
         assert {r.strategy for r in chosen.routes} == {ScanStrategy.SEARCHED}
         assert (read_searched(chosen, chosen.plan.splits) is not None) is few
-        got = to_arrow(frame_of(spark, chosen).where(f"i = {where.literal}"), chosen.fields)
+        got = to_arrow(to_dataframe(spark, chosen).where(f"i = {where.literal}"), chosen.fields)
         expected = keep(where, table.to_arrow(), table.schema.fields)
         assert expected.num_rows
         assert as_rows(got) == as_rows(expected)
@@ -92,7 +92,7 @@ def test_too_many_rows_are_noticed_in_the_smallest_file(tmp_path, monkeypatch):
     table = make_table(tmp_path, {"k": "BIGINT", "i": "INT"}, keys=("k",), bucket="1", write__only="true")
     for rows in (200_000, 20_000):
         table.upsert(pa.table({"k": np.arange(rows), "i": pa.array(np.arange(rows) % 2 * 1_000_000, pa.int32())}))
-    chosen = decide(table, filter=Compare("i", "=", 0))
+    chosen = plan_table_scan(table, filter=Compare("i", "=", 0))
     assert {r.strategy for r in chosen.routes} == {ScanStrategy.SEARCHED}
     looked = []
     monkeypatch.setattr(searching, "_threads", lambda files: 1)
@@ -123,7 +123,7 @@ def test_files_of_an_older_schema(tmp_path, change, where, found):
         texts = [f"{letter}{k}" for k in keys]
         wb.table("t").upsert(pa.table({"k": keys, "i": pa.array(keys, pa.int32()), "s": texts}))
     wb.run(change)
-    chosen = decide(wb.table("t"), filter=where, limits=NOT_SMALL)
+    chosen = plan_table_scan(wb.table("t"), filter=where, limits=NOT_SMALL)
     assert {r.strategy for r in chosen.routes} == {ScanStrategy.SEARCHED}
     rows = read_searched(chosen, chosen.plan.splits)
     assert (rows and rows.to_pylist()) == (found and [found])
@@ -131,7 +131,7 @@ def test_files_of_an_older_schema(tmp_path, change, where, found):
 
 def test_a_snapshot_that_expires_meanwhile_is_told(tmp_path):
     table = scene(tmp_path, "deduplicate")
-    chosen = decide(table, filter=Compare("i", "=", 5), limits=NOT_SMALL)
+    chosen = plan_table_scan(table, filter=Compare("i", "=", 5), limits=NOT_SMALL)
     table.compact(full=True)
     expire_snapshots(table.store, ExpireLimits(1, 1, 1 << 62, 50))
     with pytest.raises(SnapshotExpired, match="expired while it was read"):
@@ -139,7 +139,7 @@ def test_a_snapshot_that_expires_meanwhile_is_told(tmp_path):
 
 
 def test_it_is_explained(tmp_path):
-    lines = describe(decide(scene(tmp_path, "deduplicate"), filter=Compare("i", "<", 10), limits=NOT_SMALL))
+    lines = describe(plan_table_scan(scene(tmp_path, "deduplicate"), filter=Compare("i", "<", 10), limits=NOT_SMALL))
     assert "searched: 2 splits, 8 files: the condition may leave about 219 of 2028 rows" in lines[-1]
 
 

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from paimon_nb.spark.scan.scan_strategy import StrategyLimits
-from paimon_nb.spark.scan.table_scan import relation
+from paimon_nb.spark.scan.table_scan import read_table
 from tests.spark.spark_tables import make_table
 
 pytestmark = pytest.mark.spark
@@ -24,27 +24,27 @@ def counts(frame):
 
 
 def test_the_same_question_makes_no_second_scan(spark, table):
-    first, again = (relation(spark, table, limits=BIG) for _ in range(2))
+    first, again = (read_table(spark, table, limits=BIG) for _ in range(2))
     assert again is first
     assert counts(first) == counts(again) == {"old": 300, "new": 100}
     assert again.alias("a").join(first.alias("b"), "k").count() == 400
 
 
 def test_a_new_snapshot_other_columns_and_other_settings_are_asked_anew(spark, table):
-    first = relation(spark, table, limits=BIG)
-    assert relation(spark, table, limits=BIG, columns=["v"]).columns == ["v"]
+    first = read_table(spark, table, limits=BIG)
+    assert read_table(spark, table, limits=BIG, columns=["v"]).columns == ["v"]
     spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
     try:
-        assert relation(spark, table, limits=BIG) is not first
+        assert read_table(spark, table, limits=BIG) is not first
     finally:
         spark.conf.unset("spark.sql.session.timeZone")
     table.delete("k < 150")
-    assert counts(relation(spark, table, limits=BIG)) == {"old": 200, "new": 50}
-    assert counts(relation(spark, table, limits=BIG, options={"scan.snapshot-id": "1"})) == {"old": 400}
+    assert counts(read_table(spark, table, limits=BIG)) == {"old": 200, "new": 50}
+    assert counts(read_table(spark, table, limits=BIG, options={"scan.snapshot-id": "1"})) == {"old": 400}
     assert counts(first) == {"old": 300, "new": 100}
 
 
 def test_another_session_has_its_own(spark, table):
     other = spark.newSession()
-    assert relation(other, table, limits=BIG) is not relation(spark, table, limits=BIG)
-    assert counts(relation(other, table, limits=BIG)) == {"old": 300, "new": 100}
+    assert read_table(other, table, limits=BIG) is not read_table(spark, table, limits=BIG)
+    assert counts(read_table(other, table, limits=BIG)) == {"old": 300, "new": 100}

@@ -6,7 +6,7 @@ import pytest
 from spark_tables import make_table
 
 from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
-from paimon_nb.spark.scan.table_scan import decide, read_inline
+from paimon_nb.spark.scan.table_scan import plan_table_scan, read_inline
 from paimon_nb.table.scan import And, Compare, In
 from paimon_nb.table.scan.predicate.evaluate import keep
 
@@ -42,7 +42,7 @@ def table(tmp_path_factory):
     ],
 )
 def test_few_keys_are_read_in_the_driver(table, where, way):
-    chosen = decide(table, filter=where, limits=SMALL)
+    chosen = plan_table_scan(table, filter=where, limits=SMALL)
     assert {r.strategy for r in chosen.routes} == {way}
     every = table.to_arrow()
     expected = keep(where, every, table.schema.fields).sort_by("k")

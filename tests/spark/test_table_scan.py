@@ -7,7 +7,7 @@ from spark_tables import ODD, VALUES, as_rows, make_table, random_rows, store_ro
 
 from paimon_nb.spark.runtime.arrow_interop import to_arrow
 from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
-from paimon_nb.spark.scan.table_scan import decide, frame_of, relation, with_routes
+from paimon_nb.spark.scan.table_scan import plan_table_scan, read_table, to_dataframe, with_routes
 
 pytestmark = pytest.mark.spark
 
@@ -62,16 +62,16 @@ def test_every_way_gives_the_same_rows(spark, tmp_path, kind, partitioned, odd):
     table = build(tmp_path, kind, partitioned=partitioned, odd=odd, seed=1)
     expected = as_rows(table.to_arrow())
     assert expected
-    best = decide(table, limits=StrategyLimits(inline_bytes=0))
-    for chosen in (decide(table), best, with_routes(best, ScanStrategy.TASKS)):
-        got = to_arrow(frame_of(spark, chosen), chosen.fields)
+    best = plan_table_scan(table, limits=StrategyLimits(inline_bytes=0))
+    for chosen in (plan_table_scan(table), best, with_routes(best, ScanStrategy.TASKS)):
+        got = to_arrow(to_dataframe(spark, chosen), chosen.fields)
         assert got.column_names == list(table.schema.names)
         assert as_rows(got) == expected, {r.strategy for r in chosen.routes}
 
 
 def test_ways_are_the_ones_expected(tmp_path):
     seen = {
-        kind: {r.strategy for r in decide(build(tmp_path, kind, partitioned=False, odd=False, seed=2), limits=StrategyLimits(inline_bytes=0)).routes}
+        kind: {r.strategy for r in plan_table_scan(build(tmp_path, kind, partitioned=False, odd=False, seed=2), limits=StrategyLimits(inline_bytes=0)).routes}
         for kind in ("append", "deduplicate", "partial-update", "avro")
     }  # fmt: skip
     assert seen == {
@@ -86,16 +86,16 @@ def test_ways_are_the_ones_expected(tmp_path):
 def test_chosen_columns_in_any_case_and_counts(spark, tmp_path, limits):
     table = build(tmp_path, "deduplicate", partitioned=True, odd=True, seed=3)
     whole = table.to_arrow()
-    frame = relation(spark, table, columns=["S", "k"], limits=limits)
+    frame = read_table(spark, table, columns=["S", "k"], limits=limits)
     assert frame.columns == ["k", "s"]
     assert frame.count() == whole.num_rows
-    assert relation(spark, table, columns=[], limits=limits).count() == whole.num_rows
+    assert read_table(spark, table, columns=[], limits=limits).count() == whole.num_rows
     assert frame.where("k < 20").count() == sum(k < 20 for k in whole["k"].to_pylist())
 
 
 def test_an_empty_table_has_its_columns(spark, tmp_path):
     table = make_table(tmp_path, {"k": "BIGINT", **VALUES, **ODD}, keys=("k",), bucket="1")
-    frame = relation(spark, table)
+    frame = read_table(spark, table)
     assert frame.columns == list(table.schema.names)
     assert frame.collect() == []
 
@@ -104,10 +104,10 @@ def test_time_travel_and_a_pinned_snapshot(spark, tmp_path):
     table = make_table(tmp_path, {"k": "BIGINT", **VALUES}, keys=("k",), bucket="1")
     store_rows(table, random_rows(random.Random(1), 50, 1000))
     first = as_rows(table.to_arrow())
-    frames = [relation(spark, table, limits=limits) for limits in (StrategyLimits(), StrategyLimits(inline_bytes=0))]
+    frames = [read_table(spark, table, limits=limits) for limits in (StrategyLimits(), StrategyLimits(inline_bytes=0))]
     store_rows(table, random_rows(random.Random(2), 50, 1000))
     fields = table.schema.fields
     for frame in frames:
         assert as_rows(to_arrow(frame, fields)) == first
-    assert as_rows(to_arrow(relation(spark, table, options={"scan.snapshot-id": "1"}), fields)) == first
-    assert relation(spark, table).count() > len(first)
+    assert as_rows(to_arrow(read_table(spark, table, options={"scan.snapshot-id": "1"}), fields)) == first
+    assert read_table(spark, table).count() > len(first)

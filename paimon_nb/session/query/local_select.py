@@ -23,7 +23,7 @@ from paimon_nb.table.scan.predicate.model import Predicate
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from paimon_nb.spark.scan.table_scan import Relation
+    from paimon_nb.spark.scan.table_scan import PlannedScan
     from paimon_nb.sql.simple_select import Order, Selection
     from paimon_nb.table.scan.plan.snapshot_scan import Split
 
@@ -137,7 +137,7 @@ def _source(session: Session, ref: TableRef, selection: Selection) -> _Source | 
     if found.name.system is not None:
         return _Source.of(table.system(found.name.system, options=options))
 
-    from paimon_nb.spark.scan.table_scan import decide
+    from paimon_nb.spark.scan.table_scan import plan_table_scan
 
     if session.flink_semantics:
         check_consumer(table.copy(options))
@@ -145,11 +145,13 @@ def _source(session: Session, ref: TableRef, selection: Selection) -> _Source | 
         return None
     without_spark = not session.spark_started
     columns = _needed(selection)
-    scan = decide(table, options=options, filter=selection.condition, columns=columns, without_spark=without_spark)
+    scan = plan_table_scan(
+        table, options=options, filter=selection.condition, columns=columns, without_spark=without_spark
+    )
     return _Source(scan.fields, lambda: _rows_of(scan, selection))
 
 
-def _rows_of(scan: Relation, selection: Selection) -> pa.Table | None:
+def _rows_of(scan: PlannedScan, selection: Selection) -> pa.Table | None:
     """The rows of a small scan, or of a larger one those that its filter, LIMIT or count(*) needs; None: too many."""
     import pyarrow as pa
 

@@ -197,7 +197,7 @@ def at(error: PaimonError, text: str, span: Span) -> PaimonError:
 
 def _paimon(session: Session, ref: TableRef) -> DataFrame:
     from paimon_nb.spark.runtime.arrow_interop import from_arrow
-    from paimon_nb.spark.scan.table_scan import relation
+    from paimon_nb.spark.scan.table_scan import read_table
 
     check_names(ref.options)
     options = {**ref.options, **time_travel_options(session, ref.travel)}
@@ -224,9 +224,9 @@ def _paimon(session: Session, ref: TableRef) -> DataFrame:
                 with_metadata_columns(session.spark, table.copy(options), ref.filter, ref.metadata_columns),
                 table.schema.options,
             )
-        frame = relation(session.spark, table, options=options, filter=ref.filter)
+        frame = read_table(session.spark, table, options=options, filter=ref.filter)
     else:
-        frame = relation(session.spark, table, options=options, filter=ref.filter, columns=ref.columns)
+        frame = read_table(session.spark, table, options=options, filter=ref.filter, columns=ref.columns)
     return with_computed(frame, table.schema.options)
 
 
@@ -255,12 +255,12 @@ def _partition_frame(
     session: Session, ref: TableRef, table: Table, options: Mapping[str, str], partitions: list[dict[str, Any]]
 ) -> DataFrame:
     """The rows of the selected partitions."""
-    from paimon_nb.spark.scan.table_scan import relation
+    from paimon_nb.spark.scan.table_scan import read_table
 
     conditions = [p for p in (ref.filter, partition_predicate(partitions) if partitions else None) if p is not None]
     filter = all_of(conditions) if conditions else None
     columns = None if ref.columns is None else (*ref.columns, *table.partition_keys)
-    frame = relation(session.spark, table, options=options, filter=filter, columns=columns)
+    frame = read_table(session.spark, table, options=options, filter=filter, columns=columns)
     return rows_of_partitions(frame, partitions)
 
 

@@ -48,12 +48,12 @@ def _rows(
     session: Session, table: Table, system: str | None, options: Mapping[str, str], ref: TableRef | None
 ) -> DataFrame:
     from paimon_nb.spark.runtime.arrow_interop import from_arrow
-    from paimon_nb.spark.scan.table_scan import relation
+    from paimon_nb.spark.scan.table_scan import read_table
 
     if system is not None:
         return from_arrow(session.spark, table.system(system, options=options))
     filter, columns = (None, None) if ref is None else (ref.filter, ref.columns)
-    return relation(session.spark, table, options=options, filter=filter, columns=columns)
+    return read_table(session.spark, table, options=options, filter=filter, columns=columns)
 
 
 def _target(session: Session, function: TableFunction) -> tuple[tuple[str, ...], dict[str, str]]:

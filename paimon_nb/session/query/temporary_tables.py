@@ -84,12 +84,12 @@ def target_table(session: Session, statement: CreateTable) -> Table:
 
 def read_temporary(session: Session, statement: CreateTable, ref: TableRef) -> DataFrame:
     """Reads a temporary table in batch mode."""
-    from paimon_nb.spark.scan.table_scan import relation
+    from paimon_nb.spark.scan.table_scan import read_table
 
     if is_connector(statement):
         from paimon_nb.session.query.connector_tables import source_frame, source_of
 
         return source_frame(session.spark, source_of(statement), statement, stream=False)
-    return relation(
+    return read_table(
         session.spark, target_table(session, statement), options=ref.options, filter=ref.filter, columns=ref.columns
     )

@@ -48,7 +48,7 @@ class Target:
         without a primary key also with row positions."""
         from paimon_nb.spark.scan.located_rows import locate_rows
         from paimon_nb.spark.scan.metadata_columns import add_metadata_columns, with_metadata_columns
-        from paimon_nb.spark.scan.table_scan import relation
+        from paimon_nb.spark.scan.table_scan import read_table
         from paimon_nb.sql.grammar.query import ROW_TRACKING_COLUMNS
 
         assert self.statement.target is not None
@@ -58,7 +58,7 @@ class Target:
         if self.table.store.has_keys and places:
             return with_metadata_columns(spark, self.table, filter, places), None
         if self.table.store.has_keys:
-            return relation(spark, self.table, filter=filter), None
+            return read_table(spark, self.table, filter=filter), None
         source = locate_rows(spark, self.table, filter)
         if places:
             source = add_metadata_columns(spark, self.table, source, places)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         ExecutorInfo,
         Expression,
         Gateway,
+        JavaField,
         JavaObject,
         JavaStreamingQuery,
         Plan,
@@ -140,7 +141,7 @@ def worker_pools() -> Iterator[WorkerFactory]:
     context = active_context()
     if context is None or context._jvm is None:
         return
-    # Py4J lists all methods of an object that it calls, and the JVM refuses that for SparkEnv of 4.3: optional classes are missing.
+    # Py4J lists all methods of an object before a call. For SparkEnv of 4.3 this fails: optional classes are missing.
     env = context._jvm.java.lang.Class.forName("org.apache.spark.SparkEnv")
     pools = _read(env.getDeclaredField("pythonWorkers"), context._jsc.sc().env()).valuesIterator()
     while pools.hasNext():
@@ -152,7 +153,7 @@ def private_field(owner: JavaObject, name: str) -> Any:
     return _read(owner.getClass().getDeclaredField(name), owner)
 
 
-def _read(field: Any, owner: JavaObject) -> Any:
+def _read(field: JavaField, owner: JavaObject) -> Any:
     field.setAccessible(True)
     return field.get(owner)
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from paimon_nb.spark.scan.table_scan import Relation, decide
+from paimon_nb.spark.scan.table_scan import PlannedScan, plan_table_scan
 from paimon_nb.table.scan.predicate.model import Predicate
 
 if TYPE_CHECKING:
@@ -24,18 +24,18 @@ def explain_relation(
     columns: Sequence[str] | None = None,
 ) -> str:
     """The Paimon part of EXPLAIN for one table of a query. Reads only metadata."""
-    resolved = decide(table, options=options, filter=filter, columns=columns)
-    return "\n".join([f"== Paimon: {table.name} ==", *describe(resolved)])
+    scan = plan_table_scan(table, options=options, filter=filter, columns=columns)
+    return "\n".join([f"== Paimon: {table.name} ==", *describe(scan)])
 
 
-def describe(resolved: Relation) -> list[str]:
+def describe(scan: PlannedScan) -> list[str]:
     """The lines about a planned scan."""
-    plan = resolved.plan
+    plan = scan.plan
     files = [f for s in plan.splits for f in s.files]
     snapshot = plan.snapshot
     lines = [
         f"snapshot: {snapshot.id} ({snapshot.commit_kind}, schema {plan.schema.id})" if snapshot else "snapshot: none, the table is empty",
-        f"columns: {', '.join(f.name for f in resolved.fields)}",
+        f"columns: {', '.join(f.name for f in scan.fields)}",
         f"filter for skipping: {plan.predicate}" if plan.predicate is not None else "filter for skipping: none",
         *_skipped(plan.skipped),
         f"read: {_count(len(plan.splits), 'split')}, {_count(len(files), 'file')}, "
@@ -43,7 +43,7 @@ def describe(resolved: Relation) -> list[str]:
     ]  # fmt: skip
     splits: Counter[tuple[str, str]] = Counter()
     files_of: Counter[tuple[str, str]] = Counter()
-    for split, route in zip(plan.splits, resolved.routes, strict=True):
+    for split, route in zip(plan.splits, scan.routes, strict=True):
         splits[(route.strategy.value, route.why)] += 1
         files_of[(route.strategy.value, route.why)] += len(split.files)
     for (strategy, why), count in sorted(splits.items()):

@@ -57,7 +57,7 @@ _HADOOP_SCHEMES = ("hdfs://", "viewfs://", "webhdfs://")
 
 
 @dataclass(frozen=True)
-class Relation:
+class PlannedScan:
     """A planned scan: the splits, the strategy of each, the columns."""
 
     plan: ScanPlan
@@ -77,7 +77,7 @@ class Relation:
         return [s for s, r in zip(self.plan.splits, self.routes, strict=True) if r.strategy is strategy]
 
 
-def relation(
+def read_table(
     spark: SparkSession,
     table: Table,
     *,
@@ -102,10 +102,12 @@ def relation(
     """
     spark = plain_session(spark)
     zone = session_zone(spark)
-    return frame_of(spark, decide(table, options=options, filter=filter, columns=columns, limits=limits, zone=zone))
+    return to_dataframe(
+        spark, plan_table_scan(table, options=options, filter=filter, columns=columns, limits=limits, zone=zone)
+    )
 
 
-def decide(
+def plan_table_scan(
     table: Table,
     *,
     options: Mapping[str, str] | None = None,
@@ -114,15 +116,15 @@ def decide(
     limits: StrategyLimits | None = None,
     zone: str = "UTC",
     without_spark: bool = False,
-) -> Relation:
+) -> PlannedScan:
     """Plan the scan and choose a strategy for each split. Runs without Spark.
 
     Args:
-        table: as in `relation`.
-        options: as in `relation`.
-        filter: as in `relation`.
-        columns: as in `relation`.
-        limits: as in `relation`.
+        table: as in `read_table`.
+        options: as in `read_table`.
+        filter: as in `read_table`.
+        columns: as in `read_table`.
+        limits: as in `read_table`.
         zone: the session's time zone, for timestamps in `filter`.
         without_spark: prefer strategies that need no Spark.
     """
@@ -132,7 +134,7 @@ def decide(
     fields = requested_fields(plan.schema, columns)
     limits = limits or StrategyLimits()
     facts = replace(facts_of(plan.store, fields, limits, plan.predicate), without_spark=without_spark)
-    return Relation(plan, fields, tuple(routes(plan.splits, facts)), limits)
+    return PlannedScan(plan, fields, tuple(routes(plan.splits, facts)), limits)
 
 
 def _refuse_full_scan(store: TableStore, plan: ScanPlan) -> None:
@@ -173,28 +175,28 @@ def fields_of(store: TableStore, schema_id: int) -> tuple[DataField, ...]:
     return store.schema.fields if schema_id == store.schema.id else store.schemas.get(schema_id).fields
 
 
-def frame_of(spark: SparkSession, resolved: Relation) -> DataFrame:
+def to_dataframe(spark: SparkSession, scan: PlannedScan) -> DataFrame:
     """The DataFrame of a planned scan: the union over its strategies."""
-    parts = _parts(spark, resolved)
+    parts = _parts(spark, scan)
     if not parts:
-        return from_arrow(spark, no_rows(resolved.fields), resolved.fields)
+        return from_arrow(spark, no_rows(scan.fields), scan.fields)
     return reduce(lambda a, b: a.union(b), parts)
 
 
-def _parts(spark: SparkSession, resolved: Relation) -> list[DataFrame]:
+def _parts(spark: SparkSession, scan: PlannedScan) -> list[DataFrame]:
     parts: list[DataFrame] = []
     for strategy, build in _BUILDERS.items():
-        splits = resolved.of(strategy)
+        splits = scan.of(strategy)
         if splits:
-            parts += build(spark, resolved, splits)
+            parts += build(spark, scan, splits)
     return parts
 
 
 # -- strategies
 
 
-def _inline(spark: SparkSession, resolved: Relation, splits: list[Split]) -> list[DataFrame]:
-    return [_as_one_partition(spark, read_inline(resolved, splits), resolved.fields)]
+def _inline(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
+    return [_as_one_partition(spark, read_inline(scan, splits), scan.fields)]
 
 
 def _as_one_partition(spark: SparkSession, rows: pa.Table, fields: Sequence[DataField]) -> DataFrame:
@@ -204,43 +206,39 @@ def _as_one_partition(spark: SparkSession, rows: pa.Table, fields: Sequence[Data
     return frame.coalesce(1) if rows.num_rows >= _ONE_PARTITION_FROM else frame
 
 
-def read_inline(resolved: Relation, splits: Sequence[Split]) -> pa.Table:
+def read_inline(scan: PlannedScan, splits: Sequence[Split]) -> pa.Table:
     """Read splits in the driver, in parallel; the rows are in the order of the splits."""
-    names = [f.name for f in resolved.fields]
+    names = [f.name for f in scan.fields]
 
     def read(split: Split) -> pa.Table:
-        return read_split(resolved.store, split, names, resolved.plan.predicate).select(names)
+        return read_split(scan.store, split, names, scan.plan.predicate).select(names)
 
     if not splits:
-        return no_rows(resolved.fields)
+        return no_rows(scan.fields)
     if len(splits) == 1:
         return read(splits[0])
     with ThreadPoolExecutor(min(len(splits), cpu_count() or 1)) as pool:
         return pa.concat_tables(list(pool.map(read, splits)))
 
 
-def _searched(spark: SparkSession, resolved: Relation, splits: list[Split]) -> list[DataFrame]:
-    rows = read_searched(resolved, splits)
+def _searched(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
+    rows = read_searched(scan, splits)
     if rows is not None:
-        return [_as_one_partition(spark, rows, resolved.fields)]
-    others = [
-        (s, Route(r.fallback, r.why)) for s, r in zip(resolved.plan.splits, resolved.routes, strict=True) if r.fallback
-    ]
-    plan = replace(resolved.plan, splits=tuple(s for s, _ in others))
-    return _parts(spark, replace(resolved, plan=plan, routes=tuple(r for _, r in others)))
+        return [_as_one_partition(spark, rows, scan.fields)]
+    others = [(s, Route(r.fallback, r.why)) for s, r in zip(scan.plan.splits, scan.routes, strict=True) if r.fallback]
+    plan = replace(scan.plan, splits=tuple(s for s, _ in others))
+    return _parts(spark, replace(scan, plan=plan, routes=tuple(r for _, r in others)))
 
 
-def read_searched(resolved: Relation, splits: Sequence[Split]) -> pa.Table | None:
+def read_searched(scan: PlannedScan, splits: Sequence[Split]) -> pa.Table | None:
     """The rows of splits that match the scan's condition; None if there are too many."""
-    predicate = resolved.plan.predicate
+    predicate = scan.plan.predicate
     if predicate is None or not splits:
         return None
-    return scan_selective(
-        resolved.store, splits, resolved.fields, predicate, max_selective_rows(splits, resolved.limits)
-    )
+    return scan_selective(scan.store, splits, scan.fields, predicate, max_selective_rows(splits, scan.limits))
 
 
-def _native(spark: SparkSession, resolved: Relation, splits: list[Split]) -> list[DataFrame]:
+def _native(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
     """One scan for all files of the same schema and format."""
 
     def make() -> list[DataFrame]:
@@ -248,49 +246,49 @@ def _native(spark: SparkSession, resolved: Relation, splits: list[Split]) -> lis
         for split in splits:
             for file in split.files:
                 groups.setdefault((file_format(file.file_name), file.schema_id), []).append(
-                    _uri(resolved.store, _path(resolved.store, split, file))
+                    _uri(scan.store, _path(scan.store, split, file))
                 )
         return [
-            scan_files(spark, kind, uris, fields_of(resolved.store, schema_id), resolved.fields)
+            scan_files(spark, kind, uris, fields_of(scan.store, schema_id), scan.fields)
             for (kind, schema_id), uris in groups.items()
         ]
 
-    return cached_scan(spark, _key(ScanStrategy.NATIVE, resolved, splits), make)
+    return cached_scan(spark, _key(ScanStrategy.NATIVE, scan, splits), make)
 
 
-def _masked(spark: SparkSession, resolved: Relation, splits: list[Split]) -> list[DataFrame]:
+def _masked(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
     """Scans with a mask, plain scans for schemas without hidden rows, and the rows that merging created."""
-    store = resolved.store
+    store = scan.store
     found = cache(lambda: hidden_of(store, splits))
 
     def make() -> list[DataFrame]:
-        plain, masked = _by_mask(resolved, splits, found().rows)
-        frames = [*_native(spark, resolved, plain)]
+        plain, masked = _by_mask(scan, splits, found().rows)
+        frames = [*_native(spark, scan, plain)]
         for schema_id, files in masked.items():
-            fields, condition = fields_of(store, schema_id), resolved.plan.predicate
+            fields, condition = fields_of(store, schema_id), scan.plan.predicate
             # The sizes in the file system, which Spark uses; those in the manifest may differ.
             sizes = {name: store.fs.size(path) for name, path in files.items()}
             for names in separable(sizes.items()):
                 mask = Mask.of({n: found().rows.get(n) for n in names}, sizes)
                 uris = [_uri(store, files[n]) for n in names]
-                frames.append(scan_files(spark, "parquet", uris, fields, resolved.fields, mask, condition))
+                frames.append(scan_files(spark, "parquet", uris, fields, scan.fields, mask, condition))
         return frames
 
-    frames = [*cached_scan(spark, _key(ScanStrategy.MASKED, resolved, splits), make)]
+    frames = [*cached_scan(spark, _key(ScanStrategy.MASKED, scan, splits), make)]
     if creates_rows(store) and (merged := found().merged):
-        rows = pa.concat_tables(merged).select([f.name for f in resolved.fields])
-        frames.append(from_arrow(spark, rows, resolved.fields))
+        rows = pa.concat_tables(merged).select([f.name for f in scan.fields])
+        frames.append(from_arrow(spark, rows, scan.fields))
     return frames
 
 
-def _key(strategy: ScanStrategy, resolved: Relation, splits: Sequence[Split]) -> Hashable:
+def _key(strategy: ScanStrategy, scan: PlannedScan, splits: Sequence[Split]) -> Hashable:
     """The cache key of the scans of some splits."""
-    predicate = repr(resolved.plan.predicate) if strategy is ScanStrategy.MASKED else None
-    return (strategy, resolved.fields, predicate, tuple(split_key(resolved.store, s) for s in splits))
+    predicate = repr(scan.plan.predicate) if strategy is ScanStrategy.MASKED else None
+    return (strategy, scan.fields, predicate, tuple(split_key(scan.store, s) for s in splits))
 
 
 def _by_mask(
-    resolved: Relation, splits: Sequence[Split], hidden: Mapping[str, np.ndarray]
+    scan: PlannedScan, splits: Sequence[Split], hidden: Mapping[str, np.ndarray]
 ) -> tuple[list[Split], dict[int, dict[str, str]]]:
     """The splits of plain scans, and the file paths of masked scans by schema id and file name.
 
@@ -302,21 +300,21 @@ def _by_mask(
         for file in split.files:
             rows = hidden.get(file.file_name)
             if rows is not None and not rows.all():
-                masked.setdefault(file.schema_id, {})[file.file_name] = _path(resolved.store, split, file)
+                masked.setdefault(file.schema_id, {})[file.file_name] = _path(scan.store, split, file)
     plain = []
     for split in splits:
         whole = [f for f in split.files if f.file_name not in hidden]
         for file in whole:
             if file.schema_id in masked and file_format(file.file_name) == "parquet":
-                masked[file.schema_id][file.file_name] = _path(resolved.store, split, file)
+                masked[file.schema_id][file.file_name] = _path(scan.store, split, file)
         plain.append(replace(split, files=tuple(f for f in whole if f.file_name not in masked.get(f.schema_id, {}))))
     return plain, masked
 
 
-def _tasks(spark: SparkSession, resolved: Relation, splits: list[Split]) -> list[DataFrame]:
+def _tasks(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
     frame = work_frame(spark, splits, [s.size for s in splits])
-    task = _reading_task(resolved.store, resolved.fields, resolved.plan.predicate)
-    return [frame.mapInArrow(task, spark_schema(resolved.fields))]
+    task = _reading_task(scan.store, scan.fields, scan.plan.predicate)
+    return [frame.mapInArrow(task, spark_schema(scan.fields))]
 
 
 def _reading_task(
@@ -333,7 +331,7 @@ def _reading_task(
     return read
 
 
-_BUILDERS: Mapping[ScanStrategy, Callable[[SparkSession, Relation, list[Split]], list[DataFrame]]] = {
+_BUILDERS: Mapping[ScanStrategy, Callable[[SparkSession, PlannedScan, list[Split]], list[DataFrame]]] = {
     ScanStrategy.INLINE: _inline,
     ScanStrategy.SEARCHED: _searched,
     ScanStrategy.NATIVE: _native,
@@ -351,9 +349,9 @@ def requested_fields(schema: TableSchema, columns: Sequence[str] | None) -> tupl
         return tuple(schema.fields)
     exact = set(columns)
     folded = {c.lower() for c in columns}
-    resolved = tuple(f for f in schema.fields if f.name in exact or f.name.lower() in folded)
-    if resolved:
-        return resolved
+    scan = tuple(f for f in schema.fields if f.name in exact or f.name.lower() in folded)
+    if scan:
+        return scan
     keys = set(schema.primary_keys)
     readable = readable_fields(schema)
     return (min(readable, key=lambda f: (f.name not in keys, f.type.root in ("ARRAY", "MAP", "ROW", "BYTES"))),)
@@ -368,6 +366,6 @@ def _uri(store: TableStore, path: str) -> str:
     return f"file://{local}" if local is not None else path
 
 
-def with_routes(resolved: Relation, strategy: ScanStrategy) -> Relation:
+def with_routes(scan: PlannedScan, strategy: ScanStrategy) -> PlannedScan:
     """The same scan with one strategy for all splits; for tests."""
-    return replace(resolved, routes=tuple(Route(strategy, "requested") for _ in resolved.routes))
+    return replace(scan, routes=tuple(Route(strategy, "requested") for _ in scan.routes))

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 import paimon_nb
 from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
-from paimon_nb.spark.scan.table_scan import decide
+from paimon_nb.spark.scan.table_scan import plan_table_scan
 
 
 def test_partition_columns_are_told_by_the_directory(tmp_path):
@@ -28,7 +28,9 @@ def test_partition_columns_are_told_by_the_directory(tmp_path):
     assert sorted(tuple(r.values()) for r in table.to_arrow().to_pylist()) == [(1, "x", "a"), (2, "y", "b")]
     assert table.to_arrow(columns=["d"], where="d = 'y' AND v = 'b'").to_pylist() == [{"d": "y"}]
     # Spark's own reader would find no such column, and say NULL
-    assert {r.strategy for r in decide(table, limits=StrategyLimits(inline_bytes=0)).routes} == {ScanStrategy.TASKS}
+    assert {r.strategy for r in plan_table_scan(table, limits=StrategyLimits(inline_bytes=0)).routes} == {
+        ScanStrategy.TASKS
+    }
     table.append(table.to_arrow())
     table.compact(full=True)
     rows = sorted(tuple(r.values()) for r in wb.table("t").to_arrow().to_pylist())
@@ -51,4 +53,6 @@ def test_a_partition_that_is_a_time_is_told_by_itself_in_orc(tmp_path):
     table = paimon_nb.connect(str(tmp_path)).table("t")
     assert [r["p"] for r in table.to_arrow().to_pylist()] == [at, at]
     assert table.to_arrow(columns=["p"], where="k = 2").to_pylist() == [{"p": at}]
-    assert {r.strategy for r in decide(table, limits=StrategyLimits(inline_bytes=0)).routes} == {ScanStrategy.TASKS}
+    assert {r.strategy for r in plan_table_scan(table, limits=StrategyLimits(inline_bytes=0)).routes} == {
+        ScanStrategy.TASKS
+    }

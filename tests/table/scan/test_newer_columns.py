@@ -11,7 +11,7 @@ from golden_tables import golden_table, unpacked
 import paimon_nb
 from paimon_nb import CorruptFile, UnsupportedFormat
 from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
-from paimon_nb.spark.scan.table_scan import decide
+from paimon_nb.spark.scan.table_scan import plan_table_scan
 
 CASES = {
     # table: (columns that are read, their rows, the one that is not)
@@ -128,5 +128,5 @@ def test_spark_never_reads_a_shredded_map_by_itself(tmp_path):
     """Its Parquet reader would look for a MAP where the file has a group of columns."""
     t = golden_table(tmp_path, "pypaimon-2.1", "shredded_map")
     large = StrategyLimits(inline_bytes=0, searched_bytes=0)
-    ways = {c: {r.strategy for r in decide(t, columns=[c], limits=large).routes} for c in ("id", "m")}
+    ways = {c: {r.strategy for r in plan_table_scan(t, columns=[c], limits=large).routes} for c in ("id", "m")}
     assert ways == {"id": {ScanStrategy.NATIVE}, "m": {ScanStrategy.TASKS}}

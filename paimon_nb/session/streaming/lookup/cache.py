@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-    from paimon_nb.spark.scan.table_scan import Relation
+    from paimon_nb.spark.scan.table_scan import PlannedScan
     from paimon_nb.table.store import TableStore
 
 _MAX_PARTS = 32
@@ -27,7 +27,7 @@ _MAX_PARTS = 32
 class _Part:
     """Some buckets of all partitions."""
 
-    scan: Relation
+    scan: PlannedScan
     frame: DataFrame | None = None
     """The cached rows, if they are cached."""
     size: int | None = None
@@ -52,7 +52,7 @@ class Dimension:
         """`limit`: bytes; None: unlimited, Spark spills to disk."""
         self.limit = limit
         self._parts: dict[int, _Part] = {}
-        self._scan: Relation | None = None
+        self._scan: PlannedScan | None = None
         self._clock = itertools.count(1)
 
     @property
@@ -60,7 +60,7 @@ class Dimension:
         """Whether the whole table fits."""
         return self.limit is None or sum(p.bytes for p in self._parts.values()) <= self.limit
 
-    def move(self, scan: Relation) -> None:
+    def move(self, scan: PlannedScan) -> None:
         """Move to another snapshot of the table."""
         if self._scan is not None and self._scan.fields != scan.fields:
             self.close()
@@ -94,7 +94,7 @@ class Dimension:
             keys: returns the requested bucket key values, one column per key column; None: unknown. It costs a query, so
                 it is called only if the table does not fit.
         """
-        from paimon_nb.spark.scan.table_scan import frame_of
+        from paimon_nb.spark.scan.table_scan import to_dataframe
 
         assert self._scan is not None
         self._measure()
@@ -106,7 +106,7 @@ class Dimension:
             self._parts[number].used = now
         frames = [self._rows(spark, self._parts[n]) for n in sorted(needed)]
         if not frames:
-            return frame_of(spark, _restricted_to(self._scan, []))
+            return to_dataframe(spark, _restricted_to(self._scan, []))
         return reduce(lambda a, b: a.union(b), frames)
 
     def close(self) -> None:
@@ -115,11 +115,11 @@ class Dimension:
             self._evict(self._parts.popitem()[1])
 
     def _rows(self, spark: SparkSession, part: _Part) -> DataFrame:
-        from paimon_nb.spark.scan.table_scan import frame_of
+        from paimon_nb.spark.scan.table_scan import to_dataframe
 
         if part.frame is not None:
             return part.frame
-        rows = frame_of(spark, part.scan)
+        rows = to_dataframe(spark, part.scan)
         if self._make_space(part):
             part.frame = rows.persist()
         return rows
@@ -173,7 +173,7 @@ class Dimension:
         return {n for n, part in self._parts.items() if any(map(holds, part.scan.plan.splits))}
 
 
-def _restricted_to(scan: Relation, members: list[int]) -> Relation:
+def _restricted_to(scan: PlannedScan, members: list[int]) -> PlannedScan:
     """The scan restricted to some of its splits."""
     splits = tuple(scan.plan.splits[i] for i in members)
     return replace(scan, plan=replace(scan.plan, splits=splits), routes=tuple(scan.routes[i] for i in members))

@@ -157,7 +157,7 @@ class _CachedTable:
     def refresh(self, spark: SparkSession, table: Table, ref: TableRef) -> None:
         """Move to the latest snapshot and partitions, unless the refresh options forbid it now."""
         from paimon_nb.spark.runtime.arrow_interop import session_zone
-        from paimon_nb.spark.scan.table_scan import decide
+        from paimon_nb.spark.scan.table_scan import plan_table_scan
 
         refresh, now = Refresh.of(table.options), clock.now_ms()
         if self.snapshots_checked_ms is not None and refresh.is_closed(now) and not self.dimension.is_lost(table.store):
@@ -178,7 +178,7 @@ class _CachedTable:
         )
         conditions = [p for p in (ref.filter, partition_predicate(partitions) if partitions else None) if p is not None]
         self.dimension.move(
-            decide(
+            plan_table_scan(
                 table,
                 filter=all_of(conditions) if conditions else None,
                 columns=None if computed_columns(table.schema.options) else columns,
