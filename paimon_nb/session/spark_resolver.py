@@ -110,7 +110,7 @@ class SparkResolver(Resolver):
         )
         return _with_not_null(frame, table.schema.fields)
 
-    def sql(self, text: str, args: Any, kwargs: Mapping[str, Any]) -> DataFrame:
+    def sql(self, text: str, args: dict[str, Any] | list[Any] | None, kwargs: Mapping[str, Any]) -> DataFrame:
         from paimon_nb.session.executor import run_text
 
         if isinstance(args, list):

@@ -81,7 +81,7 @@ def test_every_part_of_the_table_room_may_be_the_first_that_is_imported() -> Non
 
 
 PYSPARK_PRIVATE = re.compile(
-    r"\._(?:jdf|jvm|jsparkSession|jsc|jc|jsq|jreader|jwrite|gateway|active_spark_context|instantiatedSession|activeSession)\b|java_gateway"
+    r"\._(?:collect_as_arrow|jdf|jvm|jsparkSession|jsc|jc|jsq|jreader|jwrite|gateway|active_spark_context|instantiatedSession|activeSession)\b|java_gateway"
 )
 
 

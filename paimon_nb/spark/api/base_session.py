@@ -29,7 +29,7 @@ class Resolver(Protocol):
     def path(self, path: str, options: Mapping[str, str]) -> DataFrame:
         """The rows of the table at a path."""
 
-    def sql(self, text: str, args: Any, kwargs: Mapping[str, Any]) -> DataFrame:
+    def sql(self, text: str, args: dict[str, Any] | list[Any] | None, kwargs: Mapping[str, Any]) -> DataFrame:
         """The last statement's result."""
 
     def write(

@@ -58,7 +58,7 @@ def paimon_session(plain: SparkSession, resolver: Resolver) -> PaimonSession:
 class PaimonSession(ResolvingSession):
     """A SparkSession whose `sql`, `table`, `read` and DataFrame writers know Paimon tables."""
 
-    def sql(self, sqlQuery: str, args: Any = None, **kwargs: Any) -> DataFrame:
+    def sql(self, sqlQuery: str, args: dict[str, Any] | list[Any] | None = None, **kwargs: Any) -> DataFrame:
         """Like `SparkSession.sql`, in both dialects and with Paimon tables."""
         if not kwargs or "{" not in sqlQuery:
             return adopt(self._resolver.sql(sqlQuery, args, kwargs), self)

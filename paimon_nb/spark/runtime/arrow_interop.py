@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from paimon_nb.format.types import DataField, from_arrow_schema
+from paimon_nb.spark.runtime.jvm_bridge import collect_batches
 from paimon_nb.spark.types import from_spark_arrow, spark_schema, to_spark_arrow
 
 if TYPE_CHECKING:
@@ -38,11 +39,8 @@ def to_arrow(frame: DataFrame, fields: Sequence[DataField]) -> pa.Table:
 
 def collect(frame: DataFrame) -> pa.Table:
     """Collect a DataFrame in Spark's Arrow types."""
-    batches = getattr(frame, "_collect_as_arrow", None)
-    if batches is None:  # Spark Connect
-        return frame.toArrow()
-    # toArrow() ends with a cast that fails on a NULL VARIANT; the batches need no cast.
-    return pa.Table.from_batches(batches(empty_list_if_zero_records=False))
+    batches = collect_batches(frame)
+    return frame.toArrow() if batches is None else pa.Table.from_batches(batches)
 
 
 def session_zone(spark: SparkSession) -> str:

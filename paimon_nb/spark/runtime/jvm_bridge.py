@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
@@ -64,6 +65,17 @@ def optimized_plan(frame: DataFrame) -> Plan:
 def explain_text(frame: DataFrame, mode: str) -> str:
     """What `EXPLAIN` prints for a DataFrame. Modes: simple, extended, codegen, cost, formatted."""
     return str(jvm(frame.sparkSession).PythonSQLUtils.explainString(query_execution(frame), mode)).strip()
+
+
+def collect_batches(frame: DataFrame) -> list[pa.RecordBatch] | None:
+    """Collect a DataFrame as Arrow batches, at least one; None in Spark Connect.
+
+    `DataFrame.toArrow()` also casts them, which fails on a NULL VARIANT.
+    """
+    if not hasattr(frame, "_collect_as_arrow"):
+        return None
+    collect = cast("Callable[..., list[pa.RecordBatch]]", frame._collect_as_arrow)
+    return collect(empty_list_if_zero_records=False)
 
 
 def cached_bytes(frame: DataFrame) -> int | None:
