@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from paimon_nb.base.errors import TableNotFound
 from paimon_nb.spark.api.base_session import adopt
 from paimon_nb.spark.api.paimon_session import PaimonSession, paimon_session
-from paimon_nb.spark.runtime.session import plain_session
+from paimon_nb.spark.runtime.jvm_bridge import plain_session
 
 pytestmark = pytest.mark.spark
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from pyspark.sql import DataFrame, SparkSession
 
-from paimon_nb.spark.runtime.jvm_bridge import with_session
-from paimon_nb.spark.runtime.session import plain_session
+from paimon_nb.spark.runtime.jvm_bridge import plain_session, with_session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,8 +20,7 @@ from paimon_nb.base.identifier import split_name
 from paimon_nb.spark.api.base_session import Resolver, ResolvingSession, adopt
 from paimon_nb.spark.api.reader_options import OptionsMixin, WriterOptionsMixin, target_of, without_path
 from paimon_nb.spark.runtime.arrow_interop import without_empty_batches
-from paimon_nb.spark.runtime.jvm_bridge import column_text, default_session, set_default_session
-from paimon_nb.spark.runtime.session import plain_session
+from paimon_nb.spark.runtime.jvm_bridge import column_text, default_session, plain_session, set_default_session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -213,6 +213,12 @@ def set_default_session(session: SparkSession) -> None:
     SparkSession._instantiatedSession = SparkSession._activeSession = session
 
 
+def plain_session(session: SparkSession) -> SparkSession:
+    """The session below one of `spark.api`; any other session as it is."""
+    plain: SparkSession = vars(session).get("_plain", session)
+    return plain
+
+
 def is_alive(session: SparkSession) -> bool:
     """False after the session was stopped."""
     return getattr(session, "_sc", None) is not None and session._sc._jsc is not None

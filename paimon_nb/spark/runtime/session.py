@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import EnvironmentError_
 from paimon_nb.spark.runtime.executor_package import ship_package
 from paimon_nb.spark.runtime.java import java_home
-from paimon_nb.spark.runtime.jvm_bridge import active_context, default_session, is_alive, launch, running_gateway
+from paimon_nb.spark.runtime.jvm_bridge import (
+    active_context,
+    default_session,
+    is_alive,
+    launch,
+    plain_session,
+    running_gateway,
+)
 from paimon_nb.spark.runtime.jvm_cds import sharing_option
 from paimon_nb.spark.runtime.python_exec import worker_python
 
@@ -245,12 +252,6 @@ def _running_session() -> SparkSession | None:
         return None
     session = default_session()
     return plain_session(session) if session is not None and is_alive(session) else None
-
-
-def plain_session(session: SparkSession) -> SparkSession:
-    """The session below one of `spark.api`; any other session as it is."""
-    plain: SparkSession = vars(session).get("_plain", session)
-    return plain
 
 
 def _apply(session: SparkSession, conf: Mapping[str, object]) -> None:

@@ -22,7 +22,7 @@ from paimon_nb.options.read import READ_ALLOW_FULLSCAN
 from paimon_nb.spark.errors import crossing_tasks
 from paimon_nb.spark.jobs.task_runner import pieces_of, work_frame
 from paimon_nb.spark.runtime.arrow_interop import from_arrow, session_zone
-from paimon_nb.spark.runtime.session import plain_session
+from paimon_nb.spark.runtime.jvm_bridge import plain_session
 from paimon_nb.spark.scan.late_materialization import scan_selective
 from paimon_nb.spark.scan.native_scan import scan_files
 from paimon_nb.spark.scan.position_filter import Mask, separable

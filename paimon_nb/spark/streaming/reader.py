@@ -14,7 +14,7 @@ from paimon_nb.options.read import (
     READ_STREAM_MINROWSPERTRIGGER,
 )
 from paimon_nb.spark.runtime.arrow_interop import session_zone
-from paimon_nb.spark.runtime.session import plain_session
+from paimon_nb.spark.runtime.jvm_bridge import plain_session
 from paimon_nb.spark.scan.pushdown import pushable
 from paimon_nb.spark.scan.table_scan import requested_fields
 from paimon_nb.spark.streaming.data_source import stream_from

@@ -117,7 +117,7 @@ class Lookups:
         self, session: Session, ref: TableRef, text: str, stream_side: _StreamSide, *, refresh: bool = False
     ) -> DataFrame | None:
         """The table's rows that the stream's rows can match. None: the name belongs to Spark."""
-        from paimon_nb.spark.runtime.session import plain_session
+        from paimon_nb.spark.runtime.jvm_bridge import plain_session
 
         table = _cacheable_table(session, ref)
         if table is None:
