@@ -35,7 +35,7 @@ def partition_of(condition: ColumnOrName, rows: DataFrame, partition_keys: Seque
         key = next((k for k in partition_keys if name is not None and k.lower() == name.lower()), None)
         if key is None or key in out:
             raise UnsupportedOperation(
-                f"overwrite() does not support the condition {part.sql()}",
+                f"rows cannot be overwritten by the condition {part.sql()}",
                 hint="compare partition columns with values, or use DELETE FROM t WHERE ... and then append()",
             )
         out[key] = value
