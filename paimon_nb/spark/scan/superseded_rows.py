@@ -75,7 +75,7 @@ def _compute(store: TableStore, split: Split) -> HiddenRows:
     if updated is not None:
         return HiddenRows(updated)
     rows = _deleted(store, split)
-    return HiddenRows(rows) if split.raw else _from_keys(store, split, rows)
+    return HiddenRows(rows) if split.raw else _merged(store, split, rows)
 
 
 def _updated(store: TableStore, split: Split) -> dict[str, np.ndarray] | None:
@@ -108,7 +108,7 @@ def _deleted(store: TableStore, split: Split) -> dict[str, np.ndarray]:
     }
 
 
-def _from_keys(store: TableStore, split: Split, deleted: Mapping[str, np.ndarray]) -> HiddenRows:
+def _merged(store: TableStore, split: Split, deleted: Mapping[str, np.ndarray]) -> HiddenRows:
     spec = MergeSpec.of(store.schema, store.options)
     names = list(dict.fromkeys([*spec.keys, *spec.sequence_fields]))
     fields = [store.schema.field(n) for n in names]
