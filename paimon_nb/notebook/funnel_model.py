@@ -21,13 +21,13 @@ class Step:
 
     name: str
     total: int
-    kept: int
+    remaining: int
     left_out: tuple[str, ...] = ()
     """What was skipped in this stage, with the reasons."""
 
     @property
     def share(self) -> float:
-        return self.kept / self.total if self.total else 1.0
+        return self.remaining / self.total if self.total else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class FunnelModel:
         head = f"{self.table} WHERE {self.where}" if self.where else self.table
         lines = [f"{head}: {self.left}"]
         for s in self.steps:
-            lines.append(f"  {s.kept:>9,} of {s.total:,} {s.name}")
+            lines.append(f"  {s.remaining:>9,} of {s.total:,} {s.name}")
             lines += [f"            {reason}" for reason in s.left_out]
         return "\n".join(lines)
 
@@ -102,13 +102,13 @@ def funnel_svg(model: FunnelModel) -> str:
         a, b = max(2.0, _HALF * before), max(2.0, _HALF * share)
         middle = top + (end - top) * 0.62
         shape = f"M{_MIDDLE - a:.1f} {top}H{_MIDDLE + a:.1f}L{_MIDDLE + b:.1f} {middle:.1f}V{end}H{_MIDDLE - b:.1f}V{middle:.1f}Z"
-        facts = [f"{s.kept:,} of {s.total:,} {s.name} are read", *s.left_out]
+        facts = [f"{s.remaining:,} of {s.total:,} {s.name} are read", *s.left_out]
         tip, label = escape("\n".join(facts)), escape(" · ".join(facts))
         parts.append(f'<path class="stage" d="{shape}" fill="#0072B2" fill-opacity="{0.35 + 0.5 * (1 - share):.2f}" tabindex="0" role="img" aria-label="{label}"><title>{tip}</title></path>')  # fmt: skip
         parts.append(f'<text x="{_LEFT - 10}" y="{top + 20}" text-anchor="end" font-weight="600">{clipped(s.name, 22)}</text>')  # fmt: skip
         x = _MIDDLE + _HALF + 18
-        weight = ' font-weight="600"' if s.kept < s.total else ' class="dim"'
-        parts.append(f'<text x="{x}" y="{top + 17}"{weight}>{s.kept:,} of {s.total:,}</text>')
+        weight = ' font-weight="600"' if s.remaining < s.total else ' class="dim"'
+        parts.append(f'<text x="{x}" y="{top + 17}"{weight}>{s.remaining:,} of {s.total:,}</text>')
         for i, reason in enumerate(s.left_out):
             parts.append(f'<text x="{x}" y="{top + 33 + 15 * i}" class="dim" font-size="11">✗ {clipped(reason, 52)}</text>')  # fmt: skip
     parts.append(f'<text x="{_MIDDLE}" y="{y + 20}" text-anchor="middle" font-weight="600">{model.left}, {count(model.rows, "physical row")}</text>')  # fmt: skip

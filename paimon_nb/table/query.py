@@ -1,4 +1,4 @@
-"""A lazy read of a table: columns, a condition, a limit and a version, resolved when rows are asked for.
+"""A lazy read of a table: columns, a condition, a limit and a version, resolved when rows are read.
 
 A query offers Arrow's C stream interface, so pyarrow, pandas, polars, DuckDB, ibis and nanoarrow read it without glue.
 """

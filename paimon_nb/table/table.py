@@ -31,7 +31,7 @@ Retention = str | int | dt.timedelta
 class Table(InspectableTable):
     """A table, or one branch of it. A handle is cheap: metadata is read when a method asks for it.
 
-    Schema and options are those of the time when the handle was made. Snapshots are read anew by each call. Get one with
+    Schema and options are those of the time when the handle was made. Each call reads the snapshots again. Get one with
     `Workbench.table` or `paimon_nb.open_table`. No method needs Spark.
 
     Examples:

@@ -50,7 +50,7 @@ def test_the_funnel_looks_into_row_groups(wb: Workbench) -> None:
     table.append(pa.table({"a": pa.array(range(20_000), pa.int32()), "b": [f"text number {i}" for i in range(20_000)]}))
     model = FunnelView(table, "a < 10").model
     step = model.steps[-1]
-    assert (step.name, step.kept) == ("row groups", 1)
+    assert (step.name, step.remaining) == ("row groups", 1)
     assert step.total > 3
     assert table.to_arrow(where="a < 10").num_rows == 10
     assert model.rows < 20_000

@@ -182,7 +182,7 @@ class RestCatalog(Catalog):
         with self._named(name.database, main):
             served = self.api.table(main)
         fs = self._files(main, served)
-        # The owner of an external table's files is somebody else, so their names decide about commits, as in Java.
+        # Another system owns the files of an external table, so the file names decide about commits, as in Java.
         versions = None if served.is_external else RestVersions(self.api, replace(name, system=None), served.id)
         try:
             store = TableStore.open(fs, fs.root, name.branch)
@@ -366,7 +366,7 @@ class RestCatalog(Catalog):
         )
 
     def _known(self, names: Callable[[], list[str]]) -> list[str]:
-        """Names for a hint; none if the server does not tell them."""
+        """Names for a hint; none if the server does not list them."""
         try:
             return list(names())
         except PaimonError:

@@ -74,7 +74,7 @@ def is_blank(text: str) -> bool:
 def _value_text(t: DataType, value: Value, legacy: bool, default_name: str) -> str:
     if value is None:
         return default_name
-    # Java's legacy name of bytes is that of an object, another one in each process: nobody finds such a directory again.
+    # Java's legacy name of bytes is an object's name, which differs between processes, so the directory cannot be found again.
     legacy = legacy and t.root not in ("BINARY", "VARBINARY")
     text = java_to_string(t, value) if legacy else cast_to_string(t, value)
     return default_name if text is None or is_blank(text) else text

@@ -38,8 +38,8 @@ def table_function(session: Session, ref: TableRef) -> DataFrame:
         start, end = between if len(between) == 2 else (changed.start, changed.end)
         # The files of the two states have nothing in common, so their rows are compared.
         before, after = (
-            _rows(session, table, found.name.system, {**ref.options, "scan.version": str(moment)}, None)
-            for moment in (start, end)
+            _rows(session, table, found.name.system, {**ref.options, "scan.version": str(version)}, None)
+            for version in (start, end)
         )
         return after.subtract(before)
 

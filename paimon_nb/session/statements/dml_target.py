@@ -54,14 +54,14 @@ class Target:
         assert self.statement.target is not None
         spark = self.context.session.spark
         filter = self.statement.target.filter
-        places = [p for p in self.statement.target.metadata_columns if p not in ROW_TRACKING_COLUMNS]
-        if self.table.store.has_keys and places:
-            return with_metadata_columns(spark, self.table, filter, places), None
+        located = [p for p in self.statement.target.metadata_columns if p not in ROW_TRACKING_COLUMNS]
+        if self.table.store.has_keys and located:
+            return with_metadata_columns(spark, self.table, filter, located), None
         if self.table.store.has_keys:
             return read_table(spark, self.table, filter=filter), None
         source = locate_rows(spark, self.table, filter)
-        if places:
-            source = add_metadata_columns(spark, self.table, source, places)
+        if located:
+            source = add_metadata_columns(spark, self.table, source, located)
         return source.frame, source
 
     def run_sql(self, frames: Sequence[DataFrame], make: Callable[[RenderExpression, Sequence[str]], str]) -> DataFrame:
@@ -139,13 +139,13 @@ class Target:
         from paimon_nb.spark.types import spark_type
         from paimon_nb.spark.write.nested_fields import match_fields
 
-        wanted = spark_type(self.table.schema.field(path[0]).type)
+        target_type = spark_type(self.table.schema.field(path[0]).type)
         for name in path[1:]:
-            fields = {f.name.lower(): f.dataType for f in getattr(wanted, "fields", ())}
+            fields = {f.name.lower(): f.dataType for f in getattr(target_type, "fields", ())}
             if name.lower() not in fields:
                 return value  # Spark says what is wrong
-            wanted = fields[name.lower()]
-        return match_fields(value, source, wanted, ".".join(path), fill=fill, current=current, or_position=True)
+            target_type = fields[name.lower()]
+        return match_fields(value, source, target_type, ".".join(path), fill=fill, current=current, or_position=True)
 
     def columns(self, frame: DataFrame, values: Mapping[str, Column], first: int) -> list[Column]:
         """The table's columns, cast to its types: from `values`, else from `frame`, starting at position `first`."""
