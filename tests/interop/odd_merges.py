@@ -44,6 +44,10 @@ class OddMerge(OddTable):
         self.tags = self.added = self.commits = 0
         self.pool = [[self.value(k) for k in self.keys + self.parts] for _ in range(r.randint(2, 5))]
         self.create()
+        self.live()
+
+    def live(self) -> None:
+        r = self.random
         for _ in range(r.randint(5, 11)):
             r.choice([self.insert] * 7 + [self.alter, self.compact, self.compact, self.tag])()
         self.insert()

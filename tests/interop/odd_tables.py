@@ -98,6 +98,10 @@ class OddTable:
         self.tags = self.added = self.commits = 0
         self.pool = [[self.value(k) for k in self.keys + self.parts] for _ in range(r.randint(3, 9))]
         self.create()
+        self.live()
+
+    def live(self) -> None:
+        r = self.random
         for _ in range(r.randint(5, 9)):
             r.choice([self.insert] * 6 + [self.alter] * 4 + [self.compact, self.tag, self.delete, self.overwrite])()
         self.insert()

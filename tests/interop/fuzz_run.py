@@ -1,0 +1,83 @@
+"""Random sessions in real Flink and here, by seed: `python tests/interop/fuzz_run.py --first 0 --count 50 --record FILE`.
+
+FILE gets a line of JSON for each seed; a run with the same FILE goes on behind the seeds that it has. `--shrink SEED` prints the
+fewest statements that differ, `--show SEED` every outcome of one session, `--file F.sql` runs the statements of a file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from flink_session import FlinkSession
+from fuzz_compare import Difference, Pair, as_json
+from fuzz_sessions import Session
+
+SERVERS = Path(__file__).parents[1] / "servers"
+
+
+def run_seeds(pair: Pair, seeds: Iterable[int], record: Path | None) -> list[Difference]:
+    done = (
+        {json.loads(line)["seed"] for line in record.read_text().splitlines()} if record and record.exists() else set()
+    )
+    found = []
+    for seed in seeds:
+        if seed in done:
+            continue
+        began = time.monotonic()
+        try:
+            differences = pair.run(seed, Session(seed).statements)
+        except TimeoutError as error:
+            differences = [Difference(seed, -2, "", str(error), "")]
+        found += differences
+        print(f"session {seed}: {len(differences)} differences, {time.monotonic() - began:.0f} s", flush=True)
+        for d in differences:
+            print(f"  {d.at}: {d.sql}\n    Flink {d.flink}\n    here  {d.ours}", flush=True)
+        if record:
+            with record.open("a") as file:
+                file.write(json.dumps({"seed": seed, "differences": as_json(differences)}, ensure_ascii=False) + "\n")
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--record", type=Path)
+    parser.add_argument("--only", choices=["batch", "streaming"], help="leave out the other sessions")
+    parser.add_argument("--shrink", type=int)
+    parser.add_argument("--show", type=int)
+    parser.add_argument("--file", type=Path, action="append", default=[])
+    given = parser.parse_args()
+    sys.path.append(str(SERVERS))
+    from requirements import shared_folder
+
+    shared = shared_folder()
+    assert shared is not None, "real Flink is not here"
+    with (
+        tempfile.TemporaryDirectory(prefix="fuzz-") as folder,
+        FlinkSession(shared / "oracle", Path(folder) / "flink") as flink,
+    ):
+        pair = Pair(flink, Path(folder))
+        if given.shrink is not None:
+            print(*pair.shrunk(given.shrink, Session(given.shrink).statements), sep=";\n")
+        elif given.show is not None:
+            pair.run(given.show, Session(given.show).statements, show=True)
+        elif given.file:
+            for number, file in enumerate(given.file):
+                print(f"== {file}")
+                pair.run(number, [s.strip() for s in file.read_text().split(";\n") if s.strip()], show=True)
+        else:
+            seeds = range(given.first, given.first + given.count)
+            some = [s for s in seeds if given.only is None or Session(s).streaming == (given.only == "streaming")]
+            return min(1, len(run_seeds(pair, some, given.record)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

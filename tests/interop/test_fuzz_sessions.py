@@ -1,0 +1,64 @@
+"""Random sessions of Flink SQL: real Flink with Paimon and we take the same statements and answer the same rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flink_session import FlinkSession
+from fuzz_compare import DELIBERATE, Pair
+from fuzz_run import run_seeds
+from fuzz_sessions import Session
+
+NIGHTLY = 500
+
+
+@pytest.fixture(scope="module")
+def pair(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    folder = tmp_path_factory.mktemp("fuzz")
+    with FlinkSession(shared / "oracle", folder / "flink") as flink:
+        yield Pair(flink, folder)
+
+
+@pytest.mark.java
+@pytest.mark.spark
+@pytest.mark.parametrize("seed", [0, 5])
+def test_a_short_session_is_the_same_in_flink(pair: Pair, seed: int) -> None:
+    assert run_seeds(pair, range(seed, seed + 1), None) == []
+
+
+@pytest.mark.nightly
+@pytest.mark.java
+@pytest.mark.spark
+@pytest.mark.parametrize("first", range(0, NIGHTLY, 10))
+def test_random_sessions_are_the_same_in_flink(pair: Pair, first: int) -> None:
+    """Resume with `-k 'random and 240'`, or `fuzz_run.py --first 240 --record FILE`."""
+    assert run_seeds(pair, range(first, first + 10), None) == []
+
+
+def test_a_seed_makes_the_same_session_again() -> None:
+    assert [Session(seed).statements for seed in range(20)] == [Session(seed).statements for seed in range(20)]
+    assert len({Session(seed).statements[0] for seed in range(20)}) == 20
+
+
+def test_a_tenth_of_the_sessions_streams() -> None:
+    streaming = [
+        seed for seed in range(100) if "SET 'execution.runtime-mode' = 'streaming'" in Session(seed).statements
+    ]
+    assert streaming == list(range(9, 100, 10))
+
+
+def test_the_sessions_have_every_kind_of_statement() -> None:
+    text = "\n".join(s for seed in range(NIGHTLY) for s in Session(seed).statements)
+    for kind in (
+        r"INSERT INTO \w+ VALUES", r"INSERT INTO \w+ SELECT", r"INSERT OVERWRITE \w+ PARTITION", "UPDATE", "DELETE FROM", "OPTIONS", "ALTER TABLE",
+        "CALL sys.compact", "create_tag", "create_branch", "fast_forward", "rollback_to", "expire_snapshots", r"\$audit_log", r"\$files", r"\$schemas",
+        "incremental-between", "FOR SYSTEM_TIME AS OF", "TRY_CAST", "'merge-engine' = 'aggregation'", "sequence-group", "TRUNCATE TABLE",
+    ):  # fmt: skip
+        assert re.search(kind, text), kind
+
+
+def test_a_deliberate_difference_has_a_reason() -> None:
+    assert all(len(d["reason"]) > 20 and d["statement"] for d in DELIBERATE)
