@@ -208,6 +208,7 @@ class WarehouseCatalog(Catalog):
         return found
 
     def drop_table(self, name: Identifier, *, if_exists: bool = False, purge: bool = False) -> bool:
+        _check_whole_table(name, "dropped")
         path, owns_files = self.table_path(name), self.metastore.owns_files(name)
         if not self.metastore.remove_table(name):
             if if_exists:
@@ -257,6 +258,8 @@ class WarehouseCatalog(Catalog):
             raise AlreadyExists(f"table {name} exists already", hint="rename it first", name=str(name))
 
     def rename_table(self, source: Identifier, target: Identifier) -> None:
+        _check_whole_table(source, "renamed")
+        _check_whole_table(target, "a new name")
         if not self.metastore.has_database(target.database):
             raise self._no_database(target.database)
         if not self.metastore.has_table(source):
@@ -398,3 +401,14 @@ def _remove_empty_dirs(fs: FileIO, path: str) -> None:
         if found.is_dir:
             _remove_empty_dirs(fs, found.path)
     fs.delete_empty_dir(path)
+
+
+def _check_whole_table(name: Identifier, effect: str) -> None:
+    """Raises InvalidName: `t$branch_b` and `t$files` would mean the whole table t."""
+    if name.system is not None:
+        raise InvalidName(f"{name} is a system table and cannot be {effect}", hint="name the table itself")
+    if name.branch != MAIN_BRANCH:
+        raise InvalidName(
+            f"{name} is a branch and cannot be {effect}",
+            hint=f"CALL sys.delete_branch('{name.database}.{name.table}', '{name.branch}') deletes it",
+        )
