@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from paimon_nb.base.errors import (
     BranchNotFound,
+    FixedOption,
     MissingFile,
     ReadError,
     SnapshotNotFound,
@@ -26,7 +27,7 @@ from paimon_nb.format.schema import SchemaDirectory, TableSchema
 from paimon_nb.format.snapshot import BranchDirectory, ConsumerDirectory, Snapshot, SnapshotDirectory, TagDirectory
 from paimon_nb.format.types import is_opaque
 from paimon_nb.fs import AccessPolicy, FileIO
-from paimon_nb.options import TableOptions
+from paimon_nb.options import TABLE_OPTIONS, TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import IGNORE_UNSUPPORTED, Access, check_supported
 from paimon_nb.table.external_paths import PathAllocator, external_paths
@@ -106,15 +107,35 @@ class TableStore:
         """The same table with dynamic options: they override the stored ones, in memory only.
 
         The option `branch` is the name of the branch to use, under that branch's own schema and options.
-        Raises BranchNotFound.
+        Raises: BranchNotFound. FixedOption: an option that the table's files depend on, such as `bucket`, would change.
         """
+        self._check_fixed(dynamic)
         branch = dynamic.get(opt.BRANCH.key)
         if branch is not None:
             others = {k: v for k, v in dynamic.items() if k != opt.BRANCH.key}
             return (self if branch == self.branch else self.on_branch(branch)).copy(others)
+        return self._overridden(dynamic)
+
+    def with_buckets(self, count: int) -> TableStore:
+        """The same table with another number of buckets, for what rewrites all its rows."""
+        return self._overridden({opt.BUCKET.key: str(count)})
+
+    def _overridden(self, dynamic: Mapping[str, str]) -> TableStore:
         merged = {**self.dynamic, **dynamic}
         schema = replace(self.schema, options={**self.schema.options, **dynamic})
         return replace(self, schema=schema, dynamic=merged)
+
+    def _check_fixed(self, dynamic: Mapping[str, str]) -> None:
+        if opt.BRANCH.key in dynamic:
+            return  # the branch has options of its own
+        for key, value in dynamic.items():
+            option = TABLE_OPTIONS.get(key)
+            is_fixed = key == opt.BUCKET.key or (option is not None and option.fixed_after_data)
+            if is_fixed and self.schema.options.get(key) != value:
+                raise FixedOption(
+                    f"{self.name}: option {key!r} cannot be changed for one statement",
+                    hint="ALTER TABLE ... SET changes it, where that is possible", option=key,
+                )  # fmt: skip
 
     def without_fallback(self) -> TableStore:
         """The same table without its fallback branch."""

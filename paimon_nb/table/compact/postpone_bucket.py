@@ -29,7 +29,7 @@ def compact_postponed(
     )
     if total is None:
         total = needed_buckets(store, sum(f.row_count for f in files), sum(f.file_size for f in files))
-    with TableWrite(store.copy({"bucket": str(total)})) as write:
+    with TableWrite(store.with_buckets(total)) as write:
         write_routed(store, write, partition, files, total)
         messages = write.prepare_commit()
     removal = CommitMessage(

@@ -172,7 +172,7 @@ def _rescale(store: TableStore, counts: Mapping[bytes, int]) -> tuple[list[Commi
 
 
 def _with_count(store: TableStore, count: int) -> TableStore:
-    return store.copy({opt.BUCKET.key: str(count), opt.WRITE_ONLY.key: "true"})
+    return store.with_buckets(count).copy({opt.WRITE_ONLY.key: "true"})
 
 
 def write_routed(

@@ -56,7 +56,7 @@ def rescale(
         scope = Overwrite(read_snapshot=read, real_buckets_of=selected)
     else:
         scope = Overwrite(dynamic=bool(store.schema.partition_keys), read_snapshot=read)
-    target = store.copy({"bucket": str(count)})
+    target = store.with_buckets(count)
     with TableWrite(target, overwrite=True, compact=False) as writing:
         for split in plan.splits:
             if partitions is None or partitions(split.partition):
