@@ -31,6 +31,14 @@ _SPARK_TYPE = {
 }
 
 
+_TIME = re.compile(r"TIME\s*(?:\(\s*\d\s*\))?", re.IGNORECASE)
+_FEW_DIGITS = re.compile(
+    r"TIMESTAMP(?:_LTZ)?\s*\(\s*([0-5])\s*\)(?:\s+WITH(?:OUT)?(?:\s+LOCAL)?\s+TIME\s+ZONE)?", re.IGNORECASE
+)
+"""A timestamp type with fewer digits than Spark's."""
+_TIME_OF_DAY = "coalesce(nullif(regexp_extract(CAST(t AS STRING), '[0-9]+:[0-9]+:[0-9]+', 0), ''), CAST(t AS STRING))"
+
+
 def spark_type_text(flink: str) -> str:
     """A type's text in Spark's syntax; text that Spark accepts is unchanged."""
     return _FLINK_TYPE.sub(lambda m: _SPARK_TYPE[m.lastgroup or ""], flink)
@@ -44,10 +52,56 @@ def cast_edits(function: str, inside: Sequence[Token]) -> list[Edit]:
         if depth == 0 and token.upper == "AS" and i + 1 < len(inside):
             flink = normalised_text(inside[i + 1 :])
             spark = spark_type_text(flink)
+            if i == 1 and inside[0].kind == "string" and (shorter := _without_extra_digits(inside[0], flink)):
+                type_edits = [(Span(inside[2].start, inside[-1].stop), spark)] if spark != flink else []
+                return [(Span(inside[0].start, inside[0].stop), shorter), *type_edits]
+            is_constant = i == 1 and (inside[0].kind == "string" or inside[0].upper == "NULL")
+            is_short = i == 2 and inside[0].upper == "TIMESTAMP" and not _without_extra_digits(inside[1], flink)
+            if _TIME.fullmatch(flink) and not is_constant:
+                return _time_cast(inside, i, spark)
+            if not is_constant and not is_short and (found := _FEW_DIGITS.fullmatch(flink)):
+                return _rounded_down(function, inside, i, spark, int(found[1]))
             if spark in (_SPARK_TYPE["ltz"], _SPARK_TYPE["ntz"]) and (found := _NANOSECONDS.search(flink)):
                 return _nanosecond_cast(function, inside, i, spark, int(found[0]))
             return [(Span(inside[i + 1].start, inside[-1].stop), spark)] if spark != flink else []
     return []
+
+
+def _time_cast(inside: Sequence[Token], at: int, spark: str) -> list[Edit]:
+    """CAST(x AS TIME): hour, minute and second also of a timestamp, which Spark does not cast to TIME.
+
+    at: the index of AS. spark: the type in Spark.
+    """
+    return [
+        (Span(inside[0].start, inside[0].start), "element_at(transform(array("),
+        (Span(inside[at].start, inside[-1].stop), f"), t -> {_TIME_OF_DAY}), 1) AS {spark}"),
+    ]
+
+
+def _without_extra_digits(literal: Token, flink: str) -> str | None:
+    """A time as a literal without the digits that TIME(0) or TIMESTAMP(0..5) drops; None if it has no such digits."""
+    precision = re.search(r"\(\s*([0-5])\s*\)", flink)
+    found = re.fullmatch(r"([^.']*:[^.']*)\.(\d+)", literal.value)
+    if precision is None or found is None or not flink.upper().startswith("TIME"):
+        return None
+    digits = int(precision[1])
+    return None if len(found[2]) <= digits else f"'{found[1]}{'.' * (digits > 0)}{found[2][:digits]}'"
+
+
+def _rounded_down(function: str, inside: Sequence[Token], at: int, spark: str, digits: int) -> list[Edit]:
+    """CAST(x AS TIMESTAMP(0..5)): Spark's timestamps always have six digits of a second.
+
+    at: the index of AS. spark: Spark's timestamp type.
+    """
+    start, end = Span(inside[0].start, inside[0].start), Span(inside[at].start, inside[-1].stop)
+    if spark == _SPARK_TYPE["ltz"]:
+        unit = 10 ** (6 - digits)
+        return [
+            (start, f"timestamp_micros(unix_micros({function}("),
+            (end, f"AS {spark})) div {unit} * {unit}) AS {spark}"),
+        ]
+    length = 19 + (digits + 1 if digits else 0)
+    return [(start, f"left(CAST({function}("), (end, f"AS {spark}) AS STRING), {length}) AS {spark}")]
 
 
 def _nanosecond_cast(function: str, inside: Sequence[Token], at: int, spark: str, digits: int) -> list[Edit]:
@@ -55,6 +109,8 @@ def _nanosecond_cast(function: str, inside: Sequence[Token], at: int, spark: str
 
     at: the index of AS. spark: Spark's timestamp type, which would lose digits.
     """
+    if at == 1 and inside[0].upper == "NULL":  # the rows of VALUES take no lambda
+        return [(Span(inside[at + 1].start, inside[-1].stop), "STRING")]
     ltz = spark == _SPARK_TYPE["ltz"]
     alone = at == 1 or (at == 2 and inside[0].upper == "TIMESTAMP")
     if alone and not ltz and (literal := _nanosecond_text(inside[at - 1], digits)) is not None:
