@@ -57,6 +57,7 @@ from paimon_nb.session.query.stored_views import inside_view
 from paimon_nb.session.query.watermark import as_option_changes, check_watermark_column, watermark_options
 from paimon_nb.session.statements.alter_computed_columns import as_stored_changes
 from paimon_nb.session.streaming.planner import empty_unbounded_inputs
+from paimon_nb.table.maintenance import refuse_existing
 
 if TYPE_CHECKING:
     from paimon_nb.catalog.api import Catalog
@@ -322,7 +323,9 @@ def alter_table(context: StatementContext, statement: AlterTable) -> Result:
                 ids = table.drop_partitions(specs, must_exist=not if_exists)
                 snapshots += [(str(found.name), i) for i in ids]
                 effects.append("partitions dropped" if ids else "no such partition, nothing dropped")
-            case AddPartition():
+            case AddPartition(partitions, if_not_exists):
+                specs = [partition_values(p, table.partition_keys) for p in partitions]
+                refuse_existing(table.store, [] if if_not_exists else specs)
                 notes.append("nothing to add: a partition is created with its first row")
     return summary(
         f"table {found.name} altered: {', '.join(effects) or 'nothing changed'}", notes=notes, snapshots=snapshots

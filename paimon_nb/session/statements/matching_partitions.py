@@ -53,6 +53,33 @@ def matching_partitions(target: Target, condition: Span) -> list[dict[str, objec
     return [dict(zip(store.schema.partition_keys, partitions[r[0]], strict=True)) for r in matching.collect()]
 
 
+def constant_condition(target: Target, condition: Span) -> bool | None:
+    """The value of a condition without columns, such as TRUE or 1 = 2; NULL is False. None if it has columns."""
+    import pyarrow as pa
+
+    from paimon_nb.spark.runtime.arrow_interop import from_arrow
+    from paimon_nb.sql.lexer import tokens
+
+    columns = {name.lower() for name in target.table.schema.names}
+    if any(
+        t.name.lower() in columns for t in tokens(target.context.text[condition.start : condition.stop]) if t.is_name
+    ):
+        return None  # without a look at it by Spark, which may not have been started
+    one_row = from_arrow(target.context.session.spark, pa.table({"__paimon_row": pa.array([0], pa.int32())}))
+    try:
+        found = target.run_sql(
+            [one_row],
+            lambda render, views: f"SELECT ({render(condition)}) AS x FROM {views[0]} AS {quote(target.alias)}",
+        )
+    except SqlAnalysisError:
+        return None
+    try:
+        foldable = analyzed_plan(found).projectList().apply(0).child().foldable()
+    except AttributeError:  # Spark Connect
+        return None
+    return found.collect()[0][0] is True if foldable else None
+
+
 def _is_deterministic(frame: DataFrame) -> bool:
     """False for rand() and other functions that are evaluated per row."""
     try:

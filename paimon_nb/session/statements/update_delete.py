@@ -12,7 +12,7 @@ from paimon_nb.session.core.result import Result, summary
 from paimon_nb.session.query.partition_predicates import partition_values
 from paimon_nb.session.query.projection import default_text
 from paimon_nb.session.statements.dml_target import Target, open_target, with_nested_value, with_positional_names
-from paimon_nb.session.statements.matching_partitions import matching_partitions
+from paimon_nb.session.statements.matching_partitions import constant_condition, matching_partitions
 from paimon_nb.session.statements.schema_merging import merging_of
 from paimon_nb.table.dml_checks import check_delete, check_merge_update, check_update
 from paimon_nb.table.scan.read.data_evolution import evolves
@@ -75,9 +75,11 @@ def delete(context: StatementContext, statement: Delete) -> Result:
     target = open_target(context, statement)
     table = target.table
     if not table.primary_keys or not table.options.get(opt.DELETE_FORCE_PRODUCE_CHANGELOG):
-        if statement.where is None:
+        where = statement.where
+        constant = where is None or constant_condition(target, where)
+        if where is None or constant:
             return dml_summary(target, None, "deleted from", table.truncate())
-        specs = matching_partitions(target, statement.where)
+        specs = None if constant is False else matching_partitions(target, where)
         if specs is not None:
             return dml_summary(target, None, "deleted from", table.drop_partitions(specs) if specs else [])
     check_delete(table.store)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import BadOptionValue, UnknownName, UnsupportedOperation
+from paimon_nb.base.errors import AlreadyExists, BadOptionValue, UnknownName, UnsupportedOperation
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import live_entries
@@ -63,6 +63,19 @@ def _refuse_missing(store: TableStore, latest: Snapshot | None, specs: Sequence[
             )  # fmt: skip
 
 
+def refuse_existing(store: TableStore, specs: Sequence[Mapping[str, Any]]) -> None:
+    """Raises: AlreadyExists: one of `specs` matches a partition. UnsupportedOperation: the table is not partitioned."""
+    if not store.schema.partition_keys:
+        raise UnsupportedOperation(f"{store.name} is not partitioned", hint="PARTITIONED BY, when a table is created")
+    known = {entry.partition for entry in live_entries(store, store.latest())}
+    for spec in specs:
+        if any(map(partition_matcher(store, spec), known)):
+            spec_text = ", ".join(f"{column} = {value}" for column, value in spec.items())
+            raise AlreadyExists(
+                f"{store.name} already has partition ({spec_text})", hint="ADD IF NOT EXISTS PARTITION", name=spec_text
+            )
+
+
 @dataclass(frozen=True, slots=True)
 class Expired:
     """Result of a partition expiry."""
@@ -87,6 +100,8 @@ def expire_partitions(
 
     Strategy values-time: the time is in the partition's values. update-time: that of its newest file.
     """
+    if not store.schema.partition_keys:
+        raise UnsupportedOperation(f"{store.name} is not partitioned", hint="DELETE FROM deletes single rows")
     o = store.options
     age = expiration_ms if expiration_ms is not None else o.get(opt.PARTITION_EXPIRATION_TIME)
     if age is None:

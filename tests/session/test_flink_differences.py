@@ -1,0 +1,136 @@
+"""Where random sessions in real Flink and here once differed: the fewest statements, and Flink's answer."""
+
+import pytest
+
+from paimon_nb.base.errors import AlreadyExists, FixedOption, InvalidName, UnsupportedOperation
+
+
+@pytest.fixture
+def flink(wb):
+    wb.run("SET 'execution.runtime-mode' = 'batch'")
+    return wb
+
+
+@pytest.fixture
+def flink_queries(swb):
+    swb.run("SET 'execution.runtime-mode' = 'batch'")
+    return swb
+
+
+def test_a_partition_is_added_once(flink):
+    flink.run("CREATE TABLE p (a INT, dt STRING, h INT) PARTITIONED BY (dt, h); INSERT INTO p VALUES (1, 'x', 7)")
+    with pytest.raises(AlreadyExists, match=r"p already has partition \(dt = x, h = 7\)") as refused:
+        flink.run("ALTER TABLE p ADD PARTITION (dt = 'x', h = 7)")
+    assert refused.value.hint == "ADD IF NOT EXISTS PARTITION"
+    flink.run(
+        "ALTER TABLE p ADD IF NOT EXISTS PARTITION (dt = 'x', h = 7); ALTER TABLE p ADD PARTITION (dt = 'y', h = 7)"
+    )
+    assert len(flink.table("p").snapshots()) == 1
+    with pytest.raises(UnsupportedOperation, match="t is not partitioned"):
+        flink.run("CREATE TABLE t (a INT); ALTER TABLE t ADD PARTITION (a = 1)")
+
+
+def test_null_beside_nanoseconds_in_values(flink):
+    flink.run("""
+        CREATE TABLE t (ts TIMESTAMP(9), id INT);
+        INSERT INTO t VALUES (CAST(NULL AS TIMESTAMP(9)), 1), (CAST('2038-01-19 12:34:56.123456789' AS TIMESTAMP(9)), 2)
+    """)
+    rows = flink.table("t").to_arrow().sort_by("id").column("ts")
+    assert [None if not r.is_valid else r.value for r in rows] == [None, 2147517296123456789]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("kind", ["TIME", "TIME(0)"])
+def test_a_timestamp_is_cast_to_its_time_of_day(flink_queries, kind):
+    flink_queries.run(
+        "CREATE TABLE t (ts TIMESTAMP(3)); INSERT INTO t VALUES (TIMESTAMP '2024-02-29 12:34:56.789'), (NULL)"
+    )
+    frame = flink_queries.sql(
+        f"SELECT CAST(ts AS {kind}), CAST('12:00:01' AS {kind}), CAST(CAST(ts AS DATE) AS STRING) FROM t"
+    )
+    times = {tuple(str(v) for v in row) for row in frame.collect()}
+    assert times == {("12:34:56", "12:00:01", "2024-02-29"), ("None", "12:00:01", "None")}
+
+
+@pytest.mark.spark
+def test_a_cast_to_fewer_digits_drops_the_others(flink_queries):
+    """A TIMESTAMP of Spark has always six digits."""
+    flink_queries.run("""
+        CREATE TABLE t (ts TIMESTAMP(6), l TIMESTAMP_LTZ(6));
+        INSERT INTO t VALUES (TIMESTAMP '2024-02-29 12:34:56.789123', CAST(TIMESTAMP '2024-02-29 12:34:56.789123' AS TIMESTAMP_LTZ(6)))
+    """)
+    row = flink_queries.sql("""
+        SELECT CAST(ts AS TIMESTAMP(0)), CAST(ts AS TIMESTAMP(3)), TRY_CAST(ts AS TIMESTAMP(1)), CAST(ts AS TIMESTAMP(6)),
+          CAST(l AS TIMESTAMP_LTZ(3)), MIN(CAST(TIMESTAMP '2024-02-29 12:34:56.789' AS TIMESTAMP(0))),
+          CAST('2024-02-29 12:34:56.789' AS TIMESTAMP(1)), CAST(CAST(NULL AS TIMESTAMP(3)) AS TIMESTAMP(0))
+        FROM t GROUP BY ts, l
+    """).first()
+    digits = [None if v is None else v.microsecond for v in row]
+    assert digits == [0, 789000, 700000, 789123, 789000, 0, 700000, None]
+    assert {v.second for v in row if v is not None} == {56}
+
+
+@pytest.mark.spark
+def test_a_time_has_whole_seconds(flink_queries):
+    flink_queries.run(
+        "CREATE TABLE t (c TIME(0)); INSERT INTO t VALUES (CAST('00:00:07.125' AS TIME(0))), (CAST(NULL AS TIME(0)))"
+    )
+    assert sorted(map(str, flink_queries.table("t").to_arrow().column("c").to_pylist())) == ["00:00:07", "None"]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("condition", "left"), [("TRUE", 0), ("1 = 1 AND CAST('true' AS BOOLEAN)", 0)])
+def test_delete_of_all_rows_is_a_truncation_whatever_the_engine(flink_queries, condition, left):
+    for name, engine in (("first", "first-row"), ("kinds", "deduplicate', 'rowkind.field' = 'v")):
+        flink_queries.run(f"""
+            CREATE TABLE {name} (k INT PRIMARY KEY NOT ENFORCED, v STRING) WITH ('bucket' = '1', 'merge-engine' = '{engine}');
+            INSERT INTO {name} VALUES (1, '+I'), (2, '+I'); DELETE FROM {name} WHERE {condition}
+        """)
+        assert flink_queries.table(name).to_arrow().num_rows == left
+
+
+@pytest.mark.spark
+def test_delete_of_no_row_is_refused_where_a_row_would_be(flink_queries):
+    flink_queries.run("""
+        CREATE TABLE t (k INT, dt STRING, v STRING, PRIMARY KEY (k, dt) NOT ENFORCED) PARTITIONED BY (dt)
+        WITH ('bucket' = '1', 'merge-engine' = 'partial-update');
+        INSERT INTO t VALUES (1, 'a', 'x')
+    """)
+    with pytest.raises(UnsupportedOperation, match="partial-update does not support DELETE"):
+        flink_queries.run("DELETE FROM t WHERE FALSE")
+    flink_queries.run("DELETE FROM t WHERE dt = 'b'")
+    assert flink_queries.table("t").to_arrow().num_rows == 1
+
+
+@pytest.mark.parametrize("name", ["t$branch_b", "t$snapshots", "t$branch_b$files"])
+@pytest.mark.parametrize(
+    "statement",
+    ["DROP TABLE `{}`", "DROP TABLE IF EXISTS `{}`", "ALTER TABLE `{}` RENAME TO u", "ALTER TABLE t RENAME TO `{}`"],
+)
+def test_a_branch_or_system_table_is_neither_dropped_nor_renamed(flink, name, statement):
+    """`DROP TABLE t$branch_b` once dropped t."""
+    flink.run("CREATE TABLE t (a INT); INSERT INTO t VALUES (1); CALL sys.create_branch('t', 'b')")
+    with pytest.raises(InvalidName, match=r"is a (branch|system table)"):
+        flink.run(statement.format(name))
+    assert flink.table("t").to_arrow().num_rows == 1
+    assert flink.table("t").branches().num_rows == 1
+
+
+def test_partitions_of_a_table_without_partitions_do_not_expire(flink):
+    flink.run("CREATE TABLE t (a INT); INSERT INTO t VALUES (1)")
+    with pytest.raises(UnsupportedOperation, match="t is not partitioned"):
+        flink.run(
+            "CALL sys.expire_partitions(`table` => 't', expiration_time => '1 d', timestamp_formatter => 'yyyy-MM-dd')"
+        )
+    assert flink.table("t").to_arrow().num_rows == 1
+
+
+@pytest.mark.parametrize("option", ["'bucket' = '5'", "'merge-engine' = 'first-row'", "'rowkind.field' = 'v'"])
+@pytest.mark.parametrize("name", ["t", "t$audit_log", "t$ro"])
+def test_a_hint_changes_no_option_that_files_depend_on(flink, name, option):
+    flink.run(
+        "CREATE TABLE t (a INT PRIMARY KEY NOT ENFORCED, v STRING) WITH ('bucket' = '2'); INSERT INTO t VALUES (1, 'x')"
+    )
+    with pytest.raises(FixedOption, match="cannot be changed for one statement"):
+        flink.run(f"SELECT * FROM `{name}` /*+ OPTIONS({option}) */")
+    assert flink.table("t", bucket="2").to_arrow().num_rows == 1
