@@ -114,7 +114,6 @@ OTHERWISE: dict[str, list[list[object]]] = {
     "TRUNCATE(x)": [[1, "2"], [2, "0"], [3, None]],
     "INITCAP(s)": [[1, "Hello World"], [2, "  A_b%c  "], [3, None]],
     "RPAD(u, 8, '')": [[1, "a,b,c"], [2, "x=1&y=2"], [3, None]],
-    "CAST(ts AS TIME(0))": [[1, "2024-01-31 10:15:30.123"], [2, "2023-12-31 23:59:59.999"], [3, None]],
     "CAST(r AS STRING)": [[1, "{1, one}"], [2, "{2, two}"], [3, None]],
     "CAST(m AS STRING)": [[1, "{k -> 1}"], [2, "{z -> 26}"], [3, None]],
     "TYPEOF(i)": [[1, "int"], [2, "int"], [3, "int"]],

@@ -36,7 +36,7 @@ _FEW_DIGITS = re.compile(
     r"TIMESTAMP(?:_LTZ)?\s*\(\s*([0-5])\s*\)(?:\s+WITH(?:OUT)?(?:\s+LOCAL)?\s+TIME\s+ZONE)?", re.IGNORECASE
 )
 """A timestamp type with fewer digits than Spark's."""
-_TIME_OF_DAY = "coalesce(nullif(regexp_extract(CAST(t AS STRING), '[0-9]+:[0-9]+:[0-9]+', 0), ''), CAST(t AS STRING))"
+_TIME_OF_DAY = "coalesce(nullif(regexp_extract(CAST(t AS STRING), '[0-9]+:[0-9]+:[0-9]+([.][0-9]{1,3})?', 0), ''), CAST(t AS STRING))"
 
 
 def spark_type_text(flink: str) -> str:
@@ -68,7 +68,7 @@ def cast_edits(function: str, inside: Sequence[Token]) -> list[Edit]:
 
 
 def _time_cast(inside: Sequence[Token], at: int, spark: str) -> list[Edit]:
-    """CAST(x AS TIME): hour, minute and second also of a timestamp, which Spark does not cast to TIME.
+    """CAST(x AS TIME): the time of day to milliseconds also of a timestamp, which Spark does not cast to TIME.
 
     at: the index of AS. spark: the type in Spark.
     """
