@@ -13,14 +13,22 @@ import pytest
 import paimon_nb
 from paimon_nb import workbench
 from paimon_nb.catalog import api
-from paimon_nb.table import handle, inspection, reading, table
+from paimon_nb.session.core import live_result, result
+from paimon_nb.table import handle, inspection, query, reading, table
 from paimon_nb.table import open as table_open
+from paimon_nb.table.commit import commit
+from paimon_nb.table.publish import publisher
+from paimon_nb.table.stream import stream
+from paimon_nb.table.write import table_write
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs" / "generate"))
 
 import public_api
 
-MODULES = (workbench, handle, reading, inspection, table, table_open, api)
+MODULES = (
+    workbench, handle, reading, inspection, table, table_open, api, query, stream, table_write, commit, publisher, result,
+    live_result,
+)  # fmt: skip
 FINDER = doctest.DocTestFinder(exclude_empty=True)
 EXAMPLES = {test.name: test for module in MODULES for test in FINDER.find(module) if test.examples}
 
@@ -49,8 +57,8 @@ def test_example(name: str, scene: dict[str, object]) -> None:
 
 def test_every_public_member_and_parameter_is_described() -> None:
     assert public_api.problems() == []
-    assert public_api.members() > 70
-    assert len(EXAMPLES) > 25
+    assert public_api.members() > 140
+    assert len(EXAMPLES) > 40
 
 
 def test_reprs_are_short(scene: dict[str, object]) -> None:

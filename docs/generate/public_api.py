@@ -15,28 +15,44 @@ MODULES = (
     "__init__.py", "workbench.py", "table/handle.py", "table/reading.py", "table/inspection.py", "table/table.py", "table/open.py",
     "catalog/api.py",
 )  # fmt: skip
+CLASSES = {
+    "table/query.py": ("TableQuery",),
+    "table/stream/stream.py": ("StreamBatch", "TableStream"),
+    "table/write/table_write.py": ("TableWrite",),
+    "table/commit/commit.py": ("TableCommit",),
+    "table/publish/publisher.py": ("SnapshotPublisher",),
+    "session/core/result.py": ("Result",),
+    "session/core/live_result.py": ("LiveResult",),
+}
+"""Public classes of modules that also have internal functions: what methods of the API return."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _SECTION = re.compile(r"^(Args|Returns|Yields|Raises|Example|Examples|Note|Attributes):$")
 
 
 def problems() -> list[str]:
     """One sentence for each public member that is not described in full."""
-    return [problem for module in MODULES for problem in _in_module(PACKAGE / module, module)]
+    return [problem for module in (*MODULES, *CLASSES) for problem in _in_module(PACKAGE / module, module)]
 
 
 def members() -> int:
     """How many public functions, methods, properties and classes there are."""
-    return sum(1 for module in MODULES for _ in _public(ast.parse((PACKAGE / module).read_text()), ""))
+    return sum(1 for module in (*MODULES, *CLASSES) for _ in _members(PACKAGE / module, module))
 
 
 def _in_module(path: Path, module: str) -> Iterator[str]:
-    for name, node in _public(ast.parse(path.read_text()), ""):
+    for name, node in _members(path, module):
         where = f"{module}: {name}"
         text = ast.get_docstring(node)
         if not text:
             yield f"{where} has no docstring"
         elif not isinstance(node, ast.ClassDef):
             yield from (f"{where} {what}" for what in _of_function(node, text))
+
+
+def _members(path: Path, module: str) -> Iterator[tuple[str, ast.ClassDef | Function]]:
+    for name, node in _public(ast.parse(path.read_text()), ""):
+        if module not in CLASSES or name.partition(".")[0] in CLASSES[module]:
+            yield name, node
 
 
 def _public(node: ast.AST, prefix: str) -> Iterator[tuple[str, ast.ClassDef | Function]]:

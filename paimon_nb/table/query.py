@@ -1,6 +1,6 @@
 """A lazy read of a table: columns, a condition, a limit and a version, resolved when rows are read.
 
-A query offers Arrow's C stream interface, so pyarrow, pandas, polars, DuckDB, ibis and nanoarrow read it without glue.
+A query offers Arrow's C stream interface, so pyarrow, pandas, polars, DuckDB, ibis and nanoarrow read it without conversion code.
 """
 
 from __future__ import annotations
@@ -51,18 +51,24 @@ class Scannable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TableQuery:
-    """Rows of a table that are read when they are needed. Each method returns a new query; a query can be read many times.
+    """A lazy read of a table. Each method returns a new query; a query can be read many times.
 
-    Example:
-        >>> q = table.select("id", "amount").where("amount > 10").limit(5)  # doctest: +SKIP
-        >>> q.to_pandas()  # doctest: +SKIP
+    pyarrow, pandas, polars, DuckDB, ibis and nanoarrow read a query directly, through Arrow's C stream interface.
+
+    Examples:
+        >>> q = t.select("id", "price").where("price > 10").limit(5)
+        >>> q.to_arrow().to_pylist()
+        [{'id': 1, 'price': 20}, {'id': 2, 'price': 35}]
     """
 
     table: Scannable
+    """The table that is read."""
     columns: tuple[str, ...] | None = None
-    """Names in the order of the result; None: every column."""
+    """Names in the order of the result; None: all columns."""
     condition: str | Predicate | None = None
+    """The condition; None: all rows."""
     max_rows: int | None = None
+    """The limit in rows; None: no limit."""
     version: tuple[tuple[str, Any], ...] = ()
     """One of `snapshot`, `tag`, `timestamp` with its value; empty: the latest snapshot."""
     options: tuple[tuple[str, Any], ...] = ()
@@ -71,25 +77,39 @@ class TableQuery:
     # -- building
 
     def select(self, *columns: str | Sequence[str]) -> TableQuery:
-        """Only these columns, in this order.
+        """Select columns.
 
         Args:
-            columns: column names, or one list of them.
+            columns: column names in the order of the result, or one list of them.
+
+        Returns:
+            A query with these columns.
 
         Raises:
-            ColumnNotFound: when the rows are read; the hint has the nearest name.
+            ColumnNotFound: raised when rows are read; the hint has the nearest name.
+
+        Examples:
+            >>> t.select("state", "id").schema.names
+            ['state', 'id']
         """
         names = [c for part in columns for c in ([part] if isinstance(part, str) else part)]
         return replace(self, columns=tuple(names))
 
     def where(self, condition: str | Predicate) -> TableQuery:
-        """Only rows for which a condition is true. A second condition is joined with AND.
+        """Filter rows. A second condition is combined with AND.
 
         Args:
             condition: SQL text such as `"id = 7 AND dt >= '2024-01-01'"`, or a `Predicate`.
 
+        Returns:
+            A query with the rows for which the condition is true.
+
         Raises:
-            SqlSyntaxError: the text is not a condition.
+            SqlSyntaxError: the text is not a condition. Raised when rows are read.
+
+        Examples:
+            >>> t.select("id").where("price < 30").where("state = 'new'").to_arrow().to_pylist()
+            [{'id': 3}]
         """
         if self.condition is None:
             return replace(self, condition=condition)
@@ -104,13 +124,20 @@ class TableQuery:
         return replace(self, condition=all_of(parts))
 
     def limit(self, rows: int) -> TableQuery:
-        """At most so many rows. Splits that are not needed are not read.
+        """Limit the number of rows. Splits that are not needed are not read.
 
         Args:
-            rows: 0 or more.
+            rows: maximum number of rows, 0 or more.
+
+        Returns:
+            A query with at most `rows` rows.
 
         Raises:
-            BadOptionValue: a negative number.
+            BadOptionValue: not a number of rows.
+
+        Examples:
+            >>> t.select("id").limit(2).count()
+            2
         """
         if isinstance(rows, bool) or not isinstance(rows, int) or rows < 0:
             raise BadOptionValue(f"limit({rows!r}) is not a number of rows", hint="limit(100)", option="limit")
@@ -123,15 +150,22 @@ class TableQuery:
         tag: str | None = None,
         timestamp: int | str | dt.date | None = None,
     ) -> TableQuery:
-        """The rows of an earlier version, under the schema of that version.
+        """Read an earlier version of the table, with the schema of that version.
 
         Args:
             snapshot: a snapshot id.
             tag: a tag name.
-            timestamp: epoch milliseconds, a datetime or date, or text on this process's wall clock.
+            timestamp: epoch milliseconds, a datetime or date, or text in the local time zone.
+
+        Returns:
+            A query of that version.
 
         Raises:
-            BadOptionValue: none or several of the three.
+            BadOptionValue: none or several of the three are given.
+
+        Examples:
+            >>> t.select("id", "state").at(tag="monday").to_arrow().to_pylist()
+            [{'id': 1, 'state': 'new'}, {'id': 2, 'state': 'new'}]
         """
         version = {"snapshot": snapshot, "tag": tag, "timestamp": timestamp}
         named = tuple((k, v) for k, v in version.items() if v is not None)
@@ -149,10 +183,13 @@ class TableQuery:
         return self._arrow_schema(self._plan())
 
     def to_batches(self, *, batch_rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """The rows in record batches, split by split: one split is in memory at a time.
+        """Read the rows in record batches. One split is in memory at a time.
 
         Args:
-            batch_rows: rows of a batch, at most.
+            batch_rows: maximum number of rows in a batch.
+
+        Returns:
+            An iterator of `pyarrow.RecordBatch` with the columns of `schema`.
 
         Raises:
             SnapshotExpired: the snapshot expired while it was read. A tag or a consumer protects it.
@@ -160,31 +197,44 @@ class TableQuery:
         return self._batches(self._plan(), batch_rows)
 
     def to_reader(self, *, batch_rows: int = BATCH_ROWS) -> pa.RecordBatchReader:
-        """The rows as a `pyarrow.RecordBatchReader`, which can be read once.
+        """Read the rows through a `pyarrow.RecordBatchReader`, which can be read once.
 
         Args:
-            batch_rows: rows of a batch, at most.
+            batch_rows: maximum number of rows in a batch.
+
+        Returns:
+            A reader with the columns of `schema`.
         """
         plan = self._plan()
         return pa.RecordBatchReader.from_batches(self._arrow_schema(plan), self._batches(plan, batch_rows))
 
     def to_arrow(self) -> pa.Table:
-        """All rows as a `pyarrow.Table`."""
+        """Read all rows.
+
+        Returns:
+            A `pyarrow.Table` with the columns of `schema`.
+        """
         return self.to_reader().read_all()
 
-    def to_pandas(self, **options: Any) -> Any:
-        """All rows as a pandas DataFrame.
+    def to_pandas(self, **options: object) -> Any:
+        """Read all rows into pandas.
 
         Args:
             options: arguments of `pyarrow.Table.to_pandas`, such as `types_mapper`.
+
+        Returns:
+            A `pandas.DataFrame`.
         """
         return self.to_arrow().to_pandas(**options)
 
     def to_polars(self, *, lazy: bool = False) -> Any:
-        """The rows as a polars DataFrame, or as a LazyFrame that reads only what its query needs.
+        """Read the rows into polars.
 
         Args:
-            lazy: True returns a LazyFrame. Its columns and its limit are pushed down to this reader.
+            lazy: True returns a LazyFrame. Its columns and its limit are pushed down to this query.
+
+        Returns:
+            A `polars.DataFrame` or `polars.LazyFrame`.
 
         Raises:
             EnvironmentError_: polars is not installed.
@@ -206,10 +256,13 @@ class TableQuery:
         return register_io_source(io_source=read, schema=empty.schema)
 
     def to_duckdb(self, connection: Any = None) -> Any:
-        """The rows as a DuckDB relation.
+        """Read the rows into DuckDB.
 
         Args:
-            connection: a DuckDB connection; None: DuckDB's default one.
+            connection: a DuckDB connection; None: the default connection.
+
+        Returns:
+            A `duckdb.DuckDBPyRelation`.
 
         Raises:
             EnvironmentError_: duckdb is not installed.
@@ -217,7 +270,15 @@ class TableQuery:
         return (connection or _library("duckdb")).from_arrow(self.to_arrow())
 
     def count(self) -> int:
-        """The number of rows. Answered from metadata where every stored row is a row of the result."""
+        """Count the rows. Uses only metadata if no condition and no merge is needed.
+
+        Returns:
+            The number of rows.
+
+        Examples:
+            >>> t.select().where("state = 'new'").count()
+            2
+        """
         plan = self._plan()
         if self.condition is None and all(map(_counts_exactly, plan.splits)):
             rows = sum(
@@ -231,10 +292,13 @@ class TableQuery:
         return rows if self.max_rows is None else min(rows, self.max_rows)
 
     def head(self, rows: int = 5) -> pa.Table:
-        """The first rows that are read, in no promised order.
+        """Read some rows. Their order is not defined.
 
         Args:
-            rows: how many, at most.
+            rows: maximum number of rows.
+
+        Returns:
+            A `pyarrow.Table` with the columns of `schema`.
         """
         return self.limit(rows).to_arrow()
 

@@ -18,28 +18,37 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Result:
-    """One statement's outcome: `arrow`, `frame` or `live`. Small query results have both `arrow` and `frame`.
+    """The result of a statement, returned by `Workbench.run`.
 
-    `kind` is 'rows' for queries and procedures, 'summary' for definitions and changes, 'stream' for streaming queries.
+    A query has `arrow`, `frame`, or both. A streaming SELECT has `live`, a streaming INSERT has `job`.
+
+    Examples:
+        >>> result = wb.run("SELECT id, state FROM orders WHERE id = 1")
+        >>> result.arrow.to_pylist()
+        [{'id': 1, 'state': 'paid'}]
+        >>> wb.run("DELETE FROM orders WHERE id = 3").snapshots
+        [('default.orders', 3)]
     """
 
     kind: str
+    """'rows' for queries and procedures, 'summary' for definitions and changes, 'stream' for streaming queries."""
     arrow: pa.Table | None = None
+    """The rows, if they are in this process. Definitions and changes have one row with the column `result`."""
     make_frame: Callable[[], DataFrame] | None = None
     """Creates `frame` on first access."""
     notes: list[str] = field(default_factory=list)
-    """Notes about effects that the user may not expect."""
+    """Warnings and notes, one sentence each."""
     snapshots: list[tuple[str, int]] = field(default_factory=list)
-    """(table, snapshot id) of every commit of this statement; undo uses it."""
+    """(table, snapshot id) of every commit of this statement."""
     live: LiveResult | None = None
     """A streaming SELECT that has not started yet."""
     job: StreamJob | None = None
-    """The job that a streaming INSERT or a CALL started."""
+    """The job that a streaming INSERT or a procedure started."""
     _frame: DataFrame | None = None
 
     @property
     def frame(self) -> DataFrame | None:
-        """A query's rows as a DataFrame; starts Spark if needed."""
+        """The rows as a PySpark DataFrame, or None for statements without rows. Starts Spark if needed."""
         if self._frame is None and self.make_frame is not None:
             self._frame = self.make_frame()
         return self._frame

@@ -23,11 +23,13 @@ _COMPACT_AGAIN = 5
 
 
 class TableCommit(SnapshotPublisher):
-    """Publishes the work of one writer identity, and expires snapshots, creates tags and so on as configured.
+    """Commits messages of writers; returned by `Table.commit`.
+
+    After a commit it expires snapshots and creates automatic tags according to the options of the table.
 
     Args:
         store: the table.
-        commit_user: identity across commits of one job; default: a fresh UUID for a batch write.
+        commit_user: identity of a job across its commits; None is a new UUID, as for a batch write.
     """
 
     def __init__(self, store: TableStore, commit_user: str | None = None) -> None:

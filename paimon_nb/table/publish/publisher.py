@@ -93,21 +93,32 @@ class SnapshotPublisher:
         ignore_empty: bool = True,
         run_maintenance: bool = True,
     ) -> list[int]:
-        """Publish messages. Returns the ids of the snapshots made: none, one, or two (APPEND, COMPACT).
+        """Publish messages as snapshots. Retries if other writers commit at the same time.
 
         Args:
-            overwrite: what to replace (INSERT OVERWRITE); None appends.
-            expected_rows: rows the source counted; a difference refuses the commit (a lost or doubled task).
-            ignore_empty: False makes an empty APPEND snapshot (streaming: the identifier must become visible).
-            watermark: epoch milliseconds; a batch has that of `end-input.watermark` by default.
-            run_maintenance: afterwards expire snapshots and create automatic tags as configured; never fails the
-                commit.
+            messages: the messages of one or more writers (`TableWrite.prepare_commit`).
+            identifier: number of the commit in its job, increasing; the default is for batch writes.
+            overwrite: the partitions to replace (INSERT OVERWRITE); None appends.
+            properties: properties of the snapshots.
+            watermark: epoch milliseconds; the default of a batch write is the option `end-input.watermark`.
+            expected_rows: number of rows of the source. The commit fails if the writers received another number.
+            ignore_empty: False creates an APPEND snapshot even without changes.
+            run_maintenance: afterwards expire snapshots and create automatic tags according to the options. It cannot
+                fail the commit.
+
+        Returns:
+            The ids of the new snapshots: none, one, or two (APPEND and COMPACT).
 
         Raises:
-            CommitConflict: another commit changed the same files. Nothing is visible; the messages' files are deleted.
-            CommitGaveUp: other commits won every retry. CommitOverwritten, TableReplaced: see there.
-            Cancelled: cancellation was requested. CommitError: the row counts differ. UnsupportedOperation: this
-            process committed or discarded the messages before, or the table is append-only.
+            CommitConflict: another commit changed the same files. Nothing is committed; the files of the messages are
+                deleted.
+            CommitGaveUp: other commits won every retry.
+            CommitOverwritten: the last snapshot of this process was replaced by another engine.
+            TableReplaced: the table was dropped and created again.
+            CommitError: the row counts differ.
+            Cancelled: cancellation was requested.
+            UnsupportedOperation: this process has committed or discarded the messages before, or the table does not
+                accept the change.
         """
         messages = [m for m in messages if not m.is_empty or m.row_count]
         self._check_first_time(messages)
@@ -156,7 +167,19 @@ class SnapshotPublisher:
         return messages, []
 
     def publish(self, change: Change | Plan, identifier: int = BATCH_IDENTIFIER, **meta: object) -> int | None:
-        """Publish one change that is not made from messages (truncate, drop partition, analyze). Returns the snapshot id."""
+        """Publish a change that is not made of messages, such as TRUNCATE or ANALYZE.
+
+        Args:
+            change: the change, or a function from the latest snapshot (or None) to it.
+            identifier: number of the commit in its job; the default is for batch writes.
+            meta: `properties` and `watermark` of the snapshot.
+
+        Returns:
+            The id of the new snapshot; None if there is nothing to change.
+
+        Raises:
+            CommitError: as `commit`.
+        """
         plan: Plan = change if callable(change) else lambda latest: change
         self.store.check_identity()
         check_last_commit(self.store)
@@ -164,12 +187,32 @@ class SnapshotPublisher:
         return made[0] if made else None
 
     def filter_committed(self, identifiers: Sequence[int]) -> list[int]:
-        """The identifiers that this user has not committed yet, for a restarted job."""
+        """Remove identifiers that this commit user has committed already. A restarted job uses it.
+
+        Args:
+            identifiers: numbers of commits.
+
+        Returns:
+            The identifiers that are not committed yet.
+
+        Examples:
+            >>> commit = t.commit("job-1")
+            >>> with t.write() as write:
+            ...     write.write(pa.table({"id": pa.array([4], pa.int32())}))
+            ...     commit.commit(write.prepare_commit(), 1)
+            [3]
+            >>> t.commit("job-1").filter_committed([1, 2])
+            [2]
+        """
         last = self.last_identifier()
         return [i for i in identifiers if last is None or i > last]
 
     def abort(self, messages: Iterable[CommitMessage]) -> None:
-        """Delete the files of messages that were never committed; files that a snapshot holds stay."""
+        """Delete the files of messages that were not committed. Files that a snapshot references are kept.
+
+        Args:
+            messages: the messages.
+        """
         abort_messages(self.store, messages)
 
     def _check_first_time(self, messages: Sequence[CommitMessage]) -> None:
@@ -246,7 +289,11 @@ class SnapshotPublisher:
         return None
 
     def last_identifier(self) -> int | None:
-        """The identifier of this user's newest remaining commit; None if there is none."""
+        """The identifier of the last commit of this user among the existing snapshots.
+
+        Returns:
+            The identifier; None if there is none.
+        """
         newest, oldest = self.store.snapshots.latest_id(), self.store.snapshots.earliest_id()
         for snapshot_id in range(newest or 0, (oldest or 1) - 1, -1):
             try:

@@ -23,24 +23,30 @@ from paimon_nb.table.system.audit_log import ROWKIND, kind_texts
 
 @dataclass(frozen=True, slots=True)
 class StreamBatch:
-    """The rows of one snapshot."""
+    """The rows or changes of one snapshot."""
 
     snapshot_id: int
+    """Id of the snapshot."""
     rows: pa.Table
     """`rowkind` ('+I', '-U', '+U', '-D') first, then the table's columns."""
     full: bool
-    """The snapshot's whole state, the start of many streams; else its changes."""
+    """Whether the rows are the full state of the snapshot; otherwise its changes."""
     watermark: int | None
-    """Commit time in epoch milliseconds."""
+    """Watermark of the snapshot in epoch milliseconds; None if it has none."""
     position: StreamOffset
     """Offset to resume after these rows."""
 
 
 class TableStream:
-    """Iterate to get `StreamBatch` after `StreamBatch`. The iterator waits for new snapshots until it is closed.
+    """An iterator of `StreamBatch`, returned by `Table.stream`. It waits for new snapshots until it is closed.
 
-    Requesting the next batch acknowledges the previous one: only then a `consumer-id` advances, so a crashed reader
-    gets its last batch again. Not thread-safe except for `close`.
+    Requesting the next batch acknowledges the previous one. Only then the progress of a `consumer-id` advances, so a crashed
+    reader gets its last batch again. Only `close` may be called from another thread.
+
+    Examples:
+        >>> with t.stream({"scan.mode": "from-snapshot", "scan.snapshot-id": "2"}, idle_s=0) as stream:
+        ...     [(b.snapshot_id, b.rows.column("rowkind").to_pylist()) for b in stream]
+        [(2, ['+I', '+I'])]
     """
 
     def __init__(
@@ -64,21 +70,32 @@ class TableStream:
 
     @property
     def position(self) -> StreamOffset | None:
-        """The next position; None before the table's first snapshot."""
+        """Offset of the next batch; None before the first snapshot of the table."""
         if self._position is None:
             self._position = self._first.position()
         return self._position
 
     @property
     def ended(self) -> bool:
-        """True if the stream has ended: the bounded watermark was reached, or the stream was closed."""
+        """Whether the stream has ended: it was closed, or `scan.bounded.watermark` was reached."""
         return self._ended or self._closed.is_set()
 
     def poll(self) -> StreamBatch | None:
-        """The next batch if it is available now, else None.
+        """Read the next batch without waiting.
 
-        Raises: SnapshotExpired, TimeTravelError, TableReplaced: see `next_step`. ReadError: another stream uses the
-            consumer.
+        Returns:
+            The batch, or None if there is no new snapshot or the stream has ended.
+
+        Raises:
+            SnapshotExpired: the next snapshot expired before it was read.
+            TimeTravelError: the position is after the latest snapshot.
+            TableReplaced: the table was dropped and created again.
+            ReadError: another stream uses the same consumer.
+
+        Examples:
+            >>> stream = t.stream({"scan.mode": "latest"})
+            >>> stream.poll() is None
+            True
         """
         self.acknowledge()
         while not self.ended:
@@ -101,13 +118,25 @@ class TableStream:
         return None
 
     def seek(self, snapshot: int, *, full: bool = False) -> None:
-        """Continue with the changes of a snapshot, or with its whole state."""
+        """Continue at a snapshot.
+
+        Args:
+            snapshot: id of the snapshot.
+            full: True starts with the full state of the snapshot, False with its changes.
+
+        Examples:
+            >>> stream = t.stream({"scan.mode": "latest"})
+            >>> stream.seek(1, full=True)
+            >>> stream.poll().rows.num_rows
+            2
+        """
         self._position = StreamOffset(snapshot, full)
 
     def acknowledge(self) -> None:
-        """Record in the consumer's file that all delivered rows were processed.
+        """Store the current position for the `consumer-id`, if there is one.
 
-        Raises: ReadError: another stream moved the consumer.
+        Raises:
+            ReadError: another stream uses the same consumer.
         """
         if self._position is not None:
             self._record.keep(self._position)
@@ -129,7 +158,11 @@ class TableStream:
             self._closed.wait(pause if left is None else min(pause, left))
 
     def pauses(self) -> Iterator[float]:
-        """Seconds to wait after each `poll` without a batch: short after new data, longer while nothing happens."""
+        """Waiting times between two calls of `poll` that return None.
+
+        Yields:
+            Seconds: 0.02 at first, then twice as long each time, at most `continuous.discovery-interval` or 1 s.
+        """
         longest = min(self.store.options.get(opt.CONTINUOUS_DISCOVERY_INTERVAL) / 1000, 1.0)
         pause = 0.02
         while True:
@@ -137,7 +170,7 @@ class TableStream:
             pause = min(pause * 2, longest)
 
     def close(self) -> None:
-        """End the stream; also ends an iterator that waits in another thread."""
+        """End the stream. Also ends an iterator that waits in another thread."""
         self._closed.set()
 
     def __enter__(self) -> TableStream:

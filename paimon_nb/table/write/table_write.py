@@ -70,14 +70,26 @@ def load_writer_state(store: TableStore) -> WriterState:
 
 
 class TableWrite:
-    """Writes rows of one commit. A context manager: leaving it without `prepare_commit()` deletes the written files.
+    """Writes the rows of one commit; returned by `Table.write`.
+
+    A context manager: leaving it without `prepare_commit()` deletes the written files.
 
     Args:
         store: the table.
         overwrite: True if the commit replaces the files it touches, so that existing rows do not matter.
-        compact: False leaves compaction to another job (like `write-only`).
-        tracked: the rows have `_ROW_ID` as last column, NULL for new rows.
+        compact: False leaves compaction to another job, as with `write-only`.
+        tracked: the rows have `_ROW_ID` as the last column, NULL for new rows.
         full: whether this commit of a stream is a full compaction (see `StreamCommitter`); None for a batch job.
+
+    Examples:
+        >>> with t.write() as write:
+        ...     write.write(pa.table({"id": pa.array([5], pa.int32()), "state": ["new"], "price": pa.array([7], pa.int32())}))
+        ...     write.write(pa.table({"id": pa.array([2], pa.int32())}), ["-D"])
+        ...     messages = write.prepare_commit()
+        >>> t.commit().commit(messages)
+        [3]
+        >>> sorted(t.to_arrow(["id"]).column("id").to_pylist())
+        [1, 3, 5]
     """
 
     def __init__(
@@ -113,14 +125,16 @@ class TableWrite:
     # -- rows in
 
     def write(self, rows: Rows, kinds: Kinds | None = None) -> None:
-        """Write rows; columns are matched by name, missing ones get their default.
+        """Write rows. Columns are matched by name; missing columns get their default value.
 
         Args:
-            rows: an Arrow table, batch or stream (see `as_table`) whose columns fit the table's.
-            kinds: per row +I -U +U -D, or 0..3; None means +I.
+            rows: an Arrow table, batch or stream, or a pandas or polars frame.
+            kinds: the row kind of each row, `+I`, `-U`, `+U` or `-D`, or the codes 0 to 3; None means +I.
 
         Raises:
-            SchemaMismatch, NullNotAllowed: no row of this call is written. UnsupportedOperation: -D without a key, ...
+            SchemaMismatch: a column does not fit the table. No row of this call is written.
+            NullNotAllowed: a NOT NULL column contains NULL. No row of this call is written.
+            UnsupportedOperation: the table does not accept the row kinds, or this writer is closed.
         """
         self._check_open()
         rows = as_table(rows)
@@ -147,7 +161,17 @@ class TableWrite:
             self._buffer(partitions[group], bucket, take(rows, numbers), codes[numbers])
 
     def write_bucket(self, partition: bytes, bucket: int, rows: pa.Table, kinds: np.ndarray) -> None:
-        """Write rows that were already shuffled to their bucket (Spark tasks); cast to the schema, kinds as int8 codes."""
+        """Write rows of one bucket, which were shuffled before, for example in Spark tasks.
+
+        Args:
+            partition: the partition as a serialized BinaryRow.
+            bucket: the bucket.
+            rows: the rows with exactly the columns and types of the table.
+            kinds: the row kind of each row as int8 codes 0 to 3.
+
+        Raises:
+            UnsupportedOperation: this writer is closed.
+        """
         self._check_open()
         self.row_count += rows.num_rows
         self._buffer(partition, bucket, rows, kinds)
@@ -155,7 +179,14 @@ class TableWrite:
     # -- messages out
 
     def prepare_commit(self) -> list[CommitMessage]:
-        """Flush everything and run the due compactions. Returns one message per touched bucket and closes the write."""
+        """Flush all rows, run due compactions and close this writer.
+
+        Returns:
+            One commit message per changed bucket, for `TableCommit.commit`. Messages can be pickled.
+
+        Raises:
+            UnsupportedOperation: this writer is closed.
+        """
         self._check_open()
         self._done = True
         from paimon_nb.table.bucket_compact.bucket import compact_after_write, upgraded, wants_upgrade
@@ -180,7 +211,7 @@ class TableWrite:
     """Former name of `prepare_commit`."""
 
     def abort(self) -> None:
-        """Delete every uncommitted file of this write."""
+        """Delete all files of this writer that are not committed."""
         self._done = True
         if self._prepared is not None:
             abort_messages(self.store, self._prepared)
