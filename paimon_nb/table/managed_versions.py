@@ -211,25 +211,19 @@ class ManagedTags(TagDirectory):
         replace: bool = False,
     ) -> None:
         path = self.path(name)  # checks the name
-        if replace and self.fs.exists(path):
-            super().create(name, snapshot, create_time, retained_ms, replace=True)
-            return
-        try:
-            if replace:
-                self._service.delete_tag(name)
-            self._service.create_tag(name, snapshot.id, retained_ms)
-        except UnsupportedOperation:
-            if self._served().is_supported:
-                raise
+        if (replace and self.fs.exists(path)) or not self._served().is_supported:
             super().create(name, snapshot, create_time, retained_ms, replace=replace)
+            return
+        if replace:
+            self._service.delete_tag(name)
+        self._service.create_tag(name, snapshot.id, retained_ms)
 
     def delete(self, name: str) -> None:
+        if not self._served().is_supported:
+            super().delete(name)
+            return
         try:
             self._service.delete_tag(name)
-        except UnsupportedOperation:
-            if self._served().is_supported:
-                raise
-            super().delete(name)
         except TagNotFound:
             super().delete(name)
 

@@ -336,8 +336,13 @@ def test_the_server_lists_the_partitions_of_commits(server, catalog):
     table = catalog.table(name)
     table.upsert(pa.table({"id": pa.array([1, 2], pa.int32()), "dt": ["a", "b"]}))
     table.upsert(pa.table({"id": pa.array([3], pa.int32()), "dt": ["a"]}))
-    found = {p["spec"]["dt"]: (p["recordCount"], p["fileCount"], p["totalBuckets"]) for p in catalog.partitions(name)}
-    assert found == {"a": (2, 2, 1), "b": (1, 1, 1)}
+    for _ in ("listed", "from the manifests"):
+        found = {
+            p["spec"]["dt"]: (p["recordCount"], p["fileCount"], p["totalBuckets"]) for p in catalog.partitions(name)
+        }
+        assert found == {"a": (2, 2, 1), "b": (1, 1, 1)}
+        server.unsupported.add("GET databases/*/tables/*/partitions")
+    server.unsupported.clear()
     now = time.time() * 1000
     assert all(now - 60_000 < p["lastFileCreationTime"] <= now for p in catalog.partitions(name))
 

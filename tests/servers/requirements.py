@@ -37,7 +37,7 @@ PROGRAMS = {
 }
 FOLDERS = {"mariadb": ("usr/sbin", "usr/local/sbin", "usr/libexec"), "postgresql": ("usr/lib/postgresql/*/bin",)}
 """Where Debian keeps servers that are not on every user's PATH."""
-JARS = {"kafka": "kafka-4.1.0", "hive-4": "hive-4.0.1", "hdfs": "hdfs-3.4.2"}
+JARS = {"kafka": "kafka-4.1.0", "hive-4": "hive-4.0.1", "hdfs": "hdfs-3.4.2", "paimon-rest": "paimon-rest-1.3.1"}
 """What Maven resolves, by the name of its folder in the cache."""
 
 
@@ -108,6 +108,9 @@ REQUIREMENTS = {
     "kafka": Requirement(lambda: _has_jars("kafka"), "no Maven for Kafka's jars: make system-deps"),
     "hive-4": Requirement(lambda: _has_jars("hive-4"), "no Maven for Hive's jars: make system-deps"),
     "hdfs": Requirement(lambda: _has_jars("hdfs"), "no Maven for Hadoop's jars: make system-deps"),
+    "paimon-rest": Requirement(
+        lambda: _has_jars("paimon-rest"), "no Maven for the jars of Paimon's REST server: make system-deps"
+    ),
     "mariadb": Requirement(
         lambda: all(program("mariadb", p) for p in ("mariadbd", "mariadb-install-db", "my_print_defaults")),
         "no MariaDB: make system-deps",
@@ -123,7 +126,7 @@ REQUIREMENTS = {
 MARKERS = {"spark": ("java",), "java": ("java", "shared"), "browser": ("chromium",)}
 FIXTURES = {
     "spark": ("java",), "broker": ("java", "kafka"), "mariadb": ("mariadb",), "postgres": ("postgresql",),
-    "postgresql": ("postgresql",), "hive": ("java",), "hive_4": ("java", "hive-4"), "hdfs": ("java", "hdfs"),
+    "postgresql": ("postgresql",), "hive": ("java",), "hive_4": ("java", "hive-4"), "hdfs": ("java", "hdfs"), "java_rest": ("java", "paimon-rest"),
     "browser": ("chromium",), "shared": ("shared",), "s3": ("s3",),
 }  # fmt: skip
 """Session fixtures."""

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from paimon_nb.base.errors import CorruptFile, SourceUnavailable
+from paimon_nb.base.errors import CorruptFile, SourceUnavailable, UnsupportedOperation
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.rest.refusals import Refusal
 from paimon_nb.catalog.rest.transport import Refused, Transport, encode
@@ -164,7 +164,11 @@ class RestApi:
         self._post(f"{self._table(name)}/rollback", body, f"rollback of table {name}")
 
     def tags(self, name: Identifier) -> list[str]:
-        return list(self._paged(f"{self._table(name)}/tags", "tags", f"tags of table {name}"))
+        path, about = f"{self._table(name)}/tags", f"tags of table {name}"
+        tags: list[str] = []
+        for page in self._pages(path, "tags", about, is_new=True):
+            tags += [tag for tag in page if isinstance(tag, str)]
+        return tags
 
     def tag(self, name: Identifier, tag: str) -> JsonObject:
         about = f"tag {tag} of table {name}"
@@ -276,8 +280,14 @@ class RestApi:
             seen.update(fresh)
             yield from fresh
 
-    def _pages(self, path: str, key: str, about: str, missing: str = "") -> Iterator[list[Any]]:
-        """The lists of all pages. Bounded: a server that repeats a page token, or pages on without end, is an error."""
+    def _pages(
+        self, path: str, key: str, about: str, missing: str = "", *, is_new: bool = False
+    ) -> Iterator[list[Any]]:
+        """The lists of all pages. Bounded: a server that repeats a page token, or pages on without end, is an error.
+
+        Args:
+            is_new: whether servers of Paimon 1.3 do not know the path; some of them answer with another resource.
+        """
         token: str | None = None
         tokens: set[str] = set()
         empty = 0
@@ -286,6 +296,12 @@ class RestApi:
             reply = self._get(path, about, params, missing)
             with self._understood(about):
                 node = JsonObject.of(reply, about)
+                if is_new and key not in node.node:
+                    raise UnsupportedOperation(
+                        f"{about}: the catalog server at {self.transport.uri} does not support this",
+                        hint="use a newer server",
+                        server=self.transport.uri,
+                    )
                 page, token = node.get(key, list, []), node.get("nextPageToken", str, None)
             yield page
             empty = 0 if page else empty + 1

@@ -43,6 +43,8 @@ from paimon_nb.fs import FileIO, RootedFileIO, external_roots, open_fs
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
 from paimon_nb.options.table import BRANCH
+from paimon_nb.table.live_files import live_entries
+from paimon_nb.table.publish.partition_changes import partition_changes
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
 
@@ -329,9 +331,16 @@ class RestCatalog(Catalog):
             return []
 
     def partitions(self, name: Identifier) -> list[Mapping[str, Any]]:
-        """The partitions that the server lists: `spec`, `recordCount`, `fileSizeInBytes`, `fileCount` and others."""
+        """The partitions that the server lists: `spec`, `recordCount`, `fileSizeInBytes`, `fileCount` and others.
+
+        From the manifests if the server does not list those of the table, as in Java.
+        """
         with self._named(name.database, name):
-            return self.api.partitions(replace(name, system=None))
+            try:
+                return self.api.partitions(replace(name, system=None))
+            except UnsupportedOperation:
+                store = self.table(name).store
+                return [s.to_node() for s in partition_changes(store, live_entries(store, store.latest()))]
 
     # -- errors
 
