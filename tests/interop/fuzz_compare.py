@@ -79,7 +79,8 @@ def plain(x: Any) -> Any:
     if pa.types.is_dictionary(t):
         return plain(t.value_type and x.dictionary[x.index.as_py()])
     if pa.types.is_date(t):
-        return str(x.cast(pa.string()))
+        text = str(x.cast(pa.string()))
+        return text if text[4] == "-" else f"+{text}"  # a year above 9999
     v = x.as_py()
     if isinstance(v, Decimal):
         return "0" if v == 0 else format(v.normalize(), "f")
