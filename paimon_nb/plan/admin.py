@@ -39,6 +39,8 @@ class SetOption(Statement):
 
 @dataclass(frozen=True, slots=True)
 class ResetOption(Statement):
+    """RESET ['k']; without key resets all settings."""
+
     key: str | None = None
 
 

@@ -53,6 +53,8 @@ class TableDef:
 
 @dataclass(frozen=True, slots=True)
 class CreateCatalog(Statement):
+    """CREATE CATALOG [IF NOT EXISTS] c WITH (...)."""
+
     name: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
     if_not_exists: bool = False
@@ -60,12 +62,16 @@ class CreateCatalog(Statement):
 
 @dataclass(frozen=True, slots=True)
 class DropCatalog(Statement):
+    """DROP CATALOG [IF EXISTS] c."""
+
     name: str = ""
     if_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class CreateDatabase(Statement):
+    """CREATE DATABASE [IF NOT EXISTS] db [COMMENT '...'] [WITH (...)]."""
+
     name: Parts = ()
     if_not_exists: bool = False
     comment: str | None = None
@@ -74,12 +80,16 @@ class CreateDatabase(Statement):
 
 @dataclass(frozen=True, slots=True)
 class AlterDatabase(Statement):
+    """ALTER DATABASE db SET (...)."""
+
     name: Parts = ()
     options: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class DropDatabase(Statement):
+    """DROP DATABASE [IF EXISTS] db [RESTRICT | CASCADE]."""
+
     name: Parts = ()
     if_exists: bool = False
     cascade: bool = False
@@ -87,6 +97,8 @@ class DropDatabase(Statement):
 
 @dataclass(frozen=True, slots=True)
 class CreateTable(Statement):
+    """CREATE [OR REPLACE] [TEMPORARY] TABLE [IF NOT EXISTS] t (...) | LIKE s | AS SELECT ..., and REPLACE TABLE."""
+
     name: Parts = ()
     definition: TableDef = TableDef()
     if_not_exists: bool = False
@@ -102,6 +114,8 @@ class CreateTable(Statement):
 
 @dataclass(frozen=True, slots=True)
 class DropTable(Statement):
+    """DROP [TEMPORARY] TABLE [IF EXISTS] t [PURGE]."""
+
     name: Parts = ()
     if_exists: bool = False
     purge: bool = False
@@ -117,6 +131,8 @@ class Undrop(Statement):
 
 @dataclass(frozen=True, slots=True)
 class CreateView(Statement):
+    """CREATE [OR REPLACE] [TEMPORARY] VIEW [IF NOT EXISTS] v [(columns)] AS SELECT ..."""
+
     name: Parts = ()
     query: Query | None = None
     columns: tuple[str, ...] = ()
@@ -138,6 +154,8 @@ class AlterView(Statement):
 
 @dataclass(frozen=True, slots=True)
 class DropView(Statement):
+    """DROP [TEMPORARY] VIEW [IF EXISTS] v."""
+
     name: Parts = ()
     if_exists: bool = False
     temporary: bool = False
@@ -145,6 +163,8 @@ class DropView(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Truncate(Statement):
+    """TRUNCATE TABLE t [PARTITION (...)]."""
+
     name: Parts = ()
     partition: Mapping[str, str | None] = field(default_factory=dict)
 
@@ -156,6 +176,8 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class AddColumn(Change):
+    """ADD COLUMN path TYPE [FIRST | AFTER c]; `type` as text."""
+
     path: Parts
     type: str
     comment: str | None = None
@@ -167,12 +189,16 @@ class AddColumn(Change):
 
 @dataclass(frozen=True, slots=True)
 class DropColumn(Change):
+    """DROP COLUMN [IF EXISTS] path."""
+
     path: Parts
     if_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RenameColumn(Change):
+    """RENAME COLUMN path TO name."""
+
     path: Parts
     new_name: str
 
@@ -193,17 +219,23 @@ class AlterColumn(Change):
 
 @dataclass(frozen=True, slots=True)
 class SetOptions(Change):
+    """SET ('k' = 'v', ...) or SET TBLPROPERTIES (...)."""
+
     options: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class ResetOptions(Change):
+    """RESET ('k', ...) or UNSET TBLPROPERTIES [IF EXISTS] (...)."""
+
     keys: tuple[str, ...]
     if_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SetComment(Change):
+    """The table's comment; None removes it."""
+
     comment: str | None
 
 
@@ -227,23 +259,31 @@ class SetComputed(Change):
 
 @dataclass(frozen=True, slots=True)
 class RenameTable(Change):
+    """RENAME TO name."""
+
     new_name: Parts
 
 
 @dataclass(frozen=True, slots=True)
 class AddPartition(Change):
+    """ADD [IF NOT EXISTS] PARTITION (...) ..."""
+
     partitions: tuple[Mapping[str, str | None], ...]
     if_not_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class DropPartition(Change):
+    """DROP [IF EXISTS] PARTITION (...) ..."""
+
     partitions: tuple[Mapping[str, str | None], ...]
     if_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class CreateTag(Change):
+    """CREATE [OR REPLACE] TAG name or REPLACE TAG name [AS OF VERSION n] [RETAIN ...]. `snapshot` None: the latest."""
+
     name: str
     snapshot: int | None = None
     retain: str | None = None
@@ -254,18 +294,24 @@ class CreateTag(Change):
 
 @dataclass(frozen=True, slots=True)
 class DeleteTag(Change):
+    """DELETE TAG [IF EXISTS] name, ..."""
+
     names: tuple[str, ...]
     if_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RenameTag(Change):
+    """RENAME TAG name TO name."""
+
     name: str
     new_name: str
 
 
 @dataclass(frozen=True, slots=True)
 class AlterTable(Statement):
+    """ALTER TABLE [IF EXISTS] t with one or more changes."""
+
     name: Parts = ()
     changes: tuple[Change, ...] = ()
     if_exists: bool = False

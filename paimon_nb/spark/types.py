@@ -182,6 +182,7 @@ def spark_arrow_type(t: DataType) -> pa.DataType:
 
 
 def spark_arrow_schema(fields: Iterable[DataField]) -> pa.Schema:
+    """The Arrow schema in which Spark exchanges rows with these columns."""
     return pa.schema([pa.field(f.name, spark_arrow_type(f.type)) for f in fields])
 
 

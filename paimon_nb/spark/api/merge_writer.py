@@ -27,15 +27,19 @@ class PaimonMerge:
         self._condition, self._clauses, self._evolves_schema = condition, list[str](), False
 
     def whenMatched(self, condition: Column | None = None) -> PaimonMerge.Clause:
+        """A clause for target rows that match a source row."""
         return self.Clause(self, "MATCHED", condition)
 
     def whenNotMatched(self, condition: Column | None = None) -> PaimonMerge.Clause:
+        """A clause for source rows that match no target row."""
         return self.Clause(self, "NOT MATCHED", condition)
 
     def whenNotMatchedBySource(self, condition: Column | None = None) -> PaimonMerge.Clause:
+        """A clause for target rows that match no source row."""
         return self.Clause(self, "NOT MATCHED BY SOURCE", condition)
 
     def withSchemaEvolution(self) -> PaimonMerge:
+        """Add columns of the source that the table lacks."""
         self._evolves_schema = True
         return self
 
@@ -71,19 +75,24 @@ class PaimonMerge:
             self._when = f"WHEN {when}" + (f" AND {merge.render(condition)}" if condition is not None else "")
 
         def updateAll(self) -> PaimonMerge:
+            """Set all columns to those of the source row."""
             return self._then("UPDATE SET *")
 
         def update(self, assignments: Mapping[str, Column]) -> PaimonMerge:
+            """Set some columns."""
             render = ", ".join(f"{_column(c)} = {self._merge.render(v)}" for c, v in assignments.items())
             return self._then(f"UPDATE SET {render}")
 
         def delete(self) -> PaimonMerge:
+            """Delete the target row."""
             return self._then("DELETE")
 
         def insertAll(self) -> PaimonMerge:
+            """Insert the source row."""
             return self._then("INSERT *")
 
         def insert(self, assignments: Mapping[str, Column]) -> PaimonMerge:
+            """Insert a row with values of some columns."""
             names = ", ".join(_column(c) for c in assignments)
             return self._then(f"INSERT ({names}) VALUES ({', '.join(map(self._merge.render, assignments.values()))})")
 

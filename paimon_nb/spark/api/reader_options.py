@@ -32,17 +32,20 @@ class OptionsMixin:
         self._captured: dict[str, str] = {}
 
     def format(self, source: str) -> Self:
+        """Set the source, such as "paimon"."""
         self._source = source
         if source.lower() != "paimon":
             cast(_SparkBuilder, super()).format(source)
         return self
 
     def option(self, key: str, value: OptionalPrimitiveType) -> Self:
+        """Set an option of the reader or writer, or a dynamic table option."""
         self._captured[key] = str(value).lower() if isinstance(value, bool) else str(value)
         cast(_SparkBuilder, super()).option(key, value)
         return self
 
     def options(self, **options: OptionalPrimitiveType) -> Self:
+        """Set several options."""
         for key, value in options.items():
             self.option(key, value)
         return self

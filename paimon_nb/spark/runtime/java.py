@@ -44,6 +44,7 @@ class Java:
 
     @property
     def binary(self) -> Path:
+        """The `java` program."""
         return self.home / "bin" / "java"
 
 

@@ -85,6 +85,7 @@ def _with_file_facts(spark: SparkSession, table: Table, found: LocatedRows) -> t
 
 
 def col(name: str) -> Column:
+    """A column by its exact name, which may contain dots."""
     from pyspark.sql import functions as F
 
     return F.col(quote(name))

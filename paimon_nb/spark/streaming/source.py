@@ -83,9 +83,11 @@ class TableStreamSource(DataSource):
         return (*((ROWKIND,) if self.kinds else ()), *self.fields, *ordered)
 
     def schema(self) -> StructType:
+        """The columns of the stream as a Spark schema."""
         return spark_schema(self.changes)
 
     def streamReader(self, schema: StructType) -> TableStreamReader:
+        """The reader of one query."""
         with packed_errors():
             return TableStreamReader(self)
 
@@ -113,12 +115,14 @@ class TableStreamReader(DataSourceStreamReader):
         """Start time of the last micro-batch; None before the first one after a start."""
 
     def initialOffset(self) -> dict[str, Any]:
+        """The start of a new query."""
         with packed_errors():
             position = self._first_position()
             self._position = self._position or position
             return self._offset(position)
 
     def latestOffset(self) -> dict[str, Any]:
+        """The end of the next micro-batch: at the latest snapshot, or before it if a limit is set."""
         with packed_errors():
             newest = newest_position(self.store)
             if self._position is None and self.source.begin == "fresh":
@@ -137,6 +141,7 @@ class TableStreamReader(DataSourceStreamReader):
             return self._offset(start if self._waits_for_rows(start, end) else end)
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        """The inputs of the tasks of a micro-batch."""
         with packed_errors():
             self._check_table(start)
             first, last = _first_offset(start, end), StreamOffset.from_json(end)
@@ -156,10 +161,12 @@ class TableStreamReader(DataSourceStreamReader):
             return [TaskInput(pieces, steps[0].predicate) for pieces in balance(steps, self.source.tasks)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The rows of one task."""
         assert isinstance(partition, TaskInput)
         return _rows(self.source, *pickle.loads(partition.packed))
 
     def commit(self, end: dict[str, Any]) -> None:
+        """Record the progress of the consumer after a micro-batch."""
         with packed_errors():
             self._record.keep(StreamOffset.from_json(end))
 

@@ -173,6 +173,7 @@ class WriteJob:
     full: bool | None = None
 
     def open_writer(self) -> TableWrite:
+        """A writer for this task; close it after use."""
         return TableWrite(self.store, overwrite=self.overwrite, tracked=self.tracked, full=self.full)
 
     def write(self, writer: TableWrite, rows: pa.Table) -> None:
