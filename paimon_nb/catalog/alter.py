@@ -28,9 +28,15 @@ from paimon_nb.plan.ddl import (
     SetOptions,
 )
 
-_INDEX_OF_COLUMN = re.compile(r"file-index\.(?P<kind>[^.]+)\.(?P<column>[^.\[]+)(?P<rest>(\[.*\])?\..+)")
+_FILE_INDEX_OPTION = re.compile(r"file-index\.(?P<kind>[^.]+)\.(?P<column>[^.\[]+)(?P<rest>(\[.*\])?\..+)")
 """`file-index.bitmap.<column>.version`, also `...<column>[key].version`."""
-_FIELD_LISTS = ("bucket-key", "sequence.field", "rowkind.field", "record-level.time-field", "clustering.columns")
+_COLUMN_LIST_OPTIONS = (
+    "bucket-key",
+    "sequence.field",
+    "rowkind.field",
+    "record-level.time-field",
+    "clustering.columns",
+)
 
 
 def apply_changes(schema: TableSchema, changes: Sequence[Change], *, has_data: bool, now_ms: int) -> TableSchema:
@@ -86,7 +92,7 @@ class _Draft:
 
     def edit(self, path: tuple[str, ...], edit: Callable[[list[DataField], int], None]) -> None:
         """Call `edit(siblings, index)` for the field at `path`, at any depth."""
-        self.fields = _edit(self.fields, path, edit, path)
+        self.fields = _edit_field(self.fields, path, edit, path)
 
     def key_columns(self, path: tuple[str, ...]) -> tuple[bool, bool]:
         """Whether the path is a partition key, a primary key."""
@@ -94,57 +100,62 @@ class _Draft:
         return top in self.old.partition_keys, top in self.primary_keys
 
 
-def _edit(
+def _edit_field(
     fields: Sequence[DataField],
     path: tuple[str, ...],
     edit: Callable[[list[DataField], int], None],
-    whole: tuple[str, ...],
+    full_path: tuple[str, ...],
 ) -> list[DataField]:
-    out = list(fields)
-    index = next((i for i, f in enumerate(out) if f.name == path[0]), None)
+    edited = list(fields)
+    index = next((i for i, f in enumerate(edited) if f.name == path[0]), None)
     if index is None:
         raise ColumnNotFound(
-            f"no column {'.'.join(whole)!r}", hint=did_you_mean(path[0], [f.name for f in out]), column=".".join(whole)
+            f"no column {'.'.join(full_path)!r}",
+            hint=did_you_mean(path[0], [f.name for f in edited]),
+            column=".".join(full_path),
         )
     if len(path) == 1:
-        edit(out, index)
+        edit(edited, index)
     else:
-        inside = _edit_type(out[index].type, path[1:], edit, whole)
-        out[index] = replace(out[index], type=inside)
-    return out
+        nested_type = _edit_type(edited[index].type, path[1:], edit, full_path)
+        edited[index] = replace(edited[index], type=nested_type)
+    return edited
 
 
 def _edit_type(
-    t: DataType, path: tuple[str, ...], edit: Callable[[list[DataField], int], None], whole: tuple[str, ...]
+    t: DataType, path: tuple[str, ...], edit: Callable[[list[DataField], int], None], full_path: tuple[str, ...]
 ) -> DataType:
     match t:
         case Row():
-            return replace(t, fields=tuple(_edit(t.fields, path, edit, whole)))
+            return replace(t, fields=tuple(_edit_field(t.fields, path, edit, full_path)))
         case Array() | Multiset() if path[0] == "element":
-            return replace(t, element=_edit_inner(t.element, path[1:], edit, whole))
+            return replace(t, element=_edit_nested(t.element, path[1:], edit, full_path))
         case Map() if path[0] == "value":
-            return replace(t, value=_edit_inner(t.value, path[1:], edit, whole))
+            return replace(t, value=_edit_nested(t.value, path[1:], edit, full_path))
     raise ColumnNotFound(
-        f"no field {'.'.join(whole)!r}",
+        f"no field {'.'.join(full_path)!r}",
         hint="use 'element' for array elements and 'value' for map values",
-        column=".".join(whole),
+        column=".".join(full_path),
     )
 
 
-def _edit_inner(
-    t: DataType, rest: tuple[str, ...], edit: Callable[[list[DataField], int], None], whole: tuple[str, ...]
+def _edit_nested(
+    t: DataType,
+    remaining_path: tuple[str, ...],
+    edit: Callable[[list[DataField], int], None],
+    full_path: tuple[str, ...],
 ) -> DataType:
-    if rest:
-        return _edit_type(t, rest, edit, whole)
-    box = [DataField(0, whole[-1], t)]  # the element, edited like a column
-    edit(box, 0)
-    return box[0].type
+    if remaining_path:
+        return _edit_type(t, remaining_path, edit, full_path)
+    element_field = [DataField(0, full_path[-1], t)]  # the element, edited like a column
+    edit(element_field, 0)
+    return element_field[0].type
 
 
 # -- one function per kind of change
 
 
-def _add(draft: _Draft, change: AddColumn) -> None:
+def _add_column(draft: _Draft, change: AddColumn) -> None:
     name = check_name(change.path[-1], "column")
 
     def insert(siblings: list[DataField]) -> list[DataField]:
@@ -167,7 +178,7 @@ def _add(draft: _Draft, change: AddColumn) -> None:
         if change.first:
             position = 0
         elif change.after is not None:
-            position = _index(siblings, change.after) + 1
+            position = _index_of_field(siblings, change.after) + 1
         elif top_level and TableOptions(draft.options).raw.get("add-column-before-partition") == "true":
             keys = draft.old.partition_keys
             position = min((i for i, f in enumerate(siblings) if f.name in keys), default=position)
@@ -177,7 +188,7 @@ def _add(draft: _Draft, change: AddColumn) -> None:
         draft.fields = insert(draft.fields)
         return
 
-    def into(siblings: list[DataField], index: int) -> None:
+    def insert_into_parent(siblings: list[DataField], index: int) -> None:
         parent = siblings[index].type
         if not isinstance(parent, Row):
             raise SchemaChangeError(
@@ -186,13 +197,13 @@ def _add(draft: _Draft, change: AddColumn) -> None:
             )
         siblings[index] = replace(siblings[index], type=replace(parent, fields=tuple(insert(list(parent.fields)))))
 
-    draft.edit(change.path[:-1], into)
+    draft.edit(change.path[:-1], insert_into_parent)
 
 
-def _drop(draft: _Draft, change: DropColumn) -> None:
-    partition, primary = draft.key_columns(change.path)
-    if partition or primary:
-        kind = "partition" if partition else "primary"
+def _drop_column(draft: _Draft, change: DropColumn) -> None:
+    is_partition_key, is_primary_key = draft.key_columns(change.path)
+    if is_partition_key or is_primary_key:
+        kind = "partition" if is_partition_key else "primary"
         raise SchemaChangeError(
             f"cannot drop {kind} key column {change.path[0]!r}", hint="keys are fixed; create a new table"
         )
@@ -211,7 +222,7 @@ def _drop(draft: _Draft, change: DropColumn) -> None:
             raise
 
 
-def _rename(draft: _Draft, change: RenameColumn) -> None:
+def _rename_column(draft: _Draft, change: RenameColumn) -> None:
     new = check_name(change.new_name, "column")
     if draft.key_columns(change.path)[0]:
         raise SchemaChangeError(
@@ -233,54 +244,56 @@ def _rename(draft: _Draft, change: RenameColumn) -> None:
 def _rename_in_options(options: Mapping[str, str], old: str, new: str) -> dict[str, str]:
     """The options with a renamed column: bucket-key, sequence.field, fields.<old>.*, sequence groups, indexes."""
 
-    def in_list(text: str) -> str:
-        return ",".join(new if part.strip() == old else part for part in text.split(","))
+    def rename_in_list(names_text: str) -> str:
+        return ",".join(new if part.strip() == old else part for part in names_text.split(","))
 
-    out: dict[str, str] = {}
+    renamed: dict[str, str] = {}
     for key, value in options.items():
-        if key in _FIELD_LISTS:
-            value = in_list(value)
+        if key in _COLUMN_LIST_OPTIONS:
+            value = rename_in_list(value)
         elif key.startswith("fields.") and key.count(".") >= 2:
             names, _, aspect = key.removeprefix("fields.").rpartition(".")
-            key = f"fields.{in_list(names)}.{aspect}"
+            key = f"fields.{rename_in_list(names)}.{aspect}"
             if aspect == "sequence-group":
-                value = in_list(value)
+                value = rename_in_list(value)
         elif key.startswith("file-index.") and key.endswith(".columns"):
-            value = ",".join(_rename_indexed(part, old, new) for part in value.split(","))
-        elif (index := _INDEX_OF_COLUMN.fullmatch(key)) and index["column"] == old:
+            value = ",".join(_rename_indexed_column(part, old, new) for part in value.split(","))
+        elif (index := _FILE_INDEX_OPTION.fullmatch(key)) and index["column"] == old:
             key = f"file-index.{index['kind']}.{new}{index['rest']}"
-        out[key] = value
-    return out
+        renamed[key] = value
+    return renamed
 
 
-def _rename_indexed(text: str, old: str, new: str) -> str:
+def _rename_indexed_column(indexed_column: str, old: str, new: str) -> str:
     """`c`, or `c[key]` for one key of a map."""
-    column, bracket, rest = text.strip().partition("[")
-    return new + bracket + rest if column == old else text
+    column, bracket, map_key = indexed_column.strip().partition("[")
+    return new + bracket + map_key if column == old else indexed_column
 
 
 def _check_not_in_options(draft: _Draft, column: str) -> None:
     """Raises SchemaChangeError if an option uses the column: every later write would fail."""
     before = draft.options
-    named = [k for k, v in before.items() if _rename_in_options({k: v}, column, column + "'") != {k: v}]
-    if named:
+    options_with_column = [k for k, v in before.items() if _rename_in_options({k: v}, column, column + "'") != {k: v}]
+    if options_with_column:
         raise SchemaChangeError(
-            f"cannot drop column {column!r}: option {named[0]!r} uses it",
+            f"cannot drop column {column!r}: option {options_with_column[0]!r} uses it",
             hint="RESET or change the option first, in the same ALTER TABLE or an earlier one",
-            options=named,
+            options=options_with_column,
         )
 
 
-def _alter(draft: _Draft, change: AlterColumn) -> None:
-    partition, primary = draft.key_columns(change.path)
+def _alter_column(draft: _Draft, change: AlterColumn) -> None:
+    is_partition_key, is_primary_key = draft.key_columns(change.path)
     options = TableOptions(draft.options)
 
     def modify(siblings: list[DataField], index: int) -> None:
         field = siblings[index]
         if change.type is not None:
-            field = replace(field, type=_retyped(draft, field, change, partition or primary, options))
+            field = replace(
+                field, type=_changed_type(draft, field, change, is_partition_key or is_primary_key, options)
+            )
         if change.nullable is not None and change.nullable != field.type.nullable:
-            if primary or partition:
+            if is_primary_key or is_partition_key:
                 raise SchemaChangeError(
                     f"cannot change nullability of key column {field.name!r}", hint="keys are fixed"
                 )
@@ -299,7 +312,7 @@ def _alter(draft: _Draft, change: AlterColumn) -> None:
                     f"column {field.name!r} cannot be placed after itself", hint="name another column"
                 )
             del siblings[index]
-            siblings.insert(0 if change.first else _index(siblings, change.after or "") + 1, field)
+            siblings.insert(0 if change.first else _index_of_field(siblings, change.after or "") + 1, field)
 
     draft.edit(change.path, modify)
 
@@ -313,36 +326,38 @@ def _check_nulls(field: DataField, nullable: bool, options: TableOptions) -> Non
         )
 
 
-def _retyped(draft: _Draft, field: DataField, change: AlterColumn, is_key: bool, options: TableOptions) -> DataType:
-    new = parse_type(change.type or "")
+def _changed_type(
+    draft: _Draft, field: DataField, change: AlterColumn, is_key: bool, options: TableOptions
+) -> DataType:
+    new_type = parse_type(change.type or "")
     if change.nullable is None and "NOT NULL" not in (change.type or "").upper():
-        new = new.with_nullable(field.type.nullable)
-    if new == field.type:
-        return new
-    _check_nulls(field, new.nullable, options)
-    if is_key and new.bare() != field.type.bare():
+        new_type = new_type.with_nullable(field.type.nullable)
+    if new_type == field.type:
+        return new_type
+    _check_nulls(field, new_type.nullable, options)
+    if is_key and new_type.bare() != field.type.bare():
         raise SchemaChangeError(
             f"cannot change the type of key column {field.name!r}",
             hint="rows would move to other buckets; create a new table",
         )
     explicit = options.raw.get("disable-explicit-type-casting", "false") != "true"
-    if not may_change(field.type, new, allow_explicit=explicit):
+    if not may_change(field.type, new_type, allow_explicit=explicit):
         raise SchemaChangeError(
-            f"column {field.name!r} cannot change from {field.type} to {new}",
+            f"column {field.name!r} cannot change from {field.type} to {new_type}",
             hint="add a new column and copy the values",
         )
-    return _keep_ids(field.type, new, draft.next_id)
+    return _keep_ids(field.type, new_type, draft.next_id)
 
 
 def _keep_ids(old: DataType, new: DataType, next_id: Callable[[], int]) -> DataType:
     """Keeps the ids of nested fields by name, so that old files stay readable; new fields get new ids."""
     match old, new:
         case (Row(), Row()):
-            known = {f.name: f for f in old.fields}
+            old_fields = {f.name: f for f in old.fields}
 
             def with_id(f: DataField) -> DataField:
-                if (before := known.get(f.name)) is not None:
-                    return replace(f, id=before.id, type=_keep_ids(before.type, f.type, next_id))
+                if (old_field := old_fields.get(f.name)) is not None:
+                    return replace(f, id=old_field.id, type=_keep_ids(old_field.type, f.type, next_id))
                 return replace(f, id=next_id(), type=renumbered(f.type, next_id))
 
             return replace(new, fields=tuple(map(with_id, new.fields)))
@@ -370,14 +385,16 @@ _KEYS = ("primary-key", "partition")
 
 def _set_keys(draft: _Draft, key: str, value: str) -> None:
     """Keys of a table without keys and without snapshots. Raises FixedOption: it has some."""
-    names = parse_names(value)
-    before = tuple(draft.primary_keys) if key == "primary-key" else draft.partition_keys
-    if before and before != names:
-        raise FixedOption(f"the {key.replace('-', ' ')} is ({', '.join(before)})", hint="make a new table", option=key)
+    new_keys = parse_names(value)
+    current_keys = tuple(draft.primary_keys) if key == "primary-key" else draft.partition_keys
+    if current_keys and current_keys != new_keys:
+        raise FixedOption(
+            f"the {key.replace('-', ' ')} is ({', '.join(current_keys)})", hint="make a new table", option=key
+        )
     if key == "primary-key":
-        draft.primary_keys = list(names)
+        draft.primary_keys = list(new_keys)
     else:
-        draft.partition_keys = names
+        draft.partition_keys = new_keys
     draft.fields = with_keys(draft.fields, draft.partition_keys, draft.primary_keys)
 
 
@@ -422,7 +439,7 @@ def _set_comment(draft: _Draft, change: SetComment) -> None:
     draft.comment = change.comment
 
 
-def _index(siblings: Sequence[DataField], name: str) -> int:
+def _index_of_field(siblings: Sequence[DataField], name: str) -> int:
     for i, field in enumerate(siblings):
         if field.name == name:
             return i
@@ -430,10 +447,10 @@ def _index(siblings: Sequence[DataField], name: str) -> int:
 
 
 _APPLY: Mapping[type[Change], Callable[..., None]] = {
-    AddColumn: _add,
-    DropColumn: _drop,
-    RenameColumn: _rename,
-    AlterColumn: _alter,
+    AddColumn: _add_column,
+    DropColumn: _drop_column,
+    RenameColumn: _rename_column,
+    AlterColumn: _alter_column,
     SetOptions: _set_options,
     ResetOptions: _reset_options,
     SetComment: _set_comment,

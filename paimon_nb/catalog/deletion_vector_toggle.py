@@ -21,7 +21,7 @@ def check_deletion_vector_toggle(before: TableSchema, after: TableSchema, store:
     before_enabled, after_enabled = (TableOptions(s.options).deletion_vectors for s in (before, after))
     if before_enabled == after_enabled:
         return
-    found = _unmerged(store) if after_enabled else _deletion_vector_files(store)
+    found = _first_unmerged_bucket(store) if after_enabled else _deletion_vector_files(store)
     if found is not None:
         raise FixedOption(
             f"{KEY!r} cannot be {'enabled' if after_enabled else 'disabled'} yet: {found}",
@@ -30,7 +30,7 @@ def check_deletion_vector_toggle(before: TableSchema, after: TableSchema, store:
         )
 
 
-def _unmerged(store: TableStore) -> str | None:
+def _first_unmerged_bucket(store: TableStore) -> str | None:
     """The bucket where a row may have several versions, or be invisible on level 0."""
     if not store.has_keys:
         return None
@@ -44,9 +44,9 @@ def _unmerged(store: TableStore) -> str | None:
 
 def _deletion_vector_files(store: TableStore) -> str | None:
     """The number of files with deletion vectors."""
-    marks = [i for i in index_entries(store, store.latest()) if i.index_type == DELETION_VECTORS]
+    vector_indexes = [i for i in index_entries(store, store.latest()) if i.index_type == DELETION_VECTORS]
     return (
-        f"{sum(i.row_count for i in marks)} data files have rows that are only marked as deleted by deletion vectors"
-        if marks
+        f"{sum(i.row_count for i in vector_indexes)} data files have rows that are only marked as deleted by deletion vectors"
+        if vector_indexes
         else None
     )

@@ -14,23 +14,23 @@ from paimon_nb.fs import open_fs
 DEFAULT_WAREHOUSE = "warehouse"
 
 
-def _filesystem(name: str, options: Mapping[str, str]) -> Catalog:
+def _open_filesystem_catalog(name: str, options: Mapping[str, str]) -> Catalog:
     warehouse = options.get("warehouse") or DEFAULT_WAREHOUSE
     return FilesystemCatalog(name, warehouse, options, open_fs(warehouse, options))
 
 
-def _memory(name: str, options: Mapping[str, str]) -> Catalog:
+def _open_memory_catalog(name: str, options: Mapping[str, str]) -> Catalog:
     warehouse = options.get("warehouse") or f"memory:/{name}"
     return FilesystemCatalog(name, warehouse, options, open_fs(warehouse, options))
 
 
-def _jdbc(name: str, options: Mapping[str, str]) -> Catalog:
+def _open_jdbc(name: str, options: Mapping[str, str]) -> Catalog:
     from paimon_nb.catalog.jdbc import open_jdbc_catalog
 
     return open_jdbc_catalog(name, options)
 
 
-def _hive(name: str, options: Mapping[str, str]) -> Catalog:
+def _open_hive(name: str, options: Mapping[str, str]) -> Catalog:
     from paimon_nb.catalog.hive import open_hive_catalog
 
     return open_hive_catalog(name, options)
@@ -45,10 +45,10 @@ def _rest(name: str, options: Mapping[str, str]) -> Catalog:
 METASTORES: Registry[Callable[[str, Mapping[str, str]], Catalog]] = Registry(
     "metastore",
     {
-        "filesystem": _filesystem,
-        "memory": _memory,
-        "hive": _hive,
-        "jdbc": _jdbc,
+        "filesystem": _open_filesystem_catalog,
+        "memory": _open_memory_catalog,
+        "hive": _open_hive,
+        "jdbc": _open_jdbc,
         "rest": _rest,
     },
 )
@@ -64,7 +64,7 @@ def open_catalog(name: str, options: Mapping[str, str]) -> Catalog:
     """
     kind = options.get("type", "paimon")
     if kind == "generic_in_memory":
-        return _memory(name, options)
+        return _open_memory_catalog(name, options)
     if kind not in ("paimon", "paimon-generic"):
         raise BadOptionValue(
             f"unsupported catalog type {kind!r}", hint="use 'type' = 'paimon'", option="type", value=kind

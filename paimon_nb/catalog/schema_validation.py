@@ -35,20 +35,20 @@ def check_schema(schema: TableSchema) -> None:
     """
     validate_table_options(schema.options)
     options = TableOptions(schema.options)
-    _column_names(schema)
-    _defaults(schema)
-    _file_format(schema, options)
-    _buckets(schema, options)
+    _check_column_names(schema)
+    _check_default_values(schema)
+    _check_file_format(schema, options)
+    _check_bucket_options(schema, options)
     parse_travel(options)
-    _named_columns(schema, options)
-    _sequence(schema, options)
+    _check_named_columns(schema, options)
+    _check_sequence_fields(schema, options)
     if schema.primary_keys:
         MergeSpec.of(schema, options)
-        _aggregates(schema, options)
+        _check_aggregate_functions(schema, options)
     else:
-        _append_only(options)
-    _time_columns(schema, options)
-    _row_tracking(schema, options)
+        _check_append_only(options)
+    _check_time_columns(schema, options)
+    _check_row_tracking(schema, options)
     # Options may be set one by one: the file system is checked when a file is written.
     if options.get(opt.DATA_FILE_EXTERNAL_PATHS_STRATEGY) != "specific-fs" or options.has(
         opt.DATA_FILE_EXTERNAL_PATHS_SPECIFIC_FS
@@ -78,7 +78,7 @@ def check_fallback(schema: TableSchema, branches: BranchDirectory) -> None:
     """Raises BadOptionValue if the fallback branch does not exist."""
     name = TableOptions(schema.options).get(opt.SCAN_FALLBACK_BRANCH)
     if name and not branches.exists(name):
-        _refuse(
+        _refuse_option(
             opt.SCAN_FALLBACK_BRANCH.key, f"the table has no branch {name!r}", "create it with CALL sys.create_branch"
         )
 
@@ -86,31 +86,31 @@ def check_fallback(schema: TableSchema, branches: BranchDirectory) -> None:
 def check_no_fallback(schema: TableSchema) -> None:
     """Refuse any fallback branch of a table that is made now: it has no branch yet. Raises BadOptionValue."""
     if name := TableOptions(schema.options).get(opt.SCAN_FALLBACK_BRANCH):
-        _refuse(
+        _refuse_option(
             opt.SCAN_FALLBACK_BRANCH.key,
             f"a new table has no branch {name!r}",
             "CALL sys.create_branch, then ALTER TABLE ... SET",
         )
 
 
-def _refuse(key: str, why: str, hint: str) -> NoReturn:
+def _refuse_option(key: str, why: str, hint: str) -> NoReturn:
     raise BadOptionValue(f"option {key!r}: {why}", hint=hint, option=key)
 
 
-def _column(schema: TableSchema, key: str, name: str) -> DataField:
+def _existing_column(schema: TableSchema, key: str, name: str) -> DataField:
     if name not in schema.names:
         hint = did_you_mean(name, schema.names) or f"columns: {', '.join(schema.names)}"
-        _refuse(key, f"column {name!r} does not exist", hint)
+        _refuse_option(key, f"column {name!r} does not exist", hint)
     return schema.field(name)
 
 
-def _column_names(schema: TableSchema) -> None:
+def _check_column_names(schema: TableSchema) -> None:
     for name in schema.names:
         if name in _SYSTEM_COLUMNS or name.startswith(_KEY_PREFIX):
             raise SchemaMismatch(f"column name {name!r} is reserved by Paimon", hint="rename the column", column=name)
 
 
-def _defaults(schema: TableSchema) -> None:
+def _check_default_values(schema: TableSchema) -> None:
     """A default is text that can be cast to the column's type; like Java, functions are not allowed."""
     for field in schema.fields:
         if field.default_value is None:
@@ -127,92 +127,94 @@ def _defaults(schema: TableSchema) -> None:
             ) from None  # fmt: skip
 
 
-def _file_format(schema: TableSchema, options: TableOptions) -> None:
+def _check_file_format(schema: TableSchema, options: TableOptions) -> None:
     if options.get(opt.FILE_FORMAT) == "avro":
         for field in schema.fields:
             if field.type.holds(is_nano):
                 why = f"Avro supports at most microseconds, but column {field.name!r} is {field.type.bare()}"
-                _refuse(opt.FILE_FORMAT.key, why, "use 'parquet' or 'orc', or a precision of 6")
+                _refuse_option(opt.FILE_FORMAT.key, why, "use 'parquet' or 'orc', or a precision of 6")
 
 
-def _buckets(schema: TableSchema, options: TableOptions) -> None:
+def _check_bucket_options(schema: TableSchema, options: TableOptions) -> None:
     key, count = opt.BUCKET_KEY.key, options.get(opt.BUCKET)
     names = [n for n in options.raw.get(key, "").split(",") if n.strip()]
     for name in names:
-        field = _column(schema, key, name)
+        field = _existing_column(schema, key, name)
         if name in schema.partition_keys:
-            _refuse(key, f"{name!r} is a partition key, which is constant in a partition", "remove it")
+            _refuse_option(key, f"{name!r} is a partition key, which is constant in a partition", "remove it")
         if schema.primary_keys and name not in schema.primary_keys:
-            _refuse(
+            _refuse_option(
                 key,
                 f"{name!r} is not in the primary key, so rows of one key could be in several buckets",
                 "use primary-key columns",
             )
         if field.type.root in _NESTED:
-            _refuse(key, f"{name!r} is {field.type.bare()}", "use columns of atomic types")
+            _refuse_option(key, f"{name!r} is {field.type.bare()}", "use columns of atomic types")
     if count == -1:
         if names:
-            _refuse(key, "bucket = -1 needs no key", "set a number of buckets, or remove bucket-key")
+            _refuse_option(key, "bucket = -1 needs no key", "set a number of buckets, or remove bucket-key")
         if not schema.primary_keys and opt.FULL_COMPACTION_DELTA_COMMITS.key in options.raw:
-            _refuse(
+            _refuse_option(
                 opt.FULL_COMPACTION_DELTA_COMMITS.key, "a table without keys and buckets has no levels", "remove it"
             )
     elif not schema.primary_keys:
         if count < 1:
-            _refuse(opt.BUCKET.key, f"{count} needs a primary key", "use -1, or a number and 'bucket-key'")
+            _refuse_option(opt.BUCKET.key, f"{count} needs a primary key", "use -1, or a number and 'bucket-key'")
         if not names:
-            _refuse(
+            _refuse_option(
                 opt.BUCKET.key, "a table without a primary key needs a bucket-key", "set 'bucket-key', or bucket = -1"
             )
 
 
-def _named_columns(schema: TableSchema, options: TableOptions) -> None:
+def _check_named_columns(schema: TableSchema, options: TableOptions) -> None:
     """Checks columns in option keys `fields.<a>,<b>.<aspect>` and in option values."""
     for key in options.raw:
         if key.startswith("fields."):
             for name in key.split(".")[1].split(","):
                 if name != "default-aggregate-function":
-                    _column(schema, key, name)
+                    _existing_column(schema, key, name)
     for option in (opt.ROWKIND_FIELD, opt.RECORD_LEVEL_TIME_FIELD):
         if name := options.get(option):
-            _column(schema, option.key, name)
+            _existing_column(schema, option.key, name)
     upsert = [n for n in options.raw.get(opt.UPSERT_KEY.key, "").split(",") if n]
     for name in upsert:
-        kind = _column(schema, opt.UPSERT_KEY.key, name).type
+        kind = _existing_column(schema, opt.UPSERT_KEY.key, name).type
         if kind.root in _NESTED:
-            _refuse(opt.UPSERT_KEY.key, f"{name!r} is {kind.bare()}", "use columns of atomic types")
+            _refuse_option(opt.UPSERT_KEY.key, f"{name!r} is {kind.bare()}", "use columns of atomic types")
     if upsert and schema.primary_keys:
-        _refuse(opt.UPSERT_KEY.key, "the table has a primary key", "remove it")
+        _refuse_option(opt.UPSERT_KEY.key, "the table has a primary key", "remove it")
 
 
-def _sequence(schema: TableSchema, options: TableOptions) -> None:
+def _check_sequence_fields(schema: TableSchema, options: TableOptions) -> None:
     key, names = opt.SEQUENCE_FIELD.key, options.names(opt.SEQUENCE_FIELD)
     for name in names:
-        _column(schema, key, name)
+        _existing_column(schema, key, name)
         if options.field(name, "aggregate-function"):
-            _refuse(
+            _refuse_option(
                 key,
                 f"{name!r} has an aggregate function",
                 "the row with the highest sequence wins; remove the function",
             )
         if names.count(name) > 1:
-            _refuse(key, f"duplicate column {name!r}", "name it once")
+            _refuse_option(key, f"duplicate column {name!r}", "name it once")
     if names and options.merge_engine == "first-row":
-        _refuse(key, "merge engine first-row keeps the first row by arrival", "remove it, or use another merge engine")
+        _refuse_option(
+            key, "merge engine first-row keeps the first row by arrival", "remove it, or use another merge engine"
+        )
     if names and schema.is_cross_partition:
-        _refuse(key, "the primary key lacks partition columns", "add them to the key, or remove sequence.field")
+        _refuse_option(key, "the primary key lacks partition columns", "add them to the key, or remove sequence.field")
     for name in options.raw:
         if name.startswith("fields.") and name.endswith(".sequence-group"):
             for column in name.removeprefix("fields.").removesuffix(".sequence-group").split(","):
                 if options.field(column, "aggregate-function"):
-                    _refuse(
+                    _refuse_option(
                         name,
                         f"{column!r} has an aggregate function",
                         "the row with the highest sequence wins; remove the function",
                     )
 
 
-def _aggregates(schema: TableSchema, options: TableOptions) -> None:
+def _check_aggregate_functions(schema: TableSchema, options: TableOptions) -> None:
     if options.merge_engine not in ("aggregation", "partial-update"):
         return
     default = options.get(opt.FIELDS_DEFAULT_AGGREGATE_FUNCTION)
@@ -221,49 +223,51 @@ def _aggregates(schema: TableSchema, options: TableOptions) -> None:
         if function and function not in AGGREGATES:
             key = f"fields.{name}.aggregate-function"
             hint = did_you_mean(function, AGGREGATES) or f"known: {', '.join(sorted(AGGREGATES))}"
-            _refuse(key, f"unknown aggregate function {function!r}", hint)
+            _refuse_option(key, f"unknown aggregate function {function!r}", hint)
 
 
-def _append_only(options: TableOptions) -> None:
+def _check_append_only(options: TableOptions) -> None:
     if options.changelog_producer != "none":
-        _refuse(opt.CHANGELOG_PRODUCER.key, "a table without a primary key has no changelog", "remove it")
+        _refuse_option(opt.CHANGELOG_PRODUCER.key, "a table without a primary key has no changelog", "remove it")
     if options.get(opt.STREAMING_READ_OVERWRITE):
-        _refuse(
+        _refuse_option(
             opt.STREAMING_READ_OVERWRITE.key, "the table has no primary key", "use 'streaming-read-append-overwrite'"
         )
 
 
-def _time_columns(schema: TableSchema, options: TableOptions) -> None:
+def _check_time_columns(schema: TableSchema, options: TableOptions) -> None:
     if opt.PARTITION_EXPIRATION_TIME.key in options.raw and not schema.partition_keys:
-        _refuse(opt.PARTITION_EXPIRATION_TIME.key, "the table has no partitions", "remove it")
+        _refuse_option(opt.PARTITION_EXPIRATION_TIME.key, "the table has no partitions", "remove it")
     name = options.get(opt.RECORD_LEVEL_TIME_FIELD)
     if name and schema.field(name).type.root not in _TIME_TYPES:
         kind = schema.field(name).type.bare()
-        _refuse(opt.RECORD_LEVEL_TIME_FIELD.key, f"{name!r} is {kind}", "use an INT, BIGINT or TIMESTAMP column")
+        _refuse_option(opt.RECORD_LEVEL_TIME_FIELD.key, f"{name!r} is {kind}", "use an INT, BIGINT or TIMESTAMP column")
 
 
-def _row_tracking(schema: TableSchema, options: TableOptions) -> None:
+def _check_row_tracking(schema: TableSchema, options: TableOptions) -> None:
     tracking, evolution = opt.ROW_TRACKING_ENABLED, opt.DATA_EVOLUTION_ENABLED
     for option in (tracking, opt.CLUSTERING_INCREMENTAL):
         if options.get(option):
             if schema.primary_keys:
-                _refuse(option.key, "the table has a primary key", "remove it")
+                _refuse_option(option.key, "the table has a primary key", "remove it")
             if options.get(opt.BUCKET) != -1:
-                _refuse(option.key, "the table has buckets", "use bucket = -1")
+                _refuse_option(option.key, "the table has buckets", "use bucket = -1")
     merging = opt.BRANCH_MERGE_ENABLED
     if options.get(merging):
         if schema.primary_keys:
-            _refuse(
+            _refuse_option(
                 merging.key, "the table has a primary key", "remove it, or use fast_forward to replace the main branch"
             )
-        for other, on in (
+        for other, is_enabled in (
             (opt.DELETION_VECTORS_ENABLED, options.deletion_vectors),
             (evolution, options.get(evolution)),
         ):
-            if on:
-                _refuse(merging.key, f"it cannot be combined with {other.key!r}", "keep one of them")
+            if is_enabled:
+                _refuse_option(merging.key, f"it cannot be combined with {other.key!r}", "keep one of them")
     if options.get(evolution):
         if not options.get(tracking):
-            _refuse(evolution.key, "it needs row ids", f"also set {tracking.key!r}")
+            _refuse_option(evolution.key, "it needs row ids", f"also set {tracking.key!r}")
         if options.get(opt.CLUSTERING_INCREMENTAL):
-            _refuse(evolution.key, f"it cannot be combined with {opt.CLUSTERING_INCREMENTAL.key!r}", "keep one of them")
+            _refuse_option(
+                evolution.key, f"it cannot be combined with {opt.CLUSTERING_INCREMENTAL.key!r}", "keep one of them"
+            )

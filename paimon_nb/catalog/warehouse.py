@@ -129,7 +129,7 @@ class WarehouseCatalog(Catalog):
             raise self._no_table(name) from None
 
     def create_table(self, name: Identifier, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
-        if self._create_files_and_entry(name, self._checked(name, schema)):
+        if self._create_files_and_entry(name, self._checked_new_schema(name, schema)):
             self.has_created = True
             return True
         if if_not_exists:
@@ -137,7 +137,7 @@ class WarehouseCatalog(Catalog):
         raise AlreadyExists(f"table {name} exists already", hint="add IF NOT EXISTS, or drop it first", name=str(name))
 
     def replace_table(self, name: Identifier, schema: TableSchema, *, create: bool = True) -> bool:
-        schema = self._checked(name, schema)  # before the old table is dropped
+        schema = self._checked_new_schema(name, schema)  # before the old table is dropped
         replaced = self.drop_table(name, if_exists=create)
         if not self._create_files_and_entry(name, schema):
             raise AlreadyExists(
@@ -146,7 +146,7 @@ class WarehouseCatalog(Catalog):
         self.has_created = True
         return replaced
 
-    def _checked(self, name: Identifier, schema: TableSchema) -> TableSchema:
+    def _checked_new_schema(self, name: Identifier, schema: TableSchema) -> TableSchema:
         """The schema of a new table with catalog defaults. Raises if it is not allowed."""
         if name.system or name.branch != MAIN_BRANCH:
             raise InvalidName(f"{name} names a system table or branch", hint="use a plain table name in CREATE TABLE")
@@ -221,16 +221,16 @@ class WarehouseCatalog(Catalog):
             fs.delete_tree(path)
         elif fs.exists(path):
             # Moved, not deleted, so that UNDROP TABLE can restore it.
-            fs.make_dirs(self._trash(name.database))
+            fs.make_dirs(self._trash_path(name.database))
             stored_name = self.metastore.stored_name(name).table
-            fs.move(path, posixpath.join(self._trash(name.database), f"{stored_name}@{clock.now_ms()}"))
+            fs.move(path, posixpath.join(self._trash_path(name.database), f"{stored_name}@{clock.now_ms()}"))
         return True
 
     def undrop_table(self, name: Identifier) -> None:
         stored_name = self.metastore.stored_name(name).table
         dropped = [
             s
-            for s in self.fs.list(self._trash(name.database))
+            for s in self.fs.list(self._trash_path(name.database))
             if s.is_dir and s.name.rpartition("@")[0] == stored_name and s.name.rpartition("@")[2].isdecimal()
         ]
         if not dropped:
@@ -294,15 +294,15 @@ class WarehouseCatalog(Catalog):
             if latest is None:
                 raise self._no_table(name)
             has_data = store.snapshots.latest_id() is not None
-            changed = apply_changes(latest, changes, has_data=has_data, now_ms=clock.now_ms())
-            check_fallback(changed, store.branches)
-            check_deletion_vector_toggle(latest, changed, store)
-            if changed is latest:
-                return changed
-            if store.schemas.create(changed):
+            new_schema = apply_changes(latest, changes, has_data=has_data, now_ms=clock.now_ms())
+            check_fallback(new_schema, store.branches)
+            check_deletion_vector_toggle(latest, new_schema, store)
+            if new_schema is latest:
+                return new_schema
+            if store.schemas.create(new_schema):
                 if name.branch == MAIN_BRANCH:
                     self.metastore.alter_table(name, store.schemas)
-                return changed
+                return new_schema
         raise CommitGaveUp(
             f"table {name}: other writers changed the schema {_MAX_ALTER_ATTEMPTS} times", hint="try again"
         )
@@ -318,21 +318,21 @@ class WarehouseCatalog(Catalog):
             name = Identifier(database, table)
             if not self.metastore.has_database(database):
                 raise self._no_database(database)
-            return [name] if self._repaired(name) else []
+            return [name] if self._repair_entry(name) else []
         self.metastore.add_database(database)
         path = self.metastore.database_path(database)
         tables = [s.name for s in self._files(path).list(path) if s.is_dir and not s.name.startswith(".")]
         return [
             Identifier(database, t)
             for t in tables
-            if self._has_schema(Identifier(database, t)) and self._repaired(Identifier(database, t))
+            if self._has_schema(Identifier(database, t)) and self._repair_entry(Identifier(database, t))
         ]
 
     def _has_schema(self, name: Identifier) -> bool:
         path = self.table_path(name)
         return bool(SchemaDirectory(self._files(path), path).ids())
 
-    def _repaired(self, name: Identifier) -> bool:
+    def _repair_entry(self, name: Identifier) -> bool:
         """Whether the metastore entry was added or changed. Always synchronises partitions."""
         from paimon_nb.table.live_files import live_entries
 
@@ -365,7 +365,7 @@ class WarehouseCatalog(Catalog):
         fs = self._files(path)
         return fs if self._lock_of is None else LockedFileIO(fs, self._lock_of(name))
 
-    def _trash(self, database: str) -> str:
+    def _trash_path(self, database: str) -> str:
         stored_name = self.metastore.stored_name(Identifier(check_name(database, "database"), "t")).database
         return posixpath.join(self.warehouse, TRASH, stored_name + DB_SUFFIX)
 

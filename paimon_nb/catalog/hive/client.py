@@ -47,22 +47,22 @@ class HiveMetastoreClient:
     @classmethod
     def of(cls, settings: Mapping[str, str], connections: int) -> HiveMetastoreClient:
         """From Hive's settings. Raises BadOptionValue: no address. UnsupportedOperation: it needs Kerberos or TLS."""
-        addresses = tuple(_address(text.strip()) for text in settings.get(URIS, "").split(",") if text.strip())
+        addresses = tuple(_parse_address(text.strip()) for text in settings.get(URIS, "").split(",") if text.strip())
         if not addresses:
             raise BadOptionValue(
                 "a catalog of metastore 'hive' needs the metastore's address",
                 hint="'uri' = 'thrift://host:9083', or 'hive-conf-dir' with a hive-site.xml that has hive.metastore.uris",
                 option="uri",
             )
-        if _true(settings, "hive.metastore.sasl.enabled") or _true(settings, "hive.metastore.use.SSL"):
+        if _is_true(settings, "hive.metastore.sasl.enabled") or _is_true(settings, "hive.metastore.use.SSL"):
             raise UnsupportedOperation(
                 "Hive metastores with Kerberos or TLS are not supported",
                 hint="use a tunnel, or use 'metastore' = 'filesystem' on the same warehouse",
             )
         return cls(
             addresses,
-            _true(settings, "hive.metastore.thrift.framed.transport.enabled"),
-            _true(settings, "hive.metastore.thrift.compact.protocol.enabled"),
+            _is_true(settings, "hive.metastore.thrift.framed.transport.enabled"),
+            _is_true(settings, "hive.metastore.thrift.compact.protocol.enabled"),
             connections=max(1, connections),
         )
 
@@ -73,34 +73,34 @@ class HiveMetastoreClient:
             NotFound, Exists, Refused: the metastore rejected the call.
             SourceUnavailable: the metastore does not answer.
         """
-        return self._run(call, arguments, retry=True)
+        return self._call(call, arguments, retry=True)
 
     def execute(self, call: str, *arguments: Any) -> Any:
         """The result of a call that changes something; never sent twice. Raises as `query`; StoreError: the reply was lost."""
-        return self._run(call, arguments, retry=False)
+        return self._call(call, arguments, retry=False)
 
-    def _run(self, call: str, arguments: tuple[Any, ...], retry: bool) -> Any:
+    def _call(self, call: str, arguments: tuple[Any, ...], retry: bool) -> Any:
         from thrift.Thrift import TApplicationException, TException
         from thrift.transport.TTransport import TTransportException
 
-        broken = (TTransportException, OSError, EOFError)
-        pool = _pool(self, os.getpid())
+        connection_errors = (TTransportException, OSError, EOFError)
+        pool = _connection_pool(self, os.getpid())
         while True:
             slot = pool.take()
             try:
-                fresh = slot.client is None
+                is_new_connection = slot.client is None
                 if slot.client is None:
                     slot.client = self._connect()
                 elif not retry:  # an idle connection may be closed: check it before the call
                     try:
                         slot.client.getName()
-                    except broken:
+                    except connection_errors:
                         slot.close()
-                        slot.client, fresh = self._connect(), True
+                        slot.client, is_new_connection = self._connect(), True
                 return getattr(slot.client, call)(*arguments)
-            except broken as error:
+            except connection_errors as error:
                 slot.close()
-                if retry and not fresh:
+                if retry and not is_new_connection:
                     continue
                 raise StoreError(
                     f"connection to the Hive metastore {self.address} failed during {call}: {error}",
@@ -110,14 +110,14 @@ class HiveMetastoreClient:
             except TApplicationException as error:
                 slot.close()
                 if error.type == TApplicationException.INTERNAL_ERROR:
-                    raise _refusal(call, error) from None
+                    raise _error_of_thrift(call, error) from None
                 raise UnsupportedOperation(
                     f"the Hive metastore {self.address} does not support {call}: {error}",
                     hint="use Hive 2.3 or 4.0",
                     metastore=self.address,
                 ) from None
             except TException as error:
-                raise _refusal(call, error) from None
+                raise _error_of_thrift(call, error) from None
             except (KeyboardInterrupt, SystemExit):
                 slot.close()  # an unread reply would be taken for the next call's
                 raise
@@ -136,7 +136,7 @@ class HiveMetastoreClient:
                 package="pyiceberg[hive]",
             ) from None
         logging.getLogger(TSocket.__name__).setLevel(logging.CRITICAL)  # our error has the details
-        why: Exception | None = None
+        last_error: Exception | None = None
         for host, port in self.addresses:
             socket = TSocket.TSocket(host, port)
             socket.setTimeout(self.timeout_s * 1000)
@@ -149,9 +149,9 @@ class HiveMetastoreClient:
                     client.set_ugi(user(), [])  # the owner of directories that Hive creates
                 return client
             except (TTransport.TTransportException, OSError, EOFError) as error:
-                why = error
+                last_error = error
         raise SourceUnavailable(
-            f"the Hive metastore {self.address} does not answer: {why}",
+            f"the Hive metastore {self.address} does not answer: {last_error}",
             hint="check 'uri', and that the metastore is running",
             metastore=self.address,
         ) from None
@@ -195,7 +195,7 @@ class _Pool:
 
 
 @cache
-def _pool(metastore: HiveMetastoreClient, process: int) -> _Pool:
+def _connection_pool(metastore: HiveMetastoreClient, process: int) -> _Pool:
     """Keyed by process: connections must not be shared across a fork, as with Spark's workers."""
     return _Pool(metastore.connections)
 
@@ -214,18 +214,18 @@ def user() -> str:
     return os.environ.get("HADOOP_USER_NAME") or getpass.getuser()
 
 
-def _refusal(call: str, error: Any) -> Refused:
+def _error_of_thrift(call: str, error: Any) -> Refused:
     """Our error for a Thrift exception, which cannot pass through context managers."""
-    kinds = {
+    error_classes = {
         "NoSuchObjectException": NotFound, "UnknownTableException": NotFound, "NoSuchLockException": NotFound,
         "AlreadyExistsException": Exists,
     }  # fmt: skip
     text = str(getattr(error, "message", None) or error).strip().splitlines()[0]
-    kind = kinds.get(type(error).__name__, Refused)
-    return kind(f"the Hive metastore refused {call}: {text}", hint="look into the metastore's log", text=text)
+    error_class = error_classes.get(type(error).__name__, Refused)
+    return error_class(f"the Hive metastore refused {call}: {text}", hint="look into the metastore's log", text=text)
 
 
-def _address(text: str) -> tuple[str, int]:
+def _parse_address(text: str) -> tuple[str, int]:
     parts = urlsplit(text if "://" in text else f"thrift://{text}")
     try:
         port = parts.port or _PORT
@@ -241,5 +241,5 @@ def _address(text: str) -> tuple[str, int]:
     return parts.hostname, port
 
 
-def _true(settings: Mapping[str, str], key: str) -> bool:
+def _is_true(settings: Mapping[str, str], key: str) -> bool:
     return settings.get(key, "").strip().lower() == "true"

@@ -41,7 +41,7 @@ def hive_schema(catalog: HiveCatalog, source: Identifier) -> TableSchema:
 
     Raises: TableNotFound. UnsupportedOperation, UnsupportedFormat: the table's files cannot be imported.
     """
-    entry = _entry(catalog, source)
+    entry = _hive_entry(catalog, source)
     check_importable(entry, source, {})
     own = {"bucket": "-1", "file.format": file_format(entry.sd) or ""}
     if entry.partitionKeys:
@@ -57,7 +57,7 @@ def clone_files(
     Returns:
         the number of rows, and the ids of the new snapshots. A failure leaves no files.
     """
-    entry = _entry(catalog, source)
+    entry = _hive_entry(catalog, source)
     pieces = pieces_of(catalog, entry)
     fs = catalog._files(*(without_file_scheme(p.sd.location) for p in (entry, *pieces)))
     copied: list[str] = []
@@ -66,7 +66,7 @@ def clone_files(
         for piece in pieces:
             partition = partition_of(target, piece) if target.schema.partition_keys else EMPTY_ROW
             if selected is None or selected(partition):
-                messages.append(_copied(fs, piece, target, partition, copied))
+                messages.append(_copy_partition_files(fs, piece, target, partition, copied))
     except BaseException:
         for path in copied:
             target.fs.delete(path)
@@ -78,7 +78,7 @@ def clone_files(
     return rows, TableCommit(target).commit(messages, overwrite=scope, expected_rows=rows)
 
 
-def _entry(catalog: HiveCatalog, name: Identifier) -> Any:
+def _hive_entry(catalog: HiveCatalog, name: Identifier) -> Any:
     entry = catalog.metastore.entry(name)
     if entry is None:
         raise TableNotFound(f"no table {name} in the Hive metastore", hint="SHOW TABLES in Hive", name=str(name))
@@ -87,13 +87,17 @@ def _entry(catalog: HiveCatalog, name: Identifier) -> Any:
     return entry
 
 
-def _copied(fs: FileIO, piece: Any, target: TableStore, partition: bytes, copied: list[str]) -> CommitMessage:
+def _copy_partition_files(
+    fs: FileIO, partition_entry: Any, target: TableStore, partition: bytes, copied: list[str]
+) -> CommitMessage:
     """The commit message for the copied files of one partition, or of an unpartitioned table."""
-    kind = file_format(piece.sd)
-    if kind is None or kind != target.options.raw.get("file.format", "parquet"):
-        raise UnsupportedFormat(f"{piece.sd.location} has {kind or 'unknown'} files", hint="copy them", feature=kind)
+    format_name = file_format(partition_entry.sd)
+    if format_name is None or format_name != target.options.raw.get("file.format", "parquet"):
+        raise UnsupportedFormat(
+            f"{partition_entry.sd.location} has {format_name or 'unknown'} files", hint="copy them", feature=format_name
+        )
     files: list[DataFile] = []
-    for status in fs.list(without_file_scheme(piece.sd.location)):
+    for status in fs.list(without_file_scheme(partition_entry.sd.location)):
         if status.name.startswith(("_", ".")):
             continue
         if status.is_dir:
@@ -104,7 +108,7 @@ def _copied(fs: FileIO, piece: Any, target: TableStore, partition: bytes, copied
         if not status.size:
             continue  # Hive writes empty files for empty buckets
         # The name marks files without partition columns for readers.
-        path = posixpath.join(target.bucket_dir(partition, 0), f"hive-{uuid.uuid4().hex}-{len(files)}.{kind}")
+        path = posixpath.join(target.bucket_dir(partition, 0), f"hive-{uuid.uuid4().hex}-{len(files)}.{format_name}")
         copied.append(path)
         copy_file(fs, status.path, target.fs, path)
         files.append(describe_file(target.fs, target, partition, path, status))

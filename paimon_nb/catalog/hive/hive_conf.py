@@ -26,14 +26,14 @@ def hive_settings(options: Mapping[str, str]) -> dict[str, str]:
     """
     catalog_options = TableOptions(options)
     folder = catalog_options.get(opt.HIVE_CONF_DIR) or os.environ.get("HIVE_CONF_DIR")
-    settings = _read(Path(folder) / _SITE) if folder else {}
+    settings = _read_properties(Path(folder) / _SITE) if folder else {}
     settings.update((k, v) for k, v in options.items() if k.startswith("hive."))
     if uri := catalog_options.get(opt.URI):
         settings[URIS] = uri
     return settings
 
 
-def _read(file: Path) -> dict[str, str]:
+def _read_properties(file: Path) -> dict[str, str]:
     try:
         properties = ElementTree.parse(file).getroot().iter("property")
     except (OSError, ElementTree.ParseError) as error:

@@ -94,12 +94,12 @@ class Layout:
         sd.serdeInfo = sd.serdeInfo or ttypes.SerDeInfo()
         sd.serdeInfo.serializationLib, sd.serdeInfo.parameters = SERDE, {}
         keys = partition_keys(schema)
-        sd.cols = [_column(f) for f in schema.fields if f.name not in keys]
-        entry.partitionKeys = [_column(schema.field(k)) for k in keys]
+        sd.cols = [_hive_column(f) for f in schema.fields if f.name not in keys]
+        entry.partitionKeys = [_hive_column(schema.field(k)) for k in keys]
         if not keys and (field := TableOptions(schema.options).get(opt.METASTORE_TAG_TO_PARTITION)):
             entry.partitionKeys = [ttypes.FieldSchema(name=field, type="string")]
         entry.sd = sd
-        own_properties = self._properties(schema)
+        own_properties = self._stored_properties(schema)
         other_properties = {
             k: v for k, v in (entry.parameters or {}).items() if not (self.all_properties and _is_table_option(k))
         }
@@ -107,7 +107,7 @@ class Layout:
         if schema.comment is not None:
             entry.parameters["comment"] = schema.comment
 
-    def _properties(self, schema: TableSchema) -> dict[str, str]:
+    def _stored_properties(self, schema: TableSchema) -> dict[str, str]:
         options = schema.options
         if not self.all_properties:
             included = (opt.PARTITION_EXPIRATION_TIME.key, opt.DATA_FILE_PATH_DIRECTORY.key)
@@ -175,7 +175,7 @@ def _is_table_option(key: str) -> bool:
     return key in TABLE_OPTIONS or key in _KEYS or key.startswith("fields.")
 
 
-def _column(field: DataField) -> Any:
+def _hive_column(field: DataField) -> Any:
     from hive_metastore import ttypes
 
     return ttypes.FieldSchema(name=field.name, type=to_hive(field.type), comment=field.description)

@@ -35,9 +35,9 @@ class HiveLock:
     def held(self) -> Iterator[None]:
         agent = f"paimon_nb {uuid.uuid4().hex}"  # identifies our request, also if the reply was lost
         try:
-            number = self._acquire(agent)
+            number = self._wait_for_lock(agent)
         except BaseException:
-            self._leave(agent)  # an abandoned request would block all later ones
+            self._cancel_request(agent)  # an abandoned request would block all later ones
             raise
         try:
             yield
@@ -45,29 +45,29 @@ class HiveLock:
             with log_release_errors(self.name):
                 self._unlock(number)
 
-    def _acquire(self, agent: str) -> int:
+    def _wait_for_lock(self, agent: str) -> int:
         from hive_metastore import ttypes
 
-        number: int | None = None
+        lock_id: int | None = None
 
-        def take() -> bool:
-            nonlocal number
+        def is_acquired() -> bool:
+            nonlocal lock_id
             try:
-                if number is None:
-                    answer = self._request(agent)
+                if lock_id is None:
+                    response = self._request_lock(agent)
                 else:
-                    answer = self.client.query("check_lock", ttypes.CheckLockRequest(lockid=number))
+                    response = self.client.query("check_lock", ttypes.CheckLockRequest(lockid=lock_id))
             except NotFound:  # the metastore dropped our request after its timeout
-                number = None
+                lock_id = None
                 return False
-            number = answer.lockid
-            return bool(answer.state == ttypes.LockState.ACQUIRED)
+            lock_id = response.lockid
+            return bool(response.state == ttypes.LockState.ACQUIRED)
 
-        self.lock_wait.until(take, self.name, self._holder)
-        assert number is not None
-        return number
+        self.lock_wait.until(is_acquired, self.name, self._holder_text)
+        assert lock_id is not None
+        return lock_id
 
-    def _request(self, agent: str) -> Any:
+    def _request_lock(self, agent: str) -> Any:
         from hive_metastore import ttypes
 
         component = ttypes.LockComponent(
@@ -85,30 +85,30 @@ class HiveLock:
                 text=error.text,
             ) from None
 
-    def _unlock(self, number: int) -> None:
+    def _unlock(self, lock_id: int) -> None:
         from hive_metastore import ttypes
 
-        self.client.query("unlock", ttypes.UnlockRequest(lockid=number))
+        self.client.query("unlock", ttypes.UnlockRequest(lockid=lock_id))
 
-    def _queue(self) -> list[Any]:
+    def _holder_and_waiters(self) -> list[Any]:
         """The lock's holder and waiters, in order."""
         from hive_metastore import ttypes
 
         response = self.client.query("show_locks", ttypes.ShowLocksRequest(dbname=self.database, tablename=self.table))
         return sorted(response.locks, key=lambda lock: lock.lockid)
 
-    def _leave(self, agent: str) -> None:
+    def _cancel_request(self, agent: str) -> None:
         with suppress(StoreError):
-            for lock in self._queue():
+            for lock in self._holder_and_waiters():
                 if lock.agentInfo == agent:
                     self._unlock(lock.lockid)
 
-    def _holder(self) -> str:
+    def _holder_text(self) -> str:
         from hive_metastore import ttypes
 
         who = "the holder is unknown"
         with suppress(StoreError):
-            for lock in self._queue():
+            for lock in self._holder_and_waiters():
                 if lock.state == ttypes.LockState.ACQUIRED:
                     who = f"held by {lock.user} on {lock.hostname} (lock {lock.lockid})"
         return f"{who}: try again, or raise 'lock-acquire-timeout'. A dead writer's lock expires after the metastore's hive.txn.timeout"

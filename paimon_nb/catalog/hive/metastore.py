@@ -24,7 +24,7 @@ from paimon_nb.catalog.hive.hms_table import (
     wants_external,
 )
 from paimon_nb.catalog.hive.partitions import PartitionSync
-from paimon_nb.catalog.hive.types import ZONED
+from paimon_nb.catalog.hive.types import HIVE_TIMESTAMP_LTZ
 from paimon_nb.catalog.metastore import Metastore
 from paimon_nb.format.schema import SchemaDirectory, TableSchema
 from paimon_nb.fs import without_scheme
@@ -64,13 +64,13 @@ class HiveMetastore(Metastore):
         return sorted(self.client.query("get_all_databases"))
 
     def has_database(self, name: str) -> bool:
-        return self._database(name) is not None
+        return self._find_database(name) is not None
 
     def stored_name(self, name: Identifier) -> Identifier:
         return replace(name, database=name.database.lower(), table=name.table.lower())
 
     def database_path(self, name: str) -> str:
-        known = self._database(name)
+        known = self._find_database(name)
         location = known and self.layout.database_location(known)
         return without_file_scheme(location) if location else super().database_path(name.lower())
 
@@ -84,17 +84,17 @@ class HiveMetastore(Metastore):
         )  # fmt: skip
         location = own.pop("location", None) or super().database_path(name.lower())
         database.parameters = own
-        self.layout.set_database_location(database, _uri(location))
-        if self._database(name) is not None:
+        self.layout.set_database_location(database, _stored_uri(location))
+        if self._find_database(name) is not None:
             return False
         try:
             self.client.execute("create_database", database)
         except Exists:
             return False
         except Refused as error:
-            if self._database(name) is not None:  # of two concurrent calls, Hive 4 may report a key violation
+            if self._find_database(name) is not None:  # of two concurrent calls, Hive 4 may report a key violation
                 return False
-            raise _refused("database", name, error) from None
+            raise _error_of_refusal("database", name, error) from None
         return True
 
     def remove_database(self, name: str) -> None:
@@ -113,13 +113,13 @@ class HiveMetastore(Metastore):
                 name=name,
             ) from None
 
-    def _database(self, name: str) -> Any | None:
+    def _find_database(self, name: str) -> Any | None:
         try:
             return self.client.query("get_database", name.lower())
         except NotFound:
             return None
         except Refused as error:
-            raise _refused("database", name, error) from None
+            raise _error_of_refusal("database", name, error) from None
 
     # -- tables
 
@@ -134,7 +134,7 @@ class HiveMetastore(Metastore):
         found: list[Any] = []
         for start in range(0, len(names), _PAGE_SIZE):
             request = ttypes.GetTablesRequest(
-                dbName=database.lower(), tblNames=names[start : start + _PAGE_SIZE], capabilities=_capabilities()
+                dbName=database.lower(), tblNames=names[start : start + _PAGE_SIZE], capabilities=_client_capabilities()
             )
             found += self.client.query("get_table_objects_by_name_req", request).tables
         return found
@@ -144,14 +144,14 @@ class HiveMetastore(Metastore):
         from hive_metastore import ttypes
 
         request = ttypes.GetTableRequest(
-            dbName=name.database.lower(), tblName=name.table.lower(), capabilities=_capabilities()
+            dbName=name.database.lower(), tblName=name.table.lower(), capabilities=_client_capabilities()
         )
         try:
             return self.client.query("get_table_req", request).table
         except NotFound:
             return None
         except Refused as error:
-            raise _refused("table", str(name), error) from None
+            raise _error_of_refusal("table", str(name), error) from None
 
     def has_table(self, name: Identifier) -> bool:
         entry = self.entry(name)
@@ -188,7 +188,7 @@ class HiveMetastore(Metastore):
 
     def add_table(self, name: Identifier, schema: TableSchema) -> bool:
         entry = self.layout.new(
-            name.database.lower(), name.table.lower(), schema, _uri(self.new_table_path(name, schema.options)),
+            name.database.lower(), name.table.lower(), schema, _stored_uri(self.new_table_path(name, schema.options)),
             self.makes_external(schema.options),
         )  # fmt: skip
         self._replace_unsupported_types(entry)
@@ -199,7 +199,7 @@ class HiveMetastore(Metastore):
         except Refused as error:
             if self.entry(name) is not None:
                 return False
-            raise _refused("table", str(name), error) from None
+            raise _error_of_refusal("table", str(name), error) from None
         return True
 
     def remove_table(self, name: Identifier) -> bool:
@@ -223,7 +223,7 @@ class HiveMetastore(Metastore):
         entry.dbName, entry.tableName = target.database.lower(), target.table.lower()
         if not is_external(entry):
             # Set together with the name, so that Hive does not move the files.
-            self.layout.set_location(entry, _uri(self._default_path(target)))
+            self.layout.set_location(entry, _stored_uri(self._default_path(target)))
         attempts = 0
         while True:
             try:
@@ -238,7 +238,7 @@ class HiveMetastore(Metastore):
                     ) from None
                 attempts += 1
                 if attempts == _MAX_RENAME_ATTEMPTS:
-                    raise _refused("table", str(target), error) from None
+                    raise _error_of_refusal("table", str(target), error) from None
             time.sleep(_RENAME_PAUSE_S)  # a concurrent rename to the same name may not be visible yet
 
     def alter_table(self, name: Identifier, schemas: SchemaDirectory) -> None:
@@ -281,25 +281,25 @@ class HiveMetastore(Metastore):
     def _replace_unsupported_types(self, entry: Any) -> None:
         """Replace types that this Hive version does not support, as Java does."""
         for column in entry.sd.cols:
-            if ZONED in column.type and self.client.is_old:
-                column.type = column.type.replace(ZONED, "timestamp")
+            if HIVE_TIMESTAMP_LTZ in column.type and self.client.is_old:
+                column.type = column.type.replace(HIVE_TIMESTAMP_LTZ, "timestamp")
 
     def watcher(self, name: Identifier, schema: TableSchema) -> PartitionSync | None:
         return PartitionSync(self, name.of_table()) if partition_keys(schema) else None
 
     def set_location(self, entry: Any, path: str) -> None:
         """Set a partition's location."""
-        self.layout.set_location(entry, _uri(path))
+        self.layout.set_location(entry, _stored_uri(path))
 
 
-def _capabilities() -> Any:
+def _client_capabilities() -> Any:
     from hive_metastore import ttypes
 
     # Needed to see Hive's transactional tables; they are never read.
     return ttypes.ClientCapabilities(values=[ttypes.ClientCapability.INSERT_ONLY_TABLES])
 
 
-def _uri(path: str) -> str:
+def _stored_uri(path: str) -> str:
     """The URI that the metastore stores: without a scheme Hive would use its default file system."""
     return path if "://" in path or path.startswith("file:") else f"file:{path}"
 
@@ -309,14 +309,14 @@ def without_file_scheme(location: str) -> str:
     return without_scheme(location).rstrip("/")
 
 
-def _refused(what: str, name: str, error: Refused) -> InvalidName | StoreError:
+def _error_of_refusal(kind: str, name: str, error: Refused) -> InvalidName | StoreError:
     text = error.text
     if "not a valid" in text or ("Invalid" in text and "name" in text):
         return InvalidName(
-            f"{what} name {name!r} is refused by the Hive metastore: {text}",
+            f"{kind} name {name!r} is refused by the Hive metastore: {text}",
             hint="use letters, digits and '_'",
             name=name,
         )
     return StoreError(
-        f"the Hive metastore refused {what} {name!r}: {text}", hint="look into the metastore's log", name=name
+        f"the Hive metastore refused {kind} {name!r}: {text}", hint="look into the metastore's log", name=name
     )

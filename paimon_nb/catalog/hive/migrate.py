@@ -65,7 +65,7 @@ def migrate_table(
     moved: list[tuple[str, str]] = []
     try:
         _check_target(table.store, schema)
-        messages = [_imported(fs, table.store, entry, piece, moved) for piece in pieces]
+        messages = [_move_partition_files(fs, table.store, entry, piece, moved) for piece in pieces]
         # Not `commit`, which deletes files after a failure: these files are the only copy of the rows.
         TableCommit(table.store).publish(append_change(messages))
     except BaseException:
@@ -132,18 +132,22 @@ def pieces_of(catalog: HiveCatalog, entry: Any) -> list[Any]:
     return list(catalog.metastore.client.query("get_partitions", entry.dbName, entry.tableName, -1))
 
 
-def _imported(fs: FileIO, store: TableStore, entry: Any, piece: Any, moved: list[tuple[str, str]]) -> CommitMessage:
+def _move_partition_files(
+    fs: FileIO, store: TableStore, entry: Any, partition_entry: Any, moved: list[tuple[str, str]]
+) -> CommitMessage:
     """The commit message for the moved files of one partition, or of an unpartitioned table."""
-    kind = file_format(piece.sd)
-    if kind not in _FORMATS:
-        raise UnsupportedFormat(f"{piece.sd.location} has {kind or 'unknown'} files", hint="copy them", feature=kind)
-    partition = partition_of(store, piece) if store.schema.partition_keys else EMPTY_ROW
-    found = [s for s in fs.list(without_file_scheme(piece.sd.location)) if not s.name.startswith(("_", "."))]
-    if piece is entry or store.schema.partition_keys:
-        inner = next((s.path for s in found if s.is_dir), None)
-        if inner:
+    format_name = file_format(partition_entry.sd)
+    if format_name not in _FORMATS:
+        raise UnsupportedFormat(
+            f"{partition_entry.sd.location} has {format_name or 'unknown'} files", hint="copy them", feature=format_name
+        )
+    partition = partition_of(store, partition_entry) if store.schema.partition_keys else EMPTY_ROW
+    found = [s for s in fs.list(without_file_scheme(partition_entry.sd.location)) if not s.name.startswith(("_", "."))]
+    if partition_entry is entry or store.schema.partition_keys:
+        subdirectory = next((s.path for s in found if s.is_dir), None)
+        if subdirectory:
             raise UnsupportedOperation(
-                f"{inner} is a directory below the table's files; its rows would be lost",
+                f"{subdirectory} is a directory below the table's files; its rows would be lost",
                 hint="copy the table in Hive first, so that it has no subdirectories",
             )
     folder = store.bucket_dir(partition, 0)
@@ -152,10 +156,10 @@ def _imported(fs: FileIO, store: TableStore, entry: Any, piece: Any, moved: list
     for status in found:
         if not status.size:
             continue  # Hive writes empty files for empty buckets
-        new = posixpath.join(folder, imported_name(status.name, kind))
-        moved.append((status.path, new))  # recorded before the move, so that a failure can undo it
-        fs.move(status.path, new)
-        files.append(describe_file(fs, store, partition, new, status))
+        new_path = posixpath.join(folder, imported_name(status.name, format_name))
+        moved.append((status.path, new_path))  # recorded before the move, so that a failure can undo it
+        fs.move(status.path, new_path)
+        files.append(describe_file(fs, store, partition, new_path, status))
     return CommitMessage(partition, 0, -1, new_files=tuple(files), row_count=sum(f.row_count for f in files))
 
 

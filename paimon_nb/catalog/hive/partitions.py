@@ -53,7 +53,7 @@ class PartitionSync:
         entries = []
         for partition in sorted(partitions):
             entry = ttypes.Partition(
-                values=self._values(store, partition), dbName=table.dbName, tableName=table.tableName, createTime=now,
+                values=self._partition_values(store, partition), dbName=table.dbName, tableName=table.tableName, createTime=now,
                 lastAccessTime=now, sd=copy.copy(table.sd), parameters={},
             )  # fmt: skip
             self.metastore.set_location(entry, store.partition_dir(partition))
@@ -81,14 +81,18 @@ class PartitionSync:
         for partition in sorted(set(partitions) - live):
             try:
                 self.metastore.client.execute(
-                    "drop_partition", stored_name.database, stored_name.table, self._values(store, partition), False
+                    "drop_partition",
+                    stored_name.database,
+                    stored_name.table,
+                    self._partition_values(store, partition),
+                    False,
                 )
             except NotFound:
                 continue
             except Refused as error:
                 raise StoreError(f"{self.name}: the Hive metastore did not drop a partition: {error}") from None
 
-    def _values(self, store: TableStore, partition: bytes) -> list[str]:
+    def _partition_values(self, store: TableStore, partition: bytes) -> list[str]:
         names = partition_names(
             store.schema.partition_fields,
             store.partition_values(partition),

@@ -31,7 +31,7 @@ _ATOMIC = {
 }  # fmt: skip
 _LONGEST_CHAR, _LONGEST_VARCHAR = 255, 65535
 """Longer ones are `string` in Hive."""
-ZONED = "timestamp with local time zone"
+HIVE_TIMESTAMP_LTZ = "timestamp with local time zone"
 """Since Hive 3."""
 _HIVE_TIMESTAMP = Timestamp(3)
 """Java's type for Hive's `timestamp`."""
@@ -55,7 +55,7 @@ def to_hive(t: DataType) -> str:
         case Timestamp():
             return "timestamp"
         case LocalZonedTimestamp():
-            return ZONED
+            return HIVE_TIMESTAMP_LTZ
         case Array():
             return f"array<{to_hive(t.element)}>"
         case Multiset():
@@ -67,24 +67,26 @@ def to_hive(t: DataType) -> str:
     raise UnsupportedFormat(f"a Hive metastore has no column of type {t}", hint="remove the column", feature=str(t))
 
 
-def from_hive(text: str) -> DataType:
+def from_hive(hive_type: str) -> DataType:
     """The Paimon type of a Hive type, as in Java. Raises UnsupportedFormat for types without one, such as `uniontype`."""
     try:
-        return _in_milliseconds(parse_type(text.replace(ZONED, "timestamp_ltz")))
+        return _with_millisecond_timestamps(parse_type(hive_type.replace(HIVE_TIMESTAMP_LTZ, "timestamp_ltz")))
     except TypeSyntaxError:
         raise UnsupportedFormat(
-            f"Paimon has no type for Hive's {text!r}", hint="change the column's type in Hive first", feature=text
+            f"Paimon has no type for Hive's {hive_type!r}",
+            hint="change the column's type in Hive first",
+            feature=hive_type,
         ) from None
 
 
-def _in_milliseconds(t: DataType) -> DataType:
+def _with_millisecond_timestamps(t: DataType) -> DataType:
     match t:
         case Timestamp():
             return replace(_HIVE_TIMESTAMP, is_nullable=t.is_nullable)
         case Array():
-            return replace(t, element=_in_milliseconds(t.element))
+            return replace(t, element=_with_millisecond_timestamps(t.element))
         case Map():
-            return replace(t, key=_in_milliseconds(t.key), value=_in_milliseconds(t.value))
+            return replace(t, key=_with_millisecond_timestamps(t.key), value=_with_millisecond_timestamps(t.value))
         case Row():
-            return replace(t, fields=tuple(replace(f, type=_in_milliseconds(f.type)) for f in t.fields))
+            return replace(t, fields=tuple(replace(f, type=_with_millisecond_timestamps(f.type)) for f in t.fields))
     return t

@@ -90,7 +90,7 @@ def migrate_table(
     moved: list[tuple[str, str]] = []
     try:
         messages = [
-            _imported(store, partition, partition_files, moved)
+            _move_data_files(store, partition, partition_files, moved)
             for partition, partition_files in _by_partition(files).items()
         ]
         # Not `commit`, which deletes files after a failure: these files are the only copy of the rows.
@@ -157,11 +157,13 @@ def _live_files(table: Any, schema: TableSchema, numbers: Mapping[int, int]) -> 
             kind = file.file_format.value.lower()
             if kind not in _FORMATS:
                 raise UnsupportedFormat(f"{file.file_path} is {kind}", hint="rewrite it as Parquet", feature=kind)
-            found.append(_File(without_scheme(file.file_path), kind, _partition(schema, file.partition), number))
+            found.append(
+                _File(without_scheme(file.file_path), kind, _serialized_partition(schema, file.partition), number)
+            )
     return found
 
 
-def _partition(schema: TableSchema, record: Sequence[Any]) -> bytes:
+def _serialized_partition(schema: TableSchema, record: Sequence[Any]) -> bytes:
     """Iceberg's partition values as a serialized Paimon partition."""
     fields, values = schema.partition_fields, []
     for i, field in enumerate(fields):
@@ -175,25 +177,27 @@ def _partition(schema: TableSchema, record: Sequence[Any]) -> bytes:
 
 
 def _by_partition(files: Sequence[_File]) -> dict[bytes, list[_File]]:
-    found: dict[bytes, list[_File]] = {}
+    files_by_partition: dict[bytes, list[_File]] = {}
     for file in files:
-        found.setdefault(file.partition, []).append(file)
-    return found
+        files_by_partition.setdefault(file.partition, []).append(file)
+    return files_by_partition
 
 
-def _imported(
+def _move_data_files(
     store: TableStore, partition: bytes, files: Sequence[_File], moved: list[tuple[str, str]]
 ) -> CommitMessage:
     """The commit message for the moved files of one partition."""
-    fs, folder, out = store.fs, store.bucket_dir(partition, 0), []
+    fs, folder, data_files = store.fs, store.bucket_dir(partition, 0), []
     fs.make_dirs(folder)
     for file in files:
-        new = posixpath.join(folder, imported_name(file.path.rsplit("/", 1)[-1], file.kind))
-        moved.append((file.path, new))  # recorded before the move, so that a failure can undo it
-        fs.move(file.path, new)
-        own = store.at_schema(store.schemas.get(_schema_id_of(store, file, new)))
-        out.append(describe_file(fs, own, partition, new, FileStatus(new, fs.size(new), 0, False)))
-    return CommitMessage(partition, 0, -1, new_files=tuple(out), row_count=sum(f.row_count for f in out))
+        new_path = posixpath.join(folder, imported_name(file.path.rsplit("/", 1)[-1], file.kind))
+        moved.append((file.path, new_path))  # recorded before the move, so that a failure can undo it
+        fs.move(file.path, new_path)
+        file_store = store.at_schema(store.schemas.get(_schema_id_of(store, file, new_path)))
+        data_files.append(
+            describe_file(fs, file_store, partition, new_path, FileStatus(new_path, fs.size(new_path), 0, False))
+        )
+    return CommitMessage(partition, 0, -1, new_files=tuple(data_files), row_count=sum(f.row_count for f in data_files))
 
 
 def _schema_id_of(store: TableStore, file: _File, path: str) -> int:

@@ -16,7 +16,7 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import Array, DataField, DataType, Map, Row, parse_type
 
-_PLAIN: Mapping[type, str] = {
+_ATOMIC_TYPES: Mapping[type, str] = {
     iceberg.BooleanType: "BOOLEAN", iceberg.IntegerType: "INT", iceberg.LongType: "BIGINT", iceberg.FloatType: "FLOAT",
     iceberg.DoubleType: "DOUBLE", iceberg.DateType: "DATE", iceberg.TimeType: "TIME(3)", iceberg.StringType: "STRING",
     iceberg.BinaryType: "BYTES", iceberg.UUIDType: "BINARY(16)", iceberg.TimestampType: "TIMESTAMP(6)",
@@ -44,7 +44,14 @@ def schemas_of(metadata: Any, options: Mapping[str, str]) -> tuple[list[TableSch
     highest = max(metadata.last_column_id, 0)
     return [
         TableSchema(
-            i, tuple(_field(f) for f in schema.fields), highest, keys, (), dict(options), None, time_ms=clock.now_ms()
+            i,
+            tuple(_paimon_field(f) for f in schema.fields),
+            highest,
+            keys,
+            (),
+            dict(options),
+            None,
+            time_ms=clock.now_ms(),
         )
         for i, schema in enumerate(known)
     ], numbers
@@ -65,24 +72,24 @@ def partition_keys(metadata: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _field(field: Any) -> DataField:
-    return DataField(field.field_id, field.name, _type(field.field_type, field.required), field.doc)
+def _paimon_field(field: Any) -> DataField:
+    return DataField(field.field_id, field.name, _paimon_type(field.field_type, field.required), field.doc)
 
 
-def _type(t: Any, required: bool) -> DataType:
+def _paimon_type(t: Any, required: bool) -> DataType:
     match t:
         case iceberg.DecimalType():
-            out: DataType = parse_type(f"DECIMAL({t.precision}, {t.scale})")
+            converted: DataType = parse_type(f"DECIMAL({t.precision}, {t.scale})")
         case iceberg.FixedType():
-            out = parse_type(f"BINARY({len(t)})")
+            converted = parse_type(f"BINARY({len(t)})")
         case iceberg.ListType():
-            out = Array(_type(t.element_type, t.element_required))
+            converted = Array(_paimon_type(t.element_type, t.element_required))
         case iceberg.MapType():
-            out = Map(_type(t.key_type, True), _type(t.value_type, t.value_required))
+            converted = Map(_paimon_type(t.key_type, True), _paimon_type(t.value_type, t.value_required))
         case iceberg.StructType():
-            out = Row(tuple(_field(f) for f in t.fields))
-        case _ if type(t) in _PLAIN:
-            out = parse_type(_PLAIN[type(t)])
+            converted = Row(tuple(_paimon_field(f) for f in t.fields))
+        case _ if type(t) in _ATOMIC_TYPES:
+            converted = parse_type(_ATOMIC_TYPES[type(t)])
         case _:
             raise UnsupportedOperation(f"Paimon has no type for Iceberg's {t}", hint="drop the column first")
-    return out.with_nullable(not required)
+    return converted.with_nullable(not required)

@@ -78,7 +78,7 @@ class Database:
         from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
         try:
-            with _engine(self, os.getpid()).begin() as connection:
+            with _connection_pool(self, os.getpid()).begin() as connection:
                 yield connection
         except IntegrityError:
             raise
@@ -117,7 +117,7 @@ def _sqlite_file(path: str, query: str) -> str:
 
 
 @cache
-def _engine(database: Database, process: int) -> Any:
+def _connection_pool(database: Database, process: int) -> Any:
     """A connection pool per database and process: connections must not be shared across a fork, as with Spark's workers."""
     try:
         from sqlalchemy import create_engine
@@ -129,21 +129,23 @@ def _engine(database: Database, process: int) -> Any:
         from sqlalchemy.pool import QueuePool
 
         os.makedirs(os.path.dirname(database.address), exist_ok=True)
-        return create_engine("sqlite://", creator=lambda: _sqlite(database.address), poolclass=QueuePool, **limits)
-    url, arguments = _server(database, settings)
+        return create_engine(
+            "sqlite://", creator=lambda: _connect_sqlite(database.address), poolclass=QueuePool, **limits
+        )
+    url, arguments = _server_url(database, settings)
     try:
         return create_engine(url, connect_args=arguments, **limits)
     except ImportError as error:
         raise _no_driver(error.name or "driver") from None
 
 
-def _sqlite(file: str) -> Any:
+def _connect_sqlite(file: str) -> Any:
     import sqlite3
 
     return sqlite3.connect(file, timeout=_BUSY_S, check_same_thread=False)
 
 
-def _server(database: Database, settings: Mapping[str, str]) -> tuple[Any, dict[str, Any]]:
+def _server_url(database: Database, settings: Mapping[str, str]) -> tuple[Any, dict[str, Any]]:
     from sqlalchemy import URL
 
     parts = urlsplit(f"//{database.address}")
@@ -162,8 +164,8 @@ def _server(database: Database, settings: Mapping[str, str]) -> tuple[Any, dict[
         if "currentSchema" in settings:
             arguments["options"] = f"-csearch_path={settings['currentSchema']}"
         return url, arguments
-    mode = settings.get("sslMode") or settings.get("requireSSL") or ""
-    if mode.upper().replace("-", "_") not in _UNENCRYPTED_MODES:
+    ssl_mode = settings.get("sslMode") or settings.get("requireSSL") or ""
+    if ssl_mode.upper().replace("-", "_") not in _UNENCRYPTED_MODES:
         raise UnsupportedOperation(
             "encrypted connections to MySQL and MariaDB are not supported",
             hint="remove 'sslMode' if the network is trusted, or use PostgreSQL with 'sslmode'",

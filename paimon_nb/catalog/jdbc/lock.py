@@ -43,23 +43,23 @@ class JdbcLock:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        self.lock_wait.until(self._acquire, self.lock_id, self._hint)
+        self.lock_wait.until(self._try_acquire, self.lock_id, self._timeout_hint)
         try:
             yield
         finally:
             with log_release_errors(self.lock_id):
                 self.database.execute(f"DELETE FROM {LOCKS} WHERE lock_id = :id", id=self.lock_id)
 
-    def _hint(self) -> str:
+    def _timeout_hint(self) -> str:
         return f"another writer holds it, or died: its row in {LOCKS} expires after the same time"
 
-    def _acquire(self) -> bool:
+    def _try_acquire(self) -> bool:
         from sqlalchemy.exc import IntegrityError
 
         # Queried first: mostly there is no expired row, and a DELETE would need a write lock.
-        age = f"{_AGE[self.database.dialect]} > expire_time_seconds"
-        if self.database.query(f"SELECT 1 FROM {LOCKS} WHERE {age} AND lock_id = :id", id=self.lock_id):
-            self.database.execute(f"DELETE FROM {LOCKS} WHERE {age} AND lock_id = :id", id=self.lock_id)
+        is_expired = f"{_AGE[self.database.dialect]} > expire_time_seconds"
+        if self.database.query(f"SELECT 1 FROM {LOCKS} WHERE {is_expired} AND lock_id = :id", id=self.lock_id):
+            self.database.execute(f"DELETE FROM {LOCKS} WHERE {is_expired} AND lock_id = :id", id=self.lock_id)
         try:
             self.database.execute(
                 f"INSERT INTO {LOCKS} (lock_id, expire_time_seconds) VALUES (:id, :expires)",

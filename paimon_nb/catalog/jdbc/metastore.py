@@ -135,16 +135,16 @@ class JdbcMetastore(Metastore):
 
 def create_table(database: Database, name: str, statement: str) -> None:
     """Run a CREATE TABLE unless the table exists; safe for concurrent sessions."""
-    if _has(database, name):
+    if _has_table(database, name):
         return
     try:
         database.execute(statement)
     except StoreError:
-        if not _has(database, name):
+        if not _has_table(database, name):
             raise
 
 
-def _has(database: Database, name: str) -> bool:
+def _has_table(database: Database, name: str) -> bool:
     from sqlalchemy import inspect
 
     with database.transaction() as connection:

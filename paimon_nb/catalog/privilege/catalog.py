@@ -85,7 +85,7 @@ class PrivilegedCatalog(Catalog):
         return self._open.tables(database)
 
     def table(self, name: Identifier, options: Mapping[str, str] | None = None) -> Table:
-        table, table_rights = self._open.table(name, options), TableRights(self.rights(), _identifier(name))
+        table, table_rights = self._open.table(name, options), TableRights(self.rights(), _privilege_identifier(name))
         store = table.store
         assert isinstance(store.fs, RootedFileIO)
         return Table(replace(store, fs=GuardedFileIO(store.fs, table_rights), rights=table_rights), name=table.name)
@@ -96,15 +96,15 @@ class PrivilegedCatalog(Catalog):
 
     def replace_table(self, name: Identifier, schema: TableSchema, *, create: bool = True) -> bool:
         self.rights().demand(Privilege.CREATE_TABLE, name.database)
-        self.rights().demand(Privilege.DROP_TABLE, _identifier(name))
+        self.rights().demand(Privilege.DROP_TABLE, _privilege_identifier(name))
         replaced = self._open.replace_table(name, schema, create=create)
-        self._store.dropped(_identifier(name))
+        self._store.dropped(_privilege_identifier(name))
         return replaced
 
     def drop_table(self, name: Identifier, *, if_exists: bool = False, purge: bool = False) -> bool:
-        self.rights().demand(Privilege.DROP_TABLE, _identifier(name))
+        self.rights().demand(Privilege.DROP_TABLE, _privilege_identifier(name))
         dropped = self._open.drop_table(name, if_exists=if_exists, purge=purge)
-        self._store.dropped(_identifier(name))
+        self._store.dropped(_privilege_identifier(name))
         return dropped
 
     def undrop_table(self, name: Identifier) -> None:
@@ -112,12 +112,12 @@ class PrivilegedCatalog(Catalog):
         self._open.undrop_table(name)
 
     def rename_table(self, source: Identifier, target: Identifier) -> None:
-        self.rights().demand(Privilege.ALTER_TABLE, _identifier(source))
+        self.rights().demand(Privilege.ALTER_TABLE, _privilege_identifier(source))
         self._open.rename_table(source, target)
-        self._store.renamed(_identifier(source), _identifier(target))
+        self._store.renamed(_privilege_identifier(source), _privilege_identifier(target))
 
     def alter_table(self, name: Identifier, changes: Sequence[Change]) -> TableSchema:
-        self.rights().demand(Privilege.ALTER_TABLE, _identifier(name))
+        self.rights().demand(Privilege.ALTER_TABLE, _privilege_identifier(name))
         return self._open.alter_table(name, changes)
 
     def repair(self, database: str | None = None, table: str | None = None) -> list[Identifier]:
@@ -152,5 +152,5 @@ class PrivilegedCatalog(Catalog):
         return self._store.revoke(user, parse_privilege(privilege), identifier_of(database, table))
 
 
-def _identifier(name: Identifier) -> str:
+def _privilege_identifier(name: Identifier) -> str:
     return identifier_of(name.database, name.table)

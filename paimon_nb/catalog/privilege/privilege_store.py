@@ -38,7 +38,7 @@ class PrivilegeStore:
     @property
     def exists(self) -> bool:
         """Whether the warehouse has privileges."""
-        return all(self._fs.exists(self._path(name)) for name in (PRIVILEGES, USERS))
+        return all(self._fs.exists(self._system_table_path(name)) for name in (PRIVILEGES, USERS))
 
     def create(self, root_password: str) -> None:
         """Create both tables, with the users `root` and `anonymous`. Raises AlreadyExists."""
@@ -54,19 +54,19 @@ class PrivilegeStore:
 
     def rights(self, user: str, password: str) -> Rights:
         """A user's current rights. Raises AccessDenied: unknown user or wrong password."""
-        known = self._table(USERS).lookup(user=user).to_pylist()
-        if not known or not hmac.compare_digest(known[0]["sha256"] or b"", _sha256(password)):
+        user_rows = self._system_table(USERS).lookup(user=user).to_pylist()
+        if not user_rows or not hmac.compare_digest(user_rows[0]["sha256"] or b"", _sha256(password)):
             raise AccessDenied(
                 f"unknown user {user!r} in {self.warehouse}, or wrong password",
                 hint="CREATE CATALOG ... WITH ('user' = '...', 'password' = '...')",
                 user=user,
             )
-        grants = frozenset((r["identifier"], r["privilege"]) for r in self._entries(name=user, entity_type=_USER))
+        grants = frozenset((r["identifier"], r["privilege"]) for r in self._grants_where(name=user, entity_type=_USER))
         return Rights(user, all=user == ROOT, grants=grants)
 
     def users(self) -> list[str]:
         """Sorted names."""
-        return sorted(self._table(USERS).to_arrow(["user"]).column("user").to_pylist())
+        return sorted(self._system_table(USERS).to_arrow(["user"]).column("user").to_pylist())
 
     def add_user(self, user: str, password: str) -> None:
         """Raises AlreadyExists."""
@@ -81,13 +81,13 @@ class PrivilegeStore:
                 f"user {user!r} cannot be dropped", hint="every warehouse with privileges has it"
             )
         self._check_known(user)
-        self._remove(self._entries(name=user, entity_type=_USER))
-        self._table(USERS).delete(pa.table({"user": [user]}))
+        self._remove_grants(self._grants_where(name=user, entity_type=_USER))
+        self._system_table(USERS).delete(pa.table({"user": [user]}))
 
     def grant(self, user: str, privilege: Privilege, identifier: str) -> None:
         """Raises UnknownName; UnsupportedOperation for `root`, who has all privileges."""
         self._check_changeable(user)
-        self._add([{"name": user, "entity_type": _USER, "identifier": identifier, "privilege": str(privilege)}])
+        self._add_grants([{"name": user, "entity_type": _USER, "identifier": identifier, "privilege": str(privilege)}])
 
     def revoke(self, user: str, privilege: Privilege, identifier: str) -> int:
         """Revoke a privilege on an object and all objects below. Returns the number of removed grants, at least one.
@@ -95,64 +95,64 @@ class PrivilegeStore:
         Raises: UnknownName: no such user, or no such entry. UnsupportedOperation for `root`.
         """
         self._check_changeable(user)
-        grants = self._entries(name=user, entity_type=_USER, privilege=str(privilege))
-        revoked = [e for e in grants if is_below(e["identifier"], identifier)]
+        user_grants = self._grants_where(name=user, entity_type=_USER, privilege=str(privilege))
+        revoked = [e for e in user_grants if is_below(e["identifier"], identifier)]
         if not revoked:
-            above = [e["identifier"] or "the catalog" for e in grants if is_below(identifier, e["identifier"])]
+            above = [e["identifier"] or "the catalog" for e in user_grants if is_below(identifier, e["identifier"])]
             raise UnknownName(
                 f"user {user!r} was not granted {privilege} on {identifier or 'the catalog'}",
                 hint=f"it is granted on {' and '.join(above)}" if above else "there is nothing to revoke",
                 name=user,
             )
-        self._remove(revoked)
+        self._remove_grants(revoked)
         return len(revoked)
 
     def renamed(self, old: str, new: str) -> None:
         """Move privileges to a renamed table."""
-        entries = self._entries(identifier=old)
-        self._add([{**e, "identifier": new} for e in entries])
-        self._remove(entries)
+        entries = self._grants_where(identifier=old)
+        self._add_grants([{**e, "identifier": new} for e in entries])
+        self._remove_grants(entries)
 
     def dropped(self, identifier: str) -> None:
         """Remove the privileges on a dropped database or table and on objects below."""
-        self._remove([e for e in self._entries() if is_below(e["identifier"], identifier)])
+        self._remove_grants([e for e in self._grants_where() if is_below(e["identifier"], identifier)])
 
     # -- the tables
 
-    def _path(self, name: str) -> str:
+    def _system_table_path(self, name: str) -> str:
         return f"{self.warehouse.rstrip('/')}/{name}"
 
-    def _table(self, name: str) -> Table:
-        return Table(TableStore.open(self._fs, self._path(name)))
+    def _system_table(self, name: str) -> Table:
+        return Table(TableStore.open(self._fs, self._system_table_path(name)))
 
     def _create_table(self, name: str, columns: Mapping[str, str], keys: list[str], options: Mapping[str, str]) -> None:
         fields = [(column, parse_type(kind), None, None) for column, kind in columns.items()]
         schema = create_schema(fields, [], keys, {"bucket": "1", **options}, "")
-        SchemaDirectory(self._fs, self._path(name)).create(schema)  # it may exist after a crash
+        SchemaDirectory(self._fs, self._system_table_path(name)).create(schema)  # it may exist after a crash
 
     def _store_users(self, passwords: Mapping[str, str]) -> None:
         rows = {"user": list(passwords), "sha256": [_sha256(p) for p in passwords.values()]}
-        self._table(USERS).upsert(pa.table(rows))
+        self._system_table(USERS).upsert(pa.table(rows))
 
-    def _entries(self, **conditions: str) -> list[dict[str, Any]]:
+    def _grants_where(self, **conditions: str) -> list[dict[str, Any]]:
         where = all_of([Compare(column, "=", value) for column, value in conditions.items()]) if conditions else None
-        found: list[dict[str, Any]] = self._table(PRIVILEGES).to_arrow(where=where).to_pylist()
+        found: list[dict[str, Any]] = self._system_table(PRIVILEGES).to_arrow(where=where).to_pylist()
         return found
 
-    def _add(self, entries: Iterable[Mapping[str, Any]]) -> None:
+    def _add_grants(self, entries: Iterable[Mapping[str, Any]]) -> None:
         if entries := list(entries):
-            self._table(PRIVILEGES).upsert(pa.Table.from_pylist(list(entries)))
+            self._system_table(PRIVILEGES).upsert(pa.Table.from_pylist(list(entries)))
 
-    def _remove(self, entries: Iterable[Mapping[str, Any]]) -> None:
+    def _remove_grants(self, entries: Iterable[Mapping[str, Any]]) -> None:
         if entries := list(entries):
-            self._table(PRIVILEGES).delete(pa.Table.from_pylist(list(entries)))
+            self._system_table(PRIVILEGES).delete(pa.Table.from_pylist(list(entries)))
 
     def _check_known(self, user: str) -> None:
-        known = self.users()
-        if user not in known:
+        users = self.users()
+        if user not in users:
             raise UnknownName(
                 f"no user {user!r} in {self.warehouse}",
-                hint=did_you_mean(user, known) or "create the user with CALL sys.create_privileged_user('...', '...')",
+                hint=did_you_mean(user, users) or "create the user with CALL sys.create_privileged_user('...', '...')",
                 name=user,
             )
 
