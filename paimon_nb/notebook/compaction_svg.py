@@ -19,7 +19,7 @@ def amplification_svg(history: Amplification, trigger: int | None = None) -> str
     """Three lanes over the same commits. `trigger`: the number of runs at which compaction begins, as a dashed line."""
     states = history.samples
     height = _TOP + 3 * (_TALL + _GAP) + 34
-    parts = [open_svg(height, f"compactions of {history.table}: {_summary(history)}")]
+    parts = [open_svg(height, f"compactions of {history.table}: {_summary_text(history)}")]
     parts.append('<text x="0" y="14" font-weight="600">compaction history: cost and effect</text>')
     if not states:
         return "".join([*parts, f'<text x="{_LEFT}" y="{_TOP + 20}" class="dim">no snapshot yet</text></svg>'])
@@ -29,19 +29,19 @@ def amplification_svg(history: Amplification, trigger: int | None = None) -> str
     xs = [_LEFT + step * (i + 0.5) for i in range(len(states))]
     end = _LEFT + step * len(states)
     tops = [_TOP + i * (_TALL + _GAP) for i in range(3)]
-    parts += _written(states, xs, step, tops[0], end, history)
-    parts += _runs(states, xs, step, tops[1], end, trigger)
-    parts += _space(states, xs, step, tops[2], end)
-    parts += _commits(states, xs, step, tops[2] + _TALL + 18)
-    parts += [_hover(m, x, step, height) for m, x in zip(states, xs, strict=True)]
+    parts += _written_bars(states, xs, step, tops[0], end, history)
+    parts += _run_count_line(states, xs, step, tops[1], end, trigger)
+    parts += _space_bars(states, xs, step, tops[2], end)
+    parts += _commit_dots(states, xs, step, tops[2] + _TALL + 18)
+    parts += [_hover_column(m, x, step, height) for m, x in zip(states, xs, strict=True)]
     return "".join([*parts, "</svg>"])
 
 
-def _summary(history: Amplification) -> str:
+def _summary_text(history: Amplification) -> str:
     return str(history).split(", ", 1)[-1]
 
 
-def _frame(label: str, top: float, end: float) -> list[str]:
+def _axis_with_label(label: str, top: float, end: float) -> list[str]:
     return [
         f'<text x="{_LEFT - 10}" y="{top + _TALL / 2 + 4}" text-anchor="end" font-weight="600">{label}</text>',
         f'<line class="axis" x1="{_LEFT}" y1="{top + _TALL}" x2="{end:.1f}" y2="{top + _TALL}"/>',
@@ -54,10 +54,10 @@ def _side_text(top: float, first: str, second: str = "") -> list[str]:
     return [*lines, f'<text x="{x}" y="{top + 34}" class="dim" font-size="11">{escape(second)}</text>']
 
 
-def _written(
+def _written_bars(
     states: Sequence[Sample], xs: Sequence[float], step: float, top: float, end: float, history: Amplification
 ) -> list[str]:
-    out = _frame("written", top, end)
+    out = _axis_with_label("written", top, end)
     largest = max((m.written for m in states), default=0) or 1
     wide = max(1.5, min(22.0, step * 0.55))
     for m, x in zip(states, xs, strict=True):
@@ -73,30 +73,30 @@ def _written(
     )
 
 
-def _runs(
+def _run_count_line(
     states: Sequence[Sample], xs: Sequence[float], step: float, top: float, end: float, trigger: int | None
 ) -> list[str]:
-    out = _frame("runs", top, end)
+    out = _axis_with_label("runs", top, end)
     largest = max([m.runs for m in states] + ([trigger] if trigger is not None else []) + [1]) * 1.12
 
-    def level(n: float) -> float:
+    def y_of(n: float) -> float:
         return top + _TALL - _TALL * n / largest
 
-    if trigger is not None and level(trigger) > top:
-        y = level(trigger)
+    if trigger is not None and y_of(trigger) > top:
+        y = y_of(trigger)
         out.append(f'<line class="pole" x1="{_LEFT}" y1="{y:.1f}" x2="{end:.1f}" y2="{y:.1f}"/>')
         out.append(f'<text x="{_LEFT + 3}" y="{y - 3:.1f}" class="dim" font-size="10">trigger: {trigger}</text>')
     path = "".join(
-        f"{'M' if i == 0 else 'L'}{x - step / 2:.1f} {level(m.runs):.1f}H{x + step / 2:.1f}"
+        f"{'M' if i == 0 else 'L'}{x - step / 2:.1f} {y_of(m.runs):.1f}H{x + step / 2:.1f}"
         for i, (m, x) in enumerate(zip(states, xs, strict=True))
     )
     out.append(f'<path d="{path}" fill="none" stroke="{_LINE}" stroke-width="2"/>')
-    now = states[-1].runs
-    return out + _side_text(top, count(now, "run"), f"per read; max {max(m.runs for m in states)}")
+    latest_runs = states[-1].runs
+    return out + _side_text(top, count(latest_runs, "run"), f"per read; max {max(m.runs for m in states)}")
 
 
-def _space(states: Sequence[Sample], xs: Sequence[float], step: float, top: float, end: float) -> list[str]:
-    out = _frame("space", top, end)
+def _space_bars(states: Sequence[Sample], xs: Sequence[float], step: float, top: float, end: float) -> list[str]:
+    out = _axis_with_label("space", top, end)
     largest = max((m.size for m in states), default=0) * 1.06 or 1
     wide = max(1.5, min(22.0, step * 0.55))
     for m, x in zip(states, xs, strict=True):
@@ -105,25 +105,27 @@ def _space(states: Sequence[Sample], xs: Sequence[float], step: float, top: floa
             out.append(
                 f'<rect x="{x - wide / 2:.1f}" y="{top + _TALL - tall:.1f}" width="{wide:.1f}" height="{tall:.1f}" {style}/>'
             )
-    now = states[-1]
-    share = "" if now.space is None else f" · {now.space * 100:.0f} %"
-    return out + _side_text(top, bytes_text(now.size) + share, f"dark = largest (oldest) run: {bytes_text(now.oldest)}")
+    latest = states[-1]
+    share = "" if latest.space is None else f" · {latest.space * 100:.0f} %"
+    return out + _side_text(
+        top, bytes_text(latest.size) + share, f"dark = largest (oldest) run: {bytes_text(latest.oldest)}"
+    )
 
 
-def _commits(states: Sequence[Sample], xs: Sequence[float], step: float, y: float) -> list[str]:
+def _commit_dots(states: Sequence[Sample], xs: Sequence[float], step: float, y: float) -> list[str]:
     out = []
-    every = max(1, -(-len(states) // 28))
+    label_step = max(1, -(-len(states) // 28))
     radius = min(8.0, max(2.5, step * 0.4))
     for i, (m, x) in enumerate(zip(states, xs, strict=True)):
         out.append(f'<circle cx="{x:.1f}" cy="{y}" r="{radius:.1f}" fill="{KIND_COLOURS.get(m.kind, "#888")}"/>')
         if radius > 5:
             out.append(f'<text x="{x:.1f}" y="{y + 4}" text-anchor="middle" class="sign" style="fill:#fff" font-size="10" font-weight="700">{SIGN.get(m.kind, "?")}</text>')  # fmt: skip
-        if i % every == 0:
+        if i % label_step == 0:
             out.append(f'<text x="{x:.1f}" y="{y + 21}" text-anchor="middle" class="dim" font-size="11">{m.snapshot}</text>')  # fmt: skip
     return out
 
 
-def _hover(m: Sample, x: float, step: float, height: float) -> str:
+def _hover_column(m: Sample, x: float, step: float, height: float) -> str:
     """An invisible column whose tooltip shows a commit's numbers."""
     space = "" if m.space is None else f", {m.space * 100:.0f} % of the oldest run"
     facts = (

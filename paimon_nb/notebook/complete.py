@@ -37,8 +37,8 @@ def paimon_matcher(context: Any) -> SimpleMatcherResult:
         fragment, words = of_command or candidates(text[body_start:], cursor - body_start)
     except PaimonError:
         return SimpleMatcherResult(completions=[])
-    folded = _bare(fragment)
-    found = [SimpleCompletion(w, type="paimon") for w in words if _bare(w).startswith(folded)]
+    folded = _without_backticks(fragment)
+    found = [SimpleCompletion(w, type="paimon") for w in words if _without_backticks(w).startswith(folded)]
     return SimpleMatcherResult(completions=found, suppress=True, matched_fragment=fragment)
 
 
@@ -52,7 +52,7 @@ def command_candidates(line: str) -> tuple[str, list[str]] | None:
         return fragment, [*commands(), *_KEYWORDS]
     if before[0] not in commands() or len(before) > 1:
         return None
-    return fragment, _tables(workbench().session, fragment)
+    return fragment, _table_words(workbench().session, fragment)
 
 
 def candidates(text: str, cursor: int) -> tuple[str, list[str]]:
@@ -73,30 +73,30 @@ def candidates(text: str, cursor: int) -> tuple[str, list[str]]:
 
             words = [f"sys.{p}" for p in sorted(PROCEDURES)]
         case "argument":
-            words = _arguments(at.owner or "")
+            words = _argument_words(at.owner or "")
         case "option":
             from paimon_nb.options import TABLE_OPTIONS
 
             words = sorted(TABLE_OPTIONS)
         case "table":
-            words = _tables(session, at.prefix)
+            words = _table_words(session, at.prefix)
         case "database":
             words = map(written, [*session.catalog.databases(), *session.catalogs])
         case "catalog":
             words = map(written, sorted(session.catalogs))
         case "column":
-            words = [*_columns(session, at.tables), *_KEYWORDS]
+            words = [*_column_words(session, at.tables), *_KEYWORDS]
         case _:
             words = _KEYWORDS
     return at.prefix, list(words)
 
 
-def _bare(text: str) -> str:
+def _without_backticks(text: str) -> str:
     """Matching ignores backticks and case."""
     return text.replace("`", "").lower()
 
 
-def _tables(session: Any, prefix: str) -> list[str]:
+def _table_words(session: Any, prefix: str) -> list[str]:
     from paimon_nb.sql import written
 
     path = split_name(prefix.rpartition(".")[0])
@@ -107,7 +107,7 @@ def _tables(session: Any, prefix: str) -> list[str]:
     return [".".join(map(written, (*path, t))) for t in catalog.tables(database)]
 
 
-def _columns(session: Any, tables: Iterable[str]) -> list[str]:
+def _column_words(session: Any, tables: Iterable[str]) -> list[str]:
     from paimon_nb.session.query.computed_columns import computed_columns
     from paimon_nb.sql import written
 
@@ -123,7 +123,7 @@ def _columns(session: Any, tables: Iterable[str]) -> list[str]:
     return list(names)
 
 
-def _arguments(procedure: str) -> list[str]:
+def _argument_words(procedure: str) -> list[str]:
     from paimon_nb.procedures import PROCEDURES
 
     found = PROCEDURES.get(procedure)

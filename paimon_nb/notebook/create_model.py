@@ -67,19 +67,19 @@ def ddl(draft: Draft, dialect: str = "flink") -> str:
     for c in draft.columns:
         not_null = " NOT NULL" if c.key or not c.nullable else ""
         comment = f" COMMENT {text_literal(c.comment)}" if c.comment else ""
-        lines.append(f"  {_name(c.name)} {c.type.strip()}{not_null}{comment}")
-    keys = ", ".join(_name(c.name) for c in draft.keys)
+        lines.append(f"  {_quoted_if_needed(c.name)} {c.type.strip()}{not_null}{comment}")
+    keys = ", ".join(_quoted_if_needed(c.name) for c in draft.keys)
     if keys and dialect == "flink":
         lines.append(f"  PRIMARY KEY ({keys}) NOT ENFORCED")
     options = {k.strip(): v.strip() for k, v in draft.options.items() if k.strip() and v.strip()}
     if draft.keys and dialect == "spark":
         options = {"primary-key": ",".join(c.name for c in draft.keys), **options}
-    name = ".".join(_name(part) for part in draft.name.split(".")) if draft.name else quote("")
+    name = ".".join(_quoted_if_needed(part) for part in draft.name.split(".")) if draft.name else quote("")
     out = [f"CREATE TABLE {name} (", ",\n".join(lines), ")"]
     if draft.comment:
         out.append(f"COMMENT {text_literal(draft.comment)}")
     if draft.parts:
-        out.append(f"PARTITIONED BY ({', '.join(_name(c.name) for c in draft.parts)})")
+        out.append(f"PARTITIONED BY ({', '.join(_quoted_if_needed(c.name) for c in draft.parts)})")
     if options:
         word = "WITH" if dialect == "flink" else "TBLPROPERTIES"
         pairs = ",\n".join(f"  {text_literal(k)} = {text_literal(v)}" for k, v in options.items())
@@ -87,10 +87,10 @@ def ddl(draft: Draft, dialect: str = "flink") -> str:
     return "\n".join(out)
 
 
-def _name(identifier: str) -> str:
+def _quoted_if_needed(identifier: str) -> str:
     """A plain lower-case name stays bare unless it is a word of SQL."""
-    plain = identifier.isascii() and identifier.isidentifier() and identifier == identifier.lower()
-    return identifier if plain and identifier.upper() not in _WORDS else quote(identifier)
+    is_plain = identifier.isascii() and identifier.isidentifier() and identifier == identifier.lower()
+    return identifier if is_plain and identifier.upper() not in _WORDS else quote(identifier)
 
 
 _WORDS = frozenset(
@@ -196,26 +196,28 @@ def verdict(draft: Draft) -> Verdict:
 
 def warnings(draft: Draft) -> list[str]:
     """Design choices that are valid but cause problems later."""
-    return list(_warnings(draft))
+    return list(_each_warning(draft))
 
 
-def _warnings(draft: Draft) -> Iterator[str]:
-    keys, parts = draft.keys, draft.parts
+def _each_warning(draft: Draft) -> Iterator[str]:
+    keys, partition_columns = draft.keys, draft.parts
     with_options = {k: v for k, v in draft.options.items() if v.strip()}
     if keys and all(c.partition for c in keys):
         yield "every key column is a partition column, so each partition holds a single row"
-    low = [c.name for c in keys if c.type.strip().upper() in ("BOOLEAN", "TINYINT")]
-    if low and len(keys) == len(low):
-        yield f"{', '.join(low)} has few distinct values, so the table holds few rows: new rows replace old ones"
-    inexact = [c.name for c in (*keys, *parts) if c.type.strip().upper() in ("FLOAT", "DOUBLE")]
+    low_cardinality = [c.name for c in keys if c.type.strip().upper() in ("BOOLEAN", "TINYINT")]
+    if low_cardinality and len(keys) == len(low_cardinality):
+        yield f"{', '.join(low_cardinality)} has few distinct values, so the table holds few rows: new rows replace old ones"
+    inexact = [c.name for c in (*keys, *partition_columns) if c.type.strip().upper() in ("FLOAT", "DOUBLE")]
     if inexact:
         yield f"{', '.join(inexact)} is a floating-point number: values that look equal may be different keys"
-    loose = [c.name for c in parts if keys and not c.key]
-    if loose:
-        yield f"{', '.join(loose)} is not in the primary key: keys can move between partitions, so every write needs an index lookup"
-    fine = [c.name for c in parts if c.type.strip().upper().startswith(("TIMESTAMP", "BIGINT", "DOUBLE"))]
-    if fine:
-        yield f"{', '.join(fine)} has too many distinct values for a partition column; use a day or hour column"
+    outside_key = [c.name for c in partition_columns if keys and not c.key]
+    if outside_key:
+        yield f"{', '.join(outside_key)} is not in the primary key: keys can move between partitions, so every write needs an index lookup"
+    high_cardinality = [
+        c.name for c in partition_columns if c.type.strip().upper().startswith(("TIMESTAMP", "BIGINT", "DOUBLE"))
+    ]
+    if high_cardinality:
+        yield f"{', '.join(high_cardinality)} has too many distinct values for a partition column; use a day or hour column"
     if draft.partitions > PARTITIONS_MANY:
         yield f"{draft.partitions:,} partitions slow down planning; use a coarser partition column"
     if keys and draft.bucket == "-1":
@@ -224,22 +226,26 @@ def _warnings(draft: Draft) -> Iterator[str]:
     if not keys and (engine != "deduplicate" or with_options.get("changelog-producer", "none") != "none"):
         yield "merge engines and changelog producers need a primary key; append tables ignore them"
     if engine == "aggregation":
-        named = {k.split(".")[1] for k in with_options if k.startswith("fields.") and k.endswith(".aggregate-function")}
-        bare = [c.name for c in draft.columns if not c.key and not c.partition and c.name not in named]
-        if bare and "fields.default-aggregate-function" not in with_options:
-            yield f"{', '.join(bare)} has no aggregate function; the default keeps the last non-NULL value"
-    yield from _sizes(draft)
+        with_function = {
+            k.split(".")[1] for k in with_options if k.startswith("fields.") and k.endswith(".aggregate-function")
+        }
+        without_function = [
+            c.name for c in draft.columns if not c.key and not c.partition and c.name not in with_function
+        ]
+        if without_function and "fields.default-aggregate-function" not in with_options:
+            yield f"{', '.join(without_function)} has no aggregate function; the default keeps the last non-NULL value"
+    yield from _bucket_size_warnings(draft)
 
 
-def _sizes(draft: Draft) -> Iterator[str]:
+def _bucket_size_warnings(draft: Draft) -> Iterator[str]:
     size = bucket_bytes(draft)
     if size is None:
         return
-    one = f"about {bytes_text(size)} per bucket"
+    size_text = f"about {bytes_text(size)} per bucket"
     if size < BUCKET_LOW:
-        yield f"{one}: too small, many small files; use fewer buckets or coarser partitions (aim for 200 MB to 1 GB)"
+        yield f"{size_text}: too small, many small files; use fewer buckets or coarser partitions (aim for 200 MB to 1 GB)"
     if size > BUCKET_HIGH:
-        yield f"{one}: too large, slow compaction and reads; use more buckets (aim for 200 MB to 1 GB)"
+        yield f"{size_text}: too large, slow compaction and reads; use more buckets (aim for 200 MB to 1 GB)"
 
 
 def row_bytes(columns: Sequence[Column]) -> float:

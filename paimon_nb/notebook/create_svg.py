@@ -14,7 +14,7 @@ def layout_svg(draft: Draft) -> str:
     parts = [open_svg(_TALL, f"layout of {draft.name}")]
     columns = draft.parts
     x = 1.0
-    parts += _box(x, 62, 129, 34, draft.name or "?", "table")
+    parts += _folder_box(x, 62, 129, 34, draft.name or "?", "table")
     if columns:
         x = 176.0
         name = "/".join(f"{c.name}=…" for c in columns)
@@ -22,27 +22,27 @@ def layout_svg(draft: Draft) -> str:
         for i in range(3):
             fold = 8 + i * 54
             parts.append(_arrow(130, 79, x, fold + 17))
-            parts += _box(x, fold, 150, 34, name if i < 2 else "…", number if i == 1 else "")
+            parts += _folder_box(x, fold, 150, 34, name if i < 2 else "…", number if i == 1 else "")
         start = (326.0, 79.0)
     else:
         start = (130.0, 79.0)
     x = start[0] + 46
-    labels = _buckets(draft)
+    labels = _bucket_directory_names(draft)
     step = 138 / len(labels)
     size = bucket_bytes(draft)
     for i, label in enumerate(labels):
         y = 18 + i * step
         parts.append(_arrow(*start, x, y + 13))
-        parts += _box(x, y, 122, 26, label, "")
+        parts += _folder_box(x, y, 122, 26, label, "")
     if size is not None:
         parts.append(f'<text x="{x}" y="{_TALL - 4}" class="dim" font-size="11">about {bytes_text(size)} each</text>')
     at = x + 122
     parts.append(_arrow(at, 31, at + 40, 60))
-    parts += _inside(draft, at + 44)
+    parts += _bucket_contents(draft, at + 44)
     return "".join([*parts, "</svg>"])
 
 
-def _buckets(draft: Draft) -> list[str]:
+def _bucket_directory_names(draft: Draft) -> list[str]:
     match draft.bucket:
         case "-1" if draft.keys:
             return ["bucket-0", "bucket-1 …", "created on demand"]
@@ -58,35 +58,35 @@ def _buckets(draft: Draft) -> list[str]:
             return ["?"]
 
 
-def _inside(draft: Draft, x: float) -> list[str]:
+def _bucket_contents(draft: Draft, x: float) -> list[str]:
     """A key table's levels, or plain files."""
-    wide = WIDTH - x - 4
+    width = WIDTH - x - 4
     if not draft.keys:
         out = [f'<text x="{x}" y="30" class="dim" font-size="11">files, in write order</text>']
         return out + [
-            f'<rect x="{x + i * wide / 4:.1f}" y="44" width="{wide / 4 - 6:.1f}" height="20" rx="3" fill="{LEVEL_COLOURS[0]}"/>'
+            f'<rect x="{x + i * width / 4:.1f}" y="44" width="{width / 4 - 6:.1f}" height="20" rx="3" fill="{LEVEL_COLOURS[0]}"/>'
             for i in range(4)
         ]
     out = [f'<text x="{x}" y="30" class="dim" font-size="11">sorted runs by {clipped(", ".join(c.name for c in draft.keys if not c.partition) or "?", 26)}</text>']  # fmt: skip
     for i, (level, share) in enumerate(((0, 0.3), (0, 0.42), (4, 0.7), (5, 1.0))):
         y = 42 + i * 25
-        left = x + 26 + (wide - 26) * (0.1 if i == 1 else 0.0)
+        left = x + 26 + (width - 26) * (0.1 if i == 1 else 0.0)
         out.append(
             f'<text x="{x + 20}" y="{y + 14}" text-anchor="end" font-size="11" font-weight="600">L{level}</text>'
         )
-        out.append(f'<rect x="{left:.1f}" y="{y}" width="{(wide - 26) * share * 0.9:.1f}" height="19" rx="3" fill="{LEVEL_COLOURS[level]}"/>')  # fmt: skip
+        out.append(f'<rect x="{left:.1f}" y="{y}" width="{(width - 26) * share * 0.9:.1f}" height="19" rx="3" fill="{LEVEL_COLOURS[level]}"/>')  # fmt: skip
     engine = draft.options.get("merge-engine") or "deduplicate"
     out.append(f'<text x="{x}" y="160" class="dim" font-size="11">{clipped(f"merged on read: {engine}", 42)}</text>')
     return out
 
 
-def _box(x: float, y: float, wide: float, tall: float, text: str, below: str) -> list[str]:
+def _folder_box(x: float, y: float, width: float, height: float, text: str, caption: str) -> list[str]:
     out = [
-        f'<rect class="folder" x="{x}" y="{y:.1f}" width="{wide}" height="{tall}" rx="4"/>',
-        f'<text x="{x + 8}" y="{y + tall / 2 + 4:.1f}" font-weight="600">{clipped(text, int(wide / 7.4))}</text>',
+        f'<rect class="folder" x="{x}" y="{y:.1f}" width="{width}" height="{height}" rx="4"/>',
+        f'<text x="{x + 8}" y="{y + height / 2 + 4:.1f}" font-weight="600">{clipped(text, int(width / 7.4))}</text>',
     ]
-    if below:
-        out.append(f'<text x="{x + 8}" y="{y + tall + 12:.1f}" class="dim" font-size="10">{escape(below)}</text>')
+    if caption:
+        out.append(f'<text x="{x + 8}" y="{y + height + 12:.1f}" class="dim" font-size="10">{escape(caption)}</text>')
     return out
 
 

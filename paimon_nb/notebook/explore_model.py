@@ -88,33 +88,33 @@ class Inspector:
 
     def __post_init__(self) -> None:
         self._handlers = {
-            "": (self._top, self._table_facts),
-            "schemas": (self._schemas, self._schemas_facts),
-            "schema": (_nothing, self._schema_facts),
-            "options": (_nothing, self._options_facts),
-            "snapshots": (self._snapshots, self._snapshots_facts),
+            "": (self._root_nodes, self._table_facts),
+            "schemas": (self._schema_nodes, self._schemas_facts),
+            "schema": (_no_children, self._schema_facts),
+            "options": (_no_children, self._options_facts),
+            "snapshots": (self._snapshot_nodes, self._snapshots_facts),
             "snapshot": (self._inside_snapshot, self._inside_snapshot_facts),
-            "tags": (self._tags, self._tags_facts),
+            "tags": (self._tag_nodes, self._tags_facts),
             "tag": (partial(self._inside_snapshot, kind="tag"), partial(self._inside_snapshot_facts, kind="tag")),
-            "branches": (_nothing, self._branches_facts),
-            "consumers": (_nothing, self._consumers_facts),
+            "branches": (_no_children, self._branches_facts),
+            "consumers": (_no_children, self._consumers_facts),
         }
 
     def children(self, node: str) -> list[Node]:
         """The children, at most `MAX_CHILDREN`; [] when the node cannot be read (`facts` has the error)."""
         try:
-            found = self._handler(node)[0](*_parts(node))
+            found = self._handler_of(node)[0](*_node_arguments(node))
         except _READ_ERRORS:
             return []
         if len(found) > MAX_CHILDREN:
-            rest = len(found) - MAX_CHILDREN
-            return [*found[:MAX_CHILDREN], Node(f"{node}/…", f"{rest:,} more", "use SQL to list all")]
+            hidden = len(found) - MAX_CHILDREN
+            return [*found[:MAX_CHILDREN], Node(f"{node}/…", f"{hidden:,} more", "use SQL to list all")]
         return found
 
     def facts(self, node: str) -> Facts:
         """The details of a node; `error` is set when something could not be read."""
         try:
-            return self._handler(node)[1](*_parts(node))
+            return self._handler_of(node)[1](*_node_arguments(node))
         except PaimonError as error:
             return Facts(
                 node, error=f"{type(error).__name__}: {error.message}" + (f" → {error.hint}" if error.hint else "")
@@ -122,7 +122,7 @@ class Inspector:
         except _READ_ERRORS as error:
             return Facts(node, error=f"cannot be read: {error}")
 
-    def _handler(self, node: str) -> _NodeHandler:
+    def _handler_of(self, node: str) -> _NodeHandler:
         handler = self._handlers.get(node.split("/", 1)[0])
         if handler is None:
             raise SnapshotNotFound(f"unknown node {node!r}", hint="start at the root, ''")
@@ -130,7 +130,7 @@ class Inspector:
 
     # -- the table
 
-    def _top(self) -> list[Node]:
+    def _root_nodes(self) -> list[Node]:
         store = self.table.store
         counts = {
             "schemas": ("schemas", len(store.schemas.ids()), True),
@@ -150,39 +150,43 @@ class Inspector:
             ("partitioned by", ", ".join(self.table.partition_keys)),
             ("path", self.table.path),
         ]
-        stored = self._calm(lambda: stored_in(store, latest) if latest else None, None)
-        columns, rows = self._columns(stored)
+        stored = self._value_if_readable(lambda: stored_in(store, latest) if latest else None, None)
+        columns, rows = self._columns_with_stats(stored)
         links = [("schema", f"schema/{store.schema.id}"), ("options", "options")]
         if latest:
             links.append((f"snapshot {latest.id}", f"snapshot/{latest.id}"))
         return Facts(
             str(self.table.name), _non_empty(pairs), columns, rows, tuple(links), f"DESCRIBE {self.table.name.quoted()}",
-            kind=kind_of(store), tiles=self._calm(lambda: tiles_of(store, latest, stored, clock.now_ms()), ()),
-            svg=self._calm(lambda: strip_svg(timeline(store, LAST_COMMITS + 1).commits), ""), panels=table_panels(self.table),
+            kind=kind_of(store), tiles=self._value_if_readable(lambda: tiles_of(store, latest, stored, clock.now_ms()), ()),
+            svg=self._value_if_readable(lambda: strip_svg(timeline(store, LAST_COMMITS + 1).commits), ""), panels=table_panels(self.table),
         )  # fmt: skip
 
-    def _columns(self, stored: Stored | None) -> tuple[tuple[str, ...], tuple[tuple[str | None, ...], ...]]:
+    def _columns_with_stats(self, stored: Stored | None) -> tuple[tuple[str, ...], tuple[tuple[str | None, ...], ...]]:
         """Columns of the latest schema with their statistics over all files; empty columns are omitted."""
         store = self.table.store
-        schema, texts = self._schema_facts(str(store.schema.id)), _texts(store.schema)
-        bounds = self._calm(lambda: bounds_of(store, stored.known) if stored else {}, {})
+        schema, format_value = self._schema_facts(str(store.schema.id)), _value_formatter(store.schema)
+        bounds = self._value_if_readable(lambda: bounds_of(store, stored.known) if stored else {}, {})
         names = (*schema.columns, "min", "max", "nulls")
         rows = []
         for row in schema.rows:
-            found = bounds.get(row[0] or "")
-            low, high = (texts(row[0] or "", v) for v in (found.low, found.high)) if found else ("", "")
-            rows.append((*row, low or "", high or "", f"{found.nulls:,}" if found else ""))
-        value = [i for i, name in enumerate(names) if name != "id" and any(row[i] for row in rows)]
-        return tuple(names[i] for i in value), tuple(tuple(row[i] for i in value) for row in rows)
+            column_bounds = bounds.get(row[0] or "")
+            low, high = (
+                (format_value(row[0] or "", v) for v in (column_bounds.low, column_bounds.high))
+                if column_bounds
+                else ("", "")
+            )
+            rows.append((*row, low or "", high or "", f"{column_bounds.nulls:,}" if column_bounds else ""))
+        shown_columns = [i for i, name in enumerate(names) if name != "id" and any(row[i] for row in rows)]
+        return tuple(names[i] for i in shown_columns), tuple(tuple(row[i] for i in shown_columns) for row in rows)
 
-    def _calm(self, read: Callable[[], Any], otherwise: Any) -> Any:
+    def _value_if_readable(self, read: Callable[[], Any], fallback: Any) -> Any:
         """Optional details are omitted when their files cannot be read; the nodes below show which files."""
         try:
             return read()
         except _READ_ERRORS:
-            return otherwise
+            return fallback
 
-    def _schemas(self) -> list[Node]:
+    def _schema_nodes(self) -> list[Node]:
         return [
             Node(f"schema/{s.id}", f"schema {s.id}", f"{len(s.fields)} columns")
             for s in map(self.table.store.schemas.get, sorted(self.table.store.schemas.ids(), reverse=True))
@@ -198,7 +202,7 @@ class Inspector:
             "schemas",
             columns=("id", "time", "columns", "changes"),
             rows=tuple(rows[:MAX_ROWS]),
-            sql=self._sql("schemas"),
+            sql=self._system_table_sql("schemas"),
         )
 
     def _schema_facts(self, number: str) -> Facts:
@@ -218,7 +222,7 @@ class Inspector:
         more = len(schema.fields) - len(rows)
         return Facts(
             f"schema {number}", _non_empty([*pairs, ("columns not shown", f"{more:,}" if more > 0 else "")]),
-            ("column", "type", "key", "default", "comment", "id"), rows, (("options", "options"),), self._sql("schemas"),
+            ("column", "type", "key", "default", "comment", "id"), rows, (("options", "options"),), self._system_table_sql("schemas"),
         )  # fmt: skip
 
     def _options_facts(self) -> Facts:
@@ -239,12 +243,12 @@ class Inspector:
             "options",
             columns=("option", "value", "default", "meaning"),
             rows=tuple(rows[:MAX_ROWS]),
-            sql=self._sql("options"),
+            sql=self._system_table_sql("options"),
         )
 
     # -- snapshots, tags, branches, consumers
 
-    def _snapshots(self) -> list[Node]:
+    def _snapshot_nodes(self) -> list[Node]:
         found = []
         for number in sorted(self.table.store.snapshots.ids(), reverse=True)[: MAX_CHILDREN + 1]:
             try:
@@ -261,21 +265,26 @@ class Inspector:
         return Facts(
             "snapshots",
             (("retained", f"{len(ids):,}"), ("earliest", str(min(ids, default="")) or "none")),
-            sql=self._sql("snapshots"),
+            sql=self._system_table_sql("snapshots"),
         )
 
-    def _tags(self) -> list[Node]:
+    def _tag_nodes(self) -> list[Node]:
         return [Node(f"tag/{t.name}", t.name, f"snapshot {t.snapshot.id}", True) for t in self.table.store.tags.all()]
 
     def _tags_facts(self) -> Facts:
         rows = [(t.name, str(t.snapshot.id), instant(t.snapshot.time_ms)) for t in self.table.store.tags.all()]
         return Facts(
-            "tags", columns=("tag", "snapshot", "committed"), rows=tuple(rows[:MAX_ROWS]), sql=self._sql("tags")
+            "tags",
+            columns=("tag", "snapshot", "committed"),
+            rows=tuple(rows[:MAX_ROWS]),
+            sql=self._system_table_sql("tags"),
         )
 
     def _branches_facts(self) -> Facts:
         rows = [(name,) for name in self.table.store.branches.names()]
-        return Facts("branches", columns=("branch",), rows=tuple(rows[:MAX_ROWS]), sql=self._sql("branches"))
+        return Facts(
+            "branches", columns=("branch",), rows=tuple(rows[:MAX_ROWS]), sql=self._system_table_sql("branches")
+        )
 
     def _consumers_facts(self) -> Facts:
         store = self.table.store
@@ -286,17 +295,17 @@ class Inspector:
             columns=("consumer", "next snapshot"),
             rows=tuple(rows[:MAX_ROWS]),
             links=links,
-            sql=self._sql("consumers"),
+            sql=self._system_table_sql("consumers"),
         )
 
     # -- inside a snapshot: list / manifest / entry / row group
 
-    def _snapshot(self, kind: str, name: str) -> Snapshot:
+    def _snapshot_of_node(self, kind: str, name: str) -> Snapshot:
         store = self.table.store
         return store.tags.get(name).snapshot if kind == "tag" else store.snapshots.get(int(name))
 
     def _inside_snapshot(self, name: str, *inner: str, kind: str = "snapshot") -> list[Node]:
-        snapshot = self._snapshot(kind, name)
+        snapshot = self._snapshot_of_node(kind, name)
         here = "/".join((kind, name, *inner))
         match inner:
             case ():
@@ -305,22 +314,27 @@ class Inspector:
                 ] + ([Node(f"{here}/index", "index manifest")] if snapshot.index_manifest else [])
             case (which,) if which in LISTS:
                 return [
-                    Node(f"{here}/{m.file_name}", _short(m.file_name), f"+{m.num_added:,} −{m.num_deleted:,}", True)
-                    for m in self._manifests(snapshot, which)
+                    Node(
+                        f"{here}/{m.file_name}",
+                        _short_file_name(m.file_name),
+                        f"+{m.num_added:,} −{m.num_deleted:,}",
+                        True,
+                    )
+                    for m in self._manifests_of_list(snapshot, which)
                 ]
             case (_, manifest):
                 return [
                     Node(
                         f"{here}/{i}",
-                        _short(e.file.file_name),
+                        _short_file_name(e.file.file_name),
                         self._entry_note(e),
                         e.file.file_name.endswith(".parquet"),
                         f"L{e.file.level}" if self.table.primary_keys else "",
                     )
-                    for i, e in enumerate(self._entries(manifest)[: MAX_CHILDREN + 1])
+                    for i, e in enumerate(self._manifest_entries(manifest)[: MAX_CHILDREN + 1])
                 ]
             case (_, manifest, entry):
-                footer = self._footer(self._entries(manifest)[int(entry)])
+                footer = self._parquet_footer(self._manifest_entries(manifest)[int(entry)])
                 return [
                     Node(f"{here}/{i}", f"row group {i}", f"{footer.row_group(i).num_rows:,} rows")
                     for i in range(footer.num_row_groups)
@@ -328,7 +342,7 @@ class Inspector:
         return []
 
     def _inside_snapshot_facts(self, name: str, *inner: str, kind: str = "snapshot") -> Facts:
-        snapshot = self._snapshot(kind, name)
+        snapshot = self._snapshot_of_node(kind, name)
         match inner:
             case ():
                 return self._snapshot_facts(snapshot, f"{kind} {name}")
@@ -339,9 +353,9 @@ class Inspector:
             case (which, manifest):
                 return self._manifest_facts(snapshot, which, manifest)
             case (_, manifest, entry):
-                return self._entry_facts(self._entries(manifest)[int(entry)])
+                return self._entry_facts(self._manifest_entries(manifest)[int(entry)])
             case (_, manifest, entry, group):
-                return self._group_facts(self._entries(manifest)[int(entry)], int(group))
+                return self._group_facts(self._manifest_entries(manifest)[int(entry)], int(group))
         raise SnapshotNotFound(f"unknown node {'/'.join((kind, name, *inner))!r}", hint="start at the root, ''")
 
     def _snapshot_facts(self, s: Snapshot, title: str) -> Facts:
@@ -364,33 +378,39 @@ class Inspector:
             panels=snapshot_panels(self.table, s.id, s.id - 1 in ids) if s.id in ids else (),
         )
 
-    def _manifests(self, snapshot: Snapshot, which: str) -> list[ManifestFile]:
+    def _manifests_of_list(self, snapshot: Snapshot, list_kind: str) -> list[ManifestFile]:
         from paimon_nb.format.manifest import read_manifest_list
 
         store = self.table.store
-        return read_manifest_list(store.fs, store.manifest_path(_list_name(snapshot, which) or ""))
+        return read_manifest_list(store.fs, store.manifest_path(_list_name(snapshot, list_kind) or ""))
 
-    def _entries(self, manifest: str) -> list[ManifestEntry]:
+    def _manifest_entries(self, manifest: str) -> list[ManifestEntry]:
         from paimon_nb.format.manifest import read_manifest
 
         return read_manifest(self.table.store.fs, self.table.store.manifest_path(manifest))
 
     def _list_facts(self, snapshot: Snapshot, which: str) -> Facts:
-        manifests = self._manifests(snapshot, which)
+        manifests = self._manifests_of_list(snapshot, which)
         rows = [
-            (_short(m.file_name), bytes_text(m.file_size), f"{m.num_added:,}", f"{m.num_deleted:,}", str(m.schema_id))
+            (
+                _short_file_name(m.file_name),
+                bytes_text(m.file_size),
+                f"{m.num_added:,}",
+                f"{m.num_deleted:,}",
+                str(m.schema_id),
+            )
             for m in manifests
         ]
         pairs = (("file", _list_name(snapshot, which) or ""), ("manifests", f"{len(manifests):,}"))
         return Facts(
             f"{which} manifest list", pairs, ("manifest", "size", "adds", "deletes", "schema"), tuple(rows[:MAX_ROWS]),
-            ((f"snapshot {snapshot.id}", f"snapshot/{snapshot.id}"),), self._sql("manifests", snapshot.id),
+            ((f"snapshot {snapshot.id}", f"snapshot/{snapshot.id}"),), self._system_table_sql("manifests", snapshot.id),
         )  # fmt: skip
 
     def _manifest_facts(self, snapshot: Snapshot, which: str, manifest: str) -> Facts:
-        entries = self._entries(manifest)
+        entries = self._manifest_entries(manifest)
         rows = [
-            (KINDS[e.kind], _short(e.file.file_name), partition_text(self.table.store, e.partition), str(e.bucket), f"L{e.file.level}", f"{e.file.row_count:,}", bytes_text(e.file.file_size))
+            (KINDS[e.kind], _short_file_name(e.file.file_name), partition_text(self.table.store, e.partition), str(e.bucket), f"L{e.file.level}", f"{e.file.row_count:,}", bytes_text(e.file.file_size))
             for e in entries[:MAX_ROWS]
         ]  # fmt: skip
         pairs = (("file", manifest), ("entries", f"{len(entries):,}"))
@@ -401,7 +421,7 @@ class Inspector:
             ("", "file", "partition", "bucket", "level", "rows", "size"),
             tuple(rows),
             links,
-            self._sql("files", snapshot.id),
+            self._system_table_sql("files", snapshot.id),
         )
 
     def _index_facts(self, snapshot: Snapshot) -> Facts:
@@ -426,7 +446,7 @@ class Inspector:
             pairs,
             ("kind", "file", "partition", "bucket", "rows", "size"),
             tuple(rows),
-            sql=self._sql("table_indexes", snapshot.id),
+            sql=self._system_table_sql("table_indexes", snapshot.id),
         )
 
     def _entry_note(self, e: ManifestEntry) -> str:
@@ -440,7 +460,7 @@ class Inspector:
 
         store, f = self.table.store, e.file
         schema = store.schemas.get(f.schema_id)
-        texts = _texts(schema)
+        texts = _value_formatter(schema)
         pairs = [
             ("path", store.data_path(e.partition, e.bucket, f).removeprefix(store.root + "/")), ("entry", ("adds the file", "removes the file")[e.kind]),
             ("partition", partition_text(store, e.partition)), ("bucket", f"{e.bucket} of {e.total_buckets}"), ("level", str(f.level)),
@@ -453,7 +473,7 @@ class Inspector:
         error = ""
         if f.file_name.endswith(".parquet") and e.kind == ADD:
             try:
-                pairs.append(("row groups", str(self._footer(e).num_row_groups)))
+                pairs.append(("row groups", str(self._parquet_footer(e).num_row_groups)))
             except PaimonError as broken:
                 error = f"{type(broken).__name__}: {broken.message}"
         stats = decode_stats(schema.fields, f.value_stats, f.value_stats_cols)
@@ -463,10 +483,10 @@ class Inspector:
         ]
         return Facts(
             f.file_name, _non_empty(pairs), ("column", "min", "max", "nulls") if rows else (), tuple(rows),
-            ((f"schema {f.schema_id}", f"schema/{f.schema_id}"),), self._sql("files"), error,
+            ((f"schema {f.schema_id}", f"schema/{f.schema_id}"),), self._system_table_sql("files"), error,
         )  # fmt: skip
 
-    def _footer(self, e: ManifestEntry) -> Any:
+    def _parquet_footer(self, e: ManifestEntry) -> Any:
         import pyarrow.parquet as pq
 
         path = self.table.store.data_path(e.partition, e.bucket, e.file)
@@ -477,7 +497,7 @@ class Inspector:
                 raise CorruptFile(path, str(error)) from error
 
     def _group_facts(self, e: ManifestEntry, number: int) -> Facts:
-        group = self._footer(e).row_group(number)
+        group = self._parquet_footer(e).row_group(number)
         rows = []
         for i in range(min(group.num_columns, MAX_ROWS)):
             c = group.column(i)
@@ -492,7 +512,7 @@ class Inspector:
             tuple(rows),
         )
 
-    def _sql(self, system: str, snapshot: int | None = None) -> str:
+    def _system_table_sql(self, system: str, snapshot: int | None = None) -> str:
         name = self.table.name
         travel = f" VERSION AS OF {snapshot}" if snapshot is not None else ""
         return f"SELECT * FROM `{name.database}`.`{name.table}${system}`{travel}"
@@ -501,11 +521,11 @@ class Inspector:
 _READ_ERRORS = (PaimonError, OSError, ValueError, IndexError)
 
 
-def _nothing(*_: str) -> list[Node]:
+def _no_children(*_: str) -> list[Node]:
     return []
 
 
-def _parts(node: str) -> list[str]:
+def _node_arguments(node: str) -> list[str]:
     return node.split("/")[1:]
 
 
@@ -514,25 +534,25 @@ def _non_empty(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     return tuple((k, v) for k, v in pairs if v)
 
 
-def _list_name(snapshot: Snapshot, which: str) -> str | None:
+def _list_name(snapshot: Snapshot, list_kind: str) -> str | None:
     return {"base": snapshot.base_manifest_list, "delta": snapshot.delta_manifest_list}.get(
-        which, snapshot.changelog_manifest_list
+        list_kind, snapshot.changelog_manifest_list
     )
 
 
-def _short(name: str) -> str:
+def _short_file_name(name: str) -> str:
     """Keep the start of the UUID (it identifies the writer) and the number at the end (the file)."""
-    head = name.find("-") + 9
-    return name if len(name) <= 30 else f"{name[:head]}…{name[name.rfind('-') :]}"
+    uuid_end = name.find("-") + 9
+    return name if len(name) <= 30 else f"{name[:uuid_end]}…{name[name.rfind('-') :]}"
 
 
-def _texts(schema: TableSchema) -> Callable[[str, Any], str | None]:
+def _value_formatter(schema: TableSchema) -> Callable[[str, Any], str | None]:
     from paimon_nb.base.errors import UnsupportedFormat
     from paimon_nb.format.row import cast_to_string
 
     types = {f.name: f.type for f in schema.fields}
 
-    def text(name: str, value: Any) -> str | None:
+    def format_value(name: str, value: Any) -> str | None:
         if value is None:
             return None
         try:
@@ -540,7 +560,7 @@ def _texts(schema: TableSchema) -> Callable[[str, Any], str | None]:
         except UnsupportedFormat:
             return "…"
 
-    return text
+    return format_value
 
 
 def instant(ms: int) -> str:
@@ -552,15 +572,15 @@ def changed(before: TableSchema | None, after: TableSchema) -> str:
     """One line: columns added, dropped or changed, and options that differ."""
     if before is None:
         return "created"
-    old, new = {f.id: f for f in before.fields}, {f.id: f for f in after.fields}
-    changes = [f"+{new[i].name}" for i in new.keys() - old.keys()] + [
-        f"−{old[i].name}" for i in old.keys() - new.keys()
+    old_fields, new_fields = {f.id: f for f in before.fields}, {f.id: f for f in after.fields}
+    changes = [f"+{new_fields[i].name}" for i in new_fields.keys() - old_fields.keys()] + [
+        f"−{old_fields[i].name}" for i in old_fields.keys() - new_fields.keys()
     ]
-    for i in sorted(old.keys() & new.keys()):
-        if old[i].name != new[i].name:
-            changes.append(f"{old[i].name} → {new[i].name}")
-        if str(old[i].type) != str(new[i].type):
-            changes.append(f"{new[i].name}: {old[i].type} → {new[i].type}")
+    for i in sorted(old_fields.keys() & new_fields.keys()):
+        if old_fields[i].name != new_fields[i].name:
+            changes.append(f"{old_fields[i].name} → {new_fields[i].name}")
+        if str(old_fields[i].type) != str(new_fields[i].type):
+            changes.append(f"{new_fields[i].name}: {old_fields[i].type} → {new_fields[i].type}")
     keys = {k for k in {**before.options, **after.options} if before.options.get(k) != after.options.get(k)}
     return ", ".join([*changes, *(f"option {k}" for k in sorted(keys))]) or "no visible change"
 

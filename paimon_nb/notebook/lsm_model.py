@@ -141,60 +141,68 @@ def lsm_picture(
     if snapshot is None:
         snapshot = store.latest()
     groups = by_bucket(live_entries(store, snapshot))
-    named = {(partition_text(store, p), b): entries for (p, b), entries in groups.items()}
-    pairs = tuple(sorted(named))
+    entries_by_bucket = {(partition_text(store, p), b): entries for (p, b), entries in groups.items()}
+    pairs = tuple(sorted(entries_by_bucket))
     kind = snapshot.commit_kind if snapshot else ""
     number = snapshot.id if snapshot else None
-    if not named:
+    if not entries_by_bucket:
         return LsmPicture(store.name, number, kind, "", 0, (), (), store.options.num_levels - 1, others=pairs)
-    matching = [k for k in named if (partition is None or k[0] == partition) and (bucket is None or k[1] == bucket)]
+    matching = [
+        k for k in entries_by_bucket if (partition is None or k[0] == partition) and (bucket is None or k[1] == bucket)
+    ]
     if not matching:
-        matching = list(named)
-    where = max(
-        matching, key=lambda k: (sum(e.file.level == 0 for e in named[k]), sum(e.file.file_size for e in named[k]))
+        matching = list(entries_by_bucket)
+    chosen = max(
+        matching,
+        key=lambda k: (
+            sum(e.file.level == 0 for e in entries_by_bucket[k]),
+            sum(e.file.file_size for e in entries_by_bucket[k]),
+        ),
     )
-    return _bucket(store, number, kind, where, named[where], pairs, {} if keys is None else keys, window)
+    return _key_bucket_picture(
+        store, number, kind, chosen, entries_by_bucket[chosen], pairs, {} if keys is None else keys, window
+    )
 
 
-def _bucket(
+def _key_bucket_picture(
     store: TableStore,
     snapshot: int | None,
     kind: str,
-    where: tuple[str, int],
+    partition_and_bucket: tuple[str, int],
     entries: Sequence[ManifestEntry],
-    pairs: tuple[tuple[str, int], ...],
+    all_buckets: tuple[tuple[str, int], ...],
     keys: Keys,
     window: Window,
 ) -> LsmPicture:
     files = [e.file for e in entries]
     if not store.has_keys:
-        return _append_bucket(store, snapshot, kind, where, files, pairs, window)
+        return _append_bucket_picture(store, snapshot, kind, partition_and_bucket, files, all_buckets, window)
     from paimon_nb.table.lsm.levels import Levels, key_decoder
 
     decode = key_decoder([f.type for f in store.schema.key_fields])
 
-    def key(data: bytes) -> Any:
+    def decode_cached(data: bytes) -> Any:
         found = keys.get(data)
         if found is None:
             found = keys[data] = decode(data)
         return found
 
-    levels = Levels.of(files, store.options.num_levels, key)
-    scale = _Scale(store, files, key, window)
+    levels = Levels.of(files, store.options.num_levels, decode_cached)
+    scale = _Scale(store, files, decode_cached, window)
     lanes = []
     for i, file in enumerate(levels.level0):
-        lanes.append(_lane(scale, 0, f"L0 · {i + 1}" if len(levels.level0) > 1 else "L0", [file]))
+        lanes.append(_run_lane(scale, 0, f"L0 · {i + 1}" if len(levels.level0) > 1 else "L0", [file]))
     for level, run in enumerate(levels.upper, 1):
         if run.files:
-            lanes.append(_lane(scale, level, f"L{level}", run.files))
-    overlaps = _overlaps(files, key, scale)
+            lanes.append(_run_lane(scale, level, f"L{level}", run.files))
+    overlaps = _overlap_ranges(files, decode_cached, scale)
     return LsmPicture(
-        store.name, snapshot, kind, where[0], where[1], tuple(lanes), overlaps, levels.max_level,
-        scale.low_text, scale.high_text, pairs, window,
+        store.name, snapshot, kind, partition_and_bucket[0], partition_and_bucket[1], tuple(lanes), overlaps, levels.max_level,
+        scale.low_text, scale.high_text, all_buckets, window,
     )  # fmt: skip
 
 
-def _overlaps(files: Sequence[DataFile], key: Any, scale: _Scale) -> tuple[tuple[float, float, int], ...]:
+def _overlap_ranges(files: Sequence[DataFile], key: Any, scale: _Scale) -> tuple[tuple[float, float, int], ...]:
     """Key ranges in which runs must be merged; ranges less than a pixel apart are joined."""
     out: list[tuple[float, float, int]] = []
     for first, last, runs in _sections_by_number(files, key) if scale.numeric else _sections_by_key(files, key):
@@ -226,58 +234,69 @@ def _sections_by_number(files: Sequence[DataFile], key: Any) -> Iterator[tuple[A
     highs = np.array([key(f.max_key)[0][1] for f in files], np.int64)
     order = np.argsort(lows, kind="stable")
     starts, ends = lows[order], highs[order]
-    reach = np.maximum.accumulate(ends)
-    begins = np.concatenate([[0], np.flatnonzero(starts[1:] > reach[:-1]) + 1])
+    max_key_so_far = np.maximum.accumulate(ends)
+    begins = np.concatenate([[0], np.flatnonzero(starts[1:] > max_key_so_far[:-1]) + 1])
     depth = np.arange(1, len(starts) + 1) - np.searchsorted(np.sort(ends), starts, side="left")
     runs = np.maximum.reduceat(depth, begins)
     stops = np.concatenate([begins[1:], [len(starts)]]) - 1
     for i in np.flatnonzero(runs > 1):
-        yield ((True, int(starts[begins[i]])),), ((True, int(reach[stops[i]])),), int(runs[i])
+        yield ((True, int(starts[begins[i]])),), ((True, int(max_key_so_far[stops[i]])),), int(runs[i])
 
 
-def _append_bucket(
+def _append_bucket_picture(
     store: TableStore,
     snapshot: int | None,
     kind: str,
-    where: tuple[str, int],
+    partition_and_bucket: tuple[str, int],
     files: list[DataFile],
-    pairs: tuple[tuple[str, int], ...],
+    all_buckets: tuple[tuple[str, int], ...],
     window: Window,
 ) -> LsmPicture:
     """Append tables have no keys: files are drawn one after the other, in write order."""
     files = sorted(files, key=lambda f: (f.min_sequence, f.creation_time_ms or 0, f.file_name))
     total = sum(f.file_size for f in files) or 1
-    at, before = 0, 0
-    inside: list[DataFile] = []
+    offset, first_offset = 0, 0
+    visible: list[DataFile] = []
     for f in files:
-        if (at + f.file_size) / total > window[0] and at / total < window[1]:
-            before = before if inside else at
-            inside.append(f)
-        at += f.file_size
-    wide = window[1] - window[0]
+        if (offset + f.file_size) / total > window[0] and offset / total < window[1]:
+            first_offset = first_offset if visible else offset
+            visible.append(f)
+        offset += f.file_size
+    window_width = window[1] - window[0]
     marks = []
-    for some, a, b in _side_by_side(inside, before, total):
-        x0, x1 = max((a - window[0]) / wide, 0.0), min((b - window[0]) / wide, 1.0)
-        marks.append(_mark(some, 0, "", "", x0, x1, x0, x1))
+    for grouped, a, b in _side_by_side(visible, first_offset, total):
+        x0, x1 = max((a - window[0]) / window_width, 0.0), min((b - window[0]) / window_width, 1.0)
+        marks.append(_file_mark(grouped, 0, "", "", x0, x1, x0, x1))
     lanes = (Lane(0, "files", tuple(marks), files[0].file_name),) if files else ()
-    return LsmPicture(store.name, snapshot, kind, where[0], where[1], lanes, (), 0, others=pairs, window=window)
+    return LsmPicture(
+        store.name,
+        snapshot,
+        kind,
+        partition_and_bucket[0],
+        partition_and_bucket[1],
+        lanes,
+        (),
+        0,
+        others=all_buckets,
+        window=window,
+    )
 
 
 def _side_by_side(
-    files: Sequence[DataFile], at: int = 0, total: int | None = None
+    files: Sequence[DataFile], offset: int = 0, total: int | None = None
 ) -> Iterator[tuple[Sequence[DataFile], float, float]]:
     """Files one after the other, width by size; more than `MAX_MARKS` files are grouped into at most `BINS` bins.
 
     Args:
-        at: bytes before the first of them. total: bytes that are the whole width; None: of these files.
+        offset: bytes before the first of them. total: bytes that are the whole width; None: of these files.
     """
     total = total or sum(f.file_size for f in files) or 1
     step = -(-len(files) // BINS) if len(files) > MAX_MARKS else 1
     for i in range(0, len(files), step):
-        some = files[i : i + step]
-        end = at + sum(f.file_size for f in some)
-        yield some, at / total, end / total
-        at = end
+        grouped = files[i : i + step]
+        end = offset + sum(f.file_size for f in grouped)
+        yield grouped, offset / total, end / total
+        offset = end
 
 
 class _Scale:
@@ -298,7 +317,7 @@ class _Scale:
         )
         self.numeric = numeric
         if numeric:
-            low, high = _number(lowest), _number(highest)
+            low, high = _number_of_key(lowest), _number_of_key(highest)
             self._linear = (low, max(high - low, 1.0))
         else:
             ends = sorted({key(f.min_key) for f in files} | {key(f.max_key) for f in files})
@@ -314,11 +333,11 @@ class _Scale:
         from paimon_nb.format.row import deserialize
 
         values = deserialize(self._types, data)
-        return ", ".join(_short(t, v) for t, v in zip(self._types, values, strict=True))
+        return ", ".join(_short_key_text(t, v) for t, v in zip(self._types, values, strict=True))
 
     def at(self, value: Any) -> float:
         if self._linear is not None:
-            return (_number(value) - self._linear[0]) / self._linear[1]
+            return (_number_of_key(value) - self._linear[0]) / self._linear[1]
         return self._rank[value]
 
     def in_window(self, x: float) -> float:
@@ -327,20 +346,20 @@ class _Scale:
 
     def _text_at(self, x: float, files: Sequence[DataFile]) -> str:
         if self._linear is not None:
-            return _short(self._types[0], round(self._linear[0] + x * self._linear[1]))
+            return _short_key_text(self._types[0], round(self._linear[0] + x * self._linear[1]))
         rank = round(x * max(1, len(self._rank) - 1))
         key_at_rank = next(k for i, k in enumerate(self._rank) if i == rank)
         return next(self.text(d) for f in files for d in (f.min_key, f.max_key) if self.key(d) == key_at_rank)
 
 
-def _number(key: Any) -> float:
+def _number_of_key(key: Any) -> float:
     value = key[0]
     while isinstance(value, tuple):
         value = value[-1]
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-def _short(t: Any, value: Any) -> str:
+def _short_key_text(t: Any, value: Any) -> str:
     from paimon_nb.format.row import cast_to_string
 
     if value is None:
@@ -352,16 +371,16 @@ def _short(t: Any, value: Any) -> str:
     return text if len(text) <= 24 else text[:23] + "…"
 
 
-def _lane(scale: _Scale, level: int, label: str, files: Sequence[DataFile]) -> Lane:
+def _run_lane(scale: _Scale, level: int, label: str, files: Sequence[DataFile]) -> Lane:
     """The files of one run that overlap the window."""
-    inside = files
+    visible = files
     if scale.window != WHOLE:
-        inside = [f for f in files if _reaches_in(scale, f)]
+        visible = [f for f in files if _reaches_in(scale, f)]
     marks = []
-    for some, a, b in _side_by_side(inside):
-        low, high = some[0].min_key, some[-1].max_key
+    for grouped, a, b in _side_by_side(visible):
+        low, high = grouped[0].min_key, grouped[-1].max_key
         x0, x1 = (min(max(scale.in_window(scale.at(scale.key(end))), 0.0), 1.0) for end in (low, high))
-        marks.append(_mark(some, level, scale.text(low), scale.text(high), x0, x1, a, b))
+        marks.append(_file_mark(grouped, level, scale.text(low), scale.text(high), x0, x1, a, b))
     return Lane(level, label, tuple(marks), files[0].file_name)
 
 
@@ -370,25 +389,31 @@ def _reaches_in(scale: _Scale, file: DataFile) -> bool:
     return high >= scale.window[0] and low <= scale.window[1]
 
 
-def _mark(
-    files: Sequence[DataFile], level: int, low: str, high: str, x0: float, x1: float, s0: float, s1: float
+def _file_mark(
+    files: Sequence[DataFile], level: int, min_key: str, max_key: str, x0: float, x1: float, s0: float, s1: float
 ) -> FileMark:
     """A mark for one file or for a bin of adjacent files."""
-    one = files[0] if len(files) == 1 else None
-    source = {0: "append", 1: "compact"}.get(one.file_source if one and one.file_source is not None else -1, "")
+    only_file = files[0] if len(files) == 1 else None
+    source = {0: "append", 1: "compact"}.get(
+        only_file.file_source if only_file and only_file.file_source is not None else -1, ""
+    )
     return FileMark(
-        one.file_name if one else f"{len(files)} files", level, 0, sum(f.row_count for f in files),
-        sum(f.file_size for f in files), low, high, x0, x1, s0, s1, sum(f.delete_row_count or 0 for f in files),
+        only_file.file_name if only_file else f"{len(files)} files", level, 0, sum(f.row_count for f in files),
+        sum(f.file_size for f in files), min_key, max_key, x0, x1, s0, s1, sum(f.delete_row_count or 0 for f in files),
         min(f.min_sequence for f in files), max(f.max_sequence for f in files),
-        one.creation_time_ms if one else max(f.creation_time_ms or 0 for f in files), len(files), source,
+        only_file.creation_time_ms if only_file else max(f.creation_time_ms or 0 for f in files), len(files), source,
     )  # fmt: skip
 
 
 def lsm_text(picture: LsmPicture) -> str:
     """The picture as text; deterministic: no file names, no times."""
-    head = f"{picture.table} · {picture.snapshot_text} · "
-    where = f"{picture.partition} · " if picture.partition else ""
-    lines = [head + where + f"bucket {picture.bucket}: {_count(picture.files, 'file')}, {picture.rows:,} physical rows"]
+    title = f"{picture.table} · {picture.snapshot_text} · "
+    partition_text = f"{picture.partition} · " if picture.partition else ""
+    lines = [
+        title
+        + partition_text
+        + f"bucket {picture.bucket}: {_count_text(picture.files, 'file')}, {picture.rows:,} physical rows"
+    ]
     width = 48
     for lane in picture.lanes:
         cells = [" "] * width
@@ -396,11 +421,13 @@ def lsm_text(picture: LsmPicture) -> str:
             a, b = int(m.x0 * (width - 1)), int(m.x1 * (width - 1))
             for i in range(a, b + 1):
                 cells[i] = "█" if cells[i] == " " else "▓"
-        lines.append(f"  {lane.label:<7}|{''.join(cells)}| {_count(lane.files, 'file')}, {_count(lane.rows, 'row')}")
+        lines.append(
+            f"  {lane.label:<7}|{''.join(cells)}| {_count_text(lane.files, 'file')}, {_count_text(lane.rows, 'row')}"
+        )
     if not picture.lanes:
         lines.append("  (no files)")
     return "\n".join(lines)
 
 
-def _count(n: int, what: str) -> str:
+def _count_text(n: int, what: str) -> str:
     return f"{n:,} {what}{'s' * (n != 1)}"

@@ -72,25 +72,27 @@ def stored_in(store: TableStore, latest: Snapshot) -> Stored:
     if files > MAX_FILES:
         return Stored(files, len(manifests), (), 0)
     splits = plan_scan(store.for_metadata(), levels=every_level).splits
-    known = tuple(f for s in splits for f in s.files)
-    return Stored(files, len(manifests), known, len({s.partition for s in splits}))
+    data_files = tuple(f for s in splits for f in s.files)
+    return Stored(files, len(manifests), data_files, len({s.partition for s in splits}))
 
 
 def tiles_of(store: TableStore, latest: Snapshot | None, stored: Stored | None, now_ms: int) -> tuple[Tile, ...]:
     """Rows, files, snapshots and the last commit; only the first of them for a table without a commit."""
     if latest is None:
         return (Tile("0", "rows", "no snapshot yet"),)
-    ids, keyed = store.snapshots.ids(), bool(store.schema.primary_keys)
+    ids, has_keys = store.snapshots.ids(), bool(store.schema.primary_keys)
     rows = Tile(
-        f"{latest.total_record_count or 0:,}", "physical rows" if keyed else "rows", "before merge" if keyed else ""
+        f"{latest.total_record_count or 0:,}",
+        "physical rows" if has_keys else "rows",
+        "before merge" if has_keys else "",
     )
     snapshots = Tile(f"{len(ids):,}", "snapshots", f"{ids[0]} … {ids[-1]}" if len(ids) > 1 else "")
-    brought = f"{latest.commit_kind.lower()} {latest.delta_record_count or 0:+,}"
-    last = Tile(ago(now_ms - latest.time_ms), "last commit", brought)
-    return (rows, *([_files(store, stored)] if stored else []), snapshots, last)
+    commit_text = f"{latest.commit_kind.lower()} {latest.delta_record_count or 0:+,}"
+    last = Tile(ago(now_ms - latest.time_ms), "last commit", commit_text)
+    return (rows, *([_files_tile(store, stored)] if stored else []), snapshots, last)
 
 
-def _files(store: TableStore, stored: Stored) -> Tile:
+def _files_tile(store: TableStore, stored: Stored) -> Tile:
     if stored.files != len(stored.known):
         return Tile(f"{stored.files:,}", "files", "in " + count(stored.manifests, "manifest"))
     parts = f", {count(stored.partitions, 'partition')}" if store.schema.partition_keys else ""
@@ -113,31 +115,31 @@ def bounds_of(store: TableStore, files: Sequence[DataFile]) -> dict[str, Bounds]
     fields = store.schema.fields
     if not 0 < len(files) * len(fields) <= MAX_STATS:
         return {}
-    found: dict[str, Bounds] = {}
+    bounds_by_column: dict[str, Bounds] = {}
     unknown: set[str] = set()
     for file in files:
-        old = store.schemas.get(file.schema_id)
-        names = {f.id: f.name for f in old.fields}
-        types = {f.id: f.type.with_nullable(True) for f in old.fields}
-        stats = decode_stats(old.fields, file.value_stats, file.value_stats_cols)
+        file_schema = store.schemas.get(file.schema_id)
+        names = {f.id: f.name for f in file_schema.fields}
+        types = {f.id: f.type.with_nullable(True) for f in file_schema.fields}
+        stats = decode_stats(file_schema.fields, file.value_stats, file.value_stats_cols)
         for field in fields:
             file_stats = stats.get(names.get(field.id, ""))
-            same = types.get(field.id) == field.type.with_nullable(True)
+            same_type = types.get(field.id) == field.type.with_nullable(True)
             if (
                 file_stats is None
                 or file_stats.null_count is None
-                or not same
+                or not same_type
                 or (file_stats.min is None) != (file_stats.null_count == file.row_count)
             ):
                 unknown.add(field.name)
                 continue
-            before = found.get(field.name, Bounds(None, None, 0))
-            lows = [v for v in (before.low, file_stats.min) if v is not None]
-            highs = [v for v in (before.high, file_stats.max) if v is not None]
-            found[field.name] = Bounds(
-                min(lows, default=None), max(highs, default=None), before.nulls + file_stats.null_count
+            so_far = bounds_by_column.get(field.name, Bounds(None, None, 0))
+            lows = [v for v in (so_far.low, file_stats.min) if v is not None]
+            highs = [v for v in (so_far.high, file_stats.max) if v is not None]
+            bounds_by_column[field.name] = Bounds(
+                min(lows, default=None), max(highs, default=None), so_far.nulls + file_stats.null_count
             )
-    return {name: bounds for name, bounds in found.items() if name not in unknown}
+    return {name: bounds for name, bounds in bounds_by_column.items() if name not in unknown}
 
 
 def ago(ms: int) -> str:
@@ -152,13 +154,13 @@ def ago(ms: int) -> str:
 
 def table_panels(table: Table) -> tuple[tuple[str, str], ...]:
     """Other panels for the table: (text, command)."""
-    keyed = bool(table.primary_keys)
-    panels = [("history", "timeline {}"), ("LSM tree" if keyed else "files", "lsm {}")]
-    panels += [("compaction", "compact {}")] if keyed else []
+    has_keys = bool(table.primary_keys)
+    panels = [("history", "timeline {}"), ("LSM tree" if has_keys else "files", "lsm {}")]
+    panels += [("compaction", "compact {}")] if has_keys else []
     panels += [("pruning", "skip {}")]
     panels += [("compare", "compare {}")] if table.latest_snapshot() else []
     panels += [("health", "doctor {}")]
-    return _commands(table, panels)
+    return _panel_commands(table, panels)
 
 
 def snapshot_panels(table: Table, snapshot: int, before: bool) -> tuple[tuple[str, str], ...]:
@@ -169,10 +171,10 @@ def snapshot_panels(table: Table, snapshot: int, before: bool) -> tuple[tuple[st
     ]
     if before:
         panels.append(("changes in this snapshot", f"compare {{}} {snapshot - 1} {snapshot}"))
-    return _commands(table, panels)
+    return _panel_commands(table, panels)
 
 
-def _commands(table: Table, panels: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+def _panel_commands(table: Table, panels: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """Tables whose name is not a single command-line word get no links."""
     name = f"{table.name.database}.{table.name.table}"
     if not _PLAIN_NAME.fullmatch(name):
@@ -182,19 +184,19 @@ def _commands(table: Table, panels: Sequence[tuple[str, str]]) -> tuple[tuple[st
 
 def strip_svg(commits: Sequence[Commit]) -> str:
     """The last commits as a strip: a bar for the rows each added (outline: removed), its kind below."""
-    some = list(commits[-LAST_COMMITS:])
-    if not some:
+    shown = list(commits[-LAST_COMMITS:])
+    if not shown:
         return ""
-    wide, tall, base = 520, 66, 40
-    step = min(34.0, wide / len(some))
-    biggest = max((abs(c.delta_rows) for c in some), default=1) or 1
-    label = f"last {len(some)} commits" if len(commits) > len(some) else count(len(some), "commit")
+    width, tall, base = 520, 66, 40
+    step = min(34.0, width / len(shown))
+    biggest = max((abs(c.delta_rows) for c in shown), default=1) or 1
+    label = f"last {len(shown)} commits" if len(commits) > len(shown) else count(len(shown), "commit")
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {tall}" width="{wide}" height="{tall}" role="img" aria-label="{label}" font-size="10">',
-        f'<line class="axis" x1="0" y1="{base}" x2="{step * len(some):.1f}" y2="{base}"/>',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {tall}" width="{width}" height="{tall}" role="img" aria-label="{label}" font-size="10">',
+        f'<line class="axis" x1="0" y1="{base}" x2="{step * len(shown):.1f}" y2="{base}"/>',
     ]
-    every = max(1, -(-len(some) // 16))
-    for i, c in enumerate(some):
+    label_step = max(1, -(-len(shown) // 16))
+    for i, c in enumerate(shown):
         x, w = step * (i + 0.5), max(2.0, min(18.0, step * 0.62))
         colour, radius = KIND_COLOURS.get(c.kind, "#888"), min(7.0, max(2.5, step * 0.34))
         height = 4 + 30 * (abs(c.delta_rows) / biggest) ** 0.4 if c.delta_rows else 0
@@ -208,7 +210,7 @@ def strip_svg(commits: Sequence[Commit]) -> str:
         parts.append(f'<circle cx="{x:.1f}" cy="{base}" r="{radius:.1f}" fill="{colour}"/>')
         if radius > 5:
             parts.append(f'<text x="{x:.1f}" y="{base + 3.5}" text-anchor="middle" class="sign" style="fill:#fff" font-weight="700">{SIGN.get(c.kind, "?")}</text>')  # fmt: skip
-        if (len(some) - 1 - i) % every == 0:
+        if (len(shown) - 1 - i) % label_step == 0:
             parts.append(f'<text x="{x:.1f}" y="{base + 22}" text-anchor="middle" class="dim">{c.id}</text>')
         if c.tags:
             parts.append(f'<text x="{x:.1f}" y="{max(9.0, base - height - 4):.1f}" text-anchor="middle">⚑</text>')

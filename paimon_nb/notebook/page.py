@@ -92,13 +92,13 @@ def write_page(notebook: Any, target: Path, pages: Collection[str] = ()) -> int:
 
     Returns: its size in bytes.
     """
-    body, _ = _exporter().from_notebook_node(notebook, {"metadata": {"name": target.stem}})
+    body, _ = _page_exporter().from_notebook_node(notebook, {"metadata": {"name": target.stem}})
     target.write_text(_LINK.sub(lambda m: f'href="{m[1]}.html"' if m[1] in pages else m[0], body), encoding="utf-8")
     return target.stat().st_size
 
 
 @cache
-def _exporter() -> PageExporter:
+def _page_exporter() -> PageExporter:
     """One exporter for all pages, so that templates are compiled once."""
     return PageExporter()
 

@@ -50,12 +50,12 @@ def why_report(answer: RowHistory) -> Report:
     body: list[str] = []
     before: Mapping[str, Any] | None = None
     for version in answer.versions:
-        body.append(_version(version, columns, before))
+        body.append(_version_row(version, columns, before))
         before = before if version.hidden else version.after
     result = (
         "<td></td><td>no row</td>" + "<td></td>" * len(columns)
         if answer.row is None
-        else "<td>=</td><td>current row</td>" + "".join(_value(answer.row[c]) for c in columns)
+        else "<td>=</td><td>current row</td>" + "".join(_value_cell(answer.row[c]) for c in columns)
     )
     html = (
         f"<div><b>{escape(answer.table)}</b> {escape(key)} <span class='dim'>{answer.version_label}</span></div>"
@@ -65,7 +65,7 @@ def why_report(answer: RowHistory) -> Report:
     return Report(answer, str(answer), html)
 
 
-def _version(version: RowVersion, columns: Sequence[str], before: Mapping[str, Any] | None) -> str:
+def _version_row(version: RowVersion, columns: Sequence[str], before: Mapping[str, Any] | None) -> str:
     """One line; columns that this version changed in the merged row are bold."""
     cells = [f"<td>{escape(version.kind)}</td><td>{version.sequence}</td>"]
     for name in columns:
@@ -74,24 +74,24 @@ def _version(version: RowVersion, columns: Sequence[str], before: Mapping[str, A
             and version.after is not None
             and (before is None or before.get(name) != version.after.get(name))
         )
-        cells.append(_value(version.values[name], "new" if changed else ""))
+        cells.append(_value_cell(version.values[name], "new" if changed else ""))
     commit = f"{version.snapshot}" if version.snapshot is not None else "expired"
     location = f"{version.file}:{version.position}"
     cells.append(
-        f"<td>{_level(version.level)}</td><td class='dim' title='{escape(location, quote=True)}'>…{escape(location[-24:])}</td><td>{commit}</td>"
+        f"<td>{_level_badge(version.level)}</td><td class='dim' title='{escape(location, quote=True)}'>…{escape(location[-24:])}</td><td>{commit}</td>"
     )
     cells.append(f"<td class='say dim'{tip(version.hidden or '')}>{escape(version.hidden or '')}</td>")
     return f"<tr{' class=gone' if version.hidden else ''}>{''.join(cells)}</tr>"
 
 
-def _value(value: Any, style: str = "") -> str:
+def _value_cell(value: Any, style: str = "") -> str:
     text = cell(value)
     if text is None:
         return "<td class='null'>NULL</td>"
     return f"<td class='{style}'{tip(text)}>{escape(text)}</td>" if style else f"<td{tip(text)}>{escape(text)}</td>"
 
 
-def _level(level: int) -> str:
+def _level_badge(level: int) -> str:
     colour = LEVEL_COLOURS[level % len(LEVEL_COLOURS)]
     return f"<span class='level' style='background:{colour}'>L{level}</span>"
 
@@ -101,20 +101,22 @@ def due_report(buckets: Sequence[Due], limit: int = 8) -> Report:
     html = []
     for due in buckets[:limit]:
         where = f"{due.partition}, bucket {due.bucket}" if due.partition else f"bucket {due.bucket}"
-        first = str(due).splitlines()[0].split("; ", 1)[1]
+        first_rule = str(due).splitlines()[0].split("; ", 1)[1]
         rules = "".join(
             f"<tr><td>{'▸' if r.name == due.decided_by else ''}</td><td class='{'new' if r.applies else 'dim'}'>{escape(r.name)}</td>"
             f"<td class='dim wide'>{escape(r.numbers)}</td><td>{'applies' if r.applies else ''}</td></tr>"
             for r in due.rules
         )
         html.append(
-            f"<div><b>{escape(where)}</b> · {due.runs} sorted run{'s' * (due.runs != 1)} · {escape(first)}</div><table class='rules'>{rules}</table>"
+            f"<div><b>{escape(where)}</b> · {due.runs} sorted run{'s' * (due.runs != 1)} · {escape(first_rule)}</div><table class='rules'>{rules}</table>"
         )
-    rest = len(buckets) - limit
-    more = [f"{rest} more bucket{'s' * (rest != 1)} with fewer runs"] if rest > 0 else []
-    text = "\n".join([*(str(d) for d in buckets[:limit]), *more]) or "no files yet"
+    hidden = len(buckets) - limit
+    hidden_note = [f"{hidden} more bucket{'s' * (hidden != 1)} with fewer runs"] if hidden > 0 else []
+    text = "\n".join([*(str(d) for d in buckets[:limit]), *hidden_note]) or "no files yet"
     return Report(
-        buckets, text, "".join(html) + "".join(f"<div class='dim'>{m}</div>" for m in more) or "<div>no files yet</div>"
+        buckets,
+        text,
+        "".join(html) + "".join(f"<div class='dim'>{m}</div>" for m in hidden_note) or "<div>no files yet</div>",
     )
 
 
@@ -141,21 +143,21 @@ def compare_report(compared: Compared, pictures: Sequence[str] = ()) -> Report:
     rows = []
     for what, sign in (("added", "+"), ("moved", "→"), ("removed", "−")):
         for change in compared.only(what)[:50]:
-            levels = " → ".join(_level(n) for n in (change.level_before, change.level_after) if n is not None)
-            where = ", ".join(filter(None, [change.partition, f"bucket {change.bucket}"]))
+            levels = " → ".join(_level_badge(n) for n in (change.level_before, change.level_after) if n is not None)
+            location = ", ".join(filter(None, [change.partition, f"bucket {change.bucket}"]))
             rows.append(
                 f"<tr><td class='new'>{sign}</td><td>{what}</td><td>{levels}</td><td class='dim' title='{escape(change.file, quote=True)}'>"
-                f"…{escape(change.file[-22:])}</td><td>{change.rows:,} row{'s' * (change.rows != 1)}</td><td>{bytes_text(change.bytes)}</td><td class='dim'>{escape(where)}</td></tr>"
+                f"…{escape(change.file[-22:])}</td><td>{change.rows:,} row{'s' * (change.rows != 1)}</td><td>{bytes_text(change.bytes)}</td><td class='dim'>{escape(location)}</td></tr>"
             )
-    rest = len(compared.files) - len(rows)
+    hidden = len(compared.files) - len(rows)
     changes = [f"column {c}" for c in compared.columns] + [f"option {o}" for o in compared.options]
-    same = f"{compared.same_files:,} {'file' if compared.same_files == 1 else 'files'}"
+    unchanged = f"{compared.same_files:,} {'file' if compared.same_files == 1 else 'files'}"
     html = (
         f"<div><b>{escape(compared.table)}</b> snapshot {compared.before} → {compared.after}"
-        f" <span class='dim'>physical rows {compared.rows_before:,} → {compared.rows_after:,}; {same} unchanged</span></div>"
+        f" <span class='dim'>physical rows {compared.rows_before:,} → {compared.rows_after:,}; {unchanged} unchanged</span></div>"
         + "".join(f"<div class='pnb' style='margin:6px 0'>{p}</div>" for p in pictures)
         + (f"<table>{''.join(rows)}</table>" if rows else "")
-        + (f"<div class='dim'>{rest:,} more files</div>" if rest > 0 else "")
+        + (f"<div class='dim'>{hidden:,} more files</div>" if hidden > 0 else "")
         + "".join(f"<div>{escape(line)}</div>" for line in changes)
     )
     return Report(compared, str(compared), html)

@@ -75,7 +75,7 @@ class LiveRows:
         names = last.column_names[1 : MAX_COLUMNS + 1]
         self.columns, self.left_out = names, changes.num_columns - 1 - len(names)
         self.numeric = [is_number(last.schema.field(i + 1).type) for i in range(len(names))]
-        columns = [[_short(v) for v in python_values(last.column(i + 1))] for i in range(len(names))]
+        columns = [[_short_cell(v) for v in python_values(last.column(i + 1))] for i in range(len(names))]
         values = [list(row) for row in zip(*columns, strict=True)] or [[] for _ in range(last.num_rows)]
         self.rows.extend(zip(last.column(0).to_pylist(), values, strict=True))
 
@@ -92,7 +92,7 @@ class LiveRows:
         return out
 
 
-def _short(value: Any) -> str | None:
+def _short_cell(value: Any) -> str | None:
     text = cell(value)
     return text if text is None or len(text) <= 120 else text[:119] + "…"
 

@@ -81,7 +81,7 @@ def lsm_svg(picture: LsmPicture, by: str = "key", signs: Mapping[str, str] | Non
             )
     y = top
     for lane in picture.lanes:
-        parts += _lane(lane, y, plot, by, largest, signs or {})
+        parts += _lane_rects(lane, y, plot, by, largest, signs or {})
         y += _LANE + _GAP
     if not picture.lanes:
         parts.append(f'<text x="{_LEFT}" y="{top + 15}" class="dim">no files yet</text>')
@@ -101,7 +101,7 @@ def lsm_svg(picture: LsmPicture, by: str = "key", signs: Mapping[str, str] | Non
     return "".join(parts)
 
 
-def _lane(lane: Lane, y: float, plot: float, by: str, largest: int, signs: Mapping[str, str]) -> list[str]:
+def _lane_rects(lane: Lane, y: float, plot: float, by: str, largest: int, signs: Mapping[str, str]) -> list[str]:
     colour = LEVEL_COLOURS[min(lane.level, len(LEVEL_COLOURS) - 1)]
     out = [
         f'<text x="{_LEFT - 10}" y="{y + 14}" text-anchor="end" font-weight="600">{escape(lane.label)}</text>',
@@ -117,7 +117,7 @@ def _lane(lane: Lane, y: float, plot: float, by: str, largest: int, signs: Mappi
         prefix = f"{sign} {SIGNS[sign]}, " if sign else ""
         out.append(
             f'<rect class="file{" signed" if sign else ""}" x="{x:.1f}" y="{y}" width="{w:.1f}" height="{_LANE}" rx="3" fill="{colour}" tabindex="0" role="img" '
-            f'aria-label="{escape(prefix + _facts(m, ", "))}"><title>{escape(prefix + _facts(m, chr(10)))}</title></rect>'
+            f'aria-label="{escape(prefix + _file_facts(m, ", "))}"><title>{escape(prefix + _file_facts(m, chr(10)))}</title></rect>'
         )
         if sign and w > 14:
             out.append(f'<circle class="seal" cx="{x + w / 2:.1f}" cy="{y + _LANE / 2}" r="8"/>')
@@ -134,7 +134,7 @@ def _lane(lane: Lane, y: float, plot: float, by: str, largest: int, signs: Mappi
     return out
 
 
-def _facts(m: FileMark, join: str) -> str:
+def _file_facts(m: FileMark, join: str) -> str:
     facts = [m.name, f"level {m.level}", count(m.rows, "row"), bytes_text(m.bytes)]
     if m.min_key or m.max_key:
         facts.append(f"keys {m.min_key} … {m.max_key}")

@@ -41,10 +41,10 @@ class TableFeed:
         self._rows = 0
         self._stopped = threading.Event()
         self._error: BaseException | None = None
-        self._stream = self._opened(dict(options or {}))
+        self._stream = self._open_stream(dict(options or {}))
         self.job = jobs.add(StreamJob(f"live {table.name}", self, lambda: self._rows, lambda _: self.progress()))
 
-    def _opened(self, options: dict[str, str]) -> TableStream:
+    def _open_stream(self, options: dict[str, str]) -> TableStream:
         if not any(k.startswith("scan.") or k == "consumer-id" for k in options):
             size = sum(self.table.files().column("file_size_in_bytes").to_pylist())
             if size > LARGE_BYTES:
@@ -80,7 +80,7 @@ class TableFeed:
                 f"{snapshot} is not a snapshot id", hint="snapshot ids start at 1", option="scan.snapshot-id"
             )
         self.note, self._rows = "", 0
-        self._stream = self._opened(start_options_of(snapshot))
+        self._stream = self._open_stream(start_options_of(snapshot))
         self._stopped.clear()
         self._error = None
         self.job.restarted(self)

@@ -58,7 +58,7 @@ def timeline(store: TableStore, last: int | None = None) -> TimelineModel:
     readers: dict[int, list[str]] = {}
     for consumer in store.consumers.ids():
         readers.setdefault(store.consumers.next_snapshot(consumer), []).append(consumer)
-    forks = _forks(store)
+    forks = _branches_by_first_snapshot(store)
     commits = tuple(
         Commit(
             s.id, s.commit_kind, s.commit_user, s.time_ms, s.total_record_count or 0, s.delta_record_count or 0, s.schema_id,
@@ -70,7 +70,7 @@ def timeline(store: TableStore, last: int | None = None) -> TimelineModel:
     return TimelineModel(store.name, commits, tuple(store.branches.names()))
 
 
-def _forks(store: TableStore) -> dict[int, list[str]]:
+def _branches_by_first_snapshot(store: TableStore) -> dict[int, list[str]]:
     """Snapshot id -> branches created from it; branches without a snapshot are omitted."""
     from paimon_nb.format.snapshot import SnapshotDirectory
 

@@ -56,7 +56,7 @@ class History:
         cell = self.cells[-1]
         found = [(wb.table(name), first, last) for name, (first, last) in cell.tables.items()]
         for table, first, last in found:
-            _check(table, first, last, cell.since_ms)
+            _check_rollback(table, first, last, cell.since_ms)
         self.cells.pop()
         messages = []
         for table, first, last in found:
@@ -66,7 +66,7 @@ class History:
         return "\n".join(messages)
 
 
-def _check(table: Table, first: int, last: int, since_ms: int) -> None:
+def _check_rollback(table: Table, first: int, last: int, since_ms: int) -> None:
     """Raise if a rollback would remove more than the cell committed."""
     store = table.store
     latest = store.latest()

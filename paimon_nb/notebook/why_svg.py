@@ -57,7 +57,7 @@ def why_svg(answer: RowHistory, step: int | None = None) -> str:
     parts.append(f'<text x="{_STORED}" y="36" class="dim" font-size="11">stored</text>')
     parts.append(f'<text x="{_AFTER}" y="36" class="dim" font-size="11">merged row so far</text>')
     for x in (_STORED, _AFTER):
-        parts += [_text(x + i * wide, 54, name, wide, 'font-weight="600"') for i, name in enumerate(columns)]
+        parts += [_clipped_text(x + i * wide, 54, name, wide, 'font-weight="600"') for i, name in enumerate(columns)]
     parts.append(f'<line class="axis" x1="0" y1="{_TOP - 4}" x2="{WIDTH}" y2="{_TOP - 4}"/>')
     before: Mapping[str, Any] | None = None
     for i, version in enumerate(versions):
@@ -65,48 +65,48 @@ def why_svg(answer: RowHistory, step: int | None = None) -> str:
         parts.append(_LATER if i >= step else "<g>")
         if i == step - 1:
             parts.append(f'<rect class="now" x="-6" y="{y}" width="{WIDTH + 6}" height="{_ROW}" rx="4"/>')
-        parts += _version(version, columns, y, wide, before)
+        parts += _version_row(version, columns, y, wide, before)
         parts.append("</g>")
         before = before if version.hidden else version.after
     y = _TOP + len(versions) * _ROW
     parts.append(f'<line class="axis" x1="0" y1="{y + 3}" x2="{WIDTH}" y2="{y + 3}"/>')
     parts.append(_LATER if step < len(versions) else "<g>")
     parts.append(f'<text x="{_AFTER - 16}" y="{y + 24}" text-anchor="end" font-weight="700">{"current row" if answer.row is not None else "no row"}</text>')  # fmt: skip
-    parts += _values(answer.row, columns, _AFTER, y + 24, wide, set(), ' font-weight="700"')
+    parts += _row_values(answer.row, columns, _AFTER, y + 24, wide, set(), ' font-weight="700"')
     return "".join([*parts, "</g></svg>"])
 
 
-def _version(
-    version: RowVersion, columns: Sequence[str], y: float, wide: float, before: Mapping[str, Any] | None
+def _version_row(
+    version: RowVersion, columns: Sequence[str], y: float, column_width: float, before: Mapping[str, Any] | None
 ) -> list[str]:
-    base = y + 20
+    baseline = y + 20
     colour = LEVEL_COLOURS[min(version.level, len(LEVEL_COLOURS) - 1)]
-    born = f"snapshot {version.snapshot}" if version.snapshot is not None else "an expired snapshot"
-    tip = f"{version.kind} #{version.sequence}\nlevel {version.level}, {born}\n{version.file}, row {version.position}"
+    origin = f"snapshot {version.snapshot}" if version.snapshot is not None else "an expired snapshot"
+    tip = f"{version.kind} #{version.sequence}\nlevel {version.level}, {origin}\n{version.file}, row {version.position}"
     out = [
         f'<rect x="0" y="{y + 5}" width="30" height="20" rx="4" fill="{colour}" class="file" tabindex="0" role="img" '
         f'aria-label="{escape(tip.replace(chr(10), ", "))}"><title>{escape(tip)}</title></rect>',
-        f'<text class="sign seal-sign" x="15" y="{base - 1}" text-anchor="middle" font-weight="700">L{version.level}</text>',
-        f'<text x="40" y="{base}" font-weight="600">{escape(version.kind)}</text>',
-        f'<text x="66" y="{base}" class="dim">#{version.sequence}</text>',
+        f'<text class="sign seal-sign" x="15" y="{baseline - 1}" text-anchor="middle" font-weight="700">L{version.level}</text>',
+        f'<text x="40" y="{baseline}" font-weight="600">{escape(version.kind)}</text>',
+        f'<text x="66" y="{baseline}" class="dim">#{version.sequence}</text>',
     ]
     strike = ' text-decoration="line-through"' if version.hidden else ""
-    out += _values(version.values, columns, _STORED, base, wide, set(), strike)
+    out += _row_values(version.values, columns, _STORED, baseline, column_width, set(), strike)
     if version.hidden:
-        return [*out, f'<text x="{_AFTER - 16}" y="{base}" class="dim" text-anchor="end" font-size="11">✗</text>', f'<text x="{_AFTER}" y="{base}" class="dim" font-size="11">{clipped(version.hidden, 56)}</text>']  # fmt: skip
-    out.append(f'<text x="{_AFTER - 22}" y="{base}" text-anchor="middle" class="dim">→</text>')
+        return [*out, f'<text x="{_AFTER - 16}" y="{baseline}" class="dim" text-anchor="end" font-size="11">✗</text>', f'<text x="{_AFTER}" y="{baseline}" class="dim" font-size="11">{clipped(version.hidden, 56)}</text>']  # fmt: skip
+    out.append(f'<text x="{_AFTER - 22}" y="{baseline}" text-anchor="middle" class="dim">→</text>')
     if version.after is None:
-        return [*out, f'<text x="{_AFTER}" y="{base}" font-weight="700">no row</text>']
+        return [*out, f'<text x="{_AFTER}" y="{baseline}" font-weight="700">no row</text>']
     changed = {c for c in columns if before is None or before.get(c) != version.after.get(c)}
-    return out + _values(version.after, columns, _AFTER, base, wide, changed)
+    return out + _row_values(version.after, columns, _AFTER, baseline, column_width, changed)
 
 
-def _values(
+def _row_values(
     row: Mapping[str, Any] | None,
     columns: Sequence[str],
     x: float,
     y: float,
-    wide: float,
+    column_width: float,
     bold: set[str],
     style: str = "",
 ) -> list[str]:
@@ -115,14 +115,16 @@ def _values(
     for i, name in enumerate(columns if row is not None else ()):
         assert row is not None
         text = cell(row.get(name))
-        at = x + i * wide
+        column_x = x + i * column_width
         if name in bold and text is not None:
-            out.append(f'<rect class="changed" x="{at - 4}" y="{y - 14}" width="{wide - 4:.1f}" height="20" rx="3"/>')
+            out.append(
+                f'<rect class="changed" x="{column_x - 4}" y="{y - 14}" width="{column_width - 4:.1f}" height="20" rx="3"/>'
+            )
         weight = 'font-weight="700"' if name in bold else ""
-        look = f"{weight}{style}" if text is not None else f'{weight} class="dim" font-style="italic"'
-        out.append(_text(at, y, "NULL" if text is None else text, wide, look))
+        attributes = f"{weight}{style}" if text is not None else f'{weight} class="dim" font-style="italic"'
+        out.append(_clipped_text(column_x, y, "NULL" if text is None else text, column_width, attributes))
     return out
 
 
-def _text(x: float, y: float, text: str, wide: float, attributes: str) -> str:
-    return f'<text x="{x:.1f}" y="{y}" {attributes}>{escape(clip(text, max(3, int((wide - 5) / 7.2))))}<title>{escape(clip(text, 400))}</title></text>'  # fmt: skip
+def _clipped_text(x: float, y: float, text: str, column_width: float, attributes: str) -> str:
+    return f'<text x="{x:.1f}" y="{y}" {attributes}>{escape(clip(text, max(3, int((column_width - 5) / 7.2))))}<title>{escape(clip(text, 400))}</title></text>'  # fmt: skip

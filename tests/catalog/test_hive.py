@@ -24,7 +24,7 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog import open_catalog
-from paimon_nb.catalog.hive.client import _pool
+from paimon_nb.catalog.hive.client import _connection_pool
 from paimon_nb.format.schema import create_schema
 from paimon_nb.plan.ddl import AddColumn, SetOptions
 
@@ -253,7 +253,7 @@ def test_changes_from_many_sides_leave_the_newest_columns(options, catalog):
 
 def test_a_lost_connection_is_made_again(options, catalog):
     catalog.create_table(T, schema())
-    pool = _pool(catalog.metastore.client, os.getpid())
+    pool = _connection_pool(catalog.metastore.client, os.getpid())
     for act in (lambda: catalog.tables("d"), lambda: catalog.create_database("e", if_not_exists=True)):
         held = [pool.take() for _ in range(catalog.metastore.client.connections)]
         for each in held:

@@ -182,7 +182,7 @@ def test_the_lock_of_a_writer_that_died_goes_by_itself(options):
     database = Database.of(options["uri"], options)
     create_lock_table(database, 255)
     dead = JdbcLock(database, f"{options.get('catalog-key')}.d.dead", LockWait(1_000, 100))
-    assert dead._acquire()  # and never released
+    assert dead._try_acquire()  # and never released
     start = time.monotonic()
     with JdbcLock(database, dead.lock_id, LockWait(60_000, 100)).held():
         assert time.monotonic() - start > 0.9

@@ -76,8 +76,8 @@ def pairs(rest: str, usage: str) -> tuple[Table, dict[str, str]]:
     wrong = [argument for argument, pair in found if pair is None]
     if not name or wrong:
         raise UsageError(f"%paimon {usage}" + (f": expected KEY=VALUE, got {wrong[0]!r}" if wrong else ""))
-    return workbench().table(name), {_bare(pair[1]): pair[2] for _, pair in found if pair is not None}
+    return workbench().table(name), {_without_backticks(pair[1]): pair[2] for _, pair in found if pair is not None}
 
 
-def _bare(key: str) -> str:
+def _without_backticks(key: str) -> str:
     return key[1:-1].replace("``", "`") if key.startswith("`") and key.endswith("`") else key

@@ -16,112 +16,112 @@ class InspectCommands:
 
     shell: Any
 
-    def _do_lsm(self, rest: str) -> Any:
+    def _do_lsm(self, command_args: str) -> Any:
         parser = Arguments(prog="%paimon lsm", add_help=False, allow_abbrev=False)
         parser.add_argument("table")
         parser.add_argument("--partition")
         parser.add_argument("--bucket", type=int)
         parser.add_argument("--by", choices=("key", "size"), default="key")
         parser.add_argument("--at", type=int)
-        need_table("lsm", rest)
-        a = parser.parse_args(words(rest))
+        need_table("lsm", command_args)
+        a = parser.parse_args(words(command_args))
         from paimon_nb.notebook.views import lsm_view
 
         return lsm_view(workbench().table(a.table), a.partition, a.bucket, a.by, a.at)
 
-    def _do_timeline(self, rest: str) -> Any:
-        need_table("timeline", rest)
+    def _do_timeline(self, command_args: str) -> Any:
+        need_table("timeline", command_args)
         from paimon_nb.notebook.views import timeline_view
 
-        name, _, at = rest.rpartition(" ")
+        name, _, at = command_args.rpartition(" ")
         if name.strip() and at.isdecimal():
             return timeline_view(workbench().table(name.strip()), int(at))
-        return timeline_view(workbench().table(rest))
+        return timeline_view(workbench().table(command_args))
 
-    def _do_explore(self, rest: str) -> Any:
-        need_table("explore", rest)
+    def _do_explore(self, command_args: str) -> Any:
+        need_table("explore", command_args)
         from paimon_nb.notebook.views import explore_view
 
-        table, _, at = rest.partition(" ")
+        table, _, at = command_args.partition(" ")
         return explore_view(workbench().table(table), at.strip())
 
-    def _do_why(self, rest: str) -> Any:
+    def _do_why(self, command_args: str) -> Any:
         from paimon_nb.notebook.widgets.why import WhyView
 
-        table, key = pairs(rest, "why TABLE KEY=VALUE")
+        table, key = pairs(command_args, "why TABLE KEY=VALUE")
         return WhyView(table, {k: typed(table.schema.field(k), v) for k, v in key.items()})
 
-    def _do_due(self, rest: str) -> Any:
+    def _do_due(self, command_args: str) -> Any:
         from paimon_nb.notebook.reports import due_report
 
-        table, options = pairs(rest, "due TABLE [OPTION=VALUE]")
+        table, options = pairs(command_args, "due TABLE [OPTION=VALUE]")
         return due_report(table.due_compactions(what_if("due", options)))
 
-    def _do_skip(self, rest: str) -> Any:
+    def _do_skip(self, command_args: str) -> Any:
         from paimon_nb.notebook.widgets.funnel import FunnelView
 
-        need_table("skip", rest)
-        name, _, condition = rest.partition(" ")
+        need_table("skip", command_args)
+        name, _, condition = command_args.partition(" ")
         return FunnelView(workbench().table(name), condition)
 
-    def _do_compare(self, rest: str) -> Any:
+    def _do_compare(self, command_args: str) -> Any:
         from paimon_nb.notebook.widgets.compare import CompareView
 
-        tokens = words(rest)
+        tokens = words(command_args)
         if len(tokens) not in (1, 3):
             raise UsageError("%paimon compare TABLE [A B]; A and B are snapshots or tags")
         return CompareView(workbench().table(tokens[0]), *tokens[1:])
 
-    def _do_doctor(self, rest: str) -> Any:
-        if not rest:
+    def _do_doctor(self, command_args: str) -> Any:
+        if not command_args:
             from paimon_nb.doctor import main
 
             main([current.workbench.session.catalog.warehouse] if current.workbench is not None else [])
             return None
         from paimon_nb.notebook.reports import health_report
 
-        tokens = words(rest)
+        tokens = words(command_args)
         read_files = "--read-files" in tokens
         table, _ = pairs(shlex.join(w for w in tokens if w != "--read-files"), "doctor TABLE [--read-files]")
         return health_report(str(table.name), table.health(read_files=read_files))
 
-    def _do_compact(self, rest: str) -> Any:
+    def _do_compact(self, command_args: str) -> Any:
         from paimon_nb.notebook.widgets.compaction import Compaction
 
-        table, options = pairs(rest, "compact TABLE [OPTION=VALUE]")
+        table, options = pairs(command_args, "compact TABLE [OPTION=VALUE]")
         return Compaction(table, what_if("compact", options))
 
-    def _do_watch(self, rest: str) -> Any:
+    def _do_watch(self, command_args: str) -> Any:
         from paimon_nb.notebook.widgets.compaction import Compaction
 
-        table, options = pairs(rest, "watch TABLE [OPTION=VALUE]")
+        table, options = pairs(command_args, "watch TABLE [OPTION=VALUE]")
         return Compaction(table, what_if("watch", options), watch=True)
 
-    def _do_live(self, rest: str) -> Any:
+    def _do_live(self, command_args: str) -> Any:
         from paimon_nb.notebook.magics.streams import register_live_table, stop_previous_stream
         from paimon_nb.notebook.table_feed import TableFeed
         from paimon_nb.notebook.widgets.live import LiveTable
 
-        table, options = pairs(rest, "live TABLE [OPTION=VALUE]")
+        table, options = pairs(command_args, "live TABLE [OPTION=VALUE]")
         stop_previous_stream(self.shell)
         widget = LiveTable(TableFeed(table, workbench().session.jobs, options), f"SELECT * FROM {table.name.quoted()}")
         register_live_table(self.shell, widget)
         return widget
 
-    def _do_jobs(self, rest: str) -> Any:
+    def _do_jobs(self, command_args: str) -> Any:
         from paimon_nb.notebook.widgets.jobs import JobsView
 
-        if rest:
+        if command_args:
             raise UsageError("%paimon jobs takes no arguments; STOP JOB '<id>' stops a job")
         if current.jobs_view is not None:
             current.jobs_view.replaced()
         current.jobs_view = JobsView(workbench())
         return current.jobs_view
 
-    def _do_create(self, rest: str) -> Any:
+    def _do_create(self, command_args: str) -> Any:
         from paimon_nb.notebook.widgets.create import CreateForm
 
-        tokens = words(rest)
+        tokens = words(command_args)
         if len(tokens) > 1:
             raise UsageError("%paimon create [TABLE] opens a form; to run a CREATE statement, use %%paimon")
         return CreateForm(tokens[0] if tokens else "my_table")

@@ -116,8 +116,8 @@ class PaimonMagics(InspectCommands, Magics):
         """SQL and commands on Paimon tables; `%paimon help` lists them."""
         try:
             if cell is not None:
-                return self._cell(line, cell, local_ns)
-            return self._line(line.strip(), local_ns)
+                return self._run_cell(line, cell, local_ns)
+            return self._run_line(line.strip(), local_ns)
         except (PaimonError, KeyboardInterrupt) as raised:
             error = raised if isinstance(raised, PaimonError) else errors.interrupted(raised)
             current.error = error
@@ -127,7 +127,7 @@ class PaimonMagics(InspectCommands, Magics):
 
     # -- the cell
 
-    def _cell(self, line: str, cell: str, local_ns: Mapping[str, Any] | None) -> Any:
+    def _run_cell(self, line: str, cell: str, local_ns: Mapping[str, Any] | None) -> Any:
         parser = _cell_arguments()
         arguments = parser.parse_args(words(line))
         if arguments.help:
@@ -138,9 +138,9 @@ class PaimonMagics(InspectCommands, Magics):
             # Spaces in place of the name keep the offsets in error messages correct.
             cell = " " * assign.end() + cell[assign.end() :]
             arguments.out = arguments.out or assign[1]
-        return self._run(cell, arguments, local_ns)
+        return self._run_sql(cell, arguments, local_ns)
 
-    def _run(self, text: str, arguments: argparse.Namespace, local_ns: Mapping[str, Any] | None) -> Any:
+    def _run_sql(self, text: str, arguments: argparse.Namespace, local_ns: Mapping[str, Any] | None) -> Any:
         from paimon_nb.sql import parse
 
         if arguments.snippets:
@@ -161,21 +161,21 @@ class PaimonMagics(InspectCommands, Magics):
         wb = workbench()
         if arguments.catalog:
             wb.run(f"USE CATALOG `{arguments.catalog}`")
-        params = self._values(text, local_ns)
+        params = self._parameter_values(text, local_ns)
         limit = min(arguments.limit or self.limit, MAX_ROWS)
-        before, since = len(wb.commits), now_ms()
+        commits_before, started_ms = len(wb.commits), now_ms()
         stop_previous_stream(self.shell)
-        streams = set(wb.session.jobs.all)
+        earlier_streams = set(wb.session.jobs.all)
         try:
             rows = self._with_progress(
-                lambda: self._loaded(wb, text, params, limit, arguments.limit), enabled=not arguments.no_progress
+                lambda: self._result_view(wb, text, params, limit, arguments.limit), enabled=not arguments.no_progress
             )
         except (Cancelled, KeyboardInterrupt) as error:
             # Stop the streams that the interrupted cell started; streams of other cells continue.
-            stop_streams_started_since(wb.session.jobs, streams)
-            raise errors.interrupted(error, wb.commits[before:], only_queries=_reads_only(text)) from None
+            stop_streams_started_since(wb.session.jobs, earlier_streams)
+            raise errors.interrupted(error, wb.commits[commits_before:], only_queries=_reads_only(text)) from None
         finally:  # a statement may have committed before another one failed
-            current.history.record(wb.commits[before:], since)
+            current.history.record(wb.commits[commits_before:], started_ms)
         self.shell.user_ns["_paimon"] = rows
         register_live_table(self.shell, rows)
         if arguments.view and isinstance(rows, Rows) and rows.result.frame is not None:
@@ -186,13 +186,15 @@ class PaimonMagics(InspectCommands, Magics):
         return None if arguments.quiet else rows
 
     @staticmethod
-    def _loaded(wb: Workbench, text: str, params: Mapping[str, Any], limit: int, requested: int | None) -> Any:
+    def _result_view(
+        wb: Workbench, text: str, params: Mapping[str, Any], limit: int, requested_limit: int | None
+    ) -> Any:
         """The result to display: rows, a live table (with an interactive front end) or a job card."""
         rows = Rows(wb.run(text, **params), limit)
         if rows.result.live is not None and has_front_end():
             from paimon_nb.notebook.widgets.live import KEEP, LiveTable
 
-            return LiveTable(rows.result.live, text.strip(), keep=limit if requested else KEEP)
+            return LiveTable(rows.result.live, text.strip(), keep=limit if requested_limit else KEEP)
         rows.load()
         if rows.result.job is None:
             return rows
@@ -200,7 +202,7 @@ class PaimonMagics(InspectCommands, Magics):
 
         return JobCard(rows.result.job, rows)
 
-    def _values(self, text: str, local_ns: Mapping[str, Any] | None) -> dict[str, Any]:
+    def _parameter_values(self, text: str, local_ns: Mapping[str, Any] | None) -> dict[str, Any]:
         """Python values of the `:name` parameters in the text; strings and comments contain no parameters."""
         from paimon_nb.sql import tokens
 
@@ -219,52 +221,54 @@ class PaimonMagics(InspectCommands, Magics):
 
     # -- the line
 
-    def _line(self, line: str, local_ns: Mapping[str, Any] | None) -> Any:
-        word, _, rest = line.partition(" ")
-        rest = rest.strip()
-        if word in _HELP_WORDS or (rest.split()[-1:] and rest.split()[-1] in _HELP_WORDS and word in commands()):
+    def _run_line(self, line: str, local_ns: Mapping[str, Any] | None) -> Any:
+        word, _, command_args = line.partition(" ")
+        command_args = command_args.strip()
+        if word in _HELP_WORDS or (
+            command_args.split()[-1:] and command_args.split()[-1] in _HELP_WORDS and word in commands()
+        ):
             return self._do_help("" if word in _HELP_WORDS else word)
         command = getattr(self, f"_do_{word.replace('-', '_')}", None) if word else self._do_status
         if command is not None:
-            return command(rest)
+            return command(command_args)
         if word in _SYSTEM:
-            return self._do_system(word, rest)
-        near = difflib.get_close_matches(word, commands(), 1)
+            return self._do_system(word, command_args)
+        similar = difflib.get_close_matches(word, commands(), 1)
         from paimon_nb.sql.parse import SPARK_ONLY, STATEMENTS
 
         if word.upper() not in STATEMENTS and word.upper() not in SPARK_ONLY and not _ASSIGN.match(line):
             raise UsageError(
-                f"%paimon {word}: no such command" + (f"; did you mean {near[0]}?" if near else "; %paimon help")
+                f"%paimon {word}: no such command" + (f"; did you mean {similar[0]}?" if similar else "; %paimon help")
             )
-        return self._cell("", line, local_ns)
+        return self._run_cell("", line, local_ns)
 
-    def _do_status(self, rest: str) -> None:
+    def _do_status(self, command_args: str) -> None:
         wb = workbench()
-        s = wb.session
-        spark = "running" if s.spark_started else "starts with the first query"
-        print(f"warehouse  {s.catalog.warehouse}")  # noqa: T201
-        print(f"current    {s.current_catalog}.{s.current_database}")  # noqa: T201
+        session = wb.session
+        spark = "running" if session.spark_started else "starts with the first query"
+        print(f"warehouse  {session.catalog.warehouse}")  # noqa: T201
+        print(f"current    {session.current_catalog}.{session.current_database}")  # noqa: T201
         print(f"Spark      {spark}")  # noqa: T201
 
-    def _do_help(self, rest: str) -> None:
-        command = rest.removeprefix("%").removeprefix("paimon ").strip()
+    def _do_help(self, command_args: str) -> None:
+        command = command_args.removeprefix("%").removeprefix("paimon ").strip()
         lines = [line for line in HELP.splitlines() if re.match(rf"%paimon ([\w|]*\|)?{re.escape(command)}\b", line)]
         print("\n".join(lines) if command and lines else HELP)  # noqa: T201
 
-    def _do_undo(self, rest: str) -> None:
-        if rest:
+    def _do_undo(self, command_args: str) -> None:
+        if command_args:
             raise UsageError("%paimon undo takes no arguments; it undoes the last writing cell")
         print(current.history.undo(workbench()))  # noqa: T201
 
-    def _do_snippets(self, rest: str) -> None:
+    def _do_snippets(self, command_args: str) -> None:
         saved = [f"{name}\n" + textwrap.indent(text, "    ") for name, text in current.snippets.items()]
         print("\n".join(saved) or "no snippets; save a query with %%paimon --save NAME")  # noqa: T201
 
-    def _do_connect(self, rest: str) -> None:
+    def _do_connect(self, command_args: str) -> None:
         from paimon_nb.workbench import connect
 
-        path, *more = words(rest) or ["warehouse"]
-        if more or path.startswith("-"):
+        path, *other_args = words(command_args) or ["warehouse"]
+        if other_args or path.startswith("-"):
             raise UsageError(
                 "%paimon connect PATH: expected one path or URI; use CREATE CATALOG for other catalog types"
             )
@@ -279,34 +283,34 @@ class PaimonMagics(InspectCommands, Magics):
             current.workbench.session._spark = spark  # one JVM is enough for every warehouse
         print(f"connected to {path}")  # noqa: T201
 
-    def _do_workbench(self, rest: str) -> Workbench:
+    def _do_workbench(self, command_args: str) -> Workbench:
         return workbench()
 
-    def _do_tables(self, rest: str) -> Rows:
-        return self._metadata("SHOW TABLES" + (f" IN {rest}" if rest else ""))
+    def _do_tables(self, command_args: str) -> Rows:
+        return self._run_metadata_query("SHOW TABLES" + (f" IN {command_args}" if command_args else ""))
 
-    def _do_describe(self, rest: str) -> Rows:
-        need_table("describe", rest)
-        return self._metadata(f"DESCRIBE {rest}")
+    def _do_describe(self, command_args: str) -> Rows:
+        need_table("describe", command_args)
+        return self._run_metadata_query(f"DESCRIBE {command_args}")
 
-    def _do_explain(self, rest: str) -> None:
-        table = workbench().run(f"EXPLAIN {rest}").arrow
+    def _do_explain(self, command_args: str) -> None:
+        table = workbench().run(f"EXPLAIN {command_args}").arrow
         assert table is not None
         print(table.column(0)[0].as_py())  # noqa: T201
 
-    def _do_traceback(self, rest: str) -> None:
+    def _do_traceback(self, command_args: str) -> None:
         print(errors.full(current.error) if current.error else "no error yet")  # noqa: T201
 
-    def _do_system(self, word: str, rest: str) -> Rows:
+    def _do_system(self, word: str, command_args: str) -> Rows:
         from paimon_nb.session.core.result import Result
 
-        need_table(word, rest)
-        arrow = workbench().table(rest).system(word)
+        need_table(word, command_args)
+        arrow = workbench().table(command_args).system(word)
         rows = Rows(Result("rows", arrow=arrow), self.limit)
         self.shell.user_ns["_paimon"] = rows
         return rows
 
-    def _metadata(self, text: str) -> Rows:
+    def _run_metadata_query(self, text: str) -> Rows:
         rows = Rows(workbench().run(text), MAX_ROWS)
         self.shell.user_ns["_paimon"] = rows
         return rows

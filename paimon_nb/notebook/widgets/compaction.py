@@ -73,8 +73,8 @@ class Compaction(Picture):
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._bucket_index = 0
-        self._read()
-        super().__init__(view=self._view(), watching=watch)
+        self._read_state()
+        super().__init__(view=self._view_data(), watching=watch)
 
     # -- view
 
@@ -83,7 +83,7 @@ class Compaction(Picture):
         """The table with the options to try."""
         return self._table.copy(self._options) if self._options else self._table
 
-    def _read(self) -> None:
+    def _read_state(self) -> None:
         """Read the current state. Raises TableReplaced: the table was dropped."""
         self._table = self._table.refresh()
         self.due: list[Due] = self.table.due_compactions()
@@ -97,7 +97,7 @@ class Compaction(Picture):
         where = (due.partition, due.bucket) if due else (None, None)
         self.picture: LsmPicture = lsm_picture(self.table.store, self.snapshot, *where)
 
-    def _view(self, error: str = "") -> dict[str, Any]:
+    def _view_data(self, error: str = "") -> dict[str, Any]:
         due = self.due[self._bucket_index] if self.due else None
         options = self.table.options
         return {
@@ -114,7 +114,7 @@ class Compaction(Picture):
                 }
                 for r in (due.rules if due else ())
             ],
-            "buckets": [_where(d) + (" ▸" if d.decided_by else "") for d in self.due],
+            "buckets": [_bucket_text(d) + (" ▸" if d.decided_by else "") for d in self.due],
             "bucket": self._bucket_index,
             "options": {key: str(options.get(knob)) for key, knob in KNOBS.items()},
             "changed": [key for key in KNOBS if key in self._options],
@@ -137,11 +137,11 @@ class Compaction(Picture):
         due = self.due[self._bucket_index]
         if due.decided_by is None:
             rest = sum(d.decided_by is not None for d in self.due)
-            return f"Nothing to compact in {_where(due)}" + (
+            return f"Nothing to compact in {_bucket_text(due)}" + (
                 f"; {count(rest, 'other bucket')} can be compacted" if rest else ""
             )
         return (
-            f"▸ Next compaction in {_where(due)}: {count(len(due.files), 'file')} ({bytes_text(due.bytes)}) into level"
+            f"▸ Next compaction in {_bucket_text(due)}: {count(len(due.files), 'file')} ({bytes_text(due.bytes)}) into level"
             f" {due.output_level}; rule: {due.decided_by}"
         )
 
@@ -169,11 +169,11 @@ class Compaction(Picture):
         if value.strip():
             self._options[option] = value.strip()
         try:
-            self._read()
+            self._read_state()
         except PaimonError:
             self._options = before
             raise
-        self.view = self._view()
+        self.view = self._view_data()
 
     def refresh(self) -> bool:
         """Reload if there is a new snapshot; returns whether there was one."""
@@ -181,8 +181,8 @@ class Compaction(Picture):
         latest = self._table.store.snapshots.latest_id()
         if latest == (self.snapshot.id if self.snapshot else None):
             return False
-        self._read()
-        self.view = self._view()
+        self._read_state()
+        self.view = self._view_data()
         return True
 
     def run(self, full: bool = False) -> Done:
@@ -200,17 +200,17 @@ class Compaction(Picture):
         before = self._svg()
         self._report_progress(0, 1, "planning")
         try:
-            done = self._run(full, started)
+            done = self._run_compaction(full, started)
         except BaseException:
             self.work = {"running": False}
             raise
-        self._read()
+        self._read_state()
         # The main picture shows the state after the compaction.
         self.work = {"running": False, "result": {"text": str(done), "before": before if done.snapshots else ""}}
-        self.view = self._view()
+        self.view = self._view_data()
         return done
 
-    def _run(self, full: bool, started: float) -> Done:
+    def _run_compaction(self, full: bool, started: float) -> Done:
         from paimon_nb.table.compact import plan_compaction, run_task
         from paimon_nb.table.publish.abort import abort_messages
 
@@ -245,13 +245,13 @@ class Compaction(Picture):
                 case {"bucket": int(index)} if 0 <= index < len(self.due):
                     self._bucket_index = index
                     self._draw_bucket()
-                    self.view = self._view()
+                    self.view = self._view_data()
                 case {"option": str(key), "value": str(value)} if key in KNOBS:
                     self.set_option(key, value)
                 case {"reset": True}:
                     self._options.clear()
-                    self._read()
-                    self.view = self._view()
+                    self._read_state()
+                    self.view = self._view_data()
                 case {"reload": True}:
                     if not self.work.get("running"):
                         self.refresh()
@@ -263,7 +263,7 @@ class Compaction(Picture):
                     self._thread = threading.Thread(target=self._run_in_thread, args=(how == "full",), daemon=True)
                     self._thread.start()
         except PaimonError as error:
-            self.view = self._view(error.message)
+            self.view = self._view_data(error.message)
 
     def _run_in_thread(self, full: bool) -> None:
         report_errors(type(self).run)(self, full)
@@ -280,5 +280,5 @@ class Compaction(Picture):
         return stacked(self._svg(), self._history_svg())
 
 
-def _where(due: Due) -> str:
+def _bucket_text(due: Due) -> str:
     return f"{due.partition}, bucket {due.bucket}" if due.partition else f"bucket {due.bucket}"

@@ -57,10 +57,10 @@ class CompareView(Picture):
         known = [c.id for c in timeline(table.store).commits]
         after = after if after is not None else (known[-1] if known else 1)
         before = before if before is not None else (known[-2] if len(known) > 1 else after)
-        self._compare(str(before), str(after))
-        super().__init__(view=self._view())
+        self._load_comparison(str(before), str(after))
+        super().__init__(view=self._view_data())
 
-    def _compare(self, before: str, after: str) -> None:
+    def _load_comparison(self, before: str, after: str) -> None:
         store = self._table.store
         snapshots = resolve(store, AtVersion(before)), resolve(store, AtVersion(after))
         self.compared: Compared = self._table.compare(before, after)
@@ -69,29 +69,29 @@ class CompareView(Picture):
         self._buckets = sorted({(f.partition, f.bucket) for f in self.compared.files})
         self._bucket_index = 0
         self._rows = self._changed_rows(force=False)
-        self.pictures = self._drawn()
+        self.pictures = self._draw_lsm_trees()
 
     def show(self, before: int | str, after: int | str) -> None:
         """Compare two other snapshots of the current table. Raises TableReplaced, TimeTravelError, SnapshotExpired."""
         self._table = self._table.refresh()
-        self._compare(str(before), str(after))
-        self.view = self._view()
+        self._load_comparison(str(before), str(after))
+        self.view = self._view_data()
 
     # -- view
 
-    def _drawn(self) -> tuple[str, str]:
+    def _draw_lsm_trees(self) -> tuple[str, str]:
         """The LSM tree of one bucket at both snapshots, with signs on changed files."""
         store, (old, new) = self._table.store, self._snapshots
-        where = self._buckets[self._bucket_index] if self._buckets else None
-        if where is None:
+        partition_and_bucket = self._buckets[self._bucket_index] if self._buckets else None
+        if partition_and_bucket is None:
             first = lsm_picture(store, new)
-            where = (first.partition, first.bucket)
+            partition_and_bucket = (first.partition, first.bucket)
         signs = {f.file: _SIGN[f.what] for f in self.compared.files}
         before = {name: sign for name, sign in signs.items() if sign != "+"}
         after = {name: sign for name, sign in signs.items() if sign != "−"}
         return (
-            lsm_svg(lsm_picture(store, old, *where), "key", before),
-            lsm_svg(lsm_picture(store, new, *where), "key", after),
+            lsm_svg(lsm_picture(store, old, *partition_and_bucket), "key", before),
+            lsm_svg(lsm_picture(store, new, *partition_and_bucket), "key", after),
         )
 
     def _changed_rows(self, *, force: bool) -> dict[str, Any]:
@@ -102,7 +102,7 @@ class CompareView(Picture):
         if self.compared.before >= self.compared.after:
             return {"note": "rows are compared only from an earlier to a later snapshot"}
         try:
-            diff = self._diff()
+            diff = self._row_diff()
         except PaimonError as error:
             return {"note": error.message}
         kinds = Counter(diff.column("rowkind").to_pylist())
@@ -114,7 +114,7 @@ class CompareView(Picture):
             "note": f"changed rows: {counts}" + (f"; showing the first {ROWS}" if diff.num_rows > ROWS else ""),
         }  # fmt: skip
 
-    def _diff(self) -> pa.Table:
+    def _row_diff(self) -> pa.Table:
         """+I, -U, +U, -D; updates stay +I if the earlier snapshot is too large to read."""
         table, old = self._table, self._snapshots[0]
         diff = table.diff(self.compared.before, self.compared.after)
@@ -125,7 +125,7 @@ class CompareView(Picture):
             return diff
         return with_old_rows(diff, read_plan(plan), table.primary_keys)
 
-    def _files(self) -> dict[str, Any]:
+    def _changed_files_data(self) -> dict[str, Any]:
         rows = [
             [_SIGN[f.what], f.what, " → ".join(f"L{n}" for n in dict.fromkeys((f.level_before, f.level_after)) if n is not None),
              f.file if len(f.file) < 30 else "…" + f.file[-28:], f"{f.rows:,}", bytes_text(f.bytes), ", ".join(filter(None, [f.partition, f"bucket {f.bucket}"]))]
@@ -144,7 +144,7 @@ class CompareView(Picture):
         files = ", ".join(f"{count(len(c.only(w)), 'file')} {w}" for w in _SIGN if c.only(w)) or "no files changed"
         return f"snapshot {c.before} → {c.after}: {files}, {c.same_files:,} unchanged; physical rows {c.rows_before:,} → {c.rows_after:,}"
 
-    def _view(self, error: str = "") -> dict[str, Any]:
+    def _view_data(self, error: str = "") -> dict[str, Any]:
         commits = timeline(self._table.store).commits
         snapshots = [[str(c.id), f"{c.id} {SIGN.get(c.kind, '?')} {c.kind.lower()}"] for c in reversed(commits)]
         tags = [[t, f"⚑ {t}"] for c in commits for t in c.tags]
@@ -153,7 +153,7 @@ class CompareView(Picture):
             "snapshots": [*tags, *snapshots], "before": self._names[0], "after": self._names[1], "svgs": list(self.pictures),
             "buckets": [", ".join(filter(None, [p, f"bucket {b}"])) for p, b in self._buckets], "bucket": self._bucket_index,
             "summary": self.sentence(), "changes": [*(f"column {x}" for x in c.columns), *(f"option {x}" for x in c.options)],
-            "files": self._files(), "rows": self._rows, "sql": self.sql, "error": error,
+            "files": self._changed_files_data(), "rows": self._rows, "sql": self.sql, "error": error,
         }  # fmt: skip
 
     def on_message(self, content: Any) -> None:
@@ -163,15 +163,15 @@ class CompareView(Picture):
                     self.show(before, after)
                 case {"bucket": int(index)} if 0 <= index < len(self._buckets):
                     self._bucket_index = index
-                    self.pictures = self._drawn()
-                    self.view = self._view()
+                    self.pictures = self._draw_lsm_trees()
+                    self.view = self._view_data()
                 case {"reload": True}:
                     self.show(*self._names)
                 case {"rows": True}:
                     self._rows = self._changed_rows(force=True)
-                    self.view = self._view()
+                    self.view = self._view_data()
         except PaimonError as error:
-            self.view = self._view(error.message)
+            self.view = self._view_data(error.message)
 
     @property
     def sql(self) -> str:

@@ -31,31 +31,31 @@ class CreateForm(Picture):
 
     def __init__(self, name: str = "my_table", dialect: str = "flink") -> None:
         self.draft = Draft(name)
-        super().__init__(view=self._view(), dialect=dialect)
-        self.observe(lambda change: self._show(), "dialect")
+        super().__init__(view=self._view_data(), dialect=dialect)
+        self.observe(lambda change: self._redraw(), "dialect")
 
     def take(self, draft: Draft) -> None:
         """Show another draft."""
         self.draft = draft
-        self._show()
+        self._redraw()
 
-    def _show(self) -> None:
-        self.view = self._view()
+    def _redraw(self) -> None:
+        self.view = self._view_data()
 
-    def _view(self) -> dict[str, Any]:
+    def _view_data(self) -> dict[str, Any]:
         d = self.draft
         self.verdict = verdict(d)
         return {
             "name": d.name, "comment": d.comment, "rows": d.rows or "", "partitions": d.partitions or "",
             "columns": [{"name": c.name, "type": c.type, "key": c.key, "partition": c.partition, "nullable": c.nullable, "comment": c.comment} for c in d.columns],
             "options": dict(d.options), "ddl": self.sql, "problems": list(self.verdict.problems), "warnings": self.notes(), "svg": layout_svg(d),
-            "types": list(TYPES), "choices": {k: _choices(k) for k in CHOICES}, "known": sorted(TABLE_OPTIONS),
-            "help": {k: _help(k) for k in {*d.options, *CHOICES, "bucket"}},
+            "types": list(TYPES), "choices": {k: _option_choices(k) for k in CHOICES}, "known": sorted(TABLE_OPTIONS),
+            "help": {k: _option_help(k) for k in {*d.options, *CHOICES, "bucket"}},
         }  # fmt: skip
 
     def on_message(self, content: Any) -> None:
         if "draft" in content:
-            self.take(_draft(content["draft"]))
+            self.take(_draft_of_message(content["draft"]))
 
     def notes(self) -> list[str]:
         """Notes from CREATE TABLE and design warnings."""
@@ -79,7 +79,7 @@ class CreateForm(Picture):
         return layout_svg(self.draft)
 
 
-def _draft(message: Any) -> Draft:
+def _draft_of_message(message: Any) -> Draft:
     """Convert any message from the page to a draft."""
     columns = tuple(
         Column(
@@ -90,23 +90,23 @@ def _draft(message: Any) -> Draft:
     )  # fmt: skip
     options = {str(k): str(v) for k, v in dict(message.get("options", {})).items()}
     return Draft(
-        str(message.get("name", "")), columns, options, str(message.get("comment", "")), _number(message.get("rows")),
-        _number(message.get("partitions")),
+        str(message.get("name", "")), columns, options, str(message.get("comment", "")), _number_or_zero(message.get("rows")),
+        _number_or_zero(message.get("partitions")),
     )  # fmt: skip
 
 
-def _number(text: Any) -> int:
+def _number_or_zero(text: Any) -> int:
     try:
         return max(0, int(str(text).replace(",", "").replace("_", "") or 0))
     except ValueError:
         return 0
 
 
-def _choices(key: str) -> list[str]:
+def _option_choices(key: str) -> list[str]:
     option = TABLE_OPTIONS.find(key)
     return [str(c) for c in option.choices or ()]
 
 
-def _help(key: str) -> str:
+def _option_help(key: str) -> str:
     option = find_option(key)
     return f"{option.doc} (default: {option.default_text})" if option is not None else ""

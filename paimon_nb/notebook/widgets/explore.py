@@ -37,10 +37,10 @@ class Explorer(Picture):
             selected=at,
             facts=asdict(self._inspector.facts(at)),
         )
-        self.observe(self._choose, "selected")
+        self.observe(self._show_selected_node, "selected")
 
     @report_errors
-    def _choose(self, change: Any) -> None:
+    def _show_selected_node(self, change: Any) -> None:
         self.facts = asdict(self._inspector.facts(change["new"]))
 
     def on_message(self, content: Any) -> None:

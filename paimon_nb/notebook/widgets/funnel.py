@@ -26,10 +26,10 @@ class FunnelView(Picture):
 
     def __init__(self, table: Table, where: str = "") -> None:
         self._table = table
-        self.model: FunnelModel = self._plan(where)
-        super().__init__(view=self._view())
+        self.model: FunnelModel = self._plan_funnel(where)
+        super().__init__(view=self._view_data())
 
-    def _plan(self, where: str) -> FunnelModel:
+    def _plan_funnel(self, where: str) -> FunnelModel:
         where = where.strip()
         where = where[6:].strip() if where[:6].lower() == "where " else where
         return funnel(self._table.scan(where or None).plan, where)
@@ -37,10 +37,10 @@ class FunnelView(Picture):
     def show(self, where: str) -> None:
         """Show another condition on the current table; '' for none. Raises SqlSyntaxError, ColumnNotFound, TableReplaced."""
         self._table = self._table.refresh()
-        self.model = self._plan(where)
-        self.view = self._view()
+        self.model = self._plan_funnel(where)
+        self.view = self._view_data()
 
-    def _view(self, error: str = "", where: str | None = None) -> dict[str, Any]:
+    def _view_data(self, error: str = "", where: str | None = None) -> dict[str, Any]:
         columns = [f"{f.name} {f.type}" for f in self._table.schema.fields]
         return {
             "svg": funnel_svg(self.model), "where": self.model.where if where is None else where, "error": error,
@@ -53,7 +53,7 @@ class FunnelView(Picture):
             self.show(where)
         except PaimonError as error:
             hint = f"; {error.hint}" if error.hint else ""
-            self.view = self._view(error.message + hint, where)
+            self.view = self._view_data(error.message + hint, where)
 
     @property
     def sql(self) -> str:

@@ -53,7 +53,7 @@ class JobCard(LivePanel):
     _esm = script("panel.js", "jobs.js")
 
     def __init__(self, job: StreamJob, rows: Rows) -> None:
-        self.job, self._answer, self._line = job, rows, _JobLine(job)
+        self.job, self._result_rows, self._line = job, rows, _JobLine(job)
         super().__init__()
 
     def current(self) -> dict[str, Any]:
@@ -78,10 +78,10 @@ class JobCard(LivePanel):
         return f"STOP JOB '{self.job.id}'"
 
     def still_text(self) -> str:
-        return text_table(self._answer.preview)
+        return text_table(self._result_rows.preview)
 
     def still_html(self) -> str:
-        return html_table(self._answer.preview)
+        return html_table(self._result_rows.preview)
 
     def still_svg(self) -> str:
         return text_svg(self.still_text(), f"job {self.job.name}")
@@ -129,14 +129,14 @@ class JobsView(LivePanel):
         """The equivalent statement."""
         return "SHOW JOBS"
 
-    def _answer(self) -> Rows:
+    def _result_rows(self) -> Rows:
         return Rows(self._workbench.run("SHOW JOBS"), 1000)
 
     def still_text(self) -> str:
-        return text_table(self._answer().preview) if self.jobs.all else "No streaming jobs in this session"
+        return text_table(self._result_rows().preview) if self.jobs.all else "No streaming jobs in this session"
 
     def still_html(self) -> str:
-        return html_table(self._answer().preview) if self.jobs.all else f"<div>{escape(self.still_text())}</div>"
+        return html_table(self._result_rows().preview) if self.jobs.all else f"<div>{escape(self.still_text())}</div>"
 
     def still_svg(self) -> str:
         return text_svg(self.still_text(), "streams of this session")

@@ -66,7 +66,7 @@ class LiveTable(LivePanel):
         self.job = feed.job
         deadline = time.monotonic() + FIRST_LOOK_S
         while not self.rows.total and self.job.isActive and time.monotonic() < deadline:
-            self._take(0.2)
+            self._take_rows(0.2)
         super().__init__()
 
     @property
@@ -103,7 +103,7 @@ class LiveTable(LivePanel):
     def stop(self) -> None:
         """Stop the stream; the rows stay."""
         self.job.stop()
-        self._take(0)
+        self._take_rows(0)
         self.redraw()
 
     def on_message(self, content: Any) -> None:
@@ -118,12 +118,12 @@ class LiveTable(LivePanel):
                     self.seek(None)
                 case {"seek": str(text)}:
                     if not text.strip().isdecimal():
-                        raise _NoSnapshot(text)
+                        raise _NotASnapshotId(text)
                     self.seek(int(text))
         except PaimonError as error:
             self._error = error.one_line
             self.redraw()
-        except _NoSnapshot as error:
+        except _NotASnapshotId as error:
             self._error = str(error)
             self.redraw()
 
@@ -136,19 +136,19 @@ class LiveTable(LivePanel):
         began = time.monotonic()
         with self._taking:
             if not self._paused:
-                self._add(self.feed.take(TICK_S / 2))
+                self._add_changes(self.feed.take(TICK_S / 2))
         threading.Event().wait(max(0.05, TICK_S - (time.monotonic() - began)))
 
-    def _take(self, timeout_s: float) -> None:
+    def _take_rows(self, timeout_s: float) -> None:
         with self._taking:
-            self._add(self.feed.take(timeout_s))
+            self._add_changes(self.feed.take(timeout_s))
 
-    def _add(self, taken: list[pa.Table]) -> None:
+    def _add_changes(self, taken: list[pa.Table]) -> None:
         for changes in taken:
             self.rows.add(changes)
 
     def ended(self) -> None:
-        self._take(0)
+        self._take_rows(0)
         self.redraw()
         if self._handle is not None:  # store the last rows in the notebook, not the first
             data, metadata = self._repr_mimebundle_()
@@ -156,9 +156,9 @@ class LiveTable(LivePanel):
 
     def current(self) -> dict[str, Any]:
         with self._taking:  # not while rows are added or dropped
-            return self._current()
+            return self._current_locked()
 
-    def _current(self) -> dict[str, Any]:
+    def _current_locked(self) -> dict[str, Any]:
         status, failed = self.status, self.job.error
         rate = self._rate.update(time.monotonic(), self.rows.total)
         return {
@@ -166,7 +166,7 @@ class LiveTable(LivePanel):
             "rate": rate_text(rate) if status == "RUNNING" else "",
             "counts": dict(self.rows.counts),
             "waiting": max(0, self.job.rows - self.rows.total) if self._paused else 0,
-            "lag": self._lag(),
+            "lag": self._source_lag(),
             "columns": self.rows.columns,
             "numbers": self.rows.numeric,
             "rows": self.rows.newest(),
@@ -178,7 +178,7 @@ class LiveTable(LivePanel):
             "beat": int(time.monotonic() / BEAT_S) if self.job.isActive else 0,
         }
 
-    def _lag(self) -> list[dict[str, Any]]:
+    def _source_lag(self) -> list[dict[str, Any]]:
         try:
             found = self.job.progress()
         except PaimonError:  # the table was dropped; the stream reports it
@@ -193,7 +193,7 @@ class LiveTable(LivePanel):
         if not rows:
             return head
         names = ["op", *self.rows.columns]
-        lines = [[_flat(v) for v in row[1:]] for row in rows]
+        lines = [[_one_line(v) for v in row[1:]] for row in rows]
         widths = [max(len(n), *(len(line[i]) for line in lines)) for i, n in enumerate(names)]
         table = ["  ".join(v.ljust(w) for v, w in zip(line, widths, strict=True)).rstrip() for line in (names, *lines)]
         return "\n".join([head, *table])
@@ -205,13 +205,13 @@ class LiveTable(LivePanel):
         return f'<pre style="overflow:auto;max-height:460px">{escape(self.still_text())}</pre>'
 
 
-class _NoSnapshot(ValueError):
+class _NotASnapshotId(ValueError):
     def __str__(self) -> str:
         return f"{self.args[0][:40]!r} is not a snapshot id"
 
 
-def _flat(value: str | None) -> str:
+def _one_line(value: str | None) -> str:
     if value is None:
         return "NULL"
-    flat = value.replace("\r", "\\r").replace("\n", "\\n").replace("\t", "\\t")
-    return flat if len(flat) <= 60 else flat[:59] + "…"
+    escaped = value.replace("\r", "\\r").replace("\n", "\\n").replace("\t", "\\t")
+    return escaped if len(escaped) <= 60 else escaped[:59] + "…"

@@ -43,7 +43,7 @@ class LivePanel(Picture):
         """Start the update thread unless it is running."""
         with self._turn:
             if self._thread is None:
-                self._thread = threading.Thread(target=self._follow, name="paimon-live", daemon=True)
+                self._thread = threading.Thread(target=self._redraw_until_ended, name="paimon-live", daemon=True)
                 self._thread.start()
 
     def _ipython_display_(self) -> None:
@@ -51,13 +51,13 @@ class LivePanel(Picture):
         self._handle = display(data, metadata=metadata, raw=True, display_id=True)
         self.follow()
 
-    def _follow(self) -> None:
+    def _redraw_until_ended(self) -> None:
         while True:
             lives = True
             while lives:
                 self.wait()
                 lives = self.lives()  # checked before reading: later changes are read in the next round
-                self._show()
+                self._redraw_and_report()
             self.ended()
             with self._turn:
                 if not self.lives():  # else it was restarted during ended()
@@ -75,5 +75,5 @@ class LivePanel(Picture):
                 self.view = now
 
     @report_errors
-    def _show(self) -> None:
+    def _redraw_and_report(self) -> None:
         self.redraw()

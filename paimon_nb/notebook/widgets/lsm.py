@@ -40,18 +40,18 @@ class LsmView(Zoomable):
         self._table = table
         self._snapshot = table.store.snapshots.get(snapshot) if snapshot is not None else table.store.latest()
         self.model = lsm_picture(table.store, self._snapshot, partition, bucket)
-        self._check(partition, bucket)
+        self._check_requested_bucket(partition, bucket)
         super().__init__(picture=as_data(self.model), by=by)
-        self.observe(self._choose, "selected")
+        self.observe(self._show_selected_bucket, "selected")
 
-    def _check(self, partition: str | None, bucket: int | None) -> None:
+    def _check_requested_bucket(self, partition: str | None, bucket: int | None) -> None:
         """Raise if the requested bucket does not exist."""
         model = self.model
         if model.others and (partition not in (None, model.partition) or bucket not in (None, model.bucket)):
-            there = [(f"{p}, " if p else "") + f"bucket {b}" for p, b in model.others]
+            available = [(f"{p}, " if p else "") + f"bucket {b}" for p, b in model.others]
             raise UnknownName(
                 f"{model.table} has no such bucket at snapshot {model.snapshot}",
-                hint="Available: " + "; ".join(there[:6]) + ("; …" if len(there) > 6 else ""),
+                hint="Available: " + "; ".join(available[:6]) + ("; …" if len(available) > 6 else ""),
             )
 
     def reload(self) -> None:
@@ -61,7 +61,7 @@ class LsmView(Zoomable):
         self.draw()
 
     @report_errors
-    def _choose(self, change: Any) -> None:
+    def _show_selected_bucket(self, change: Any) -> None:
         partition, bucket = self.model.others[change["new"]]
         self.model = lsm_picture(self._table.store, self._snapshot, partition, bucket, self._keys)
         if tuple(self.window) == WHOLE:
@@ -93,11 +93,11 @@ class LsmView(Zoomable):
 
 def as_data(picture: LsmPicture) -> dict[str, Any]:
     """The picture as JSON data for the script. Not `asdict`, which deep-copies thousands of values."""
-    out = _plain(picture)
+    out = _json_fields(picture)
     out["lanes"] = [
         {
-            **_plain(lane),
-            "marks": [_plain(m) for m in lane.marks],
+            **_json_fields(lane),
+            "marks": [_json_fields(m) for m in lane.marks],
             "rows": lane.rows,
             "bytes": lane.bytes,
             "files": lane.files,
@@ -108,5 +108,5 @@ def as_data(picture: LsmPicture) -> dict[str, Any]:
     return out
 
 
-def _plain(thing: Any) -> dict[str, Any]:
+def _json_fields(thing: Any) -> dict[str, Any]:
     return {f.name: getattr(thing, f.name) for f in fields(thing)}

@@ -48,12 +48,12 @@ class Timeline(Zoomable):
             snapshot = table.store.snapshots.get(snapshot).id  # raises with the available snapshots
         index = max(0, len(ids) - 1) if snapshot is None else ids.index(snapshot)
         super().__init__(history=history_data(self.model), position=index)
-        self._follow()
-        self.observe(lambda change: self._go(), "position")
+        self._show_selected_snapshot()
+        self.observe(lambda change: self._on_position_change(), "position")
 
     @report_errors
-    def _go(self) -> None:
-        self._follow()
+    def _on_position_change(self) -> None:
+        self._show_selected_snapshot()
 
     def reload(self) -> None:
         """Reload the history. The selected snapshot stays; if it was the latest, the new latest is selected.
@@ -68,7 +68,7 @@ class Timeline(Zoomable):
             self.history = history_data(self.model)
             index = max(0, len(ids) - 1) if newest or selected not in ids else ids.index(selected)
             if index == self.position:
-                self._follow()
+                self._show_selected_snapshot()
             self.position = index
 
     @property
@@ -87,7 +87,7 @@ class Timeline(Zoomable):
         """SQL that reads the selected snapshot."""
         return f"SELECT * FROM {self._table.name.quoted()} VERSION AS OF {self.snapshot}"
 
-    def _follow(self) -> None:
+    def _show_selected_snapshot(self) -> None:
         store = self._table.store
         snapshot = None
         if self.snapshot is not None:
@@ -96,13 +96,13 @@ class Timeline(Zoomable):
             snapshot = store.tags.get(commit.tags[0]).snapshot if commit.tags else store.snapshots.get(commit.id)
         self._snapshot = snapshot
         self.draw()
-        self.preview = self._rows()
+        self.preview = self._preview_rows()
 
     def draw(self) -> None:
         self._picture = self.tree(self._table.store, self._snapshot)
         self.picture = as_data(self._picture)
 
-    def _rows(self) -> dict[str, Any]:
+    def _preview_rows(self) -> dict[str, Any]:
         if self.snapshot is None:
             return {"columns": [], "rows": [], "note": "no snapshot yet"}
         if self._picture.bytes > PREVIEW_BYTES:

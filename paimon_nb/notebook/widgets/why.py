@@ -39,21 +39,21 @@ class WhyView(Picture):
         self._table = table
         self.answer: RowHistory = table.why(**key)
         super().__init__(step=len(self.answer.versions))
-        self.view = self._view()
-        self.observe(self._follow, "step")
+        self.view = self._view_data()
+        self.observe(self._on_step_change, "step")
 
     def show(self, **key: Any) -> None:
         """Show another key, or reload the same one. Raises TableReplaced."""
         self._table = self._table.refresh()
         self.answer = self._table.why(**key)
         self.step = len(self.answer.versions)
-        self.view = self._view()
+        self.view = self._view_data()
 
     @report_errors
-    def _follow(self, change: Any) -> None:
-        self.view = self._view()
+    def _on_step_change(self, change: Any) -> None:
+        self.view = self._view_data()
 
-    def _view(self, error: str = "", key: Mapping[str, str] | None = None) -> dict[str, Any]:
+    def _view_data(self, error: str = "", key: Mapping[str, str] | None = None) -> dict[str, Any]:
         values = {k: cell(self.answer.key[k]) if k in self.answer.key else "" for k in self._table.primary_keys}
         return {
             "svg": why_svg(self.answer, self.step), "rule": self.answer.rule, "summary": self.step_text(), "steps": len(self.answer.versions),
@@ -83,9 +83,9 @@ class WhyView(Picture):
         try:
             self.show(**{k: key_value(self._table.schema.field(k), v) for k, v in values.items() if v != ""})
         except PaimonError as error:
-            self.view = self._view(error.message, values)
+            self.view = self._view_data(error.message, values)
         except InvalidKeyValue as error:
-            self.view = self._view(str(error), values)
+            self.view = self._view_data(str(error), values)
 
     @property
     def sql(self) -> str:

@@ -25,14 +25,14 @@ class Zoomable(Picture):
         self._keys: Keys = {}
         """Cache of decoded keys."""
         super().__init__(**traits)
-        self.observe(self._zoom, "window")
+        self.observe(self._on_window_change, "window")
 
     def draw(self) -> None:
         """Draw the current tree."""
         raise NotImplementedError
 
     @report_errors
-    def _zoom(self, _: Any) -> None:
+    def _on_window_change(self, _: Any) -> None:
         self.draw()
 
     def tree(
