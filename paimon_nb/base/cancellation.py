@@ -42,7 +42,7 @@ class CancellationToken:
             _active.reset(before)
 
     @contextmanager
-    def _publishing(self) -> Iterator[None]:
+    def _publishing_scope(self) -> Iterator[None]:
         with self._turn:
             if self.cancelled:
                 raise Cancelled("cancelled before publishing", hint="the table is unchanged; run the statement again")
@@ -59,5 +59,5 @@ def publishing() -> Iterator[None]:
     if stop is None:
         yield
     else:
-        with stop._publishing():
+        with stop._publishing_scope():
             yield

@@ -64,10 +64,10 @@ class PaimonError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Errors cross process borders (Spark tasks), so they must survive pickling with their facts.
-        return _rebuild, (type(self), self.message, self.hint, self.facts)
+        return _rebuild_error, (type(self), self.message, self.hint, self.facts)
 
 
-def _rebuild(kind: type[PaimonError], message: str, hint: str | None, facts: dict[str, Any]) -> PaimonError:
+def _rebuild_error(kind: type[PaimonError], message: str, hint: str | None, facts: dict[str, Any]) -> PaimonError:
     error = kind.__new__(kind)
     PaimonError.__init__(error, message, hint=hint, **facts)
     return error

@@ -29,7 +29,7 @@ class GuardedFileIO(RootedFileIO):
         super().__init__(rooted, rooted.root, rooted.roots[1:])
         self._rooted, self._guard = rooted, guard  # not `inner`: the view below may lock
 
-    def _authorized(self, path: str) -> RootedFileIO:
+    def _authorized_fs(self, path: str) -> RootedFileIO:
         if _READERS_OWN in path:
             self._guard.check_read()
         else:
@@ -37,28 +37,28 @@ class GuardedFileIO(RootedFileIO):
         return self._rooted
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        return self._authorized(path).put_if_absent(path, data)
+        return self._authorized_fs(path).put_if_absent(path, data)
 
     def sync_and_put_if_absent(self, named: Iterable[str], path: str, data: bytes) -> bool:
-        return self._authorized(path).sync_and_put_if_absent(named, path, data)
+        return self._authorized_fs(path).sync_and_put_if_absent(named, path, data)
 
     def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
-        self._authorized(path).overwrite(path, data, durable=durable)
+        self._authorized_fs(path).overwrite(path, data, durable=durable)
 
     def create(self, path: str) -> OutputFile:
-        return self._authorized(path).create(path)
+        return self._authorized_fs(path).create(path)
 
     def delete(self, path: str) -> bool:
-        return self._authorized(path).delete(path)
+        return self._authorized_fs(path).delete(path)
 
     def delete_tree(self, path: str) -> None:
-        self._authorized(path).delete_tree(path)
+        self._authorized_fs(path).delete_tree(path)
 
     def delete_empty_dir(self, path: str) -> bool:
-        return self._authorized(path).delete_empty_dir(path)
+        return self._authorized_fs(path).delete_empty_dir(path)
 
     def make_dirs(self, path: str) -> None:
-        self._authorized(path).make_dirs(path)
+        self._authorized_fs(path).make_dirs(path)
 
     def move(self, source: str, target: str) -> None:
-        self._authorized(source).move(source, target)
+        self._authorized_fs(source).move(source, target)

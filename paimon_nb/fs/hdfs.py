@@ -23,7 +23,7 @@ from paimon_nb.options import catalog as opt
 _CONNECT_S = 20
 _PIECE = 4 << 20
 """Buffer size: small writes are combined."""
-_UNFINISHED = ".paimon-nb"
+_TEMPORARY_SUFFIX = ".paimon-nb"
 """Suffix of files that are not published yet."""
 
 
@@ -49,29 +49,29 @@ class HdfsFileIO(FileIO):
             return bytes(file.read())
 
     def open(self, path: str) -> Any:
-        client, inside = self._at(path)
+        client, inside = self._client_and_path(path)
         try:
             return client.read(inside)
         except FileNotFoundError:
             raise MissingFile(path) from None
         except Exception as error:
-            raise _failed("read", path, error) from None
+            raise _store_error("read", path, error) from None
 
     def list(self, path: str) -> list[FileStatus]:
-        client, inside = self._at(path)
+        client, hdfs_path = self._client_and_path(path)
         try:
-            found = [self._status(path, s) for s in client.list_status(inside)]
+            statuses = [self._file_status(path, s) for s in client.list_status(hdfs_path)]
         except FileNotFoundError:
             return []
         except Exception as error:
-            raise _failed("list", path, error) from None
-        return sorted((s for s in found if not s.name.endswith(_UNFINISHED)), key=lambda s: s.name)
+            raise _store_error("list", path, error) from None
+        return sorted((s for s in statuses if not s.name.endswith(_TEMPORARY_SUFFIX)), key=lambda s: s.name)
 
     def exists(self, path: str) -> bool:
-        return self._info(path) is not None
+        return self._status_or_none(path) is not None
 
     def size(self, path: str) -> int:
-        info = self._info(path)
+        info = self._status_or_none(path)
         if info is None or info.isdir:
             raise MissingFile(path)
         return int(info.length)
@@ -81,68 +81,68 @@ class HdfsFileIO(FileIO):
     def put_if_absent(self, path: str, data: bytes) -> bool:
         if self.exists(path):
             return False
-        hidden = self._written(path, data)
-        client, inside = self._at(path)
+        hidden = self._write_hidden_file(path, data)
+        client, inside = self._client_and_path(path)
         try:
             client.rename(hidden, inside, False)
             return True
         except Exception as error:
             with suppress(Exception):
-                if not client.delete(hidden, False) and self._holds(path, data):
+                if not client.delete(hidden, False) and self._has_content(path, data):
                     return True  # ours was moved, and the reply was lost
             if self.exists(path):
                 return False
-            raise _failed("publish", path, error) from None
+            raise _store_error("publish", path, error) from None
 
-    def _holds(self, path: str, data: bytes) -> bool:
+    def _has_content(self, path: str, data: bytes) -> bool:
         return self.exists(path) and self.read(path) == data
 
-    def _written(self, path: str, data: bytes) -> str:
+    def _write_hidden_file(self, path: str, data: bytes) -> str:
         """Path inside the service of a hidden file with this content, next to `path`."""
-        client, inside = self._at(path)
+        client, inside = self._client_and_path(path)
         folder, name = posixpath.split(inside)
-        hidden = posixpath.join(folder, f".{name}.{uuid.uuid4().hex}{_UNFINISHED}")
+        hidden = posixpath.join(folder, f".{name}.{uuid.uuid4().hex}{_TEMPORARY_SUFFIX}")
         try:
-            with client.create(hidden, _options(overwrite=False)) as out:
+            with client.create(hidden, _write_options(overwrite=False)) as out:
                 out.write(data)
                 out.hsync()
         except Exception as error:
-            raise _failed("write", path, error) from None
+            raise _store_error("write", path, error) from None
         return hidden
 
     def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
-        hidden = self._written(path, data)
-        client, inside = self._at(path)
+        hidden = self._write_hidden_file(path, data)
+        client, inside = self._client_and_path(path)
         try:
             client.rename(hidden, inside, True)
         except Exception as error:
             with suppress(Exception):
                 client.delete(hidden, False)
-            raise _failed("replace", path, error) from None
+            raise _store_error("replace", path, error) from None
 
     def create(self, path: str) -> OutputFile:
-        client, inside = self._at(path)
+        client, inside = self._client_and_path(path)
         try:
-            return _HdfsOutput(client, inside, client.create(inside, _options(overwrite=False)))
+            return _HdfsOutput(client, inside, client.create(inside, _write_options(overwrite=False)))
         except FileExistsError:
             raise
         except Exception as error:
             if self.exists(path):
                 raise FileExistsError(path) from None
-            raise _failed("create", path, error) from None
+            raise _store_error("create", path, error) from None
 
     def delete(self, path: str) -> bool:
-        client, inside = self._at(path)
-        info = self._info(path)
+        client, inside = self._client_and_path(path)
+        info = self._status_or_none(path)
         return info is not None and not info.isdir and bool(client.delete(inside, False))
 
     def delete_tree(self, path: str) -> None:
-        client, inside = self._at(path)
+        client, inside = self._client_and_path(path)
         with suppress(FileNotFoundError):
             client.delete(inside, True)
 
     def delete_empty_dir(self, path: str) -> bool:
-        client, inside = self._at(path)
+        client, inside = self._client_and_path(path)
         try:
             return not list(client.list_status(inside)) and bool(client.delete(inside, False))
         except FileNotFoundError:
@@ -151,41 +151,41 @@ class HdfsFileIO(FileIO):
             return False
 
     def make_dirs(self, path: str) -> None:
-        client, inside = self._at(path)
+        client, inside = self._client_and_path(path)
         try:
             client.mkdirs(inside, 0o755, True)
         except Exception as error:
-            raise _failed("make", path, error) from None
+            raise _store_error("make", path, error) from None
 
     def move(self, source: str, target: str) -> None:
-        client, inside = self._at(source)
+        client, inside = self._client_and_path(source)
         try:
-            client.rename(inside, self._at(target)[1], False)
+            client.rename(inside, self._client_and_path(target)[1], False)
         except Exception as error:
             if not self.exists(source):
                 raise MissingFile(source) from None
             if self.exists(target):
                 raise FileExistsError(target) from None
-            raise _failed("move", source, error) from None
+            raise _store_error("move", source, error) from None
 
     # -- the service
 
-    def _at(self, path: str) -> tuple[Any, str]:
+    def _client_and_path(self, path: str) -> tuple[Any, str]:
         # Not parsed as a URL: '?' and '#' are part of a name.
         service, _, inside = path.partition("://")[2].partition("/")
-        return _client(f"hdfs://{service}", self._settings, self._conf_dir, os.getpid()), f"/{inside}"
+        return _hdfs_client(f"hdfs://{service}", self._settings, self._conf_dir, os.getpid()), f"/{inside}"
 
-    def _info(self, path: str) -> Any | None:
-        client, inside = self._at(path)
+    def _status_or_none(self, path: str) -> Any | None:
+        client, inside = self._client_and_path(path)
         try:
             return client.get_file_info(inside)
         except FileNotFoundError:
             return None
         except Exception as error:
-            raise _failed("look at", path, error) from None
+            raise _store_error("look at", path, error) from None
 
     @staticmethod
-    def _status(folder: str, s: Any) -> FileStatus:
+    def _file_status(folder: str, s: Any) -> FileStatus:
         name = posixpath.basename(s.path)
         return FileStatus(
             posixpath.join(folder, name), 0 if s.isdir else int(s.length), int(s.modification_time), bool(s.isdir)
@@ -196,7 +196,7 @@ class _HdfsOutput(OutputFile):
     """Streams the bytes; visible when closed."""
 
     def __init__(self, client: Any, path: str, writer: Any) -> None:
-        self._client, self._path, self._writer = client, path, writer
+        self._hdfs_client, self._path, self._writer = client, path, writer
         self._held, self._position, self._done = bytearray(), 0, False
 
     def write(self, data: Any) -> int:
@@ -204,10 +204,10 @@ class _HdfsOutput(OutputFile):
         self._held += view
         self._position += view.nbytes
         if len(self._held) >= _PIECE:
-            self._send()
+            self._send_buffer()
         return view.nbytes
 
-    def _send(self) -> None:
+    def _send_buffer(self) -> None:
         if self._held:
             self._writer.write(bytes(self._held))
             self._held.clear()
@@ -217,7 +217,7 @@ class _HdfsOutput(OutputFile):
 
     def close(self) -> None:
         if not self._done:
-            self._send()
+            self._send_buffer()
             self._writer.hsync()
             self._writer.close()
             self._done = True
@@ -228,21 +228,21 @@ class _HdfsOutput(OutputFile):
             with suppress(Exception):
                 self._writer.close()
         with suppress(Exception):
-            self._client.delete(self._path, False)
+            self._hdfs_client.delete(self._path, False)
 
     @property
     def closed(self) -> bool:
         return self._done
 
 
-def _options(*, overwrite: bool) -> Any:
+def _write_options(*, overwrite: bool) -> Any:
     from hdfs_native import WriteOptions
 
     return WriteOptions(overwrite=overwrite, create_parent=True)
 
 
 @cache
-def _client(url: str, settings: tuple[tuple[str, str], ...], conf_dir: str | None, process: int) -> Any:
+def _hdfs_client(url: str, settings: tuple[tuple[str, str], ...], conf_dir: str | None, process: int) -> Any:
     """Keyed by process: the client's threads do not survive a fork, as in Spark's workers."""
     try:
         from hdfs_native import Client
@@ -258,11 +258,11 @@ def _client(url: str, settings: tuple[tuple[str, str], ...], conf_dir: str | Non
             socket.create_connection((host, port), _CONNECT_S).close()
         return Client(url, dict(settings), conf_dir)
     except Exception as error:
-        raise _failed("reach", url, error) from None
+        raise _store_error("reach", url, error) from None
 
 
-def _failed(what: str, path: str, error: Exception) -> StoreError:
+def _store_error(operation: str, path: str, error: Exception) -> StoreError:
     text = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
     return StoreError(
-        f"HDFS could not {what} {path}: {text}", hint="check the address, and that HDFS is running", path=path
+        f"HDFS could not {operation} {path}: {text}", hint="check the address, and that HDFS is running", path=path
     )

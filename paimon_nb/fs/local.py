@@ -28,10 +28,10 @@ def _plain_errors(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise _plain(error, path) from None
+        raise _translated_error(error, path) from None
 
 
-def _plain(error: OSError, path: str) -> Exception:
+def _translated_error(error: OSError, path: str) -> Exception:
     if isinstance(error, FileExistsError):
         return error
     if isinstance(error, FileNotFoundError | NotADirectoryError | IsADirectoryError):
@@ -69,7 +69,7 @@ class LocalFileIO(FileIO):
         temporary = os.path.join(directory, f".{name}.{uuid.uuid4()}.tmp")
         with _plain_errors(path):
             try:
-                _write(temporary, data, durable=False)
+                _write_file(temporary, data, durable=False)
                 # Only the link below makes it visible: one sync covers both.
                 self.sync([*named, temporary])
                 try:
@@ -79,7 +79,7 @@ class LocalFileIO(FileIO):
             finally:
                 with suppress(FileNotFoundError):
                     os.unlink(temporary)
-            _sync(directory)
+            _fsync(directory)
         return True
 
     def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
@@ -88,14 +88,14 @@ class LocalFileIO(FileIO):
         temporary = os.path.join(directory, f".{name}.{uuid.uuid4()}.tmp")
         with _plain_errors(path):
             try:
-                _write(temporary, data, durable=durable)
+                _write_file(temporary, data, durable=durable)
                 os.replace(temporary, path)
             except BaseException:
                 with suppress(FileNotFoundError):
                     os.unlink(temporary)
                 raise
             if durable:
-                _sync(directory)
+                _fsync(directory)
 
     def create(self, path: str) -> OutputFile:
         self.make_dirs(os.path.dirname(path))
@@ -166,13 +166,13 @@ class LocalFileIO(FileIO):
     def sync(self, paths: Iterable[str]) -> None:
         def sync_file(path: str) -> None:
             with suppress(MissingFile), _plain_errors(path):
-                _sync(path)
+                _fsync(path)
 
         waiting = list(paths)
         if len(waiting) == 1:
             sync_file(waiting[0])
         else:
-            list(_pool(os.getpid()).map(sync_file, waiting))
+            list(_thread_pool(os.getpid()).map(sync_file, waiting))
 
     def local_path(self, path: str) -> str | None:
         return path
@@ -187,7 +187,7 @@ class _LocalOutput(OutputFile):
         try:
             return self._file.write(data)
         except OSError as error:
-            raise _plain(error, self._path) from None
+            raise _translated_error(error, self._path) from None
 
     def tell(self) -> int:
         return self._file.tell()
@@ -213,12 +213,12 @@ class _LocalOutput(OutputFile):
 
 
 @cache
-def _pool(pid: int) -> ThreadPoolExecutor:
+def _thread_pool(pid: int) -> ThreadPoolExecutor:
     """Thread pool of one process: a fork has none of its parent's threads."""
     return ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="paimon-sync")
 
 
-def _write(path: str, data: bytes, *, durable: bool) -> None:
+def _write_file(path: str, data: bytes, *, durable: bool) -> None:
     with open(path, "xb") as file:
         file.write(data)
         if durable:
@@ -226,7 +226,7 @@ def _write(path: str, data: bytes, *, durable: bool) -> None:
             os.fsync(file.fileno())
 
 
-def _sync(path: str) -> None:
+def _fsync(path: str) -> None:
     """Make a file durable; or a directory: a new name is durable only after its directory is synced."""
     handle = os.open(path, os.O_RDONLY)
     try:

@@ -100,11 +100,11 @@ class MemoryFileIO(FileIO):
             if not self.exists(source):
                 raise MissingFile(source)
             prefix = source.rstrip("/") + "/"
-            self._files = {self._moved(k, source, prefix, target): v for k, v in self._files.items()}
-            self._dirs = {self._moved(d, source, prefix, target) for d in self._dirs}
+            self._files = {self._moved_path(k, source, prefix, target): v for k, v in self._files.items()}
+            self._dirs = {self._moved_path(d, source, prefix, target) for d in self._dirs}
 
     @staticmethod
-    def _moved(path: str, source: str, prefix: str, target: str) -> str:
+    def _moved_path(path: str, source: str, prefix: str, target: str) -> str:
         if path == source:
             return target
         return target.rstrip("/") + "/" + path[len(prefix) :] if path.startswith(prefix) else path

@@ -19,7 +19,7 @@ from paimon_nb.fs.s3_client import S3Settings, arrow_store, client
 _TOKEN = "put-token"
 """Metadata that identifies our object: distinguishes a lost reply from a lost race."""
 _CLAIM = ".moving"
-_SMALL = 1 << 18
+_SMALL_OBJECT_BYTES = 1 << 18
 """Files up to this size are moved by a conditional put, larger ones by a server-side copy."""
 _PART = 16 << 20
 """Bytes of one part of a large upload; the store allows 10,000 parts."""
@@ -37,7 +37,7 @@ class S3FileIO(FileIO):
 
     def read(self, path: str) -> bytes:
         with _plain_errors(path):
-            body: bytes = self._client.get_object(**_where(path))["Body"].read()
+            body: bytes = self._client.get_object(**_bucket_and_key(path))["Body"].read()
             return body
 
     def open(self, path: str) -> Any:
@@ -52,35 +52,35 @@ class S3FileIO(FileIO):
     def put_if_absent(self, path: str, data: bytes) -> bool:
         token = uuid.uuid4().hex
         with _plain_errors(path):
-            if self._put(path, bytes(data), token):
+            if self._put_object(path, bytes(data), token):
                 return True
             # The client repeats a request whose reply was lost; then the existing object is our own.
-            found = self._head(path)
+            found = self._head_object(path)
             return found is not None and found.get("Metadata", {}).get(_TOKEN) == token
 
-    def _put(self, path: str, data: bytes, token: str) -> bool:
+    def _put_object(self, path: str, data: bytes, token: str) -> bool:
         for last in (False, False, False, True):
             try:
-                self._client.put_object(**_where(path), Body=data, IfNoneMatch="*", Metadata={_TOKEN: token})
+                self._client.put_object(**_bucket_and_key(path), Body=data, IfNoneMatch="*", Metadata={_TOKEN: token})
                 return True
             except self._client.exceptions.ClientError as error:
-                if _status(error) == 412:
+                if _http_status(error) == 412:
                     return False
-                if _status(error) != 409 or last:  # 409: two concurrent requests; the store requires both to retry
+                if _http_status(error) != 409 or last:  # 409: two concurrent requests; the store requires both to retry
                     raise
         return False
 
     def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
         with _plain_errors(path):
-            self._client.put_object(**_where(path), Body=bytes(data))
+            self._client.put_object(**_bucket_and_key(path), Body=bytes(data))
 
     def create(self, path: str) -> OutputFile:
         return _S3Output(self, path)
 
     def list(self, path: str) -> list[FileStatus]:
-        parent, start = path.rstrip("/"), _folder(path)
+        parent, start = path.rstrip("/"), _directory_prefix(path)
         found = []
-        for page in self._pages(path, Delimiter="/"):
+        for page in self._list_pages(path, Delimiter="/"):
             folders = (item["Prefix"] for item in page.get("CommonPrefixes", ()))
             found += [FileStatus(f"{parent}/{prefix[len(start) : -1]}", 0, 0, True) for prefix in folders]
             for item in page.get("Contents", ()):
@@ -91,26 +91,26 @@ class S3FileIO(FileIO):
 
     def exists(self, path: str) -> bool:
         with _plain_errors(path):
-            return self._head(path) is not None or self._has_children(path)
+            return self._head_object(path) is not None or self._has_children(path)
 
     def size(self, path: str) -> int:
         with _plain_errors(path):
-            return int(self._client.head_object(**_where(path))["ContentLength"])
+            return int(self._client.head_object(**_bucket_and_key(path))["ContentLength"])
 
     def delete(self, path: str) -> bool:
         with _plain_errors(path):
-            if self._head(path) is None:
+            if self._head_object(path) is None:
                 return False
-            self._client.delete_object(**_where(path))
+            self._client.delete_object(**_bucket_and_key(path))
             return True
 
     def delete_tree(self, path: str) -> None:
         with _plain_errors(path):
-            self._delete_keys(path, [*(key for key, _ in self._below(path)), split_uri(path)[1]])
+            self._delete_keys(path, [*(key for key, _ in self._objects_below(path)), split_uri(path)[1]])
 
     def delete_empty_dir(self, path: str) -> bool:
         with _plain_errors(path):
-            mark = {"Bucket": split_uri(path)[0], "Key": _folder(path)}
+            mark = {"Bucket": split_uri(path)[0], "Key": _directory_prefix(path)}
             if self.list(path) or not self._has_children(path):
                 return False
             self._client.delete_object(**mark)
@@ -120,7 +120,7 @@ class S3FileIO(FileIO):
         bucket, key = split_uri(path)
         if key:
             with _plain_errors(path):
-                self._client.put_object(Bucket=bucket, Key=_folder(path), Body=b"")
+                self._client.put_object(Bucket=bucket, Key=_directory_prefix(path), Body=b"")
 
     def move(self, source: str, target: str) -> None:
         """Copies, then deletes: a crash between leaves both. Of several moves to one target one wins.
@@ -128,9 +128,11 @@ class S3FileIO(FileIO):
         Raises FileExistsError: the target exists, or was created during the copy; then nothing was moved.
         """
         with _plain_errors(source):
-            found = self._head(source)
+            found = self._head_object(source)
             files = (
-                list(self._below(source)) if found is None else [(split_uri(source)[1], int(found["ContentLength"]))]
+                list(self._objects_below(source))
+                if found is None
+                else [(split_uri(source)[1], int(found["ContentLength"]))]
             )
             if not files:
                 raise MissingFile(source)
@@ -138,7 +140,7 @@ class S3FileIO(FileIO):
             if not self.put_if_absent(claim, source.encode()):
                 raise FileExistsError(target)
             try:
-                if self._head(target) or any(s.name != _CLAIM for s in self.list(target)):
+                if self._head_object(target) or any(s.name != _CLAIM for s in self.list(target)):
                     raise FileExistsError(target)
                 self._copy_all(source, target, files)
             finally:
@@ -146,30 +148,30 @@ class S3FileIO(FileIO):
             self._delete_keys(source, [key for key, _ in files])
 
     def _copy_all(self, source: str, target: str, files: Sequence[tuple[str, int]]) -> None:
-        start, made = split_uri(source)[1], []
+        source_prefix, copied_keys = split_uri(source)[1], []
 
-        def copy(key: str, size: int) -> None:
-            to = target.rstrip("/") + key[len(start) :]
-            self._copy(split_uri(source)[0], key, size, to)
-            made.append(split_uri(to)[1])
+        def copy_one(key: str, size: int) -> None:
+            target_path = target.rstrip("/") + key[len(source_prefix) :]
+            self._copy_object(split_uri(source)[0], key, size, target_path)
+            copied_keys.append(split_uri(target_path)[1])
 
         # The first file (a schema, for a table) is the one that another creator would write, too: it goes first, alone.
         first, *rest = sorted(files, key=lambda f: (not f[0].endswith("/schema/schema-0"), f[0]))
         try:
-            copy(*first)
+            copy_one(*first)
             with ThreadPoolExecutor(_COPIES_AT_ONCE) as pool:
-                list(pool.map(lambda f: copy(*f), rest))
+                list(pool.map(lambda f: copy_one(*f), rest))
         except BaseException:
-            self._delete_keys(target, made)
+            self._delete_keys(target, copied_keys)
             raise
 
-    def _copy(self, bucket: str, key: str, size: int, to: str) -> None:
-        if size <= _SMALL:
+    def _copy_object(self, bucket: str, key: str, size: int, target_path: str) -> None:
+        if size <= _SMALL_OBJECT_BYTES:
             body = self._client.get_object(Bucket=bucket, Key=key)["Body"].read()
-            if not self.put_if_absent(to, body):
-                raise FileExistsError(to)
+            if not self.put_if_absent(target_path, body):
+                raise FileExistsError(target_path)
             return
-        target_bucket, target_key = split_uri(to)
+        target_bucket, target_key = split_uri(target_path)
         self._client.copy({"Bucket": bucket, "Key": key}, target_bucket, target_key)
 
     # -- requests
@@ -178,27 +180,29 @@ class S3FileIO(FileIO):
     def _client(self) -> Any:
         return client(self.settings)
 
-    def _head(self, path: str) -> dict[str, Any] | None:
+    def _head_object(self, path: str) -> dict[str, Any] | None:
         try:
-            found: dict[str, Any] = self._client.head_object(**_where(path))
+            found: dict[str, Any] = self._client.head_object(**_bucket_and_key(path))
         except self._client.exceptions.ClientError as error:
-            if _status(error) == 404:
+            if _http_status(error) == 404:
                 return None
             raise
         return found
 
     def _has_children(self, path: str) -> bool:
         bucket = split_uri(path)[0]
-        return bool(self._client.list_objects_v2(Bucket=bucket, Prefix=_folder(path), MaxKeys=1).get("KeyCount"))
+        return bool(
+            self._client.list_objects_v2(Bucket=bucket, Prefix=_directory_prefix(path), MaxKeys=1).get("KeyCount")
+        )
 
-    def _pages(self, path: str, **more: str) -> Iterator[dict[str, Any]]:
+    def _list_pages(self, path: str, **more: str) -> Iterator[dict[str, Any]]:
         with _plain_errors(path):
             pages = self._client.get_paginator("list_objects_v2")
-            yield from pages.paginate(Bucket=split_uri(path)[0], Prefix=_folder(path), **more)
+            yield from pages.paginate(Bucket=split_uri(path)[0], Prefix=_directory_prefix(path), **more)
 
-    def _below(self, path: str) -> Iterator[tuple[str, int]]:
+    def _objects_below(self, path: str) -> Iterator[tuple[str, int]]:
         """Key and size of all objects below a directory, including its marker."""
-        for page in self._pages(path):
+        for page in self._list_pages(path):
             for item in page.get("Contents", ()):
                 yield item["Key"], item["Size"]
 
@@ -232,13 +236,13 @@ class _S3Output(OutputFile):
         view = memoryview(data).cast("B")
         self._buffer += view
         while len(self._buffer) >= _PART:
-            self._send(bytes(self._buffer[:_PART]))
+            self._upload_part(bytes(self._buffer[:_PART]))
             del self._buffer[:_PART]
         return len(view)
 
-    def _send(self, part: bytes) -> None:
+    def _upload_part(self, part: bytes) -> None:
         with _plain_errors(self._path):
-            s3, where = self._fs._client, _where(self._path)
+            s3, where = self._fs._client, _bucket_and_key(self._path)
             if self._upload is None:
                 self._upload = s3.create_multipart_upload(**where)["UploadId"]
             number = len(self._parts) + 1
@@ -256,22 +260,25 @@ class _S3Output(OutputFile):
             made = self._fs.put_if_absent(self._path, bytes(self._buffer))
         else:
             if self._buffer:
-                self._send(bytes(self._buffer))
+                self._upload_part(bytes(self._buffer))
                 self._buffer.clear()
-            made = self._complete()
+            made = self._complete_upload()
         self._closed = True
         if not made:
             raise FileExistsError(self._path)
 
-    def _complete(self) -> bool:
+    def _complete_upload(self) -> bool:
         s3 = self._fs._client
         with _plain_errors(self._path):
             try:
                 s3.complete_multipart_upload(
-                    **_where(self._path), UploadId=self._upload, MultipartUpload={"Parts": self._parts}, IfNoneMatch="*"
+                    **_bucket_and_key(self._path),
+                    UploadId=self._upload,
+                    MultipartUpload={"Parts": self._parts},
+                    IfNoneMatch="*",
                 )
             except s3.exceptions.ClientError as error:
-                if _status(error) not in (409, 412):
+                if _http_status(error) not in (409, 412):
                     raise
                 self.abort()
                 return False
@@ -283,7 +290,7 @@ class _S3Output(OutputFile):
         self._closed = True
         if self._upload is not None:
             with _plain_errors(self._path):
-                self._fs._client.abort_multipart_upload(**_where(self._path), UploadId=self._upload)
+                self._fs._client.abort_multipart_upload(**_bucket_and_key(self._path), UploadId=self._upload)
 
     @property
     def closed(self) -> bool:
@@ -296,18 +303,18 @@ def split_uri(path: str) -> tuple[str, str]:
     return bucket, key.rstrip("/")
 
 
-def _where(path: str) -> dict[str, str]:
+def _bucket_and_key(path: str) -> dict[str, str]:
     bucket, key = split_uri(path)
     return {"Bucket": bucket, "Key": key}
 
 
-def _folder(path: str) -> str:
+def _directory_prefix(path: str) -> str:
     """Key prefix of a directory; '' for the bucket itself."""
     key = split_uri(path)[1]
     return f"{key}/" if key else ""
 
 
-def _status(error: Any) -> int:
+def _http_status(error: Any) -> int:
     return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
 
 
@@ -325,9 +332,9 @@ def _plain_errors(path: str) -> Iterator[None]:
             raise StoreError(
                 f"there is no bucket {bucket!r}", hint="create it first, or check its name", path=path
             ) from None
-        if _status(error) == 404:
+        if _http_status(error) == 404:
             raise MissingFile(path) from None
-        hint = "check the credentials and their permissions" if _status(error) in (401, 403) else "try again"
+        hint = "check the credentials and their permissions" if _http_status(error) in (401, 403) else "try again"
         raise StoreError(f"{path}: the store refused: {error}", hint=hint, path=path) from None
     except NoCredentialsError:
         raise StoreError(

@@ -13,14 +13,14 @@ _MEMORY = MemoryFileIO()
 """One per process, so that two catalogs of the same `memory:` path see the same files."""
 
 
-def _s3(options: Mapping[str, str]) -> FileIO:
+def _open_s3(options: Mapping[str, str]) -> FileIO:
     from paimon_nb.fs.object_store import S3FileIO
     from paimon_nb.fs.s3_client import S3Settings
 
     return S3FileIO(S3Settings.of(options))
 
 
-def _hdfs(options: Mapping[str, str]) -> FileIO:
+def _open_hdfs(options: Mapping[str, str]) -> FileIO:
     from paimon_nb.fs.hdfs import HdfsFileIO
 
     return HdfsFileIO.of(options)
@@ -31,9 +31,9 @@ FILE_SYSTEMS: Registry[Callable[[Mapping[str, str]], FileIO]] = Registry(
     {
         "file": lambda options: LocalFileIO(),
         "memory": lambda options: _MEMORY,
-        "s3": _s3,
-        "s3a": _s3,
-        "hdfs": _hdfs,
+        "s3": _open_s3,
+        "s3a": _open_s3,
+        "hdfs": _open_hdfs,
     },
 )
 

@@ -31,17 +31,17 @@ class RootedFileIO(FileIO):
         self.inner: FileIO = inner.inner if isinstance(inner, RootedFileIO) else inner
         self.is_object_store = self.inner.is_object_store
         self._local = self.inner.local_path(root) is not None
-        self.root = self._absolute(root)
-        self.roots = tuple(self._absolute(r) for r in (root, *extra_roots))
+        self.root = self._absolute_path(root)
+        self.roots = tuple(self._absolute_path(r) for r in (root, *extra_roots))
         # Resolved once: a link inside the root that leads outside is an escape; a root behind a link is not.
         self._real_roots = tuple(os.path.realpath(r) for r in self.roots) if self._local else self.roots
 
-    def _absolute(self, path: str) -> str:
+    def _absolute_path(self, path: str) -> str:
         if self._local:
             return os.path.abspath(os.path.expanduser(without_scheme(path)))
         return path.rstrip("/")
 
-    def _checked(self, path: str) -> str:
+    def _checked_path(self, path: str) -> str:
         plain = without_scheme(path) if self._local else path
         segments = plain.split("/")
         if ".." in segments or "." in segments or "\0" in plain:
@@ -59,13 +59,13 @@ class RootedFileIO(FileIO):
                 path=path,
                 root=self.root,
             )
-        if self._local and not self._inside(clean):
+        if self._local and not self._stays_below_root(clean):
             raise OutsideWarehouse(
                 f"{path!r} is a link that leads outside {self.root}", hint="remove the link", path=path, root=self.root
             )
         return clean
 
-    def _inside(self, path: str) -> bool:
+    def _stays_below_root(self, path: str) -> bool:
         """Whether a path below a root stays below one after resolving links."""
         root = next(r for r in self.roots if path == r or path.startswith(r.rstrip("/") + "/"))
         at = root.rstrip("/")
@@ -81,49 +81,49 @@ class RootedFileIO(FileIO):
         return True
 
     def read(self, path: str) -> bytes:
-        return self.inner.read(self._checked(path))
+        return self.inner.read(self._checked_path(path))
 
     def open(self, path: str) -> Any:
-        return self.inner.open(self._checked(path))
+        return self.inner.open(self._checked_path(path))
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        return self.inner.put_if_absent(self._checked(path), data)
+        return self.inner.put_if_absent(self._checked_path(path), data)
 
     def sync_and_put_if_absent(self, named: Iterable[str], path: str, data: bytes) -> bool:
-        return self.inner.sync_and_put_if_absent([self._checked(p) for p in named], self._checked(path), data)
+        return self.inner.sync_and_put_if_absent([self._checked_path(p) for p in named], self._checked_path(path), data)
 
     def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
-        self.inner.overwrite(self._checked(path), data, durable=durable)
+        self.inner.overwrite(self._checked_path(path), data, durable=durable)
 
     def create(self, path: str) -> OutputFile:
-        return self.inner.create(self._checked(path))
+        return self.inner.create(self._checked_path(path))
 
     def list(self, path: str) -> list[FileStatus]:
-        return self.inner.list(self._checked(path))
+        return self.inner.list(self._checked_path(path))
 
     def exists(self, path: str) -> bool:
-        return self.inner.exists(self._checked(path))
+        return self.inner.exists(self._checked_path(path))
 
     def size(self, path: str) -> int:
-        return self.inner.size(self._checked(path))
+        return self.inner.size(self._checked_path(path))
 
     def delete(self, path: str) -> bool:
-        return self.inner.delete(self._checked(path))
+        return self.inner.delete(self._checked_path(path))
 
     def delete_tree(self, path: str) -> None:
-        self.inner.delete_tree(self._checked(path))
+        self.inner.delete_tree(self._checked_path(path))
 
     def delete_empty_dir(self, path: str) -> bool:
-        return self.inner.delete_empty_dir(self._checked(path))
+        return self.inner.delete_empty_dir(self._checked_path(path))
 
     def make_dirs(self, path: str) -> None:
-        self.inner.make_dirs(self._checked(path))
+        self.inner.make_dirs(self._checked_path(path))
 
     def move(self, source: str, target: str) -> None:
-        self.inner.move(self._checked(source), self._checked(target))
+        self.inner.move(self._checked_path(source), self._checked_path(target))
 
     def sync(self, paths: Iterable[str]) -> None:
-        self.inner.sync([self._checked(path) for path in paths])
+        self.inner.sync([self._checked_path(path) for path in paths])
 
     def local_path(self, path: str) -> str | None:
-        return self.inner.local_path(self._checked(path))
+        return self.inner.local_path(self._checked_path(path))

@@ -46,11 +46,11 @@ class S3Settings:
 
 def client(settings: S3Settings) -> Any:
     """This process's boto3 client; threads may share it."""
-    return _client(settings, os.getpid())
+    return _s3_client(settings, os.getpid())
 
 
 @cache
-def _client(settings: S3Settings, process: int) -> Any:
+def _s3_client(settings: S3Settings, process: int) -> Any:
     """Keyed by process: connections must not be shared across a fork, as in Spark's workers."""
     try:
         import boto3

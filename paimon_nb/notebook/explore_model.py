@@ -176,8 +176,8 @@ class Inspector:
                 else ("", "")
             )
             rows.append((*row, low or "", high or "", f"{column_bounds.nulls:,}" if column_bounds else ""))
-        shown_columns = [i for i, name in enumerate(names) if name != "id" and any(row[i] for row in rows)]
-        return tuple(names[i] for i in shown_columns), tuple(tuple(row[i] for i in shown_columns) for row in rows)
+        visible_columns = [i for i, name in enumerate(names) if name != "id" and any(row[i] for row in rows)]
+        return tuple(names[i] for i in visible_columns), tuple(tuple(row[i] for i in visible_columns) for row in rows)
 
     def _value_if_readable(self, read: Callable[[], Any], fallback: Any) -> Any:
         """Optional details are omitted when their files cannot be read; the nodes below show which files."""

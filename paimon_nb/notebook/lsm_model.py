@@ -152,7 +152,7 @@ def lsm_picture(
     ]
     if not matching:
         matching = list(entries_by_bucket)
-    chosen = max(
+    partition_and_bucket = max(
         matching,
         key=lambda k: (
             sum(e.file.level == 0 for e in entries_by_bucket[k]),
@@ -160,7 +160,14 @@ def lsm_picture(
         ),
     )
     return _key_bucket_picture(
-        store, number, kind, chosen, entries_by_bucket[chosen], pairs, {} if keys is None else keys, window
+        store,
+        number,
+        kind,
+        partition_and_bucket,
+        entries_by_bucket[partition_and_bucket],
+        pairs,
+        {} if keys is None else keys,
+        window,
     )
 
 

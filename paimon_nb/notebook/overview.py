@@ -184,19 +184,19 @@ def _panel_commands(table: Table, panels: Sequence[tuple[str, str]]) -> tuple[tu
 
 def strip_svg(commits: Sequence[Commit]) -> str:
     """The last commits as a strip: a bar for the rows each added (outline: removed), its kind below."""
-    shown = list(commits[-LAST_COMMITS:])
-    if not shown:
+    displayed = list(commits[-LAST_COMMITS:])
+    if not displayed:
         return ""
     width, tall, base = 520, 66, 40
-    step = min(34.0, width / len(shown))
-    biggest = max((abs(c.delta_rows) for c in shown), default=1) or 1
-    label = f"last {len(shown)} commits" if len(commits) > len(shown) else count(len(shown), "commit")
+    step = min(34.0, width / len(displayed))
+    biggest = max((abs(c.delta_rows) for c in displayed), default=1) or 1
+    label = f"last {len(displayed)} commits" if len(commits) > len(displayed) else count(len(displayed), "commit")
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {tall}" width="{width}" height="{tall}" role="img" aria-label="{label}" font-size="10">',
-        f'<line class="axis" x1="0" y1="{base}" x2="{step * len(shown):.1f}" y2="{base}"/>',
+        f'<line class="axis" x1="0" y1="{base}" x2="{step * len(displayed):.1f}" y2="{base}"/>',
     ]
-    label_step = max(1, -(-len(shown) // 16))
-    for i, c in enumerate(shown):
+    label_step = max(1, -(-len(displayed) // 16))
+    for i, c in enumerate(displayed):
         x, w = step * (i + 0.5), max(2.0, min(18.0, step * 0.62))
         colour, radius = KIND_COLOURS.get(c.kind, "#888"), min(7.0, max(2.5, step * 0.34))
         height = 4 + 30 * (abs(c.delta_rows) / biggest) ** 0.4 if c.delta_rows else 0
@@ -210,7 +210,7 @@ def strip_svg(commits: Sequence[Commit]) -> str:
         parts.append(f'<circle cx="{x:.1f}" cy="{base}" r="{radius:.1f}" fill="{colour}"/>')
         if radius > 5:
             parts.append(f'<text x="{x:.1f}" y="{base + 3.5}" text-anchor="middle" class="sign" style="fill:#fff" font-weight="700">{SIGN.get(c.kind, "?")}</text>')  # fmt: skip
-        if (len(shown) - 1 - i) % label_step == 0:
+        if (len(displayed) - 1 - i) % label_step == 0:
             parts.append(f'<text x="{x:.1f}" y="{base + 22}" text-anchor="middle" class="dim">{c.id}</text>')
         if c.tags:
             parts.append(f'<text x="{x:.1f}" y="{max(9.0, base - height - 4):.1f}" text-anchor="middle">⚑</text>')

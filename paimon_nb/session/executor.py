@@ -51,7 +51,7 @@ from paimon_nb.session.statements import admin, ddl, insert, merge, settings, sh
 from paimon_nb.sql import parse
 
 
-def _query(context: StatementContext, statement: Query) -> Result:
+def _run_query_statement(context: StatementContext, statement: Query) -> Result:
     from paimon_nb.session.streaming.planner import wants_stream
 
     if wants_stream(context.session, statement, context.text):
@@ -70,12 +70,12 @@ def _stop_job(context: StatementContext, statement: StopJob) -> Result:
     return stop_job(context, statement)
 
 
-def _call(context: StatementContext, statement: Call) -> Result:
+def _call_procedure(context: StatementContext, statement: Call) -> Result:
     return admin.call(context, statement, run_statement)
 
 
 HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
-    Query: _query,
+    Query: _run_query_statement,
     CreateCatalog: ddl.create_catalog,
     DropCatalog: ddl.drop_catalog,
     CreateDatabase: ddl.create_database,
@@ -94,7 +94,7 @@ HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
     Update: update_delete.update,
     Delete: update_delete.delete,
     Merge: merge.merge,
-    Call: _call,
+    Call: _call_procedure,
     StopJob: _stop_job,
     Use: admin.use,
     SetOption: settings.set_option,

@@ -104,7 +104,7 @@ class SparkResolver(Resolver):
 
         table_options, travel = _time_travel(options)
         check_names(table_options)
-        table = self._at(path)
+        table = self._open_path(path)
         frame = read_table(
             self.session.spark, table, options={**table_options, **time_travel_options(self.session, travel)}
         )
@@ -148,7 +148,7 @@ class SparkResolver(Resolver):
         from paimon_nb.spark.types import fields_of_spark
         from paimon_nb.spark.write.overwrite_filter import partition_of
 
-        table = self._open(target)
+        table = self._find_table(target)
         if table is None and not create:
             hint = {"replace": "use createOrReplace()"}.get(mode, "create it with writeTo(...).create() or saveAsTable")
             raise TableNotFound(f"no table {_display_name(target)}", hint=hint)
@@ -158,10 +158,10 @@ class SparkResolver(Resolver):
             frame = frame.localCheckpoint()  # it may read the table that is replaced, and it may fail
             found = self.session.find(target)
             found.catalog.replace_table(found.name, schema)
-            table = self._open(target)
+            table = self._find_table(target)
         elif table is None:
-            self._create(target, _schema_of(frame, options, partition_by))
-            table = self._open(target)
+            self._create_table(target, _schema_of(frame, options, partition_by))
+            table = self._find_table(target)
         elif mode in ("error", "errorifexists", "default"):
             hint = '.mode("append") or .mode("overwrite"); of writeTo: append() or createOrReplace()'
             raise AlreadyExists(f"table {_display_name(target)} exists already", hint=hint)
@@ -192,7 +192,7 @@ class SparkResolver(Resolver):
 
         table_options = {_ALIASES.get(k, k): str(v) for k, v in options.items()}
         if isinstance(target, str):
-            return stream_frame(self.session.spark, self._at(target), options=table_options)
+            return stream_frame(self.session.spark, self._open_path(target), options=table_options)
         return stream_of(self.session, TableRef(target, Span(0, 0), options=table_options), ".".join(target))
 
     def sink(
@@ -208,7 +208,7 @@ class SparkResolver(Resolver):
     ) -> tuple[DataFrame, TableSink]:
         from paimon_nb.session.streaming.relations import table_sink
 
-        table = self._open(target)
+        table = self._find_table(target)
         if mode == "update" and (table is None or not table.primary_keys):
             raise UnsupportedOperation(
                 f"output mode 'update' needs a table with primary keys, and {_display_name(target)} has none",
@@ -217,8 +217,8 @@ class SparkResolver(Resolver):
         if table is None:
             from paimon_nb.session.streaming.relations import KINDS
 
-            self._create(target, _schema_of(frame.drop(KINDS), options, partition_by))
-            table, options = self._open(target), {}
+            self._create_table(target, _schema_of(frame.drop(KINDS), options, partition_by))
+            table, options = self._find_table(target), {}
         return table_sink(
             frame,
             table,
@@ -228,21 +228,21 @@ class SparkResolver(Resolver):
             ends=ends,
         )
 
-    def _at(self, path: str) -> Table:
+    def _open_path(self, path: str) -> Table:
         from paimon_nb.table.open import open_table
 
         return open_table(path, options=self.session.options_of_paths())
 
-    def _open(self, target: tuple[str, ...] | str) -> Any:
+    def _find_table(self, target: tuple[str, ...] | str) -> Any:
         try:
-            return self._at(target) if isinstance(target, str) else self.session.table(target)
+            return self._open_path(target) if isinstance(target, str) else self.session.table(target)
         except TableNotFound:
             return None
 
-    def _create(self, target: tuple[str, ...] | str, schema: Any) -> None:
+    def _create_table(self, target: tuple[str, ...] | str, schema: Any) -> None:
         if isinstance(target, tuple):
-            found = self.session.find(target)
-            found.catalog.create_table(found.name, schema)
+            qualified = self.session.find(target)
+            qualified.catalog.create_table(qualified.name, schema)
             return
         from paimon_nb.format.schema import SchemaDirectory
         from paimon_nb.fs import RootedFileIO, open_fs

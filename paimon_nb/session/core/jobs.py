@@ -84,7 +84,7 @@ class StreamJob:
         self.id = uuid.uuid4().hex
         self.name, self.running, self._rows, self._progress = name, running, rows, progress
         self.started_ms = clock.now_ms()
-        self._stopped = False
+        self._stopped_by_user = False
 
     @property
     def rows(self) -> int:
@@ -101,16 +101,16 @@ class StreamJob:
         """RUNNING, FINISHED, FAILED or CANCELED: Flink's words."""
         if self.running.isActive:
             return "RUNNING"
-        if self._failure() is not None:
+        if self._error_unless_stopped() is not None:
             return "FAILED"
-        return "CANCELED" if self._stopped else "FINISHED"
+        return "CANCELED" if self._stopped_by_user else "FINISHED"
 
     @property
     def error(self) -> PaimonError | None:
         """Why it failed."""
-        return self._failure()
+        return self._error_unless_stopped()
 
-    def _failure(self) -> PaimonError | None:
+    def _error_unless_stopped(self) -> PaimonError | None:
         from paimon_nb.spark.errors import translate
 
         exception = self.running.exception()
@@ -118,7 +118,7 @@ class StreamJob:
             return None
         error = translate(exception) or EngineError(f"the stream failed: {exception}", hint="see the error's cause")
         # A job that is stopped while it waits raises Cancelled; that is not a failure.
-        return None if self._stopped and isinstance(error, Cancelled) else error
+        return None if self._stopped_by_user and isinstance(error, Cancelled) else error
 
     def progress(self) -> tuple[Progress, ...]:
         """Progress per table that the job reads; () if unknown."""
@@ -126,7 +126,7 @@ class StreamJob:
 
     def restarted(self, running: Running) -> None:
         """Attach the job to a restarted query."""
-        self.running, self._stopped = running, False
+        self.running, self._stopped_by_user = running, False
         self.started_ms = clock.now_ms()
 
     @property
@@ -135,7 +135,7 @@ class StreamJob:
 
     def stop(self) -> None:
         """Stop the job; committed snapshots stay."""
-        self._stopped = self._stopped or self.running.isActive
+        self._stopped_by_user = self._stopped_by_user or self.running.isActive
         self._before_stop(self.running)
         self.running.stop()
         self._after_stop(self.running)
@@ -190,7 +190,7 @@ class Loop:
     def __init__(self) -> None:
         self._stop = threading.Event()
         self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, name="paimon-stream", daemon=True)
+        self._thread = threading.Thread(target=self._run_and_keep_error, name="paimon-stream", daemon=True)
         self._thread.start()
 
     @property
@@ -214,13 +214,13 @@ class Loop:
     def exception(self) -> BaseException | None:
         return self._error
 
-    def _follow(self) -> None:
+    def _process_until_stopped(self) -> None:
         """Process input until `_stop` is set or the input ends."""
         raise NotImplementedError
 
-    def _run(self) -> None:
+    def _run_and_keep_error(self) -> None:
         try:
-            self._follow()
+            self._process_until_stopped()
         except BaseException as error:
             self._error = error
 
@@ -236,7 +236,7 @@ class RefreshLoop(Loop):
     def is_current(self) -> bool:
         return bool(self.seen == self._version())
 
-    def _follow(self) -> None:
+    def _process_until_stopped(self) -> None:
         while not self._stop.is_set():
             version = self._version()
             if version != self.seen:
@@ -267,7 +267,7 @@ class TableLoop(Loop):
             return True
         return self._at is not None and not self._at.full and self._at.next >= newest.next
 
-    def _follow(self) -> None:
+    def _process_until_stopped(self) -> None:
         pauses = self._stream.pauses()
         while not (self._stop.is_set() or self._stream.ended):
             batch = self._stream.poll()

@@ -79,7 +79,7 @@ def source_frame(
         from pyspark.sql import functions as F
 
         frame = frame.filter(F.col(KIND).isin("+I", "+U")).drop(KIND, ORDER)
-    frame = _computed(frame, definition, (KIND, ORDER) if stream and kinds and source.changes else ())
+    frame = _with_computed_columns(frame, definition, (KIND, ORDER) if stream and kinds and source.changes else ())
     if stream and watermark and definition.watermark is not None:
         frame = watermarked(frame, definition.watermark)
     return frame
@@ -89,10 +89,12 @@ def no_rows(spark: SparkSession, statement: CreateTable) -> DataFrame:
     """An empty DataFrame with the columns of CREATE TABLE."""
     from paimon_nb.spark.types import spark_schema
 
-    return _computed(spark.createDataFrame([], spark_schema(declared(statement).fields)), statement.definition, ())
+    return _with_computed_columns(
+        spark.createDataFrame([], spark_schema(declared(statement).fields)), statement.definition, ()
+    )
 
 
-def _computed(frame: DataFrame, definition: TableDef, appended: tuple[str, ...]) -> DataFrame:
+def _with_computed_columns(frame: DataFrame, definition: TableDef, appended: tuple[str, ...]) -> DataFrame:
     if all(c.computed is None for c in definition.columns):
         return frame
     from pyspark.sql import functions as F

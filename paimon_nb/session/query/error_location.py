@@ -30,14 +30,14 @@ def locate(error: PaimonError, text: str, span: Span) -> Span:
         words = [t for t in tokens(text[: span.stop]) if t.start >= span.start]
     except SqlSyntaxError:
         return span
-    for name in _subjects(error):
+    for name in _names_in_error(error):
         for at, word in enumerate(words):
-            if _matches(word, name) and ("assigned" not in error.facts or _is_assigned(words, at)):
+            if _token_matches(word, name) and ("assigned" not in error.facts or _is_assigned(words, at)):
                 return Span(word.start, word.stop)
     return span
 
 
-def _subjects(error: PaimonError) -> Iterator[str]:
+def _names_in_error(error: PaimonError) -> Iterator[str]:
     for fact in _SUBJECT_FACTS:
         value = error.facts.get(fact)
         first = value[0] if isinstance(value, list | tuple) and value else value
@@ -48,19 +48,19 @@ def _subjects(error: PaimonError) -> Iterator[str]:
         yield last.lower()
 
 
-def _is_assigned(words: Sequence[Token], at: int) -> bool:
+def _is_assigned(words: Sequence[Token], position: int) -> bool:
     """Whether the word is an assigned column, as in `SET a = 1, t.b = 2`."""
-    before = at - 1
-    while words[before].text == ".":
-        before -= 2
-    following = words[at + 1].text if at + 1 < len(words) else ""
-    return following == "=" and (words[before].upper == "SET" or words[before].text == ",")
+    previous = position - 1
+    while words[previous].text == ".":
+        previous -= 2
+    following = words[position + 1].text if position + 1 < len(words) else ""
+    return following == "=" and (words[previous].upper == "SET" or words[previous].text == ",")
 
 
-def _matches(word: Token, name: str) -> bool:
+def _token_matches(word: Token, name: str) -> bool:
     if word.is_name:
         return word.name.lower() == name
     if word.kind == "string":
-        inside = word.value.lower()
-        return inside == name or inside.rpartition(".")[2].strip("`") == name
+        literal = word.value.lower()
+        return literal == name or literal.rpartition(".")[2].strip("`") == name
     return word.kind == "number" and word.text == name

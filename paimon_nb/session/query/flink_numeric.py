@@ -36,19 +36,19 @@ def with_flink_numerics(spark: SparkSession, text: str, frame: DataFrame, args: 
         if booleans:
             frame = spark.sql(text, args=dict(args) if args else None)
     if _AVERAGE.search(text) and has_bridge(frame):
-        averages = dict(_averages(analyzed_plan(frame)))
-        for span in sorted(_innermost(averages), key=lambda s: -s.start):
-            stop = _with_clauses(text, span.stop)
+        averages = dict(_integer_averages(analyzed_plan(frame)))
+        for span in sorted(_innermost_spans(averages), key=lambda s: -s.start):
+            stop = _end_with_clauses(text, span.stop)
             text = f"{text[: span.start]}CAST({text[span.start : stop]} AS {averages[span]}){text[stop:]}"
         if averages:
             frame = spark.sql(text, args=dict(args) if args else None)
     while "/" in text and has_bridge(frame):
         plan = analyzed_plan(frame)
-        divisions = dict(_divisions(spark, plan))
+        divisions = dict(_integer_division_spans(spark, plan))
         edits = [
             (s, replacement)
-            for s in _innermost(divisions)
-            if (replacement := _integer_division(text[s.start : s.stop], divisions[s])) is not None
+            for s in _innermost_spans(divisions)
+            if (replacement := _as_integer_division(text[s.start : s.stop], divisions[s])) is not None
         ]
         if not edits:
             return frame
@@ -58,17 +58,17 @@ def with_flink_numerics(spark: SparkSession, text: str, frame: DataFrame, args: 
     return frame
 
 
-def _innermost(spans: Collection[Span]) -> list[Span]:
+def _innermost_spans(spans: Collection[Span]) -> list[Span]:
     return [s for s in spans if not any(s != o and s.start <= o.start and o.stop <= s.stop for o in spans)]
 
 
-def _averages(plan: Plan) -> Iterator[tuple[Span, str]]:
+def _integer_averages(plan: Plan) -> Iterator[tuple[Span, str]]:
     """Spans of AVG over integers in the user's text, and the integer type."""
     for e in _expressions(plan):
         if e.getClass().getSimpleName() == "Average" and e.origin().startIndex().isDefined():
-            kind = e.child().dataType().sql()
-            if kind in _INTEGERS:
-                yield Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1), kind
+            integer_type = e.child().dataType().sql()
+            if integer_type in _INTEGERS:
+                yield Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1), integer_type
 
 
 def _booleans_cast_to_string(spark: SparkSession, plan: Plan) -> set[Span]:
@@ -84,22 +84,22 @@ def _booleans_cast_to_string(spark: SparkSession, plan: Plan) -> set[Span]:
     }
 
 
-def _with_clauses(text: str, stop: int) -> int:
+def _end_with_clauses(text: str, stop: int) -> int:
     """The end of an aggregate whose arguments end at `stop`, including FILTER (...) and OVER (...) or OVER w."""
-    rest, at = tokens(text[stop:]), 0
+    following, position = tokens(text[stop:]), 0
     end = stop
-    while at + 1 < len(rest) and rest[at].upper in ("FILTER", "OVER"):
-        depth, at = 0, at + 1
-        while at < len(rest):
-            depth += (rest[at].text == "(") - (rest[at].text == ")")
-            at += 1
+    while position + 1 < len(following) and following[position].upper in ("FILTER", "OVER"):
+        depth, position = 0, position + 1
+        while position < len(following):
+            depth += (following[position].text == "(") - (following[position].text == ")")
+            position += 1
             if depth == 0:
                 break
-        end = stop + rest[at - 1].stop
+        end = stop + following[position - 1].stop
     return end
 
 
-def _integer_division(text: str, kind: str) -> str | None:
+def _as_integer_division(text: str, kind: str) -> str | None:
     """`a / b` as an integer division of Flink's result type."""
     operator = _top_operator(tokens(text))
     if operator is None or operator.text != "/":
@@ -117,7 +117,7 @@ def _top_operator(words: Sequence[Token]) -> Token | None:
     return last
 
 
-def _divisions(spark: SparkSession, plan: Plan) -> Iterator[tuple[Span, str]]:
+def _integer_division_spans(spark: SparkSession, plan: Plan) -> Iterator[tuple[Span, str]]:
     """Spans of integer divisions in the user's text, and the wider of the two types."""
     user_cast = jvm(spark).org.apache.spark.sql.catalyst.expressions.Cast.USER_SPECIFIED_CAST()
 
@@ -143,7 +143,7 @@ def nodes(plan: Plan) -> Iterator[Plan]:
     yield plan
     if plan.getClass().getSimpleName() == "LateralJoin":
         yield from nodes(plan.right().plan())
-    for child in _items(plan.children()):
+    for child in _scala_items(plan.children()):
         yield from nodes(child)
 
 
@@ -151,20 +151,20 @@ def _expressions(plan: Plan) -> Iterator[Expression]:
     """All expressions of an analysed query, including those of its subqueries."""
     if plan.getClass().getSimpleName() == "View":
         return
-    for e in _items(plan.expressions()):
-        yield from _within(e)
-    for child in _items(plan.children()):
+    for e in _scala_items(plan.expressions()):
+        yield from _with_subexpressions(e)
+    for child in _scala_items(plan.children()):
         yield from _expressions(child)
 
 
-def _within(e: Expression) -> Iterator[Expression]:
+def _with_subexpressions(e: Expression) -> Iterator[Expression]:
     yield e
     name = e.getClass().getSimpleName()
     if name.endswith("Subquery") or name in ("Exists", "ListQuery"):
         yield from _expressions(e.plan())
-    for child in _items(e.children()):
-        yield from _within(child)
+    for child in _scala_items(e.children()):
+        yield from _with_subexpressions(child)
 
 
-def _items(sequence: ScalaSeq[T]) -> Iterator[T]:
+def _scala_items(sequence: ScalaSeq[T]) -> Iterator[T]:
     return (sequence.apply(i) for i in range(sequence.size()))

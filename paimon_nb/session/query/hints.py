@@ -49,7 +49,7 @@ def scan_partitions(table: Table, options: Mapping[str, str], *, lookup: bool) -
     greatest_only = text.strip().lower() in ("max_pt()", "max_two_pt()")
     if greatest_only and not lookup:
         return None
-    present = _present(table.copy(options))
+    present = _partitions_with_rows(table.copy(options))
     if greatest_only:
         # As in Flink, the first partition column decides.
         first = table.partition_keys[0] if table.partition_keys else _no_partition(table, text, "")
@@ -58,7 +58,7 @@ def scan_partitions(table: Table, options: Mapping[str, str], *, lookup: bool) -
         return [values for _, values in present if values[first] in selected]
     specs = []
     for part in filter(None, (p.strip() for p in text.split(";"))):
-        pairs = dict(_pair(p, text) for p in part.split(","))
+        pairs = dict(_parse_partition_pair(p, text) for p in part.split(","))
         for name in pairs:
             if name not in table.partition_keys:
                 _no_partition(table, text, name)
@@ -73,18 +73,18 @@ def greatest_partition(table: Table) -> str:
         BadOptionValue: no partition column, or no partition with rows.
     """
     first = table.partition_keys[0] if table.partition_keys else _no_partition(table, "max_pt", "")
-    values = [v[first] for _, v in _present(table) if v[first] is not None]
+    values = [v[first] for _, v in _partitions_with_rows(table) if v[first] is not None]
     if not values:
         raise BadOptionValue(f"{table.name} has no partition with rows", hint="INSERT INTO it first")
     return str(max(values))
 
 
-def _pair(text: str, whole: str) -> tuple[str, str]:
+def _parse_partition_pair(text: str, full_text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
         raise BadOptionValue(
             f"'scan.partitions' has no '=' in {text!r}", hint="'dt=1,hh=2;dt=2' or 'max_pt()'",
-            option=SCAN_PARTITIONS.key, value=whole,
+            option=SCAN_PARTITIONS.key, value=full_text,
         )  # fmt: skip
     return name.strip(), value.strip().strip("'")
 
@@ -98,7 +98,7 @@ def _no_partition(table: Table, text: str, name: str) -> str:
     )  # fmt: skip
 
 
-def _present(table: Table) -> list[tuple[dict[str, str], dict[str, Any]]]:
+def _partitions_with_rows(table: Table) -> list[tuple[dict[str, str], dict[str, Any]]]:
     """The partitions with rows: as directory-name strings, and as values."""
     from paimon_nb.format.row import partition_names, to_scalar
     from paimon_nb.table.live_files import live_entries

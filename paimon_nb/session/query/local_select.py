@@ -66,15 +66,15 @@ class _Answer:
         selection = self.selection
         rows = keep(selection.condition, rows, self.fields)
         if selection.count is not None:
-            return _counted(rows.num_rows, selection.count)
+            return _count_row(rows.num_rows, selection.count)
         for column, order in reversed(self.order):
-            rows = _sorted(rows, column, order)
+            rows = _stable_sort(rows, column, order)
         stop = rows.num_rows if selection.limit is None else selection.offset + selection.limit
         part = rows.slice(selection.offset, max(0, stop - selection.offset)).select(self.columns)
         return part.rename_columns([f.name for f in self.result_fields]), self.result_fields
 
 
-def _counted(count: int, name: str) -> Rows:
+def _count_row(count: int, name: str) -> Rows:
     import pyarrow as pa
 
     return pa.table({name: pa.array([count], pa.int64())}), (DataField(0, name, Atomic("BIGINT", False)),)
@@ -89,8 +89,8 @@ def try_local_select(session: Session, query: Query, text: str) -> Rows | None:
     if selection is None or not _is_readable(session, query.tables[0]):
         return None
     try:
-        source = _source(session, query.tables[0], selection)
-        answer = source and _answer(selection, source.fields)
+        source = _table_at_travel(session, query.tables[0], selection)
+        answer = source and _computation(selection, source.fields)
         rows = source.read() if source and answer else None
     except PaimonError:
         return None  # Spark's path raises it again, with its position
@@ -126,7 +126,7 @@ def _is_readable(session: Session, ref: TableRef) -> bool:
     return session.spark_started and not known_to_spark(session, ref.parts)
 
 
-def _source(session: Session, ref: TableRef, selection: Selection) -> _Source | None:
+def _table_at_travel(session: Session, ref: TableRef, selection: Selection) -> _Source | None:
     """The table of a reference, at its time travel position."""
     check_names(ref.options)
     options = {**ref.options, **time_travel_options(session, ref.travel)}
@@ -144,7 +144,7 @@ def _source(session: Session, ref: TableRef, selection: Selection) -> _Source | 
     if scan_partitions(table, options, lookup=False) is not None or computed_columns(table.schema.options):
         return None
     without_spark = not session.spark_started
-    columns = _needed(selection)
+    columns = _columns_to_read(selection)
     scan = plan_table_scan(
         table, options=options, filter=selection.condition, columns=columns, without_spark=without_spark
     )
@@ -192,7 +192,7 @@ def _exact_row_count(split: Split) -> int:
     return split.row_count - sum(v.cardinality or 0 for v in (split.deletion_vectors or {}).values())
 
 
-def _needed(selection: Selection) -> list[str] | None:
+def _columns_to_read(selection: Selection) -> list[str] | None:
     """Columns to read; None: all."""
     if selection.columns is None:
         return None
@@ -200,7 +200,7 @@ def _needed(selection: Selection) -> list[str] | None:
     return [*(c for c, _ in selection.columns), *(o.column for o in selection.order), *condition]
 
 
-def _answer(selection: Selection, fields: tuple[DataField, ...]) -> _Answer | None:
+def _computation(selection: Selection, fields: tuple[DataField, ...]) -> _Answer | None:
     """The computation over rows of these fields; None if Spark could give another result."""
     if not means_the_same(selection.condition, fields):
         return None
@@ -211,7 +211,7 @@ def _answer(selection: Selection, fields: tuple[DataField, ...]) -> _Answer | No
     result_fields = tuple(replace(by_name[column], name=name) for column, name in columns)
     if any(f.type.holds(_has_zone) for f in result_fields):
         return None
-    by = [(_ordering(order, fields, columns), order) for order in selection.order]
+    by = [(_order_column(order, fields, columns), order) for order in selection.order]
     known = tuple((column, order) for column, order in by if column is not None)
     return (
         _Answer(selection, fields, tuple(c for c, _ in columns), result_fields, known)
@@ -220,7 +220,7 @@ def _answer(selection: Selection, fields: tuple[DataField, ...]) -> _Answer | No
     )
 
 
-def _ordering(order: Order, fields: Sequence[DataField], columns: Sequence[tuple[str, str]]) -> str | None:
+def _order_column(order: Order, fields: Sequence[DataField], columns: Sequence[tuple[str, str]]) -> str | None:
     """The column of an ORDER BY item: names in the result precede names of the table."""
     named = [column for column, name in columns if name.lower() == order.column.lower()]
     column = named[0] if len(named) == 1 else None if named else _column_named(order.column, fields)
@@ -229,7 +229,7 @@ def _ordering(order: Order, fields: Sequence[DataField], columns: Sequence[tuple
     return column
 
 
-def _sorted(rows: pa.Table, column: str, order: Order) -> pa.Table:
+def _stable_sort(rows: pa.Table, column: str, order: Order) -> pa.Table:
     """A stable sort: apply it once for each ORDER BY item, last item first."""
     import pyarrow.compute as pc
 

@@ -19,8 +19,8 @@ def new_table_schema(definition: TableDef, fields: tuple[object, ...] | None = N
     options = {
         k: v for k, v in definition.options.items() if k not in ("connector", "type") or (k, v) == ("type", "table")
     }
-    primary = _keys("primary-key", definition.primary_keys, options)
-    partition = _keys("partition", definition.partition_keys, options)
+    primary = _keys_from_clause_or_option("primary-key", definition.primary_keys, options)
+    partition = _keys_from_clause_or_option("partition", definition.partition_keys, options)
     if definition.location is not None:
         raise UnsupportedOperation(
             "a filesystem catalog cannot store a LOCATION outside its warehouse",
@@ -64,7 +64,7 @@ def stored_columns(definition: TableDef) -> tuple[tuple[str, Any, str | None, st
     return tuple((c.name, c.type, c.comment, c.default) for c in stored)
 
 
-def _keys(option: str, in_clause: tuple[str, ...], options: dict[str, str]) -> tuple[str, ...]:
+def _keys_from_clause_or_option(option: str, in_clause: tuple[str, ...], options: dict[str, str]) -> tuple[str, ...]:
     in_option = parse_names(options.pop(option, ""))
     if in_clause and in_option:
         raise BadOptionValue(

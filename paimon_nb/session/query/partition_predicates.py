@@ -23,11 +23,11 @@ def partition_values(partition: Mapping[str, str | None], keys: Sequence[str]) -
     for name, text in partition.items():
         if text is None:
             raise SqlAnalysisError(f"partition column {name!r} has no value", hint=f"PARTITION ({name} = '...')")
-        out[name if name in keys else folded.get(name.lower(), name)] = _constant(text)
+        out[name if name in keys else folded.get(name.lower(), name)] = _literal_value(text)
     return out
 
 
-def _constant(text: str) -> object:
+def _literal_value(text: str) -> object:
     from paimon_nb.sql.cursor import Cursor, literal
     from paimon_nb.sql.lexer import tokens
 

@@ -158,7 +158,7 @@ def resolve(
     from paimon_nb.session.query.table_functions import table_function
 
     if substitutes and not ref.lookup and ref.travel is None and ref.function is None and ref.parts in substitutes:
-        return with_computed(substitutes[ref.parts], _options(session, ref))
+        return with_computed(substitutes[ref.parts], _table_options_of(session, ref))
     if len(ref.parts) == 2 and ref.parts[0].lower() == _GLOBAL:
         if ref.parts[1] not in session.views:
             return None
@@ -167,21 +167,21 @@ def resolve(
         if ref.function is not None:
             return table_function(session, ref)
         if len(ref.parts) == 1 and ref.parts[0] in session.views:
-            return _view(session, *session.views[ref.parts[0]], substitutes, hidden)
+            return _view_frame(session, *session.views[ref.parts[0]], substitutes, hidden)
         if len(ref.parts) == 1 and ref.parts[0] in session.temporary:
             from paimon_nb.session.query.temporary_tables import read_temporary
 
             return read_temporary(session, session.temporary[ref.parts[0]], ref)
         if len(ref.parts) == 1 and known_to_spark(session, ref.parts):
             return None  # temporary views in Spark take precedence, as in Spark itself
-        return _paimon(session, ref)
+        return _paimon_frame(session, ref)
     except (TableNotFound, DatabaseNotFound, CatalogNotFound) as error:
         if known_to_spark(session, ref.parts):
             return None
         if (stored := find_view(session, ref)) is not None:
             catalog, name, view, inside = stored
             with inside_view(session, catalog, name):
-                return _view(session, view, inside, None, hidden)
+                return _view_frame(session, view, inside, None, hidden)
         raise at(error, text, ref.span) from None
     except (NameError_, ConfigError) as error:
         raise at(error, text, ref.span) from None
@@ -195,7 +195,7 @@ def at(error: PaimonError, text: str, span: Span) -> PaimonError:
     return error
 
 
-def _paimon(session: Session, ref: TableRef) -> DataFrame:
+def _paimon_frame(session: Session, ref: TableRef) -> DataFrame:
     from paimon_nb.spark.runtime.arrow_interop import from_arrow
     from paimon_nb.spark.scan.table_scan import read_table
 
@@ -230,7 +230,7 @@ def _paimon(session: Session, ref: TableRef) -> DataFrame:
     return with_computed(frame, table.schema.options)
 
 
-def _options(session: Session, ref: TableRef) -> Mapping[str, str]:
+def _table_options_of(session: Session, ref: TableRef) -> Mapping[str, str]:
     """The options of the referenced table; {} if it is not a Paimon table."""
     if len(ref.parts) == 1 and (ref.parts[0] in session.temporary or ref.parts[0] in session.views):
         return {}
@@ -292,14 +292,14 @@ def time_travel_options(session: Session, travel: VersionAsOf | TimestampAsOf | 
             return {"scan.version": version}
         case TimestampAsOf(expression):
             return {
-                "scan.timestamp-millis": str(_millis(session, expression)),
+                "scan.timestamp-millis": str(_epoch_ms(session, expression)),
                 "scan.mode": "default",
                 "paimon-nb.own-schema": "true",
             }
     return {}
 
 
-def _millis(session: Session, expression: str) -> int:
+def _epoch_ms(session: Session, expression: str) -> int:
     """An instant in epoch milliseconds: numbers are epoch seconds, everything else is SQL in the session's time zone."""
     from paimon_nb.base.errors import SqlAnalysisError
     from paimon_nb.spark.errors import spark_errors
@@ -316,10 +316,10 @@ def _millis(session: Session, expression: str) -> int:
 
 def view_rows(session: Session, name: str) -> DataFrame:
     """The rows of a temporary view. Raises TableNotFound."""
-    return _view(session, *session.view(name), None)
+    return _view_frame(session, *session.view(name), None)
 
 
-def _view(
+def _view_frame(
     session: Session, view: CreateView, text: str, substitutes: Substitutes | None, hidden: Sequence[str] = ()
 ) -> DataFrame:
     assert view.query is not None

@@ -42,7 +42,9 @@ class SparkCatalogApi(Catalog):
         self._session.use_catalog(self._session.catalog_named(catalogName))
 
     def listCatalogs(self, pattern: str | None = None) -> list[CatalogMetadata]:
-        return [CatalogMetadata(name, None) for name in sorted(self._session.catalogs) if _like(name, pattern)]
+        return [
+            CatalogMetadata(name, None) for name in sorted(self._session.catalogs) if _matches_pattern(name, pattern)
+        ]
 
     # -- databases
 
@@ -55,7 +57,7 @@ class SparkCatalogApi(Catalog):
 
     def listDatabases(self, pattern: str | None = None) -> list[Database]:
         catalog = self._session.catalog
-        return [_database(catalog, name) for name in catalog.databases() if _like(name, pattern)]
+        return [_database(catalog, name) for name in catalog.databases() if _matches_pattern(name, pattern)]
 
     def getDatabase(self, dbName: str) -> Database:
         return _database(*self._database(dbName))
@@ -84,14 +86,14 @@ class SparkCatalogApi(Catalog):
         stored = [
             Table(name, catalog.name, [database], self._session.table((catalog.name, database, name)).schema.comment, "MANAGED", False)
             for name in catalog.tables(database)
-            if _like(name, pattern)
+            if _matches_pattern(name, pattern)
         ]  # fmt: skip
         temporary = sorted({*self._session.temporary, *self._session.views})
         views = [t for t in self._spark_catalog.listTables() if t.isTemporary and not t.name.startswith("__paimon_")]
         return [
             *stored,
-            *(Table(name, None, [], None, "TEMPORARY", True) for name in temporary if _like(name, pattern)),
-            *(t for t in views if _like(t.name, pattern)),
+            *(Table(name, None, [], None, "TEMPORARY", True) for name in temporary if _matches_pattern(name, pattern)),
+            *(t for t in views if _matches_pattern(t.name, pattern)),
         ]
 
     def getTable(self, tableName: str) -> Table:
@@ -180,6 +182,6 @@ def _database(catalog: OurCatalog, name: str) -> Database:
     return Database(name, catalog.name, None, f"{catalog.warehouse.rstrip('/')}/{name}.db")
 
 
-def _like(name: str, pattern: str | None) -> bool:
+def _matches_pattern(name: str, pattern: str | None) -> bool:
     """Spark's name patterns: `*` matches any text, `|` separates alternatives, case is ignored."""
     return pattern is None or any(fnmatch.fnmatchcase(name.lower(), p.strip().lower()) for p in pattern.split("|"))

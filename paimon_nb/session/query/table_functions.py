@@ -26,11 +26,11 @@ _OPTION = {
 def table_function(session: Session, ref: TableRef) -> DataFrame:
     """The rows of `paimon_incremental_query('t', 1, 5)`, `db.incremental_t(start_snapshot => 1, end_snapshot => 5)`, ..."""
     assert ref.function is not None
-    parts, option = _target(session, ref.function)
+    parts, option = _table_and_options(session, ref.function)
     found = session.find(parts)
     table = found.catalog.table(found.name, session.options_of(found))
     try:
-        return _rows(session, table, found.name.system, {**ref.options, **option}, ref)
+        return _function_rows(session, table, found.name.system, {**ref.options, **option}, ref)
     except BucketsChanged as changed:
         if "incremental-between-timestamp" in option:
             raise
@@ -38,13 +38,13 @@ def table_function(session: Session, ref: TableRef) -> DataFrame:
         start, end = between if len(between) == 2 else (changed.start, changed.end)
         # The files of the two states have nothing in common, so their rows are compared.
         before, after = (
-            _rows(session, table, found.name.system, {**ref.options, "scan.version": str(version)}, None)
+            _function_rows(session, table, found.name.system, {**ref.options, "scan.version": str(version)}, None)
             for version in (start, end)
         )
         return after.subtract(before)
 
 
-def _rows(
+def _function_rows(
     session: Session, table: Table, system: str | None, options: Mapping[str, str], ref: TableRef | None
 ) -> DataFrame:
     from paimon_nb.spark.runtime.arrow_interop import from_arrow
@@ -56,7 +56,7 @@ def _rows(
     return read_table(session.spark, table, options=options, filter=filter, columns=columns)
 
 
-def _target(session: Session, function: TableFunction) -> tuple[tuple[str, ...], dict[str, str]]:
+def _table_and_options(session: Session, function: TableFunction) -> tuple[tuple[str, ...], dict[str, str]]:
     name = function.name[-1].lower()
     if name in _OPTION:
         table, *rest = (*function.positional, *function.named.values())

@@ -45,8 +45,8 @@ def call(context: StatementContext, statement: Call, run_statement: RunStatement
     from paimon_nb.session.statements.procedure_context import ProcedureContext
 
     procedure_context = ProcedureContext(context.session, run_statement, statement.catalog)
-    positional = tuple(_bound(context, v) for v in statement.positional)
-    named = {k: _bound(context, v) for k, v in statement.named.items()}
+    positional = tuple(_bind_parameters(context, v) for v in statement.positional)
+    named = {k: _bind_parameters(context, v) for k, v in statement.named.items()}
     arrow = call_procedure(procedure_context, replace(statement, positional=positional, named=named))
     return Result(
         "rows",
@@ -57,16 +57,16 @@ def call(context: StatementContext, statement: Call, run_statement: RunStatement
     )
 
 
-def _bound(context: StatementContext, value: object) -> object:
+def _bind_parameters(context: StatementContext, value: object) -> object:
     """A procedure's argument with the values of its `:name` markers; dates and timestamps as text."""
     match value:
         case Constant(kind="parameter", text=name):
             parameter = context.params[name]
             return str(parameter) if isinstance(parameter, dt.date) else parameter
         case list():
-            return [_bound(context, v) for v in value]
+            return [_bind_parameters(context, v) for v in value]
         case dict():
-            return {k: _bound(context, v) for k, v in value.items()}
+            return {k: _bind_parameters(context, v) for k, v in value.items()}
     return value
 
 

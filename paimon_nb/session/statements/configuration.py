@@ -36,18 +36,18 @@ def configure(session: Session, source: str | Path | Mapping[str, Any], catalog:
         BadOptionValue: an invalid value.
         PaimonError: as CREATE CATALOG.
     """
-    text, tree = _read(source)
+    text, tree = _read_configuration(source)
     effects: list[tuple[str, str, str]] = []
     notes: list[str] = []
     listed = tree.pop("catalogs", None)
-    settings = _flattened(tree)
-    definitions = [_flattened(one) for one in _catalogs(listed)]
+    settings = _flatten_keys(tree)
+    definitions = [_flatten_keys(one) for one in _catalog_definitions(listed)]
     if any(k in settings for k in _OF_A_CATALOG):
         definitions.append({k: v for k, v in settings.items() if not _of_flink(k)})
         settings = {k: v for k, v in settings.items() if _of_flink(k)}
     for definition in definitions:
         name = definition.pop("name", catalog)
-        notes += _define(session, name, definition, text)
+        notes += _define_catalog(session, name, definition, text)
         effects += [(k, v, _of_catalog(name, k)) for k, v in definition.items()]
     for key, value in settings.items():
         apply_setting(session, key, value, text, Span(0, len(text)))
@@ -57,7 +57,7 @@ def configure(session: Session, source: str | Path | Mapping[str, Any], catalog:
     return rows(columns, notes=notes)
 
 
-def _define(session: Session, name: str, options: dict[str, str], text: str) -> list[str]:
+def _define_catalog(session: Session, name: str, options: dict[str, str], text: str) -> list[str]:
     """CREATE CATALOG and USE CATALOG; returns notes."""
     from paimon_nb.session.core.statement_context import StatementContext
     from paimon_nb.session.statements.ddl import create_catalog
@@ -75,7 +75,7 @@ def _define(session: Session, name: str, options: dict[str, str], text: str) -> 
     return made.notes
 
 
-def _read(source: str | Path | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def _read_configuration(source: str | Path | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The text and its mapping; all values stay text."""
     if isinstance(source, Mapping):
         return "", dict(source)
@@ -99,12 +99,12 @@ def _read(source: str | Path | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     return text, tree
 
 
-def _flattened(tree: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+def _flatten_keys(tree: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
     """`a: {b: 1}` as `a.b: 1`; a list as comma-separated items."""
     out: dict[str, str] = {}
     for key, value in tree.items():
         if isinstance(value, Mapping):
-            out.update(_flattened(value, f"{prefix}{key}."))
+            out.update(_flatten_keys(value, f"{prefix}{key}."))
         elif isinstance(value, list):
             out[prefix + str(key)] = ",".join(map(str, value))
         elif isinstance(value, bool):
@@ -114,7 +114,7 @@ def _flattened(tree: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
     return out
 
 
-def _catalogs(listed: Any) -> Iterator[Mapping[str, Any]]:
+def _catalog_definitions(listed: Any) -> Iterator[Mapping[str, Any]]:
     """`catalogs:` as a list of mappings with a name, or as a mapping from names."""
     if isinstance(listed, Mapping):
         listed = [{"name": name, **options} for name, options in listed.items() if isinstance(options, Mapping)]

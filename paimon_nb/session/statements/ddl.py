@@ -168,7 +168,7 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
     found = session.find(statement.name)
     frame = run_query(session, statement.query, context.text, context.params) if statement.query else None
     if statement.like is not None:
-        schema = _like(context, statement)
+        schema = _schema_of_like(context, statement)
     elif frame is not None and not definition.columns:
         from paimon_nb.spark.types import fields_of_spark
 
@@ -176,7 +176,7 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
     else:
         schema = new_table_schema(definition)
     if any(not c.is_physical for c in definition.columns):
-        schema = replace(schema, options={**schema.options, **_computed(context, definition, schema)})
+        schema = replace(schema, options={**schema.options, **_computed_column_options(context, definition, schema)})
     warnings = validate_table_options(schema.options)
     replaced = False
     if statement.or_replace:
@@ -200,7 +200,7 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
     return summary(f"table {found.name} {verb}", notes=warnings, snapshots=snapshots)
 
 
-def _computed(context: StatementContext, definition: TableDef, schema: TableSchema) -> dict[str, str]:
+def _computed_column_options(context: StatementContext, definition: TableDef, schema: TableSchema) -> dict[str, str]:
     """The options of computed columns (`c AS expr`). Starts Spark."""
     known = {f.name for f in schema.fields}
     twice = [c.name for c in definition.columns if not c.is_physical and c.name in known]
@@ -215,7 +215,7 @@ def _computed(context: StatementContext, definition: TableDef, schema: TableSche
     return options
 
 
-def _like(context: StatementContext, statement: CreateTable) -> TableSchema:
+def _schema_of_like(context: StatementContext, statement: CreateTable) -> TableSchema:
     """Schema 0 of CREATE TABLE ... LIKE: the source table's columns, then the statement's own."""
     source, definition = context.session.stored(statement.like or ()).schema, statement.definition
     options = {} if statement.like_excluding_options else dict(source.options)

@@ -102,7 +102,7 @@ class Target:
         out: list[tuple[str, tuple[str, ...], Span]] = []
         seen: set[tuple[str, ...]] = set()
         for name, value in assignments:
-            column, *path = self._unqualified(name)
+            column, *path = self._without_qualifier(name)
             column = column_named(column, list(self.table.schema.names), self.table)
             whole = (column, *path)
             if any(whole[: len(s)] == s or s[: len(whole)] == whole for s in seen):
@@ -111,7 +111,7 @@ class Target:
             out.append((column, tuple(path), value))
         return out
 
-    def _unqualified(self, name: tuple[str, ...]) -> tuple[str, ...]:
+    def _without_qualifier(self, name: tuple[str, ...]) -> tuple[str, ...]:
         """The name without the table's qualifier."""
         assert self.statement.target is not None
         columns = {n.lower() for n in self.table.schema.names}

@@ -50,7 +50,7 @@ def insert(context: StatementContext, statement: Insert) -> Result:
         from paimon_nb.session.streaming.statements import insert_into_table
 
         return insert_into_table(context, statement, table)
-    rows = _constants(context, statement, table)
+    rows = _literal_rows(context, statement, table)
     if rows is not None:
         return _store_constants(session, table, rows, overwrite=statement.overwrite)
     frame = run_query(session, statement.query, context.text, context.params)
@@ -69,13 +69,13 @@ def insert(context: StatementContext, statement: Insert) -> Result:
         match_fields_by="name or position" if by_column_name and not statement.by_name else None,
         fill_missing=rules is not None,
     )  # fmt: skip
-    notes = [SELF_OVERWRITE] if statement.overwrite and _reads(session, statement, table) else []
+    notes = [SELF_OVERWRITE] if statement.overwrite and _reads_target(session, statement, table) else []
     return store_rows(
         session, aligned, table, overwrite=statement.overwrite, partition=statement.partition, notes=notes
     )  # fmt: skip
 
 
-def _constants(context: StatementContext, statement: Insert, table: Table) -> pa.Table | None:
+def _literal_rows(context: StatementContext, statement: Insert, table: Table) -> pa.Table | None:
     """The source as an Arrow table if it is VALUES of literals, which needs no Spark; else None.
 
     Raises:
@@ -94,9 +94,9 @@ def _constants(context: StatementContext, statement: Insert, table: Table) -> pa
 
 def _store_constants(session: Session, table: Table, rows: pa.Table, *, overwrite: bool) -> Result:
     if overwrite:
-        done = table.overwrite(rows, dynamic=_dynamic(session, table))
-        return _summary(table, rows.num_rows, done, overwrite=True, notes=_dynamic_overwrite_note(session, table))
-    return _summary(table, rows.num_rows, table.append(rows), overwrite=False)
+        done = table.overwrite(rows, dynamic=_is_dynamic_overwrite(session, table))
+        return _write_summary(table, rows.num_rows, done, overwrite=True, notes=_dynamic_overwrite_note(session, table))
+    return _write_summary(table, rows.num_rows, table.append(rows), overwrite=False)
 
 
 def statement_set(context: StatementContext, statement: StatementSet) -> Result:
@@ -129,14 +129,14 @@ def store_rows(
     static = _static_values(session, table, partition or {})
     mode = None
     if overwrite:
-        is_dynamic = _dynamic(session, table) if dynamic is None else dynamic
+        is_dynamic = _is_dynamic_overwrite(session, table) if dynamic is None else dynamic
         mode = "dynamic" if is_dynamic and len(static) < len(table.partition_keys) else "static"
         notes = [
             *(notes or ()),
             *(_dynamic_overwrite_note(session, table) if dynamic is None and not partition else ()),
         ]
     done = write(frame, table, overwrite=mode, static_partition=static)
-    return _summary(table, done.rows, list(done.snapshots), overwrite=overwrite, notes=notes)
+    return _write_summary(table, done.rows, list(done.snapshots), overwrite=overwrite, notes=notes)
 
 
 def overwrite_mode(session: Session, table: Table) -> str | None:
@@ -148,7 +148,7 @@ def overwrite_mode(session: Session, table: Table) -> str | None:
     return setting.lower() if setting else None
 
 
-def _dynamic(session: Session, table: Table) -> bool:
+def _is_dynamic_overwrite(session: Session, table: Table) -> bool:
     """Whether an overwrite replaces only partitions with new rows.
 
     Flink defaults to dynamic, Spark to static. Without a setting we choose dynamic, which deletes less.
@@ -165,7 +165,9 @@ def _dynamic_overwrite_note(session: Session, table: Table) -> list[str]:
     ]
 
 
-def _summary(table: Table, count: int, ids: list[int], *, overwrite: bool, notes: list[str] | None = None) -> Result:
+def _write_summary(
+    table: Table, count: int, ids: list[int], *, overwrite: bool, notes: list[str] | None = None
+) -> Result:
     """The summary of a write."""
     rows = f"{count} row{'s' * (count != 1)}"
     where = f" in snapshot {', '.join(map(str, ids))}" if ids else " (no new snapshot)"
@@ -187,6 +189,6 @@ def _static_values(session: Session, table: Table, partition: Mapping[str, str |
     return dict(row.asDict()) if row is not None else {}
 
 
-def _reads(session: Session, statement: Insert, table: Table) -> bool:
+def _reads_target(session: Session, statement: Insert, table: Table) -> bool:
     refs: tuple[TableRef, ...] = statement.query.tables if statement.query else ()
     return any(r.function is None and str(session.find(r.parts).name) == str(table.name) for r in refs)

@@ -51,14 +51,14 @@ def arrow_rows(
     try:
         for i, name in enumerate(columns):
             t = schema.field(name).type
-            values = [_value(_bound(row[i], params), t) for row in rows]
+            values = [_arrow_value(_bind_parameter(row[i], params), t) for row in rows]
             arrays.append(column(values, arrow_type(t)))
     except (_NeedsSpark, pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         return None
     return pa.table(arrays, names=list(columns))
 
 
-def _bound(constant: Constant, params: Mapping[str, Any]) -> Constant:
+def _bind_parameter(constant: Constant, params: Mapping[str, Any]) -> Constant:
     if constant.kind == "default":
         return Constant("null")  # a write replaces it by the column's default
     if constant.kind != "parameter":
@@ -75,7 +75,7 @@ def _bound(constant: Constant, params: Mapping[str, Any]) -> Constant:
     raise _NeedsSpark
 
 
-def _value(constant: Constant, t: DataType) -> Any:
+def _arrow_value(constant: Constant, t: DataType) -> Any:
     """The Python value that Arrow stores in a column of this type."""
     from paimon_nb.format.types import Timestamp
 
@@ -87,16 +87,16 @@ def _value(constant: Constant, t: DataType) -> Any:
         case "text", "VARCHAR" if t.bare() == "STRING":
             return constant.text
         case (("text" | "date"), "DATE"):
-            return _date(constant.text)
+            return _parse_date(constant.text)
         case (("text" | "timestamp"), "TIMESTAMP"):
             assert isinstance(t, Timestamp)
-            return _timestamp(constant.text, t.precision)
+            return _parse_timestamp(constant.text, t.precision)
         case "number", root:
-            return _number(constant.text, root, t)
+            return _parse_number(constant.text, root, t)
     raise _NeedsSpark
 
 
-def _number(text: str, root: str, t: DataType) -> Any:
+def _parse_number(text: str, root: str, t: DataType) -> Any:
     from paimon_nb.format.types import Decimal as DecimalColumn
 
     try:
@@ -125,7 +125,7 @@ def _number(text: str, root: str, t: DataType) -> Any:
     raise _NeedsSpark
 
 
-def _date(text: str) -> dt.date:
+def _parse_date(text: str) -> dt.date:
     if _DATE.fullmatch(text):
         try:
             return dt.date.fromisoformat(text)
@@ -134,7 +134,7 @@ def _date(text: str) -> dt.date:
     raise _NeedsSpark
 
 
-def _timestamp(text: str, precision: int) -> dt.datetime:
+def _parse_timestamp(text: str, precision: int) -> dt.datetime:
     if _TIMESTAMP.fullmatch(text) and len(text.partition(".")[2]) <= precision:
         try:
             return dt.datetime.fromisoformat(text)

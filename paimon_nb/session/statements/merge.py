@@ -65,18 +65,18 @@ def merge(context: StatementContext, statement: Merge) -> Result:
         target = _with_new_columns(target, statement, rules)
         statement = replace(statement, evolve=True)
     rows, source = target.rows()
-    joined, actions = _joined(target, statement, rows)
+    joined, actions = _join_source(target, statement, rows)
     from paimon_nb.spark.errors import spark_errors
 
     with spark_errors(context.text, statement.span):
         position_columns = source.carried if source is not None else ()
-        changes = _changes(target, joined, actions, position_columns, evolve=statement.evolve)
+        changes = _changed_rows(target, joined, actions, position_columns, evolve=statement.evolve)
         once = changes.localCheckpoint()  # evaluated several times below; rand() must not change
         if any(on == "matched" for on, _ in actions_by_match):
             _check_single_match(target, once, source is not None)
         once = once.where(f"{KIND} IS NOT NULL")
         counts = {r[0]: r[1] for r in once.groupBy(KIND).count().collect()}
-        ids = _store(target, once, source, actions)
+        ids = _commit_changes(target, once, source, actions)
     counted = ", ".join(
         f"{counts.get(_KINDS[action], 0)} {done}"
         for action, done in (("insert", "inserted"), ("update", "updated"), ("delete", "deleted"))
@@ -104,62 +104,66 @@ def _with_new_columns(target: Target, statement: Merge, rules: SchemaMerging) ->
     return replace(target, table=table)
 
 
-def _joined(target: Target, statement: Merge, rows: DataFrame) -> tuple[DataFrame, list[_Action]]:
+def _join_source(target: Target, statement: Merge, rows: DataFrame) -> tuple[DataFrame, list[_Action]]:
     """The join, columns by position: clause number, a struct of values per clause, target and source flags, target columns.
 
     The join type keeps only rows that a clause handles.
     """
-    seen = {c.on for c in statement.clauses}
+    clause_kinds = {c.on for c in statement.clauses}
     join = {
         (False, False): "INNER", (True, False): "RIGHT", (False, True): "LEFT", (True, True): "FULL",
-    }["not matched" in seen, "not matched by source" in seen]  # fmt: skip
+    }["not matched" in clause_kinds, "not matched by source" in clause_kinds]  # fmt: skip
     actions: list[_Action] = []
-    alias, other = quote(target.alias), quote(statement.source_alias or "__paimon_source")
+    target_alias, source_alias = quote(target.alias), quote(statement.source_alias or "__paimon_source")
 
-    def text(render: RenderExpression, views: Sequence[str]) -> str:
+    def join_sql(render: RenderExpression, views: Sequence[str]) -> str:
         assert statement.source is not None
         assert statement.condition is not None
         source = f"SELECT *, true AS {_IN_SOURCE} FROM {render(statement.source)}"
         columns = [c for c in target.context.session.spark.sql(source, args=target.values()).columns if c != _IN_SOURCE]
-        scopes = _scopes(target, statement, columns)
-        actions.extend(_action(target, statement, c, render, scopes[c.on], other, columns) for c in statement.clauses)
+        scopes = _name_scopes(target, statement, columns)
+        actions.extend(
+            _clause_action(target, statement, c, render, scopes[c.on], source_alias, columns) for c in statement.clauses
+        )
         values = [
             f"CASE WHEN {_WHICH} = {n} THEN struct({', '.join(f'({v}) AS v{i}' for i, (_, _, v) in enumerate(a.assigned))}) END"
             for n, a in enumerate(actions)
             if a.assigned
         ]
         return (
-            f"SELECT {_which(statement, render, scopes, alias, other)} AS {_WHICH}, {''.join(v + ', ' for v in values)}"
-            f"{alias}.{_IN_TARGET}, {other}.{_IN_SOURCE}, {alias}.* "
-            f"FROM (SELECT *, true AS {_IN_TARGET} FROM {views[0]}) AS {alias} "
-            f"{join} JOIN ({source}) AS {other} ON ({render(statement.condition)})"
+            f"SELECT {_matching_clause_sql(statement, render, scopes, target_alias, source_alias)} AS {_WHICH}, {''.join(v + ', ' for v in values)}"
+            f"{target_alias}.{_IN_TARGET}, {source_alias}.{_IN_SOURCE}, {target_alias}.* "
+            f"FROM (SELECT *, true AS {_IN_TARGET} FROM {views[0]}) AS {target_alias} "
+            f"{join} JOIN ({source}) AS {source_alias} ON ({render(statement.condition)})"
         )
 
-    return with_positional_names(target.run_sql([rows], text)), actions
+    return with_positional_names(target.run_sql([rows], join_sql)), actions
 
 
 Scope = tuple[frozenset[str], str]
 """Names that both sides have, and the side that they denote in a clause that sees only one side."""
 
 
-def _scopes(target: Target, statement: Merge, source: Sequence[str]) -> dict[str, Scope]:
-    both = frozenset(n.lower() for n in target.table.schema.names) & frozenset(c.lower() for c in source)
+def _name_scopes(target: Target, statement: Merge, source: Sequence[str]) -> dict[str, Scope]:
+    shared_names = frozenset(n.lower() for n in target.table.schema.names) & frozenset(c.lower() for c in source)
     return {
         "matched": (frozenset(), ""),
-        "not matched": (both, statement.source_alias or "__paimon_source"),
-        "not matched by source": (both, target.alias),
+        "not matched": (shared_names, statement.source_alias or "__paimon_source"),
+        "not matched by source": (shared_names, target.alias),
     }
 
 
-def _which(statement: Merge, render: RenderExpression, scopes: dict[str, Scope], alias: str, other: str) -> str:
+def _matching_clause_sql(
+    statement: Merge, render: RenderExpression, scopes: dict[str, Scope], target_alias: str, source_alias: str
+) -> str:
     """SQL for the number of the first matching clause; NULL if none matches."""
-    sides = {
-        "matched": f"{alias}.{_IN_TARGET} IS NOT NULL AND {other}.{_IN_SOURCE} IS NOT NULL",
-        "not matched": f"{alias}.{_IN_TARGET} IS NULL",
-        "not matched by source": f"{other}.{_IN_SOURCE} IS NULL",
+    match_conditions = {
+        "matched": f"{target_alias}.{_IN_TARGET} IS NOT NULL AND {source_alias}.{_IN_SOURCE} IS NOT NULL",
+        "not matched": f"{target_alias}.{_IN_TARGET} IS NULL",
+        "not matched by source": f"{source_alias}.{_IN_SOURCE} IS NULL",
     }
     cases = [
-        f"WHEN {sides[c.on]}"
+        f"WHEN {match_conditions[c.on]}"
         + (f" AND ({render(c.condition, scopes[c.on])})" if c.condition is not None else "")
         + f" THEN {n}"
         for n, c in enumerate(statement.clauses)
@@ -167,7 +171,7 @@ def _which(statement: Merge, render: RenderExpression, scopes: dict[str, Scope],
     return f"CASE {' '.join(cases)} END"
 
 
-def _action(
+def _clause_action(
     target: Target,
     statement: Merge,
     clause: MergeClause,
@@ -245,7 +249,7 @@ def _is_same_column(a: tuple[str, str], b: tuple[str, str], other: str) -> bool:
     return (a[0] or other, a[1]) == (b[0] or other, b[1])
 
 
-def _changes(
+def _changed_rows(
     target: Target,
     joined: DataFrame,
     actions: Sequence[_Action],
@@ -280,7 +284,7 @@ def _changes(
             assigned[column, path] = target.matched(
                 value, types[i].dataType, (column, *path), fill=evolve, current=stored
             )
-        by_clause.append(_values(target, action.clause.action, assigned, current))
+        by_clause.append(_row_of_clause(target, action.clause.action, assigned, current))
     which = F.col(names[0])
     kind = F.lit(None).cast("tinyint")
     out: list[Column] = []
@@ -296,7 +300,7 @@ def _changes(
     return joined.select(*out)
 
 
-def _values(
+def _row_of_clause(
     target: Target, action: str, assigned: dict[tuple[str, tuple[str, ...]], Column], current: Sequence[Column]
 ) -> list[Column]:
     """The row that a clause produces."""
@@ -305,10 +309,10 @@ def _values(
     fields = target.table.schema.fields
     if action == "delete":
         return list(current[: len(fields)])
-    start = {f.name: F.lit(default_text(f)) if action == "insert" else current[i] for i, f in enumerate(fields)}
+    new_values = {f.name: F.lit(default_text(f)) if action == "insert" else current[i] for i, f in enumerate(fields)}
     for (column, path), value in assigned.items():
-        start[column] = with_nested_value(start[column], path, value)
-    return [start[f.name] for f in fields]
+        new_values[column] = with_nested_value(new_values[column], path, value)
+    return [new_values[f.name] for f in fields]
 
 
 def _check_single_match(target: Target, changes: DataFrame, has_positions: bool) -> None:
@@ -316,17 +320,19 @@ def _check_single_match(target: Target, changes: DataFrame, has_positions: bool)
     from paimon_nb.spark.scan.located_rows import FILE, ROW
 
     row = [FILE, ROW] if has_positions else [quote(k) for k in target.table.primary_keys]
-    several = changes.where("__paimon_matched").groupBy(*row).count().where("count > 1").first()
-    if several is not None:
-        where = {} if has_positions else {k: several[i] for i, k in enumerate(target.table.primary_keys)}
+    duplicate = changes.where("__paimon_matched").groupBy(*row).count().where("count > 1").first()
+    if duplicate is not None:
+        key_values = {} if has_positions else {k: duplicate[i] for i, k in enumerate(target.table.primary_keys)}
         raise WriteError(
-            f"{target.table.name}: a row matches {several['count']} rows of the source"
-            + (f": {where}" if where else ""),
+            f"{target.table.name}: a row matches {duplicate['count']} rows of the source"
+            + (f": {key_values}" if key_values else ""),
             hint="make the source unique in the columns of ON, for example with GROUP BY or SELECT DISTINCT",
         )
 
 
-def _store(target: Target, changed: DataFrame, source: LocatedRows | None, actions: Sequence[_Action]) -> list[int]:
+def _commit_changes(
+    target: Target, changed: DataFrame, source: LocatedRows | None, actions: Sequence[_Action]
+) -> list[int]:
     from paimon_nb.spark.scan.located_rows import FILE, ROW
     from paimon_nb.spark.write.column_update import change_columns
     from paimon_nb.spark.write.row_level_write import change_rows

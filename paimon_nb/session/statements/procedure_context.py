@@ -45,14 +45,14 @@ class ProcedureContext:
 
     def table(self, text: str, options: dict[str, str] | None = None) -> Table:
         """The table of an argument such as 'db.t', 't' or 't$branch_b'."""
-        return self.session.table(self._parts(text), options)
+        return self.session.table(self._name_parts(text), options)
 
     def resolve(self, text: str) -> tuple[Catalog, Identifier]:
         """Catalog and identifier of a table name; the table need not exist."""
-        found = self.session.find(self._parts(text))
+        found = self.session.find(self._name_parts(text))
         return found.catalog, found.name
 
-    def _parts(self, text: str) -> tuple[str, ...]:
+    def _name_parts(self, text: str) -> tuple[str, ...]:
         parts = tuple(p.strip("`") for p in text.strip().split("."))
         if len(parts) < 3:
             prefix = (self.catalog.name, self.current_database) if len(parts) == 1 else (self.catalog.name,)

@@ -59,37 +59,39 @@ def merging_changes(schema: TableSchema, fields: Sequence[DataField], merging_ru
     Raises:
         SchemaMismatch: a type can neither be widened nor cast.
     """
-    return list(_row((), schema.fields, fields, merging_rules))
+    return list(_row_changes((), schema.fields, fields, merging_rules))
 
 
-def _row(
-    path: Path, own: Sequence[DataField], new: Sequence[DataField], merging_rules: SchemaMerging
+def _row_changes(
+    path: Path, current_fields: Sequence[DataField], new_fields: Sequence[DataField], merging_rules: SchemaMerging
 ) -> Iterator[Change]:
-    known = {f.name.lower(): f for f in own}
-    for field in new:
+    known = {f.name.lower(): f for f in current_fields}
+    for field in new_fields:
         present = known.get(field.name.lower())
         if present is None:
             yield AddColumn((*path, field.name), str(field.type.with_nullable(True)), field.description)
         else:
-            yield from _type((*path, present.name), present.type, field.type, merging_rules)
+            yield from _type_changes((*path, present.name), present.type, field.type, merging_rules)
 
 
-def _type(path: Path, own: DataType, new: DataType, merging_rules: SchemaMerging) -> Iterator[Change]:
-    match own, new:
+def _type_changes(
+    path: Path, current_type: DataType, new_type: DataType, merging_rules: SchemaMerging
+) -> Iterator[Change]:
+    match current_type, new_type:
         case Row(), Row():
-            yield from _row(path, own.fields, new.fields, merging_rules)
+            yield from _row_changes(path, current_type.fields, new_type.fields, merging_rules)
         case Array(), Array():
-            yield from _type((*path, "element"), own.element, new.element, merging_rules)
+            yield from _type_changes((*path, "element"), current_type.element, new_type.element, merging_rules)
         case Map(), Map():
-            yield from _type((*path, "value"), own.value, new.value, merging_rules)
+            yield from _type_changes((*path, "value"), current_type.value, new_type.value, merging_rules)
         case _:
-            if may_change(new, own, allow_explicit=False):
+            if may_change(new_type, current_type, allow_explicit=False):
                 return  # the rows are cast to the column's type without loss
-            if merging_rules.widen and may_change(own, new, allow_explicit=merging_rules.explicit):
-                yield AlterColumn(path, type=new.bare())
-            elif not may_change(new, own):
+            if merging_rules.widen and may_change(current_type, new_type, allow_explicit=merging_rules.explicit):
+                yield AlterColumn(path, type=new_type.bare())
+            elif not may_change(new_type, current_type):
                 raise SchemaMismatch(
-                    f"column {'.'.join(path)!r} is {own.bare()}, the rows have {new.bare()}",
+                    f"column {'.'.join(path)!r} is {current_type.bare()}, the rows have {new_type.bare()}",
                     hint=f"cast it, or allow the change with {KEYS[1]!r}"
                     if not merging_rules.widen
                     else "cast it in the source",

@@ -117,14 +117,14 @@ def reset_option(context: StatementContext, statement: ResetOption) -> Result:
     """RESET [k]: also restores Spark settings to their values before SET."""
     session = context.session
     if statement.key is None:
-        _reset(session, [*session.settings])
+        _reset_settings(session, [*session.settings])
         return summary("all settings reset")
     had = statement.key in session.settings or statement.key.startswith("spark.")
-    _reset(session, [statement.key])
+    _reset_settings(session, [statement.key])
     return summary(f"{statement.key} reset" if had else f"{statement.key} was not set")
 
 
-def _reset(session: Session, keys: Sequence[str]) -> None:
+def _reset_settings(session: Session, keys: Sequence[str]) -> None:
     spark_keys: dict[str, None] = {}  # two keys may map to the same Spark setting
     for key in keys:
         session.settings.pop(key, None)

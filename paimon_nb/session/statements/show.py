@@ -39,7 +39,7 @@ def show(context: StatementContext, statement: Show) -> Result:
     return handler(context, statement)
 
 
-def _like(names: Iterable[str], statement: Show) -> list[str]:
+def _matching_names(names: Iterable[str], statement: Show) -> list[str]:
     """Names that match the statement's [NOT] LIKE pattern: SQL's %% and _, or Spark's * and |."""
     listed = list(names)
     if statement.like is None:
@@ -48,22 +48,22 @@ def _like(names: Iterable[str], statement: Show) -> list[str]:
     return [n for n in listed if any(fnmatch.fnmatchcase(n.lower(), g.lower()) for g in globs) != statement.negated]
 
 
-def _catalogs(context: StatementContext, statement: Show) -> Result:
-    return rows({"catalog": _like(sorted(context.session.catalogs), statement)})
+def _show_catalogs(context: StatementContext, statement: Show) -> Result:
+    return rows({"catalog": _matching_names(sorted(context.session.catalogs), statement)})
 
 
-def _databases(context: StatementContext, statement: Show) -> Result:
+def _show_databases(context: StatementContext, statement: Show) -> Result:
     catalog = context.session.catalog_named(statement.name[0]) if statement.name else context.session.catalog
-    return rows({"namespace": _like(catalog.databases(), statement)})
+    return rows({"namespace": _matching_names(catalog.databases(), statement)})
 
 
-def _tables(context: StatementContext, statement: Show) -> Result:
+def _show_tables(context: StatementContext, statement: Show) -> Result:
     import pyarrow as pa
 
     session = context.session
     catalog, database = session.find_database(statement.name)
-    stored = _like(catalog.tables(database), statement)
-    temporary = [] if statement.name else _like(sorted({*session.temporary, *session.views}), statement)
+    stored = _matching_names(catalog.tables(database), statement)
+    temporary = [] if statement.name else _matching_names(sorted({*session.temporary, *session.views}), statement)
     return rows(
         {
             "namespace": [database] * len(stored) + [""] * len(temporary),
@@ -74,13 +74,13 @@ def _tables(context: StatementContext, statement: Show) -> Result:
     )
 
 
-def _views(context: StatementContext, statement: Show) -> Result:
+def _show_views(context: StatementContext, statement: Show) -> Result:
     import pyarrow as pa
 
     session = context.session
     catalog, database = session.find_database(statement.name)
-    stored = _like(catalog.views(database), statement)
-    temporary = [] if statement.name else _like(sorted(session.views), statement)
+    stored = _matching_names(catalog.views(database), statement)
+    temporary = [] if statement.name else _matching_names(sorted(session.views), statement)
     return rows(
         {
             "namespace": [database] * len(stored) + [""] * len(temporary),
@@ -91,15 +91,15 @@ def _views(context: StatementContext, statement: Show) -> Result:
     )
 
 
-def _columns(context: StatementContext, statement: Show) -> Result:
+def _show_columns(context: StatementContext, statement: Show) -> Result:
     schema = context.session.table(statement.name).schema
     names = list(schema.names)
     for c in computed_columns(schema.options):
         names.insert(c.position, c.name)
-    return rows({"col_name": _like(names, statement)})
+    return rows({"col_name": _matching_names(names, statement)})
 
 
-def _partitions(context: StatementContext, statement: Show) -> Result:
+def _show_partitions(context: StatementContext, statement: Show) -> Result:
     table = context.session.table(statement.name)
     if not table.partition_keys:
         raise UnsupportedOperation(
@@ -119,21 +119,21 @@ def _partitions(context: StatementContext, statement: Show) -> Result:
     return rows({"partition": sorted(found)})
 
 
-def _tags(context: StatementContext, statement: Show) -> Result:
+def _show_tags(context: StatementContext, statement: Show) -> Result:
     return rows({"tag": list(context.session.table(statement.name).store.tags.names())})
 
 
-def _branches(context: StatementContext, statement: Show) -> Result:
+def _show_branches(context: StatementContext, statement: Show) -> Result:
     return rows({"branch": list(context.session.table(statement.name).store.branches.names())})
 
 
-def _procedures(context: StatementContext, statement: Show) -> Result:
+def _show_procedures(context: StatementContext, statement: Show) -> Result:
     from paimon_nb.procedures import PROCEDURES
 
-    return rows({"procedure": _like(sorted(PROCEDURES), statement)})
+    return rows({"procedure": _matching_names(sorted(PROCEDURES), statement)})
 
 
-def _materialized(context: StatementContext, statement: Show) -> Result:
+def _show_materialized_tables(context: StatementContext, statement: Show) -> Result:
     """Materialized tables: created by Flink, listed here."""
     catalog, database = context.session.find_database(statement.name)
     tables = (
@@ -141,7 +141,7 @@ def _materialized(context: StatementContext, statement: Show) -> Result:
         for t in catalog.tables(database)
         if catalog.table(Identifier(database, t)).options.get(opt.TYPE) == _MATERIALIZED_TABLE
     )
-    return rows({"table name": _like(tables, statement)})
+    return rows({"table name": _matching_names(tables, statement)})
 
 
 def _current_catalog(context: StatementContext, statement: Show) -> Result:
@@ -152,7 +152,7 @@ def _current_database(context: StatementContext, statement: Show) -> Result:
     return rows({"catalog": [context.session.current_catalog], "namespace": [context.session.current_database]})
 
 
-def _properties(context: StatementContext, statement: Show) -> Result:
+def _show_properties(context: StatementContext, statement: Show) -> Result:
     table = context.session.stored(statement.name)
     options = redact_options(table.schema.options)
     if statement.key is not None:  # Spark also returns a row for a missing option
@@ -161,7 +161,7 @@ def _properties(context: StatementContext, statement: Show) -> Result:
     return rows({"key": list(options), "value": list(options.values())})
 
 
-def _functions(context: StatementContext, statement: Show) -> Result:
+def _show_functions(context: StatementContext, statement: Show) -> Result:
     """SHOW FUNCTIONS with our LIKE: Spark's LIKE has no %, and takes a name instead of a pattern."""
     from paimon_nb.spark.errors import spark_errors
 
@@ -170,7 +170,7 @@ def _functions(context: StatementContext, statement: Show) -> Result:
     stored = [] if scope == "SYSTEM" else [f"{database}.{name}" for name in catalog.functions(database)]
     with spark_errors(context.text, statement.span):
         listed = context.session.spark.sql(f"SHOW {'' if scope == 'FUNCTIONS' else scope} FUNCTIONS").collect()
-    return rows({"function": _like([*(r[0] for r in listed), *stored], statement)})
+    return rows({"function": _matching_names([*(r[0] for r in listed), *stored], statement)})
 
 
 def _table_extended(context: StatementContext, statement: Show) -> Result:
@@ -178,12 +178,12 @@ def _table_extended(context: StatementContext, statement: Show) -> Result:
 
     session = context.session
     catalog, database = session.find_database(statement.name)
-    names = _like(catalog.tables(database), statement)
+    names = _matching_names(catalog.tables(database), statement)
     text = []
     for name in names:
         table = session.stored((catalog.name, database, name))
         found = _partitions_of(table, statement) if statement.partition else ""
-        text.append(found or _details(catalog.name, table))
+        text.append(found or _information_text(catalog.name, table))
     return rows(
         {
             "namespace": [database] * len(names), "tableName": names, "isTemporary": [False] * len(names),
@@ -193,7 +193,7 @@ def _table_extended(context: StatementContext, statement: Show) -> Result:
     )  # fmt: skip
 
 
-def _details(catalog: str, table: Table) -> str:
+def _information_text(catalog: str, table: Table) -> str:
     """The information column of SHOW TABLE EXTENDED, as in Java."""
     options = redact_options(table.schema.options)
     external = "EXTERNAL" if "path" in table.schema.options else "MANAGED"
@@ -232,29 +232,29 @@ def _partitions_of(table: Table, statement: Show) -> str:
     raise UnknownName(f"no partition ({spec_text}) in {table.name}", hint=f"SHOW PARTITIONS {table.name}")
 
 
-def _jobs(context: StatementContext, statement: Show) -> Result:
+def _show_jobs(context: StatementContext, statement: Show) -> Result:
     from paimon_nb.session.streaming.statements import show_jobs
 
     return show_jobs(context, statement)
 
 
 _SHOW: Mapping[str, Callable[[StatementContext, Show], Result]] = {
-    "catalogs": _catalogs,
-    "databases": _databases,
-    "namespaces": _databases,
-    "schemas": _databases,
-    "tables": _tables,
-    "materialized tables": _materialized,
-    "views": _views,
-    "columns": _columns,
-    "partitions": _partitions,
-    "tags": _tags,
-    "branches": _branches,
-    "procedures": _procedures,
-    "functions": _functions,
-    "jobs": _jobs,
+    "catalogs": _show_catalogs,
+    "databases": _show_databases,
+    "namespaces": _show_databases,
+    "schemas": _show_databases,
+    "tables": _show_tables,
+    "materialized tables": _show_materialized_tables,
+    "views": _show_views,
+    "columns": _show_columns,
+    "partitions": _show_partitions,
+    "tags": _show_tags,
+    "branches": _show_branches,
+    "procedures": _show_procedures,
+    "functions": _show_functions,
+    "jobs": _show_jobs,
     "table extended": _table_extended,
-    "tblproperties": _properties,
+    "tblproperties": _show_properties,
     "current catalog": _current_catalog,
     "current database": _current_database,
     "current namespace": _current_database,
@@ -312,7 +312,7 @@ def describe(context: StatementContext, statement: Describe) -> Result:
     computed = [c for c in computed_columns(table.schema.options) if statement.column in (None, c.name)]
     if statement.column is not None and not columns and not computed:
         table.schema.field(statement.column)  # raises with a did-you-mean
-    keys = [_key(table.schema, f.name) for f in columns]
+    keys = [_key_kind(table.schema, f.name) for f in columns]
     out: dict[str, list[Any]] = {
         "col_name": [f.name for f in columns],
         "data_type": [f.type.bare() for f in columns],
@@ -339,7 +339,7 @@ def describe(context: StatementContext, statement: Describe) -> Result:
     return rows(out, {"nullable": pa.bool_()})
 
 
-def _key(schema: TableSchema, column: str) -> str | None:
+def _key_kind(schema: TableSchema, column: str) -> str | None:
     marks = []
     if column in schema.primary_keys:
         marks.append("PRIMARY")
@@ -354,7 +354,7 @@ def show_create(context: StatementContext, statement: ShowCreate) -> Result:
     if statement.what == "catalog":
         catalog = session.catalog_named(statement.name[0])
         options = {"type": "paimon", "warehouse": catalog.warehouse, **redact_options(catalog.options)}
-        return rows({"result": [f"CREATE CATALOG {quote(catalog.name)} WITH (\n{_with(options)}\n)"]})
+        return rows({"result": [f"CREATE CATALOG {quote(catalog.name)} WITH (\n{_with_clause(options)}\n)"]})
     if statement.what == "database":
         catalog, database = session.find_database(statement.name)
         catalog.tables(database)  # raises for an unknown one
@@ -364,7 +364,7 @@ def show_create(context: StatementContext, statement: ShowCreate) -> Result:
         return rows({"createtab_stmt": [view.text]})
     if len(statement.name) == 1 and statement.name[0] in session.temporary:
         created = session.temporary[statement.name[0]]
-        return rows({"createtab_stmt": [_masked(created.text, created.definition.options)]})
+        return rows({"createtab_stmt": [_mask_secrets(created.text, created.definition.options)]})
     if (system := session.find(statement.name).name.system) is not None:
         raise InvalidName(
             f"{system!r} is a system table and has no CREATE statement", hint="SHOW CREATE TABLE the table itself"
@@ -373,7 +373,7 @@ def show_create(context: StatementContext, statement: ShowCreate) -> Result:
     return rows({"createtab_stmt": [ddl(table.schema, table.name.quoted())]})
 
 
-def _masked(text: str, options: Mapping[str, str]) -> str:
+def _mask_secrets(text: str, options: Mapping[str, str]) -> str:
     """A statement's text with secrets masked."""
     for key, value in options.items():
         if value and redact_options({key: value})[key] != value:
@@ -406,9 +406,9 @@ def ddl(schema: TableSchema, name: str) -> str:
     if schema.partition_keys:
         out += f" PARTITIONED BY ({', '.join(map(quote, schema.partition_keys))})"
     if options:
-        out += f" WITH (\n{_with(redact_options(options))}\n)"
+        out += f" WITH (\n{_with_clause(redact_options(options))}\n)"
     return out
 
 
-def _with(options: Mapping[str, str]) -> str:
+def _with_clause(options: Mapping[str, str]) -> str:
     return ",\n".join(f"  {text_literal(k)} = {text_literal(v)}" for k, v in options.items())

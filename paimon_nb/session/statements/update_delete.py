@@ -47,13 +47,13 @@ def update(context: StatementContext, statement: Update) -> Result:
 
     def select(render, views) -> str:  # type: ignore[no-untyped-def]
         values = "".join(f"({render_or_default(render, value, target, column)}), " for column, _, value in assigned)
-        return f"SELECT {values}{quote(target.alias)}.* FROM {views[0]} AS {quote(target.alias)}{_where(render, statement)}"
+        return f"SELECT {values}{quote(target.alias)}.* FROM {views[0]} AS {quote(target.alias)}{_where_clause(render, statement)}"
 
     found = with_positional_names(target.run_sql([rows], select))
     values = assigned_values(target, found, [(c, p) for c, p, _ in assigned], first=len(assigned))
     new = target.columns(found, values, len(assigned))
     if source is None:
-        return _upserted(target, found.select(*new), UPDATE_AFTER, "updated")
+        return _upsert_rows(target, found.select(*new), UPDATE_AFTER, "updated")
     from paimon_nb.spark.errors import spark_errors
     from paimon_nb.spark.write.column_update import change_columns
     from paimon_nb.spark.write.row_level_write import change_rows
@@ -87,12 +87,12 @@ def delete(context: StatementContext, statement: Delete) -> Result:
     found = target.run_sql(
         [rows],
         lambda render, views: (
-            f"SELECT {quote(target.alias)}.* FROM {views[0]} AS {quote(target.alias)}{_where(render, statement)}"
+            f"SELECT {quote(target.alias)}.* FROM {views[0]} AS {quote(target.alias)}{_where_clause(render, statement)}"
         ),
     )
     if source is None:
         found = found.select(*[quote(n) for n in table.schema.names])
-        return _upserted(target, found, DELETED, "deleted")
+        return _upsert_rows(target, found, DELETED, "deleted")
     from paimon_nb.spark.errors import spark_errors
     from paimon_nb.spark.scan.located_rows import FILE, ROW
     from paimon_nb.spark.write.row_level_write import change_rows
@@ -138,11 +138,11 @@ def dml_summary(target: Target, count: int | None, verb: str, ids: list[int]) ->
     return summary(f"{rows} {verb} {name}{where}", snapshots=[(str(name), i) for i in ids])
 
 
-def _where(render, statement: Update | Delete) -> str:  # type: ignore[no-untyped-def]
+def _where_clause(render, statement: Update | Delete) -> str:  # type: ignore[no-untyped-def]
     return f" WHERE ({render(statement.where)})" if statement.where is not None else ""
 
 
-def _upserted(target: Target, frame: DataFrame, kind: int, verb: str) -> Result:
+def _upsert_rows(target: Target, frame: DataFrame, kind: int, verb: str) -> Result:
     from pyspark.sql import functions as F
 
     from paimon_nb.spark.write.table_write import write

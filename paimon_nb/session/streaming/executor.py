@@ -68,7 +68,7 @@ def start_stream(
     frozen.lookups = lookups
     if plan.mode is StreamMode.RECOMPUTE:
         return _start_recompute(frozen, plan, query, text, params, output)
-    checkpoint = _checkpoint(session, folder)
+    checkpoint = _checkpoint_directory(session, folder)
     resumed = is_resumed(checkpoint)
     if isinstance(output, TableOutput):
         claim_checkpoint(checkpoint, output.table)
@@ -149,17 +149,19 @@ def fork(session: Session, spark: Any = None) -> Session:
 
 def whole_frame(session: Session, plan: StreamPlan, query: Query, text: str, params: Mapping[str, Any]) -> DataFrame:
     """The query as one streaming DataFrame. From changing tables it reads insertions, not retractions."""
-    frames = {parts: _stream(session, i, kinds=False) for parts, i in inputs_by_name(plan.inputs).items()}
+    frames = {parts: _input_stream(session, i, kinds=False) for parts, i in inputs_by_name(plan.inputs).items()}
     return run_query(session, query, text, params, frames, rewrite=grouped_by_window)
 
 
 def _stateless_frame(session: Session, plan: StreamPlan, checkpoint: str, max_snapshots: int) -> DataFrame:
     (only,) = plan.inputs
     begin = begin_of(checkpoint) if only.source is None else last_offset(checkpoint) or "fresh"
-    return _stream(session, only, kinds=not only.append_only, begin=begin, watermark=False, max_snapshots=max_snapshots)
+    return _input_stream(
+        session, only, kinds=not only.append_only, begin=begin, watermark=False, max_snapshots=max_snapshots
+    )
 
 
-def _stream(
+def _input_stream(
     session: Session,
     stream_input: StreamInput,
     *,
@@ -368,7 +370,7 @@ def is_resumed(checkpoint: str) -> bool:
     return any(f.name.isdecimal() for f in fs.list(f"{without_scheme(checkpoint)}/commits"))
 
 
-def _checkpoint(session: Session, folder: str) -> str:
+def _checkpoint_directory(session: Session, folder: str) -> str:
     """The job's checkpoint folder.
 
     In the session's checkpoint directory a job of the same name and target resumes from it. Without such a directory it

@@ -43,18 +43,18 @@ class TableChanges:
         self._normalize = ChangelogNormalize([one.table.schema.field(k) for k in one.table.primary_keys])
 
     def __call__(self, batch: DataFrame) -> DataFrame:
-        columns = [KIND, *self._columns(), ORDER]
+        columns = [KIND, *self._compared_columns(), ORDER]
         fields = {f.name: f for f in (*fields_of_spark(batch.schema), *self._table.schema.fields)}
         rows = to_arrow(batch.select(*columns), [fields[c] for c in columns]).sort_by(ORDER)
         if self._resumed and rows.num_rows:
             self._resumed = False
-            self._load(rows.column(ORDER)[0].as_py() >> _SNAPSHOT_BITS)
+            self._load_previous_rows(rows.column(ORDER)[0].as_py() >> _SNAPSHOT_BITS)
         changes, kinds = self._normalize.apply(rows.drop_columns([KIND, ORDER]), kind_codes(rows.column(KIND)))
         result = changes.add_column(0, KIND, kind_texts(from_numpy(kinds)))
         result = result.append_column(ORDER, from_numpy(np.arange(len(kinds), dtype=np.int64)))
         return from_arrow(batch.sparkSession, result, [fields[c] for c in columns])
 
-    def _columns(self) -> list[str]:
+    def _compared_columns(self) -> list[str]:
         """The columns to compare: those that the query can need, and the key."""
         schema = self._table.schema
         if self._columns_read is None:
@@ -62,7 +62,7 @@ class TableChanges:
         names = {c.lower() for c in (*self._columns_read, *schema.primary_keys)}
         return [n for n in schema.names if n.lower() in names]
 
-    def _load(self, snapshot: int) -> None:
+    def _load_previous_rows(self, snapshot: int) -> None:
         """Know the rows before a snapshot's changes. Raises SnapshotExpired."""
         from paimon_nb.table.scan import read_plan
         from paimon_nb.table.scan.plan.snapshot_scan import plan_snapshot
@@ -70,7 +70,7 @@ class TableChanges:
         store = self._table.store
         if snapshot > 1:
             before = plan_snapshot(store, store.snapshots.get(snapshot - 1))
-            self._normalize.load(read_plan(before, self._columns()))
+            self._normalize.load(read_plan(before, self._compared_columns()))
 
 
 class ResultChanges:

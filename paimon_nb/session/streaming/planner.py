@@ -178,7 +178,7 @@ def plan_stream(session: Session, query: Query, text: str, *, merges: bool = Fal
     Raises UnsupportedOperation: no mode gives correct results for this query.
     """
     inputs = tuple(inputs_of(session, query, text))
-    traits = _traits(session, query, text)
+    traits = _query_traits(session, query, text)
     stateless = not traits.keeps_state and len(inputs) == 1
     if stateless:
         mode = StreamMode.STATELESS
@@ -244,7 +244,7 @@ class _QueryTraits:
 _UNKNOWN = _QueryTraits(keeps_state=True, grouped=True, ordered=False, closed=False)
 
 
-def _traits(session: Session, query: Query, text: str) -> _QueryTraits:
+def _query_traits(session: Session, query: Query, text: str) -> _QueryTraits:
     """The properties of a query; a query that sqlglot cannot parse is assumed to keep state."""
     import sqlglot
     from sqlglot import exp
@@ -269,7 +269,7 @@ def _traits(session: Session, query: Query, text: str) -> _QueryTraits:
         if len(ref.parts) == 1 and ref.parts[0] in session.views:
             view, inside = session.views[ref.parts[0]]
             assert view.query is not None
-            traits = _traits(session, view.query, inside)
+            traits = _query_traits(session, view.query, inside)
             closed = (closed or not grouped) and (traits.closed or not traits.grouped)
             grouped, ordered, other = grouped or traits.grouped, ordered or traits.ordered, other or traits.keeps_state
     return _QueryTraits(grouped or ordered or other, grouped, ordered, grouped and closed, _group_keys(tree))
@@ -298,12 +298,14 @@ def _position_of(grouped: exp.Expr, selects: Sequence[exp.Expr]) -> int | None:
         return int(grouped.this) - 1
     for position, select in enumerate(selects):
         expression = select.unalias()
-        if expression == grouped or (isinstance(grouped, exp.Column) and grouped.name.lower() in _names(select)):
+        if expression == grouped or (
+            isinstance(grouped, exp.Column) and grouped.name.lower() in _result_column_names(select)
+        ):
             return position
     return None
 
 
-def _names(select: exp.Expr) -> set[str]:
+def _result_column_names(select: exp.Expr) -> set[str]:
     """What a column of a result is called, and the column that it is."""
     from sqlglot import exp
 

@@ -133,7 +133,7 @@ class TableOutput:
             )
         fields = table.schema.fields
         rows = to_arrow(self.align(result, None), fields).to_pylist()
-        changes = self._every_change(rows) if self.takes_update_before else self._upserts(rows)
+        changes = self._changes_by_value(rows) if self.takes_update_before else self._changes_by_key(rows)
         if changes:
             with self._write_lock:
                 checkpoints = self._checkpoints = self._checkpoints or StreamCommitter(table.store)
@@ -147,39 +147,39 @@ class TableOutput:
                     checkpoints.commit(table.store, writing.prepare_commit(), self._commits, full=full)
             self.rows += len(changes)
 
-    def _upserts(self, rows: list[dict[str, Any]]) -> list[Change]:
+    def _changes_by_key(self, rows: list[dict[str, Any]]) -> list[Change]:
         """One row a key; the table finds by itself what it replaces."""
-        now, before = {self._key(r): r for r in rows}, self._before
-        self._before = now
-        removed = [("-D", row) for key, row in before.items() if key not in now]
-        return removed + [("+I", row) for key, row in now.items() if before.get(key) != row]
+        new_rows, old_rows = {self._primary_key_of(r): r for r in rows}, self._before
+        self._before = new_rows
+        removed = [("-D", row) for key, row in old_rows.items() if key not in new_rows]
+        return removed + [("+I", row) for key, row in new_rows.items() if old_rows.get(key) != row]
 
-    def _every_change(self, rows: list[dict[str, Any]]) -> list[Change]:
+    def _changes_by_value(self, rows: list[dict[str, Any]]) -> list[Change]:
         """Each row that is removed and each that came; several rows may have one key. A row that another of its key replaces is -U."""
-        listed = [(_hashable(row), row) for row in rows]
-        counted, by_values = Counter(values for values, _ in listed), dict(listed)
-        removed, added = self._counted - counted, counted - self._counted
-        going = [self._rows_by_values[values] for values in removed.elements()]
-        coming = [by_values[values] for values in added.elements()]
-        self._counted, self._rows_by_values = counted, by_values
-        return _paired(going, coming, self._key)
+        rows_with_values = [(_hashable_value(row), row) for row in rows]
+        new_counts, by_values = Counter(values for values, _ in rows_with_values), dict(rows_with_values)
+        removed, added = self._counted - new_counts, new_counts - self._counted
+        removed_rows = [self._rows_by_values[values] for values in removed.elements()]
+        added_rows = [by_values[values] for values in added.elements()]
+        self._counted, self._rows_by_values = new_counts, by_values
+        return _pair_updates(removed_rows, added_rows, self._primary_key_of)
 
-    def _key(self, row: dict[str, Any]) -> tuple[Any, ...]:
-        return tuple(_hashable(row[k]) for k in self.table.primary_keys)
+    def _primary_key_of(self, row: dict[str, Any]) -> tuple[Any, ...]:
+        return tuple(_hashable_value(row[k]) for k in self.table.primary_keys)
 
 
-def _paired(
+def _pair_updates(
     removed: list[dict[str, Any]], added: list[dict[str, Any]], key: Callable[[dict[str, Any]], Any]
 ) -> list[Change]:
     """Rows that went and came as changes: -U and +U where one of a key replaces another, else -D and +I."""
-    waiting: dict[Any, list[dict[str, Any]]] = {}
+    added_by_key: dict[Any, list[dict[str, Any]]] = {}
     for row in added:
-        waiting.setdefault(key(row), []).append(row)
+        added_by_key.setdefault(key(row), []).append(row)
     changes: list[Change] = []
     for row in removed:
-        replaced = waiting.get(key(row))
-        changes += [("-U", row), ("+U", replaced.pop(0))] if replaced else [("-D", row)]
-    return changes + [("+I", row) for rows in waiting.values() for row in rows]
+        same_key = added_by_key.get(key(row))
+        changes += [("-U", row), ("+U", same_key.pop(0))] if same_key else [("-D", row)]
+    return changes + [("+I", row) for rows in added_by_key.values() for row in rows]
 
 
 class ConnectorOutput:
@@ -245,7 +245,7 @@ class BufferOutput:
         from paimon_nb.spark.runtime.arrow_interop import collect
 
         rows = collect(result)
-        listed = [(tuple(_hashable(v) for v in row.values()), row) for row in rows.to_pylist()]
+        listed = [(tuple(_hashable_value(v) for v in row.values()), row) for row in rows.to_pylist()]
         now, rows_by_key = Counter(key for key, _ in listed), dict(listed)
         deleted, upserted = self._before - now, now - self._before
         old_rows = [self._last_rows[k] for k in deleted.elements()]
@@ -254,7 +254,9 @@ class BufferOutput:
             changes_by_row: list[Change] = [("-D", row) for row in old_rows] + [("+I", row) for row in new_rows]
         else:
             names = [rows.column_names[k] for k in self._keys]
-            changes_by_row = _paired(old_rows, new_rows, lambda row: tuple(_hashable(row[n]) for n in names))
+            changes_by_row = _pair_updates(
+                old_rows, new_rows, lambda row: tuple(_hashable_value(row[n]) for n in names)
+            )
         self._before, self._last_rows = now, rows_by_key
         changes = pa.Table.from_pylist([row for _, row in changes_by_row], schema=rows.schema)
         self.put(changes.add_column(0, OP, pa.array([kind for kind, _ in changes_by_row], pa.string())))
@@ -293,7 +295,7 @@ OP = "op"
 """Name of the row kind column in displayed changes, as in Flink's SQL client."""
 
 
-def _hashable(value: Any) -> Any:
+def _hashable_value(value: Any) -> Any:
     if isinstance(value, list):
-        return tuple(map(_hashable, value))
-    return tuple((k, _hashable(v)) for k, v in value.items()) if isinstance(value, dict) else value
+        return tuple(map(_hashable_value, value))
+    return tuple((k, _hashable_value(v)) for k, v in value.items()) if isinstance(value, dict) else value

@@ -53,11 +53,11 @@ class LiveQuery(LiveResult):
     def start(self) -> LiveQuery:
         if self.job is None:
             context = self._context
-            job = _stream_job("select", self._run(), lambda: self._buffer.rows, lambda: self.plan)
+            job = _stream_job("select", self._start_job(), lambda: self._buffer.rows, lambda: self.plan)
             self.job = context.session.jobs.add(job)
         return self
 
-    def _run(self) -> Running:
+    def _start_job(self) -> Running:
         context = self._context
         return start_stream(
             context.session, self.plan, self._statement, context.text, context.params, self._buffer, "select"
@@ -96,7 +96,7 @@ class LiveQuery(LiveResult):
         if self.job is None:
             self.start()
         else:
-            self.job.restarted(self._run())
+            self.job.restarted(self._start_job())
 
     def collect(self, limit: int = 1000, timeout_s: float = 10.0, idle_s: float | None = None) -> pa.Table:
         """Collect changes until `limit` rows, the timeout or the end of the stream; then stop the stream.
@@ -117,7 +117,7 @@ class LiveQuery(LiveResult):
                 assert self.job is not None
                 self.job.process_available(timeout_s)
                 deadline = min(deadline, time.monotonic() + idle_s)
-            for changes in self._until(deadline):
+            for changes in self._rows_until(deadline):
                 parts.append(changes)
                 if idle_s is not None:
                     deadline = time.monotonic() + idle_s
@@ -130,7 +130,7 @@ class LiveQuery(LiveResult):
         return pa.concat_tables(parts).slice(0, limit)
 
     def __iter__(self) -> Iterator[pa.Table]:
-        return self._until(None)
+        return self._rows_until(None)
 
     def stop(self) -> None:
         self._buffer.close()
@@ -145,7 +145,7 @@ class LiveQuery(LiveResult):
     ) -> None:
         self.stop()
 
-    def _until(self, deadline: float | None) -> Iterator[pa.Table]:
+    def _rows_until(self, deadline: float | None) -> Iterator[pa.Table]:
         self.start()
         assert self.job is not None
         while True:

@@ -81,7 +81,7 @@ class Dimension:
 
     def is_lost(self, store: TableStore) -> bool:
         """Whether rows that are not in memory belong to an expired snapshot, so their files may be deleted."""
-        self._measure()
+        self._measure_and_evict()
         if self._scan is None or all(p.size is not None and p.frame is not None for p in self._parts.values()):
             return False
         snapshot = self._scan.plan.snapshot
@@ -97,14 +97,14 @@ class Dimension:
         from paimon_nb.spark.scan.table_scan import to_dataframe
 
         assert self._scan is not None
-        self._measure()
+        self._measure_and_evict()
         needed: Collection[int] = self._parts
         if not self.whole and (requested := keys()) is not None:
-            needed = self._holding(requested)
+            needed = self._parts_with_keys(requested)
         now = next(self._clock)
         for number in needed:
             self._parts[number].used = now
-        frames = [self._rows(spark, self._parts[n]) for n in sorted(needed)]
+        frames = [self._cached_rows(spark, self._parts[n]) for n in sorted(needed)]
         if not frames:
             return to_dataframe(spark, _restricted_to(self._scan, []))
         return reduce(lambda a, b: a.union(b), frames)
@@ -114,7 +114,7 @@ class Dimension:
         while self._parts:
             self._evict(self._parts.popitem()[1])
 
-    def _rows(self, spark: SparkSession, part: _Part) -> DataFrame:
+    def _cached_rows(self, spark: SparkSession, part: _Part) -> DataFrame:
         from paimon_nb.spark.scan.table_scan import to_dataframe
 
         if part.frame is not None:
@@ -142,7 +142,7 @@ class Dimension:
             self._evict(candidate)
         return True
 
-    def _measure(self) -> None:
+    def _measure_and_evict(self) -> None:
         """Measure cached parts; evict least recently used ones beyond the limit."""
         for part in self._parts.values():
             if part.frame is not None and part.size is None:
@@ -162,7 +162,7 @@ class Dimension:
             part.frame.unpersist()
             part.frame = None
 
-    def _holding(self, keys: pa.Table) -> set[int]:
+    def _parts_with_keys(self, keys: pa.Table) -> set[int]:
         """The parts with the buckets of these keys."""
         assert self._scan is not None
         buckets = BucketFilter(self._scan.store, keys.combine_chunks())

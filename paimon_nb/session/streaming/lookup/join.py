@@ -50,7 +50,7 @@ class Lookups:
         self._dimensions: dict[_Key, _CachedTable] = {}
         self._refreshed: set[_Key] = set()
         self._stopped = threading.Event()
-        _check(query, text)
+        _check_lookup_query(query, text)
         for ref in query.tables:
             if ref.lookup and (table := _cacheable_table(session, ref)) is not None:
                 Refresh.of(table.options)
@@ -78,11 +78,11 @@ class Lookups:
                 stream_side = _StreamSide(
                     session, find_join(sql, view), {k: params[k] for k in query.parameters} or None
                 )
-                frame = self._rows(session, ref, text, stream_side)
+                frame = self._lookup_rows(session, ref, text, stream_side)
                 if frame is None:  # the name belongs to Spark
                     del references[ref.span]
                     continue
-                frame = self._with_retries(frame, retry_hints.get(ref.span), stream_side, lambda r=ref, a=stream_side: self._rows(session, r, text, a, refresh=True))  # type: ignore[misc]  # fmt: skip
+                frame = self._with_retries(frame, retry_hints.get(ref.span), stream_side, lambda r=ref, a=stream_side: self._lookup_rows(session, r, text, a, refresh=True))  # type: ignore[misc]  # fmt: skip
                 frame.createOrReplaceTempView(view)
                 made.append(view)
             yield references
@@ -113,7 +113,7 @@ class Lookups:
             frame = again() or frame
         return frame
 
-    def _rows(
+    def _lookup_rows(
         self, session: Session, ref: TableRef, text: str, stream_side: _StreamSide, *, refresh: bool = False
     ) -> DataFrame | None:
         """The table's rows that the stream's rows can match. None: the name belongs to Spark."""
@@ -278,7 +278,7 @@ def tables_with_retry(session: Session, query: Query, text: str) -> list[Table]:
     return found
 
 
-def _check(query: Query, text: str) -> None:
+def _check_lookup_query(query: Query, text: str) -> None:
     from paimon_nb.sql import render
 
     hints = retries(text, query.span, query.tables)

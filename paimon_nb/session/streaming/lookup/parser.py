@@ -49,20 +49,20 @@ def find_join(sql: str, view: str) -> LookupJoin | None:
     if len(views) != 1 or any(t.token_type in (TokenType.WITH, TokenType.LATERAL) for t in tokens):
         return None
     at = views[0]
-    start = _left(tokens, at)
-    end, alias = _alias(tokens, at)
+    start = _left_side(tokens, at)
+    end, alias = _alias_after(tokens, at)
     if start is None or alias is None or end >= len(tokens) or tokens[end].token_type is not TokenType.ON:
         return None
     low, high = start
     condition = sql[tokens[end].end + 1 : _end_of_condition(tokens, end, len(sql))]
-    pairs = _equalities(condition, alias)
+    pairs = _key_equalities(condition, alias)
     if pairs is None:
         return None
     left = sql[tokens[low].start : tokens[high].start]
     return LookupJoin(left, alias, *pairs)
 
 
-def _left(tokens: Sequence[Any], at: int) -> tuple[int, int] | None:
+def _left_side(tokens: Sequence[Any], at: int) -> tuple[int, int] | None:
     """Token indexes of a join's FROM and of its first word; only inner and left joins."""
     from sqlglot import TokenType
 
@@ -86,7 +86,7 @@ def _left(tokens: Sequence[Any], at: int) -> tuple[int, int] | None:
     return None
 
 
-def _alias(tokens: Sequence[Any], at: int) -> tuple[int, str | None]:
+def _alias_after(tokens: Sequence[Any], at: int) -> tuple[int, str | None]:
     """The token index after a table's alias, and the alias."""
     from sqlglot import TokenType
 
@@ -96,24 +96,26 @@ def _alias(tokens: Sequence[Any], at: int) -> tuple[int, str | None]:
     return (i + 1, tokens[i].text) if i < len(tokens) else (i, None)
 
 
-def _end_of_condition(tokens: Sequence[Any], on: int, length: int) -> int:
+def _end_of_condition(tokens: Sequence[Any], on_index: int, length: int) -> int:
     from sqlglot import TokenType
 
-    ends = {
+    end_types = {
         TokenType.JOIN, TokenType.LEFT, TokenType.RIGHT, TokenType.INNER, TokenType.FULL, TokenType.CROSS, TokenType.WHERE,
         TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.HAVING, TokenType.LIMIT, TokenType.UNION, TokenType.INTERSECT,
         TokenType.EXCEPT, TokenType.SEMICOLON, TokenType.WINDOW, TokenType.COMMA, TokenType.NATURAL,
     }  # fmt: skip
     depth = 0
-    for token in tokens[on + 1 :]:
+    for token in tokens[on_index + 1 :]:
         kind = token.token_type
-        if not depth and (kind in ends or kind is TokenType.R_PAREN):
+        if not depth and (kind in end_types or kind is TokenType.R_PAREN):
             return int(token.start)
         depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
     return length
 
 
-def _equalities(condition: str, alias: str) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]] | None:
+def _key_equalities(
+    condition: str, alias: str
+) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]] | None:
     """The conjuncts that compare a column of the lookup table with a column of the left side, or with a literal."""
     import sqlglot
     from sqlglot import exp
@@ -172,12 +174,12 @@ def retries(text: str, span: Span, tables: Sequence[TableRef]) -> Mapping[Span, 
     found: dict[Span, Retry] = {}
     for token in tokens(text):
         if token.kind == "hint" and span.start <= token.start < span.stop and "LOOKUP" in token.text.upper():
-            for options in _hints(text, token):
+            for options in _hint_options(text, token):
                 found.update(_of_hint(options, tables))
     return found
 
 
-def _hints(text: str, token: Any) -> Iterator[dict[str, str]]:
+def _hint_options(text: str, token: Any) -> Iterator[dict[str, str]]:
     from paimon_nb.sql.cursor import Cursor
     from paimon_nb.sql.lexer import tokens
 
@@ -218,10 +220,10 @@ def _of_hint(options: Mapping[str, str], tables: Sequence[TableRef]) -> dict[Spa
         raise BadOptionValue(
             f"'max-attempts' cannot be {max_attempts!r}", hint="use a number of at least 1", option="max-attempts"
         )
-    return {t.span: Retry(_milliseconds(options["fixed-delay"]) / 1000, int(max_attempts)) for t in matching}
+    return {t.span: Retry(_delay_ms(options["fixed-delay"]) / 1000, int(max_attempts)) for t in matching}
 
 
-def _milliseconds(delay: str) -> int:
+def _delay_ms(delay: str) -> int:
     try:
         return int(parse_duration_ms(delay))
     except ValueError as error:

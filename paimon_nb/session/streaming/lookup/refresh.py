@@ -39,7 +39,7 @@ class Refresh:
         return cls(
             interval,
             options.get(partitions) if options.has(partitions) else None,
-            _periods(options.get(LOOKUP_REFRESH_TIME_PERIODS_BLACKLIST)),
+            _blocked_periods(options.get(LOOKUP_REFRESH_TIME_PERIODS_BLACKLIST)),
         )
 
     def is_closed(self, now_ms: int) -> bool:
@@ -54,26 +54,26 @@ class Refresh:
         return self.partitions_ms is None or now_ms - last_ms > self.partitions_ms
 
 
-def _periods(text: str | None) -> tuple[tuple[int, int], ...]:
+def _blocked_periods(text: str | None) -> tuple[tuple[int, int], ...]:
     """'2024-01-31 08:00->2024-01-31 20:00,...' in this machine's time zone."""
     periods = []
     for period in filter(None, (p.strip() for p in (text or "").split(","))):
         first, arrow, last = period.partition("->")
         try:
-            span = _millis(first), _millis(last)
+            span = _epoch_ms(first), _epoch_ms(last)
         except ValueError:
-            raise _wrong(text, f"{period!r} is not a period START->END") from None
+            raise _bad_value(text, f"{period!r} is not a period START->END") from None
         if not arrow or span[0] > span[1]:
-            raise _wrong(text, f"{period!r} ends before it begins")
+            raise _bad_value(text, f"{period!r} ends before it begins")
         periods.append(span)
     return tuple(periods)
 
 
-def _millis(text: str) -> int:
+def _epoch_ms(text: str) -> int:
     return int(datetime.strptime(text.strip(), "%Y-%m-%d %H:%M").timestamp() * 1000)
 
 
-def _wrong(value: str | None, why: str) -> BadOptionValue:
+def _bad_value(value: str | None, why: str) -> BadOptionValue:
     key = LOOKUP_REFRESH_TIME_PERIODS_BLACKLIST.key
     return BadOptionValue(
         f"option {key!r}: {why}", hint="'2024-01-31 08:00->2024-01-31 20:00,...'", option=key, value=value
