@@ -89,7 +89,7 @@ class Blocks:
             shift += 7
             if byte < 0x80:
                 return (number >> 1) ^ -(number & 1)
-        raise ValueError("a number in it never ends")
+        raise ValueError("an unterminated variable-length integer")
 
 
 class BlockSink:

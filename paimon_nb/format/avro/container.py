@@ -151,7 +151,7 @@ class _Reader:
             if byte < 0x80:
                 return (number >> 1) ^ -(number & 1)
             if shift > 63:
-                raise CorruptFile(self.path, "a number in it never ends")
+                raise CorruptFile(self.path, "an unterminated variable-length integer")
 
     def meta(self) -> dict[str, bytes]:
         out: dict[str, bytes] = {}

@@ -18,7 +18,7 @@ class Struct:
     fields: list[list[Any]]
 
     def get(self, field_id: int) -> Any:
-        """A field's value; None when it is not there."""
+        """Value of a field; None if it is missing."""
         return next((value for fid, _, value in self.fields if fid == field_id), None)
 
     def list(self, field_id: int) -> list[Struct]:

@@ -83,10 +83,10 @@ class SnapshotDirectory:
             snapshot = self._parsed(self.fs.read(path), path)
         except MissingFile:
             ids = self.ids()
-            there = f"there are {self.kind}s {ids[0]} to {ids[-1]}" if ids else f"the table has no {self.kind}"
+            available = f"available: {self.kind}s {ids[0]} to {ids[-1]}" if ids else f"the table has no {self.kind}"
             raise SnapshotNotFound(
-                f"{self.kind} {snapshot_id} is not there",
-                hint=there + "; tag a snapshot to keep it",
+                f"{self.kind} {snapshot_id} does not exist",
+                hint=available + "; create a tag to keep a snapshot",
                 wanted=snapshot_id,
             ) from None
         self._read[snapshot_id] = snapshot

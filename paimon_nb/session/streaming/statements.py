@@ -280,7 +280,7 @@ def _aligned_with_connector(frame: DataFrame, target: CreateTable) -> DataFrame:
     names = [c for c in frame.columns if c not in kinds]
     if len(names) != len(fields):
         raise SchemaMismatch(
-            f"{target.name[-1]} takes {len(fields)} columns, the source gives {len(names)}",
+            f"INSERT has {len(names)} columns but {target.name[-1]} needs {len(fields)}",
             hint=f"columns: {', '.join(f.name for f in fields)}",
         )
     plain = frame.select(*[F.col(quote(c)) for c in names], *kinds).toDF(

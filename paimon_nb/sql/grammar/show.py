@@ -39,7 +39,7 @@ def show(cursor: Cursor, span: Span) -> Statement:
         cursor.take_one("USER", "SYSTEM", "ALL", "FULL")
         word = cursor.take_one(*_LISTS)
         if word is None:
-            cursor.fail("SHOW what?", expected=[*_LISTS, "CREATE", "CURRENT"])
+            cursor.fail("SHOW needs an object such as TABLES", expected=[*_LISTS, "CREATE", "CURRENT"])
         what = word.lower()
     name = ()
     if cursor.take_one("IN", "FROM") or what in ("partitions", "tags", "branches", "tblproperties"):
