@@ -30,7 +30,7 @@ SYSTEM = {
     "branches": "SELECT branch_name FROM `{t}$branches`",
     "consumers": "SELECT * FROM `{t}$consumers`",
     "statistics": "SELECT snapshot_id, schema_id, mergedRecordCount FROM `{t}$statistics`",
-    "aggregation_fields": "SELECT * FROM `{t}$aggregation_fields`",
+    "aggregation_fields": "SELECT field_name, field_type, `comment` FROM `{t}$aggregation_fields`",
     "table_indexes": "SELECT `partition`, bucket, index_type, row_count FROM `{t}$table_indexes`",
     "row_tracking": "SELECT * FROM `{t}$row_tracking`",
 }  # fmt: skip
@@ -47,7 +47,7 @@ SETTINGS = (
     ("tag.automatic-creation", "process-time"), ("consumer.expiration-time", "1 h"), ("bucket-key", "k0"), ("primary-key", "k0"),
     ("deletion-vectors.enabled", "true"), ("fields.c0.aggregate-function", "max"), ("fields.c1.ignore-retract", "true"),
     ("scan.fallback-branch", "b1"), ("dynamic-partition-overwrite", "false"), ("rowkind.field", "c0"), ("my.own.key", "1"),
-    ("write-buffer-size", "some"), ("file.format", "txt"), ("type", "paimon"), ("full-compaction.delta-commits", "1"),
+    ("write-buffer-size", "some"), ("file.format", "txt"), ("full-compaction.delta-commits", "1"),
     ("commit.force-compact", "true"), ("local-merge-buffer-size", "1 mb"), ("changelog-producer.row-deduplicate", "true"),
     ("sequence.snapshot-ordering", "true"), ("metastore.partitioned-table", "true"), ("partition", "c0"), ("auto-create", "true"),
 )  # fmt: skip
@@ -408,7 +408,6 @@ class Session:
                 f"CALL sys.trigger_tag_automatic_creation('{name}')",
                 f"CALL sys.repair('{name}')",
                 f"ANALYZE TABLE {t.name} COMPUTE STATISTICS",
-                f"ANALYZE TABLE {t.name} COMPUTE STATISTICS FOR ALL COLUMNS",
                 f"CALL sys.no_such('{name}')",
                 f"CALL sys.create_tag('{name}')",
             ]
