@@ -138,3 +138,17 @@ def test_a_hint_changes_no_option_that_files_depend_on(flink, name, option):
     with pytest.raises(FixedOption, match="cannot be changed for one statement"):
         flink.run(f"SELECT * FROM `{name}` /*+ OPTIONS({option}) */")
     assert flink.table("t", bucket="2").to_arrow().num_rows == 1
+
+
+@pytest.mark.parametrize("write_only", ["true", "false"])
+def test_postponed_rows_of_a_write_only_table_with_vectors_are_compacted(flink, write_only):
+    """They once stayed in level 0, which a table with deletion vectors does not read."""
+    flink.run(f"""
+        CREATE TABLE t (k INT PRIMARY KEY NOT ENFORCED, v STRING)
+        WITH ('bucket' = '-2', 'write-only' = '{write_only}', 'deletion-vectors.enabled' = 'true');
+        INSERT INTO t VALUES (1, 'a'), (2, 'b');
+        INSERT INTO t VALUES (1, 'c');
+        CALL sys.compact('t')
+    """)
+    assert sorted(flink.table("t").to_arrow().column("v").to_pylist()) == ["b", "c"]
+    assert flink.table("t").files().column("level").to_pylist() == [5]

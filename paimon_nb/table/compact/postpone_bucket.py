@@ -29,7 +29,9 @@ def compact_postponed(
     )
     if total is None:
         total = needed_buckets(store, sum(f.row_count for f in files), sum(f.file_size for f in files))
-    with TableWrite(store.with_buckets(total)) as write:
+    # As every compaction, also of a write-only table: deletion vectors hide rows that stay in level 0.
+    target = store.with_buckets(total).copy({opt.WRITE_ONLY.key: "false"})
+    with TableWrite(target) as write:
         write_routed(store, write, partition, files, total)
         messages = write.prepare_commit()
     removal = CommitMessage(
