@@ -107,9 +107,7 @@ def _space_bars(states: Sequence[Sample], xs: Sequence[float], step: float, top:
             )
     latest = states[-1]
     share = "" if latest.space is None else f" · {latest.space * 100:.0f} %"
-    return out + _side_text(
-        top, bytes_text(latest.size) + share, f"dark = largest (oldest) run: {bytes_text(latest.oldest)}"
-    )
+    return out + _side_text(top, bytes_text(latest.size) + share, f"dark = oldest run: {bytes_text(latest.oldest)}")
 
 
 def _commit_dots(states: Sequence[Sample], xs: Sequence[float], step: float, y: float) -> list[str]:

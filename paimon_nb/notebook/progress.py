@@ -56,9 +56,9 @@ def spark_start_notice(*, show: bool) -> Iterator[None]:
 def _watch_start(done: threading.Event, line: _Line) -> None:
     began: float | None = None
     while not done.wait(0.1):
-        # Looked up, not imported: a cell that needs no Spark does not load its modules.
-        session = sys.modules.get("paimon_nb.spark.runtime.session")
-        if session is None or not session.is_starting():
+        # Looked up, not imported: a cell that needs no Spark does not load its modules. It may be half imported by the cell.
+        is_starting = getattr(sys.modules.get("paimon_nb.spark.runtime.session"), "is_starting", None)
+        if is_starting is None or not is_starting():
             if began is not None:
                 line.update("Spark is ready; running the statement ...")
                 return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -82,6 +84,22 @@ def test_an_older_list_shows_the_end_of_its_jobs(shell: Shell) -> None:
 def test_the_doctor_checks_the_connected_warehouse(shell: Shell, tmp_path: Path) -> None:
     shell.value(f"%paimon connect {tmp_path}/elsewhere")
     assert f"{tmp_path}/elsewhere is writable" in shell.printed("%paimon doctor")
+
+
+HALF_IMPORTED = """
+import sys, threading, types
+from paimon_nb.notebook import progress
+
+sys.modules["paimon_nb.spark.runtime.session"] = types.ModuleType("paimon_nb.spark.runtime.session")  # as while it is imported
+progress.has_front_end = lambda: True
+with progress.spark_start_notice(show=True):
+    threading.Event().wait(0.35)
+"""
+
+
+def test_a_cell_that_imports_spark_modules_shows_no_traceback_of_the_notice() -> None:
+    done = subprocess.run([sys.executable, "-c", HALF_IMPORTED], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")
 
 
 @pytest.mark.spark
