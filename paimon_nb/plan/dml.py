@@ -43,6 +43,8 @@ class RowChange(Statement):
     edits: tuple[tuple[Span, str], ...] = ()
     """Replacements that turn Flink text into Spark text, as in `Query`."""
     parameters: tuple[str, ...] = ()
+    flink_edits: tuple[tuple[Span, str], ...] = field(default=(), kw_only=True)
+    """Replacements for Flink's semantics where the dialects conflict, as in `Query`."""
 
 
 Assignment = tuple[tuple[str, ...], Span]

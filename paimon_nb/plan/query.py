@@ -53,6 +53,8 @@ class TableRef:
     """Columns that the query may need; None: all."""
     metadata_columns: tuple[str, ...] = ()
     """The metadata columns that the query uses."""
+    has_own_schema: bool = False
+    """Whether a stream of the table has the schema of the time from which it starts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from paimon_nb.procedures.expire import (
     EXPIRE_SNAPSHOTS,
     REMOVE_ORPHAN_FILES,
 )
+from paimon_nb.procedures.flink_results import as_flink
 from paimon_nb.procedures.index import REWRITE_FILE_INDEX
 from paimon_nb.procedures.maintenance import (
     ALTER_COLUMN_DEFAULT_VALUE,
@@ -128,10 +129,16 @@ def describe_procedure(name: str) -> dict[str, list[str]]:
     return dict(zip(("name", "kind", "needed", "meaning"), map(list, zip(*rows, strict=True)), strict=True))
 
 
-def call_procedure(context: Context, call: Call) -> pa.Table:
-    """Run a CALL. Raises: see `find_procedure`, `Procedure.bind`, and the procedure."""
+def call_procedure(context: Context, call: Call, *, flink: bool = False) -> pa.Table:
+    """Run a CALL. Raises: see `find_procedure`, `Procedure.bind`, and the procedure.
+
+    Args:
+        flink: return the rows that Flink returns, not Spark's.
+    """
     procedure = find_procedure(call.procedure)
-    return procedure.run(context, **procedure.bind(call.positional, call.named))
+    arguments = procedure.bind(call.positional, call.named)
+    rows = procedure.run(context, **arguments)
+    return as_flink(procedure.name, rows, arguments) if flink else rows
 
 
 __all__ = [

@@ -81,7 +81,8 @@ def _replace_tag(context: Context, table: str, tag: str, snapshot: int | None, t
 
 
 def _expire_tags(context: Context, table: str, older_than: int | None) -> pa.Table:
-    return pa.table({"expired_tags": pa.array(expire_tags(context.table(table).store, older_than), pa.string())})
+    expired = expire_tags(context.table(table).store, older_than)
+    return pa.table({"expired_tags": pa.array(expired or ["No expired tags."], pa.string())})
 
 
 def _create_due_tags(context: Context, table: str) -> pa.Table:

@@ -41,6 +41,7 @@ from paimon_nb.plan import (
     Update,
     Use,
 )
+from paimon_nb.session.core.default_catalog import CATALOG, without_default_catalog
 from paimon_nb.session.core.result import Result, of_frame, of_rows, summary
 from paimon_nb.session.core.session import Session
 from paimon_nb.session.core.statement_context import StatementContext
@@ -52,8 +53,9 @@ from paimon_nb.sql import parse
 
 
 def _run_query_statement(context: StatementContext, statement: Query) -> Result:
-    from paimon_nb.session.streaming.planner import wants_stream
+    from paimon_nb.session.streaming.planner import wants_stream, with_time_travel_as_start
 
+    statement = with_time_travel_as_start(context.session, statement)
     if wants_stream(context.session, statement, context.text):
         from paimon_nb.session.streaming.statements import select
 
@@ -151,6 +153,8 @@ def run_statement(session: Session, statement: Statement, text: str, params: Map
     Raises:
         PaimonError: the facts `sql`, `start` and `stop` locate the error in the text.
     """
+    if CATALOG in text:
+        statement = without_default_catalog(session, statement)
     try:
         return HANDLERS[type(statement)](StatementContext(session, text, params), statement)
     except PaimonError as error:

@@ -192,7 +192,9 @@ class SparkResolver(Resolver):
 
         table_options = {_ALIASES.get(k, k): str(v) for k, v in options.items()}
         if isinstance(target, str):
-            return stream_frame(self.session.spark, self._open_path(target), options=table_options)
+            return stream_frame(
+                self.session.spark, self._open_path(target), options=table_options, includes_latest=True
+            )
         return stream_of(self.session, TableRef(target, Span(0, 0), options=table_options), ".".join(target))
 
     def sink(

@@ -137,6 +137,11 @@ class TableStore:
                     hint="ALTER TABLE ... SET changes it, where that is possible", option=key,
                 )  # fmt: skip
 
+    def without_options(self, keys: Collection[str]) -> TableStore:
+        """The same table without these options, stored and dynamic, in memory only."""
+        schema = replace(self.schema, options={k: v for k, v in self.schema.options.items() if k not in keys})
+        return replace(self, schema=schema, dynamic={k: v for k, v in self.dynamic.items() if k not in keys})
+
     def without_fallback(self) -> TableStore:
         """The same table without its fallback branch."""
         return self.copy({opt.SCAN_FALLBACK_BRANCH.key: ""})

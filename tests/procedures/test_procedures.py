@@ -62,8 +62,8 @@ def _remember(monkeypatch: pytest.MonkeyPatch) -> None:
 
     real = room.call_procedure
 
-    def noted(context: Any, call: Any) -> Any:
-        out = real(context, call)
+    def noted(context: Any, call: Any, *, flink: bool = False) -> Any:
+        out = real(context, call, flink=flink)
         CALLED.add(call.procedure.lower())
         return out
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import paimon_nb
-from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.errors import TableNotFound, UnsupportedOperation
 
 
 def catalog(path: Path, options: str) -> paimon_nb.Workbench:
@@ -36,3 +36,23 @@ def test_it_may_be_closed_to_tables(tmp_path: Path) -> None:
     wb.run("CREATE DATABASE d")
     wb.run("CREATE TABLE d.t (k INT)")
     assert [p.parent.name for p in (tmp_path / "c").rglob("schema")] == ["t"]
+
+
+@pytest.mark.spark
+def test_flinks_default_catalog_holds_connector_tables_and_views(swb):
+    """`default_catalog.default_database` is always there in Flink; tables of connectors are made in it."""
+    source = "default_catalog.default_database.source"
+    swb.run(f"""
+        CREATE TABLE `default_catalog`.`default_database`.`source` (id INT) WITH (
+            'connector' = 'datagen', 'fields.id.kind' = 'sequence', 'fields.id.start' = '1', 'fields.id.end' = '3'
+        );
+        CREATE TEMPORARY VIEW default_catalog.default_database.doubled AS SELECT id * 2 AS d FROM {source};
+        CREATE TABLE t (id INT, d INT);
+        INSERT INTO t SELECT s.id, v.d FROM {source} AS s JOIN default_catalog.default_database.doubled AS v ON v.d = s.id * 2
+    """)
+    assert sorted(map(tuple, swb.sql("SELECT * FROM t").collect())) == [(1, 2), (2, 4), (3, 6)]
+    assert sorted(r[0] for r in swb.sql(f"SELECT source.id FROM {source}").collect()) == [1, 2, 3]
+    assert [r["col_name"] for r in swb.run(f"DESC {source}").arrow.to_pylist()] == ["id"]
+    swb.run(f"DROP TABLE {source}")
+    with pytest.raises(TableNotFound):
+        swb.sql(f"SELECT * FROM {source}")

@@ -41,7 +41,7 @@ def test_division(flink, expression, value, kind):
 
 
 def test_decimals_and_places(flink):
-    assert str(flink.sql("SELECT c / 2 FROM t").first()[0]) == "3.500000"
+    assert str(flink.sql("SELECT c / 2 FROM t").first()[0]) == "3.5000000000000"
     assert (
         flink.sql(
             "SELECT count(*) FROM t JOIN (SELECT b / 2 AS h FROM t WHERE b / 2 = 3) u ON t.b / 2 = u.h WHERE i / 2 > :low",
@@ -56,3 +56,67 @@ def test_spark_until_then(swb):
     assert swb.sql("SELECT 7 / 2").first()[0] == 3.5
     swb.run("SET 'execution.runtime-mode' = 'streaming'; RESET 'execution.runtime-mode'")
     assert swb.sql("SELECT 7 / 2").first()[0] == 3.5
+
+
+INF, NAN = float("inf"), float("nan")
+
+
+@pytest.mark.parametrize(
+    ("expression", "value", "kind"),
+    [
+        ("d / z", INF, "double"),
+        ("-d / z", -INF, "double"),
+        ("z / z", NAN, "double"),
+        ("d / (-z * 1)", -INF, "double"),
+        ("d / 0", INF, "double"),
+        ("i / z", INF, "double"),
+        ("c / z", INF, "double"),
+        ("d / c * 0", 0.0, "double"),
+        ("d / (d / (z / d))", 0.0, "double"),
+        ("n / z", None, "double"),
+        ("d / n", None, "double"),
+        ("1e0 / 0", INF, "double"),
+        ("CAST(-1 AS DOUBLE) / CAST(0 AS DOUBLE)", -INF, "double"),
+        ("sum(d) / sum(z)", INF, "double"),
+        ("CASE WHEN z <> 0 THEN d / z ELSE 5 END", 5.0, "double"),
+        ("f / 0", INF, "float"),
+        ("f / d", 1.0142857, "float"),
+        ("d / f", 0.985915486089674, "double"),
+        ("f / c", 1.014285700661795, "double"),
+        ("i / f", 0.98591554, "float"),
+        ("sum(f)", 7.1, "float"),
+        ("avg(f)", 7.1, "float"),
+        ("c / 3", "2.3333333333333", "decimal(16,13)"),
+        ("LN(z)", -INF, "double"),
+        ("LOG10(-d)", NAN, "double"),
+    ],
+)
+def test_floating_point_division(swb, expression, value, kind):
+    swb.run("""
+        SET 'execution.runtime-mode' = 'batch';
+        CREATE TABLE t (i INT, f FLOAT, d DOUBLE, z DOUBLE, n DOUBLE, c DECIMAL(5, 2));
+        INSERT INTO t VALUES (7, CAST(7.1 AS FLOAT), 7.0, 0.0, NULL, 7.00)
+    """)
+    frame = swb.sql(f"SELECT {expression} AS x FROM t GROUP BY i, f, d, z, n, c")
+    found = frame.first()[0]
+    assert dict(frame.dtypes)["x"] == kind
+    assert found is None if value is None else str(found) == value if isinstance(value, str) else found == pytest.approx(value, nan_ok=True)  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", ["i / 0", "1 / 0", "i / z", "c / z", "c / 0", "1.0 / 0", "MOD(i, z)"])
+def test_exact_numbers_have_no_quotient_by_zero(swb, expression):
+    swb.run("SET 'execution.runtime-mode' = 'batch'; CREATE TABLE t (i INT, z INT, c DECIMAL(5, 2))")
+    swb.run("INSERT INTO t VALUES (7, 0, 7)")
+    with pytest.raises(Exception, match=r"(?i)by.zero"):
+        swb.sql(f"SELECT {expression} FROM t").collect()
+
+
+def test_a_quotient_by_zero_in_where_and_insert(swb):
+    swb.run("SET 'execution.runtime-mode' = 'batch'; CREATE TABLE t (d DOUBLE, z DOUBLE)")
+    swb.run("INSERT INTO t SELECT 1e0 / 0, 0.0; INSERT INTO t VALUES (2.0, 1.0)")
+    assert swb.sql("SELECT d / z FROM t WHERE d / z > 5 ORDER BY d / z").collect() == [(INF,)]
+
+
+def test_division_by_zero_in_sparks_dialect(swb):
+    with pytest.raises(Exception, match="DIVIDE_BY_ZERO"):
+        swb.sql("SELECT CAST(1 AS DOUBLE) / 0").collect()

@@ -110,6 +110,13 @@ def test_a_job_that_goes_on_knows_what_it_sent(swb, tmp_path):
     follows(swb, grouped, "agg", [("SHOW TABLES", [(1, 7), (8, 1)])])
     with pytest.raises(UnsupportedOperation, match="cannot resume"):
         swb.sql(grouped)
+    changing = "INSERT INTO agg SELECT b + 10, COUNT(*) FROM inp GROUP BY b"
+    swb.run("SET 'pipeline.name' = 'changing'")
+    follows(swb, changing, "agg", [("SHOW TABLES", [(1, 7), (8, 1), (12, 1), (15, 1)])])
+    with pytest.raises(UnsupportedOperation, match="cannot resume"):
+        swb.sql(changing)
+    swb.run("RESET 'execution.checkpointing.dir'")  # a job without a checkpoint begins anew, as in Flink
+    follows(swb, changing, "agg", [("SHOW TABLES", [(1, 7), (8, 1), (12, 2), (15, 2)])])
 
 
 @pytest.mark.spark

@@ -22,8 +22,10 @@ ROW_ID_FIELD = DataField(2147483642, ROW_ID, Atomic("BIGINT"))
 TRACKING_FIELDS = (ROW_ID_FIELD, replace(SEQUENCE_FIELD, type=Atomic("BIGINT")))
 """What a rewritten file of a table that tracks its rows holds beside the table's columns."""
 
-FORMATS = ("parquet", "orc", "avro")
-_KNOWN_ELSEWHERE = ("csv", "json", "text", "lance", "blob", "vortex", "mosaic")
+FORMATS = ("parquet", "orc", "avro", "json")
+_KNOWN_ELSEWHERE = ("csv", "text", "lance", "blob", "vortex", "mosaic")
+TEXT_EXTENSIONS = {"none": "", "gzip": "gz", "zstd": "zst", "bzip2": "bz2", "deflate": "deflate"}
+"""Codec in Paimon's words -> the last extension of a JSON file, which is compressed as a whole."""
 _CODEC_EXTENSIONS = frozenset(
     ["zst", "zstd", "gz", "gzip", "lz4", "snappy", "bz2", "deflate", "lzo", "br", "zlib", "none"]
 )
@@ -86,6 +88,9 @@ def file_layout(options: TableOptions, level: int, *, changelog: bool = False) -
         raise UnsupportedFormat(
             f"file.format {name!r} cannot be written here", hint=f"use one of {', '.join(FORMATS)}", feature=name
         )
+    if name == "json":
+        extension = TEXT_EXTENSIONS.get(codec, codec)
+        return FileLayout(name, codec, f"{name}.{extension}" if extension else name)
     with_codec = options.get(opt.FILE_SUFFIX_INCLUDE_COMPRESSION)
     return FileLayout(name, codec, f"{codec}.{name}" if with_codec else name)
 

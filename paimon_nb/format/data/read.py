@@ -12,6 +12,7 @@ from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.base.registry import Registry
 from paimon_nb.format.data.avro import AvroReader
 from paimon_nb.format.data.file_schema import format_of
+from paimon_nb.format.data.json_files import JsonReader
 from paimon_nb.format.data.orc import OrcReader
 from paimon_nb.format.data.parquet import ParquetReader
 from paimon_nb.format.data.parquet_page_index import find_rows, has_rows
@@ -52,7 +53,7 @@ class Reader(Protocol):
 
 
 READERS: Registry[Callable[[FileIO, str, Sequence[DataField], TableOptions | None], Reader]] = Registry(
-    "file format", {"parquet": ParquetReader, "orc": OrcReader, "avro": AvroReader}
+    "file format", {"parquet": ParquetReader, "orc": OrcReader, "avro": AvroReader, "json": JsonReader}
 )
 
 

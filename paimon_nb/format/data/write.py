@@ -12,6 +12,7 @@ from paimon_nb.base.errors import NullNotAllowed
 from paimon_nb.base.registry import Registry
 from paimon_nb.format.data.avro import AvroWriter
 from paimon_nb.format.data.file_schema import file_compression, format_of
+from paimon_nb.format.data.json_files import JsonWriter
 from paimon_nb.format.data.orc_writer import OrcWriter
 from paimon_nb.format.data.parquet_writer import ParquetWriter
 from paimon_nb.format.types import DataField
@@ -31,7 +32,7 @@ class _FormatWriter(Protocol):
 
 
 WRITERS: Registry[Callable[[Any, Sequence[DataField], TableOptions, str], _FormatWriter]] = Registry(
-    "file format", {"parquet": ParquetWriter, "orc": OrcWriter, "avro": AvroWriter}
+    "file format", {"parquet": ParquetWriter, "orc": OrcWriter, "avro": AvroWriter, "json": JsonWriter}
 )
 
 

@@ -70,6 +70,8 @@ def stats_modes(
     """
     table_mode = _file_mode(options, level, changelog)
     keep = options.get(opt.METADATA_STATS_KEEP_FIRST_N_COLUMNS)
+    if file_format == "json":
+        return ["none"] * len(fields)
     avro = file_format == "avro"
     stored = leading_columns if avro else 0
     modes = []
@@ -94,6 +96,8 @@ def key_modes(
     file_format: str = "parquet",
 ) -> list[str]:
     """The mode of each `_KEY_` column's statistics. Key statistics are never dense."""
+    if file_format == "json":
+        return ["none"] * len(key_fields)
     if file_format != "avro":
         return [KEY_MODE] * len(key_fields)
     keep, table_mode = options.get(opt.METADATA_STATS_KEEP_FIRST_N_COLUMNS), _file_mode(options, level, changelog)

@@ -55,12 +55,13 @@ class TypeSyntaxError(FormatError):
     """The text is no type. Facts: `text`, `start` (offset of the offending token)."""
 
 
-def parse_type(text: str, next_id: Callable[[], int] | None = None) -> DataType:
+def parse_type(text: str, next_id: Callable[[], int] | None = None, *, varying_length: int = MAX_LENGTH) -> DataType:
     """Parse a type from SQL text such as `DECIMAL(10, 2) NOT NULL` or `ROW<a INT, b MAP<STRING, INT>>`.
 
     Args:
-        text: Paimon, Flink or Spark spelling.
+        text: Paimon, Flink or Spark spelling. VARCHAR and VARBINARY without a length are STRING and BYTES, as in Flink SQL.
         next_id: gives ids to nested ROW fields, in Java's order (each field's type before the field); without it ids count from 0.
+        varying_length: the length of VARCHAR and VARBINARY without one; it is 1 in a schema file.
 
     Raises:
         TypeSyntaxError: not a type. UnsupportedFormat: a newer Paimon type.
@@ -68,7 +69,7 @@ def parse_type(text: str, next_id: Callable[[], int] | None = None) -> DataType:
     if next_id is None:
         counter = iter(range(1 << 30))
         next_id = counter.__next__
-    parser = _Parser(text, next_id)
+    parser = _Parser(text, next_id, varying_length)
     parsed = parser.type()
     parser.end()
     return parsed
@@ -102,7 +103,7 @@ def parse_type_json(node: Any, where: str = "type") -> DataType:
 def _parse_or_keep(text: str) -> DataType:
     """The type; one that a newer Paimon may have is kept as it is."""
     try:
-        return parse_type(text)
+        return parse_type(text, varying_length=1)
     except FormatError:
         family = _FAMILY.match(text)
         if family is None or family[0] in _KNOWN:
@@ -130,8 +131,8 @@ def parse_field_json(node: Any, where: str = "field") -> DataField:
 class _Parser:
     """Recursive descent over the tokens of one type."""
 
-    def __init__(self, text: str, next_id: Callable[[], int]) -> None:
-        self.text, self.next_id = text, next_id
+    def __init__(self, text: str, next_id: Callable[[], int], varying_length: int) -> None:
+        self.text, self.next_id, self.varying_length = text, next_id, varying_length
         self.tokens: list[tuple[str, int]] = []
         position = 0
         while position < len(text.rstrip()):
@@ -186,12 +187,12 @@ class _Parser:
                     return VarChar(self._length(MAX_LENGTH))
                 return Char(self._length(1))
             case "VARCHAR":
-                return VarChar(self._length(1))
+                return VarChar(self._length(self.varying_length))
             case "BINARY":
                 # Spark's bare BINARY is bytes of any length; Paimon never writes BINARY without a length.
                 return Binary(self._length(1)) if self.peek() == "(" else VarBinary()
             case "VARBINARY":
-                return VarBinary(self._length(1))
+                return VarBinary(self._length(self.varying_length))
             case "DECIMAL" | "NUMERIC" | "DEC":
                 p, s = self._numbers((10, 0))
                 if not (1 <= p <= 38 and 0 <= s <= p):

@@ -1,7 +1,8 @@
-"""Flink's type-dependent semantics: 7 / 2 is 3, AVG of 3 and 4 is 3, and CAST(true AS STRING) is 'TRUE'.
+"""Flink's type-dependent semantics: 7 / 2 is 3, 7e0 / 0 is Infinity, AVG of 3 and 4 is 3, CAST(true AS STRING) is 'TRUE'.
 
-Only Spark knows the types, so Spark analyses the query first. Then `/` becomes `div` between integers, AVG is cast to
-its argument's integer type, and a boolean that is cast to a string is upper-cased.
+Only Spark knows the types, so Spark analyses the query first. Then `/` becomes `div` between integers and follows
+IEEE 754 between floating-point numbers, AVG and SUM are cast to Flink's type, and a boolean that is cast to a string is
+upper-cased.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _CAST_TO_TEXT = re.compile(r"\bas\s+(?:string|varchar|char)\b", re.IGNORECASE)
-_AVERAGE = re.compile(r"\b(?:avg|mean)\s*\(", re.IGNORECASE)
+_AGGREGATE = re.compile(r"\b(?:avg|mean|sum)\s*\(", re.IGNORECASE)
+_CHECKED = "/* the divisor is not zero */"
+"""Marks a division that needs no more edits."""
 _INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 _SAME_RANK = frozenset({"*", "/", "%", "DIV"})
 _OPENING, _CLOSING = frozenset({"(", "[", "CASE"}), frozenset({")", "]", "END"})
@@ -35,25 +38,19 @@ def with_flink_numerics(spark: SparkSession, text: str, frame: DataFrame, args: 
             text = f"{text[: span.start]}upper({text[span.start : span.stop]}){text[span.stop :]}"
         if booleans:
             frame = spark.sql(text, args=dict(args) if args else None)
-    if _AVERAGE.search(text) and has_bridge(frame):
-        averages = dict(_integer_averages(analyzed_plan(frame)))
-        for span in sorted(_innermost_spans(averages), key=lambda s: -s.start):
+    if _AGGREGATE.search(text) and has_bridge(frame):
+        aggregates = dict(_aggregates(analyzed_plan(frame)))
+        for span in sorted(_innermost_spans(aggregates), key=lambda s: -s.start):
             stop = _end_with_clauses(text, span.stop)
-            text = f"{text[: span.start]}CAST({text[span.start : stop]} AS {averages[span]}){text[stop:]}"
-        if averages:
+            text = f"{text[: span.start]}CAST({text[span.start : stop]} AS {aggregates[span]}){text[stop:]}"
+        if aggregates:
             frame = spark.sql(text, args=dict(args) if args else None)
     while "/" in text and has_bridge(frame):
-        plan = analyzed_plan(frame)
-        divisions = dict(_integer_division_spans(spark, plan))
-        edits = [
-            (s, replacement)
-            for s in _innermost_spans(divisions)
-            if (replacement := _as_integer_division(text[s.start : s.stop], divisions[s])) is not None
-        ]
-        if not edits:
+        quotients = dict(_quotients(spark, analyzed_plan(frame), text))
+        if not quotients:
             return frame
-        for span, replacement in sorted(edits, key=lambda e: -e[0].start):
-            text = text[: span.start] + replacement + text[span.stop :]
+        for span in sorted(_innermost_spans(quotients), key=lambda s: -s.start):
+            text = text[: span.start] + quotients[span] + text[span.stop :]
         frame = spark.sql(text, args=dict(args) if args else None)
     return frame
 
@@ -62,13 +59,14 @@ def _innermost_spans(spans: Collection[Span]) -> list[Span]:
     return [s for s in spans if not any(s != o and s.start <= o.start and o.stop <= s.stop for o in spans)]
 
 
-def _integer_averages(plan: Plan) -> Iterator[tuple[Span, str]]:
-    """Spans of AVG over integers in the user's text, and the integer type."""
+def _aggregates(plan: Plan) -> Iterator[tuple[Span, str]]:
+    """Spans of AVG over integers, and of AVG and SUM over FLOAT in the user's text, and the type of their result in Flink."""
     for e in _expressions(plan):
-        if e.getClass().getSimpleName() == "Average" and e.origin().startIndex().isDefined():
-            integer_type = e.child().dataType().sql()
-            if integer_type in _INTEGERS:
-                yield Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1), integer_type
+        name = e.getClass().getSimpleName()
+        if name in ("Average", "Sum") and e.origin().startIndex().isDefined():
+            kind = e.child().dataType().sql()
+            if kind == "FLOAT" or (name == "Average" and kind in _INTEGERS):
+                yield Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1), kind
 
 
 def _booleans_cast_to_string(spark: SparkSession, plan: Plan) -> set[Span]:
@@ -99,14 +97,6 @@ def _end_with_clauses(text: str, stop: int) -> int:
     return end
 
 
-def _as_integer_division(text: str, kind: str) -> str | None:
-    """`a / b` as an integer division of Flink's result type."""
-    operator = _top_operator(tokens(text))
-    if operator is None or operator.text != "/":
-        return None
-    return f"CAST(({text[: operator.start]}) div ({text[operator.stop :]}) AS {kind})"
-
-
 def _top_operator(words: Sequence[Token]) -> Token | None:
     """The operator of a product that is evaluated last."""
     depth, last = 0, None
@@ -117,23 +107,39 @@ def _top_operator(words: Sequence[Token]) -> Token | None:
     return last
 
 
-def _integer_division_spans(spark: SparkSession, plan: Plan) -> Iterator[tuple[Span, str]]:
-    """Spans of integer divisions in the user's text, and the wider of the two types."""
+def _quotients(spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[Span, str]]:
+    """Spans of divisions in the user's text whose result differs in Flink, and the text in Flink's semantics."""
     user_cast = jvm(spark).org.apache.spark.sql.catalyst.expressions.Cast.USER_SPECIFIED_CAST()
 
-    def integer_rank(operand: Expression) -> int | None:
-        """Rank of the integer type of an operand that Spark, not the user, cast to double."""
-        if operand.getClass().getSimpleName() != "Cast" or operand.getTagValue(user_cast).isDefined():
-            return None
-        name = operand.child().dataType().sql()
-        return _INTEGERS.index(name) if name in _INTEGERS else None
+    def own_type(operand: Expression) -> str:
+        """The type of an operand, before Spark casts it to double."""
+        while operand.getClass().getSimpleName() == "Cast" and not operand.getTagValue(user_cast).isDefined():
+            operand = operand.child()
+        return str(operand.dataType().sql())
 
     for e in _expressions(plan):
-        if e.getClass().getSimpleName() == "Divide" and e.origin().startIndex().isDefined():
-            ranks = integer_rank(e.left()), integer_rank(e.right())
-            known = [r for r in ranks if r is not None]
-            if len(known) == 2:
-                yield Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1), _INTEGERS[max(known)]
+        if e.getClass().getSimpleName() != "Divide" or not e.origin().startIndex().isDefined():
+            continue
+        span = Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1)
+        written = text[span.start : span.stop]
+        operator = _top_operator(tokens(written))
+        if operator is None or operator.text != "/" or written[: operator.start].rstrip().endswith(_CHECKED):
+            continue
+        left, right = written[: operator.start].strip(), written[operator.stop :].strip()
+        types = own_type(e.left()), own_type(e.right())
+        if all(t in _INTEGERS for t in types):
+            yield span, f"CAST(({left}) div ({right}) AS {max(types, key=_INTEGERS.index)})"
+        elif e.dataType().sql() == "DOUBLE":
+            # Spark raises an error for a zero divisor; its inverse power is an infinity of the right sign.
+            quotient = f"if(({right}) = 0, ({left}) * power(({right}), -1), ({left}){_CHECKED} / ({right}))"
+            yield span, f"CAST({quotient} AS FLOAT)" if _is_float(*types) else quotient
+        elif right.isdecimal():  # in Flink always a DECIMAL(10, 0), which gives the quotient more digits
+            yield span, f"{left} / CAST({right} AS INT)"
+
+
+def _is_float(left: str, right: str) -> bool:
+    """Whether Flink's quotient of these types is a FLOAT: the first floating-point operand decides, DECIMAL makes a DOUBLE."""
+    return (left == "FLOAT" and right in ("FLOAT", "DOUBLE", *_INTEGERS)) or (left in _INTEGERS and right == "FLOAT")
 
 
 def nodes(plan: Plan) -> Iterator[Plan]:

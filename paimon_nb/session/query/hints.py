@@ -34,6 +34,23 @@ def check_consumer(table: Table) -> None:
         )
 
 
+def lookup_table(table: Table) -> Table:
+    """The table as a lookup join reads it: its latest state, whatever its time travel options are."""
+    from paimon_nb.table.scan.plan.time_travel import LOOKUP_IGNORES
+    from paimon_nb.table.table import Table
+
+    mode = "compacted-full" if table.options.get(opt.SCAN_MODE) == "compacted-full" else "latest-full"
+    store = table.store.without_options(LOOKUP_IGNORES).copy({opt.SCAN_MODE.key: mode})
+    return Table(store, table.name)
+
+
+def lookup_options(options: Mapping[str, str]) -> dict[str, str]:
+    """A hint's options without those that a lookup join ignores, see `lookup_table`."""
+    from paimon_nb.table.scan.plan.time_travel import LOOKUP_IGNORES
+
+    return {k: v for k, v in options.items() if k not in (*LOOKUP_IGNORES, opt.SCAN_MODE.key)}
+
+
 def scan_partitions(table: Table, options: Mapping[str, str], *, lookup: bool) -> list[dict[str, Any]] | None:
     """The partitions that 'scan.partitions' selects, as column -> value; None: all.
 

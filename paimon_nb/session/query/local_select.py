@@ -132,7 +132,7 @@ def _table_at_travel(session: Session, ref: TableRef, selection: Selection) -> _
     options = {**ref.options, **time_travel_options(session, ref.travel)}
     found = session.find(ref.parts)
     if found.name.database == "sys" and found.name.system is None:
-        return _Source.of(global_system_table(session, found.name))
+        return _Source.of(global_system_table(found.catalog, found.name))
     table = found.catalog.table(found.name, session.options_of(found))
     if found.name.system is not None:
         return _Source.of(table.system(found.name.system, options=options))

@@ -25,6 +25,7 @@ def align(
     match_fields_by: str | None = None,
     fill_missing: bool = False,
     extra: str | None = None,
+    flink: bool = False,
 ) -> DataFrame:
     """The source with exactly the table's columns, cast to their types.
 
@@ -35,6 +36,7 @@ def align(
             share no name. Default: as the columns.
         fill_missing: nested fields that the source lacks are NULL.
         extra: the source's last column, appended to the table's columns.
+        flink: cast as Flink's INSERT does, see `flink_casts`.
 
     Raises:
         SchemaMismatch: too many or too few columns, or a type that cannot be cast.
@@ -43,6 +45,7 @@ def align(
     from pyspark.errors import AnalysisException
     from pyspark.sql import functions as F
 
+    from paimon_nb.session.query.flink_casts import implicit_cast, is_checked
     from paimon_nb.spark.types import spark_type
     from paimon_nb.spark.write.nested_fields import match_fields
 
@@ -65,7 +68,8 @@ def align(
             targeted = names
     check_width(table, targeted, len(source))
     targets = [spark_type(f.type) for f in table.schema.fields]
-    if targeted == names and [f.dataType for f in frame.schema.fields[: len(source)]] == targets:
+    checked = flink and any(is_checked(f.type) for f in table.schema.fields)
+    if targeted == names and not checked and [f.dataType for f in frame.schema.fields[: len(source)]] == targets:
         return frame.toDF(*names, *([extra] if extra else []))  # saves a dozen JVM calls per cast
     # Positions, not names: a source may have duplicate names.
     plain = frame.toDF(*[f"__c{i}" for i in range(len(source))], *([extra] if extra else []))
@@ -77,6 +81,8 @@ def align(
                 value, plain.schema.fields[i].dataType, types[name], name,
                 fill=fill_missing, or_position=match_fields_by == "name or position",
             )  # fmt: skip
+        if checked:
+            value = implicit_cast(value, plain.schema.fields[i].dataType, table.schema.field(name).type)
         values.setdefault(name, value)
     out = []
     for field, target in zip(table.schema.fields, targets, strict=True):

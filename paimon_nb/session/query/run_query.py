@@ -20,12 +20,19 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.base.identifier import Identifier, quote, split_name
 from paimon_nb.base.sql_quoting import spark_literal
+from paimon_nb.catalog.api import Catalog
 from paimon_nb.options.spelling import check_names
 from paimon_nb.plan import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.core.session import Session
 from paimon_nb.session.query.computed_columns import computed_columns, with_computed
 from paimon_nb.session.query.flink_numeric import with_flink_numerics
-from paimon_nb.session.query.hints import check_consumer, partition_predicate, scan_partitions
+from paimon_nb.session.query.hints import (
+    check_consumer,
+    lookup_options,
+    lookup_table,
+    partition_predicate,
+    scan_partitions,
+)
 from paimon_nb.session.query.stored_views import find_view, inside_view
 from paimon_nb.session.query.unnest import unnested
 from paimon_nb.sql.grammar.query import ROW_TRACKING_COLUMNS
@@ -203,13 +210,15 @@ def _paimon_frame(session: Session, ref: TableRef) -> DataFrame:
     options = {**ref.options, **time_travel_options(session, ref.travel)}
     found = session.find(ref.parts)
     if found.name.database == "sys" and found.name.system is None:
-        rows = global_system_table(session, found.name)  # an unknown name is rejected before Spark starts
+        rows = global_system_table(found.catalog, found.name)  # an unknown name is rejected before Spark starts
         return from_arrow(session.spark, rows)
     table = found.catalog.table(found.name, session.options_of(found))
     if found.name.system is not None:
         rows = table.system(found.name.system, options=options)
         return from_arrow(session.spark, rows)
-    if session.flink_semantics and not ref.lookup:
+    if ref.lookup:
+        table, options = lookup_table(table.copy(options)), lookup_options(options)
+    elif session.flink_semantics:
         check_consumer(table.copy(options))
     partitions = scan_partitions(table, options, lookup=ref.lookup)
     if computed_columns(table.schema.options):
@@ -274,7 +283,8 @@ def rows_of_partitions(frame: DataFrame, partitions: list[dict[str, Any]]) -> Da
     return frame.where(reduce(lambda a, b: a | b, matches, F.lit(False)))
 
 
-def global_system_table(session: Session, name: Identifier) -> Any:
+def global_system_table(catalog: Catalog, name: Identifier) -> Any:
+    """The rows of a table of the database `sys`. Raises TableNotFound."""
     from paimon_nb.table.system.global_tables import GLOBAL_TABLES
 
     build = GLOBAL_TABLES.get(name.table)
@@ -282,7 +292,7 @@ def global_system_table(session: Session, name: Identifier) -> Any:
         raise TableNotFound(
             f"no table {name}", hint=f"known: {', '.join('sys.' + k for k in GLOBAL_TABLES)}", name=name
         )
-    return build(session.catalog)
+    return build(catalog)
 
 
 def time_travel_options(session: Session, travel: VersionAsOf | TimestampAsOf | None) -> dict[str, str]:

@@ -25,11 +25,15 @@ COLUMN, EXPRESSION, TYPE = (PREFIX + k for k in ("rowtime", "strategy.expr", "st
 _DELAY = re.compile(r"(?is)^\s*`?(?P<column>\w+)`?\s*(?:-\s*INTERVAL\s*'(?P<amount>[\d.]+)'\s*(?P<unit>\w+)\s*)?$")
 
 
+def declared_in(options: Mapping[str, str]) -> Watermark | None:
+    """The watermark in a table's options."""
+    return Watermark(options[COLUMN], options.get(EXPRESSION, options[COLUMN])) if COLUMN in options else None
+
+
 def watermark_in(options: Mapping[str, str]) -> Watermark | None:
-    """The watermark in a table's options; None if its column is computed, since a table's stream reads stored columns."""
-    if COLUMN not in options or any(c.name == options[COLUMN] for c in computed_columns(options)):
-        return None
-    return Watermark(options[COLUMN], options.get(EXPRESSION, options[COLUMN]))
+    """The watermark of a table's stream; None if its column is computed, since a stream reads stored columns."""
+    declared = declared_in(options)
+    return None if declared is None or any(c.name == declared.column for c in computed_columns(options)) else declared
 
 
 def delay_of(watermark: Watermark) -> str:

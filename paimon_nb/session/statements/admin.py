@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import DatabaseNotFound, UnsupportedOperation
 from paimon_nb.base.registry import did_you_mean
+from paimon_nb.catalog.api import SYSTEM_DATABASE
 from paimon_nb.options import table as opt
 from paimon_nb.plan import Analyze, Call, Constant, Explain, NothingToDo, Query, RowChange, SparkCommand, Use
 from paimon_nb.session.core.result import Result, of_frame, rows, summary
@@ -29,7 +30,7 @@ def use(context: StatementContext, statement: Use) -> Result:
         return summary(f"using catalog {parts[0]}")
     catalog, database = session.find_database(parts)
     known = catalog.databases()
-    if database not in known:
+    if database not in (*known, SYSTEM_DATABASE):
         raise DatabaseNotFound(
             f"no database {database!r} in catalog {catalog.name!r}",
             hint=did_you_mean(database, known) or f"known: {', '.join(known[:10])}",
@@ -47,7 +48,8 @@ def call(context: StatementContext, statement: Call, run_statement: RunStatement
     procedure_context = ProcedureContext(context.session, run_statement, statement.catalog)
     positional = tuple(_bind_parameters(context, v) for v in statement.positional)
     named = {k: _bind_parameters(context, v) for k, v in statement.named.items()}
-    arrow = call_procedure(procedure_context, replace(statement, positional=positional, named=named))
+    bound = replace(statement, positional=positional, named=named)
+    arrow = call_procedure(procedure_context, bound, flink=context.session.flink_semantics)
     return Result(
         "rows",
         arrow=arrow,

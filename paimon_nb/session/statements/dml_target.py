@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 from paimon_nb.base.errors import InvalidName, SqlAnalysisError
 from paimon_nb.base.identifier import quote
 from paimon_nb.plan import Assignment, RowChange, Span
+from paimon_nb.session.query.flink_casts import implicit_cast, is_checked
+from paimon_nb.session.query.flink_numeric import with_flink_numerics
 from paimon_nb.session.query.projection import column_named
 from paimon_nb.session.query.run_query import borrowed_views, replaced_names
 from paimon_nb.table.table import Table
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType as SparkType
 
+    from paimon_nb.format.types import DataType
     from paimon_nb.session.core.statement_context import StatementContext
     from paimon_nb.spark.scan.located_rows import LocatedRows
 
@@ -85,10 +88,15 @@ class Target:
                 inside = [(s, t) for s, t in names.items() if span.start <= s.start and s.stop <= span.stop]
                 scoped = qualify(context.text, span, *bare) if bare[0] else []
                 # A line comment at its end must not hide the following text.
-                return substitute(context.text, span, [*inside, *statement.edits, *scoped]) + "\n"
+                flink = statement.flink_edits if context.session.flink_semantics else ()
+                return substitute(context.text, span, [*inside, *flink, *statement.edits, *scoped]) + "\n"
 
             with spark_errors(context.text, statement.span):
-                return context.session.spark.sql(make(render, views), args=self.values())
+                text, values = make(render, views), self.values()
+                frame = context.session.spark.sql(text, args=values)
+                if not context.session.flink_semantics:
+                    return frame
+                return with_flink_numerics(context.session.spark, text, frame, values)
 
     def values(self) -> dict[str, object] | None:
         """Values of the statement's `:name` markers."""
@@ -153,8 +161,13 @@ class Target:
 
         from paimon_nb.spark.types import spark_type
 
+        def stored(value: Column, t: DataType) -> Column:
+            if not self.context.session.flink_semantics or not is_checked(t):
+                return value.cast(spark_type(t))
+            return implicit_cast(value, frame.select(value).schema.fields[0].dataType, t)
+
         return [
-            values.get(f.name, F.col(frame.columns[first + i])).cast(spark_type(f.type)).alias(f.name)
+            stored(values.get(f.name, F.col(frame.columns[first + i])), f.type).alias(f.name)
             for i, f in enumerate(self.table.schema.fields)
         ]
 

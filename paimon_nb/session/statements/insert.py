@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import InvalidName
@@ -26,12 +27,16 @@ SELF_OVERWRITE = "the table was overwritten from itself; CALL sys.compact(...) r
 
 def insert(context: StatementContext, statement: Insert) -> Result:
     """INSERT INTO and INSERT OVERWRITE."""
-    from paimon_nb.session.streaming.planner import wants_stream
+    from paimon_nb.session.streaming.planner import wants_stream, with_time_travel_as_start
 
     session, target = context.session, statement.target
     assert target is not None
-    assert statement.query is not None
-    streams = not statement.overwrite and wants_stream(session, statement.query, context.text)
+    source = statement.query
+    assert source is not None
+    if not statement.overwrite:
+        source = with_time_travel_as_start(session, source)
+        statement = replace(statement, query=source)
+    streams = not statement.overwrite and wants_stream(session, source, context.text)
     if len(target.parts) == 1 and target.parts[0] in session.temporary:
         from paimon_nb.session.query.temporary_tables import is_connector, target_table
 
@@ -53,7 +58,7 @@ def insert(context: StatementContext, statement: Insert) -> Result:
     rows = _literal_rows(context, statement, table)
     if rows is not None:
         return _store_constants(session, table, rows, overwrite=statement.overwrite)
-    frame = run_query(session, statement.query, context.text, context.params)
+    frame = run_query(session, source, context.text, context.params)
     columns = statement.columns
     by_column_name = statement.by_name or (columns is not None and not session.flink_semantics)
     rules = merging_of(session, target.options) if by_column_name else None
@@ -67,7 +72,7 @@ def insert(context: StatementContext, statement: Insert) -> Result:
         frame, table, columns, statement.partition,
         by_name=statement.by_name,
         match_fields_by="name or position" if by_column_name and not statement.by_name else None,
-        fill_missing=rules is not None,
+        fill_missing=rules is not None, flink=session.flink_semantics,
     )  # fmt: skip
     notes = [SELF_OVERWRITE] if statement.overwrite and _reads_target(session, statement, table) else []
     return store_rows(

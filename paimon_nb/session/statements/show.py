@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import InvalidName, SqlAnalysisError, SqlSyntaxError, UnknownName, UnsupportedOperation
+from paimon_nb.base.errors import SqlAnalysisError, SqlSyntaxError, UnknownName, UnsupportedOperation
 from paimon_nb.base.identifier import Identifier, quote
 from paimon_nb.base.redact import MASK, redact_options, redact_text
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.base.sql_quoting import text_literal
+from paimon_nb.catalog.api import SYSTEM_DATABASE
 from paimon_nb.options import table as opt
 from paimon_nb.plan import Describe, Show, ShowCreate
 from paimon_nb.session.core.result import Result, rows
 from paimon_nb.session.query import watermark
 from paimon_nb.session.query.computed_columns import computed_columns, is_computed_column_key
 from paimon_nb.session.query.partition_predicates import partition_values
+from paimon_nb.session.query.run_query import global_system_table
+from paimon_nb.table.system import SYSTEM_TABLES
+from paimon_nb.table.system.global_tables import LISTED
 
 if TYPE_CHECKING:
     from paimon_nb.format.schema import TableSchema
+    from paimon_nb.format.types import DataField
+    from paimon_nb.session.core.session import ResolvedTable
     from paimon_nb.session.core.statement_context import StatementContext
     from paimon_nb.table.table import Table
 
@@ -62,7 +69,7 @@ def _show_tables(context: StatementContext, statement: Show) -> Result:
 
     session = context.session
     catalog, database = session.find_database(statement.name)
-    stored = _matching_names(catalog.tables(database), statement)
+    stored = _matching_names(LISTED if database == SYSTEM_DATABASE else catalog.tables(database), statement)
     temporary = [] if statement.name else _matching_names(sorted({*session.temporary, *session.views}), statement)
     return rows(
         {
@@ -262,8 +269,10 @@ _SHOW: Mapping[str, Callable[[StatementContext, Show], Result]] = {
 
 
 def describe(context: StatementContext, statement: Describe) -> Result:
-    """DESCRIBE a table (columns, keys, defaults), a database or a catalog."""
+    """DESCRIBE a table (columns, keys, defaults, watermark), a database or a catalog."""
     import pyarrow as pa
+
+    from paimon_nb.format.types import arrow_type
 
     session = context.session
     if statement.what == "procedure":
@@ -298,16 +307,15 @@ def describe(context: StatementContext, statement: Describe) -> Result:
             {"col_name": [c.name for c in definition.columns], "data_type": [c.type for c in definition.columns],
              "comment": [c.comment for c in definition.columns]}
         )  # fmt: skip
-    table = session.stored(statement.name)
-    found = session.find(statement.name)
-    if found.name.system is not None:
-        schema = table.system(found.name.system).schema
+    system_fields = _system_fields(session.find(statement.name))
+    if system_fields is not None:
         return rows(
             {
-                "col_name": list(schema.names), "data_type": [str(f.type) for f in schema],
-                "comment": [None] * len(schema),
+                "col_name": [f.name for f in system_fields], "data_type": [str(arrow_type(f.type)) for f in system_fields],
+                "comment": [None] * len(system_fields),
             }
         )  # fmt: skip
+    table = session.stored(statement.name)
     columns = [f for f in table.schema.fields if statement.column in (None, f.name)]
     computed = [c for c in computed_columns(table.schema.options) if statement.column in (None, c.name)]
     if statement.column is not None and not columns and not computed:
@@ -325,6 +333,8 @@ def describe(context: StatementContext, statement: Describe) -> Result:
         position = c.position if statement.column is None else 0
         for values, cell in zip(out.values(), (c.name, c.type, c.comment, True, c.clause, None), strict=True):
             values.insert(position, cell)
+    if (declared := watermark.declared_in(table.schema.options)) is not None:
+        out["watermark"] = [declared.expression if name == declared.column else None for name in out["col_name"]]
     if statement.extended:
         extra = {
             "": "", "# Detailed Table Information": "", "Identifier": str(table.name), "Path": table.path, "Provider": "paimon",
@@ -334,9 +344,29 @@ def describe(context: StatementContext, statement: Describe) -> Result:
             **{f"Option {k}": v for k, v in redact_options(table.schema.options).items()},
         }  # fmt: skip
         for name, value in extra.items():
-            for column, cell in zip(out, (name, value, None, None, None, None), strict=True):
+            for column, cell in zip(out, (name, value, *[None] * (len(out) - 2)), strict=True):
                 out[column].append(cell)
     return rows(out, {"nullable": pa.bool_()})
+
+
+def _system_fields(found: ResolvedTable) -> Sequence[DataField] | None:
+    """The columns of a system table, or None for another table. Raises TableNotFound."""
+    from paimon_nb.format.types import from_arrow_schema
+
+    if found.name.system is not None:
+        table, kind = found.catalog.table(found.name), SYSTEM_TABLES.get(found.name.system.lower())
+        return from_arrow_schema(table.system(found.name.system).schema) if kind is None else kind.fields(table.store)
+    if found.name.database == SYSTEM_DATABASE:
+        return from_arrow_schema(global_system_table(found.catalog, found.name).schema)
+    return None
+
+
+def _system_ddl(fields: Sequence[DataField], catalog: str, name: Identifier) -> str:
+    """CREATE TABLE text of a system table, as Flink writes it."""
+    lengths = {"STRING": "VARCHAR(2147483647)", "BYTES": "VARBINARY(2147483647)"}
+    types = [re.sub(r"\b(?:STRING|BYTES)\b", lambda m: lengths[m[0]], str(f.type)) for f in fields]
+    lines = ",\n".join(f"  {quote(f.name)} {t}" for f, t in zip(fields, types, strict=True))
+    return f"CREATE TABLE {catalog}.{name.quoted()} (\n{lines}\n) "
 
 
 def _key_kind(schema: TableSchema, column: str) -> str | None:
@@ -365,10 +395,9 @@ def show_create(context: StatementContext, statement: ShowCreate) -> Result:
     if len(statement.name) == 1 and statement.name[0] in session.temporary:
         created = session.temporary[statement.name[0]]
         return rows({"createtab_stmt": [_mask_secrets(created.text, created.definition.options)]})
-    if (system := session.find(statement.name).name.system) is not None:
-        raise InvalidName(
-            f"{system!r} is a system table and has no CREATE statement", hint="SHOW CREATE TABLE the table itself"
-        )
+    found = session.find(statement.name)
+    if (fields := _system_fields(found)) is not None:
+        return rows({"createtab_stmt": [_system_ddl(fields, quote(found.catalog.name), found.name)]})
     table = session.stored(statement.name)
     return rows({"createtab_stmt": [ddl(table.schema, table.name.quoted())]})
 

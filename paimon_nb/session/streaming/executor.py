@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 _MODE = "execution.runtime-mode"
 _INTERVAL = "execution.checkpointing.interval"
 _CHECKPOINTS = ("execution.checkpointing.dir", "state.checkpoints.dir")
+_FIRST_RESULT = "first-result"
+"""A file in a checkpoint: a job in RECOMPUTE mode has stored a result."""
 MAX_SNAPSHOTS = 20
 """Max snapshots of a changing table in one micro-batch: a job that is behind catches up, and its batches stay small.
 
@@ -67,7 +69,7 @@ def start_stream(
     frozen = fork(session)
     frozen.lookups = lookups
     if plan.mode is StreamMode.RECOMPUTE:
-        return _start_recompute(frozen, plan, query, text, params, output)
+        return _start_recompute(frozen, plan, query, text, params, output, _configured_checkpoint(session, folder))
     checkpoint = _checkpoint_directory(session, folder)
     resumed = is_resumed(checkpoint)
     if isinstance(output, TableOutput):
@@ -209,10 +211,7 @@ def _store_as_is(plan: StreamPlan, output: Output, watermark: Callable[[], int |
 
     updates = plan.grouped
     if updates and output.merges and resumed:
-        raise UnsupportedOperation(
-            "the job cannot resume: its table merges results by their values, and the earlier results are not in the checkpoint",
-            hint="INSERT INTO a table with merge-engine 'deduplicate', or start another job into an empty table ('pipeline.name')",
-        )
+        raise _cannot_resume()
     changes = None
     if updates and plan.keys is not None and (output.merges or isinstance(output, BufferOutput)):
         changes = ResultChanges(plan.keys)
@@ -228,6 +227,13 @@ def _store_as_is(plan: StreamPlan, output: Output, watermark: Callable[[], int |
             output.accept(rows, number, None if watermark_of is None else watermark_of(), kinds=has_kinds)
 
     return store
+
+
+def _cannot_resume() -> UnsupportedOperation:
+    return UnsupportedOperation(
+        "the job cannot resume: its table merges results by their values, and the earlier results are not in the checkpoint",
+        hint="INSERT INTO a table with merge-engine 'deduplicate', or start another job into an empty table ('pipeline.name')",
+    )
 
 
 def _watermark_reader(session: Session, plan: StreamPlan, late: LateRows) -> Callable[[], int | None] | None:
@@ -308,8 +314,15 @@ def _in_order(
 
 
 def _start_recompute(
-    session: Session, plan: StreamPlan, query: Query, text: str, params: Mapping[str, Any], output: Output
+    session: Session,
+    plan: StreamPlan,
+    query: Query,
+    text: str,
+    params: Mapping[str, Any],
+    output: Output,
+    checkpoint: str | None,
 ) -> Running:
+    """`checkpoint`: the job's folder if the session has a checkpoint directory."""
     from paimon_nb.options import table as opt
 
     tables = [i.table for i in plan.inputs if i.table is not None]
@@ -326,6 +339,13 @@ def _start_recompute(
             hint="give it a PRIMARY KEY of the columns that the query groups by",
         )
 
+    first_result = None
+    if isinstance(output, TableOutput) and checkpoint is not None:
+        claim_checkpoint(checkpoint, output.table)
+        fs, first_result = open_fs(checkpoint, {}), f"{without_scheme(checkpoint)}/{_FIRST_RESULT}"
+        if output.merges and fs.exists(first_result):
+            raise _cannot_resume()
+
     tables += tables_with_retry(session, query, text)
 
     def version() -> list[int | None]:
@@ -333,7 +353,10 @@ def _start_recompute(
         return [None if s is None else s.id for s in newest]
 
     def refresh() -> None:
-        output.replace(run_query(session, query, text, params))
+        result = run_query(session, query, text, params)
+        if first_result is not None:
+            fs.put_if_absent(first_result, b"{}")
+        output.replace(result)
 
     loop = RefreshLoop(version, refresh, min(_interval_ms(session), 1000) / 1000)
     _start_idle_timer(session, loop, output, "")
@@ -376,9 +399,17 @@ def _checkpoint_directory(session: Session, folder: str) -> str:
     In the session's checkpoint directory a job of the same name and target resumes from it. Without such a directory it
     is a temporary folder, and the job starts from the beginning.
     """
-    for key in _CHECKPOINTS:
-        if key in session.settings:
-            return f"{session.settings[key].rstrip('/')}/{re.sub(r'[^A-Za-z0-9_.-]', '_', folder)}"
+    configured = _configured_checkpoint(session, folder)
+    if configured is not None:
+        return configured
     fresh = tempfile.TemporaryDirectory(prefix="paimon_nb-stream-", ignore_cleanup_errors=True)
     session.jobs.folders.append(fresh)  # deleted with the session, at the latest when Python exits
     return fresh.name
+
+
+def _configured_checkpoint(session: Session, folder: str) -> str | None:
+    """The job's folder in the session's checkpoint directory; None without such a directory."""
+    for key in _CHECKPOINTS:
+        if key in session.settings:
+            return f"{session.settings[key].rstrip('/')}/{re.sub(r'[^A-Za-z0-9_.-]', '_', folder)}"
+    return None

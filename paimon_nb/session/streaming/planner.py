@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.identifier import quote
 from paimon_nb.options.read import SCAN_BOUNDED
-from paimon_nb.options.table import CONSUMER_IGNORE_PROGRESS, SCAN_MODE, SCAN_SNAPSHOT_ID
-from paimon_nb.plan import CreateTable, Query, TableRef, Watermark
+from paimon_nb.options.table import CONSUMER_IGNORE_PROGRESS, SCAN_MODE, SCAN_SNAPSHOT_ID, SCAN_TIMESTAMP_MILLIS
+from paimon_nb.plan import CreateTable, Query, TableRef, TimestampAsOf, Watermark
 from paimon_nb.session.core.session import Session
 from paimon_nb.session.query.hints import check_consumer
+from paimon_nb.session.query.run_query import time_travel_options
 from paimon_nb.session.query.watermark import watermark_in
 from paimon_nb.session.streaming.windows import all_closed, with_time_window
+from paimon_nb.table.scan import OWN_SCHEMA
 from paimon_nb.table.stream import is_upsert_stream
 
 if TYPE_CHECKING:
@@ -151,9 +153,36 @@ def inputs_of(session: Session, query: Query, text: str) -> list[StreamInput]:
         elif session.exists(ref.parts) and (system := session.find(ref.parts).name.system) in (None, *LOG_TABLES):
             table = session.table(ref.parts, ref.options)
             check_consumer(table)
+            if ref.has_own_schema:
+                table = _with_schema_at_start(table)
             if not table.options.get(SCAN_BOUNDED):
                 found.append(StreamInput(ref, text, table=table, system=system))
     return found
+
+
+def with_time_travel_as_start(session: Session, query: Query) -> Query:
+    """In streaming mode, the query with FOR SYSTEM_TIME AS OF TIMESTAMP as the time from which a table is streamed."""
+    if not is_streaming(session) or not any(isinstance(t.travel, TimestampAsOf) for t in query.tables):
+        return query
+
+    def started(ref: TableRef) -> TableRef:
+        if not isinstance(ref.travel, TimestampAsOf):
+            return ref
+        options = {k: v for k, v in time_travel_options(session, ref.travel).items() if k != OWN_SCHEMA}
+        return replace(ref, options={**ref.options, **options}, travel=None, has_own_schema=True)
+
+    return replace(query, tables=tuple(map(started, query.tables)))
+
+
+def _with_schema_at_start(table: Table) -> Table:
+    """The table with the schema of its last snapshot at or before the time at which the stream starts; else its own."""
+    from paimon_nb.table.table import Table
+
+    start_ms = table.options.get(SCAN_TIMESTAMP_MILLIS) or 0
+    earlier = [s for s in table.store.snapshots.all() if s.time_ms <= start_ms]
+    if not earlier or earlier[-1].schema_id == table.schema.id:
+        return table
+    return Table(table.store.at_schema(table.store.schemas.get(earlier[-1].schema_id)), table.name)
 
 
 def empty_unbounded_inputs(session: Session, query: Query, text: str) -> dict[tuple[str, ...], DataFrame]:

@@ -54,6 +54,7 @@ def stream_of(session: Session, ref: TableRef, text: str) -> DataFrame | None:
             columns=None if system == "binlog" else ref.columns,
             kinds=True if system else None,
             binlog=system == "binlog",
+            includes_latest=True,
         )
     except PaimonError as error:
         raise at(error, text, ref.span) from None

@@ -246,7 +246,10 @@ def insert_into_table(context: StatementContext, statement: Insert, table: Table
     from paimon_nb.session.query.projection import align
 
     def aligned(frame: DataFrame, extra: str | None) -> DataFrame:
-        return align(frame, table, statement.columns, statement.partition, by_name=statement.by_name, extra=extra)
+        return align(
+            frame, table, statement.columns, statement.partition, by_name=statement.by_name, extra=extra,
+            flink=context.session.flink_semantics,
+        )  # fmt: skip
 
     return insert_stream(context, statement, TableOutput(table, aligned), str(table.name))
 

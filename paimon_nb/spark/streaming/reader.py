@@ -38,6 +38,7 @@ def stream_frame(
     order: str | None = None,
     begin: StreamOffset | str | None = None,
     binlog: bool = False,
+    includes_latest: bool = False,
 ) -> DataFrame:
     """The table's stream as a DataFrame.
 
@@ -53,6 +54,7 @@ def stream_frame(
         begin: the position in the checkpoint, or 'fresh' for a new checkpoint. If it is None, the limits of a micro-batch
             do not apply to the first one after a start, because the source does not know its position yet.
         binlog: rows as in the system table `$binlog`, without `order`.
+        includes_latest: 'scan.mode' = 'latest' starts with the changes of the latest snapshot, as Spark does; in Flink after them.
 
     Raises:
         UnsupportedOperation, BadOptionValue: see `check_streamable`.
@@ -73,6 +75,7 @@ def stream_frame(
         kinds=with_kinds,
         order=order,
         binlog=binlog,
+        includes_latest=includes_latest,
         begin=begin,
         tasks=spark.sparkContext.defaultParallelism * 2,
     )

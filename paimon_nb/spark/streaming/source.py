@@ -71,6 +71,8 @@ class TableStreamSource(DataSource):
     """The position in the checkpoint, 'fresh' for a new one; None: unknown before the first micro-batch."""
     tasks: int
     """Approximate number of tasks that read a micro-batch."""
+    includes_latest = False
+    """Whether `scan.mode` = 'latest' starts with the changes of the latest snapshot, as Spark does."""
     binlog = False
     """Rows as in `$binlog`: each column is an array, an update is one row."""
 
@@ -105,7 +107,7 @@ class TableStreamReader(DataSourceStreamReader):
 
     def __init__(self, source: TableStreamSource) -> None:
         self.source, self.store = source, source.store
-        self._first = FirstLook(self.store)
+        self._first = FirstLook(self.store, includes_latest=source.includes_latest)
         self._record = ConsumerRecord(self.store)
         self._position: StreamOffset | None = source.begin if isinstance(source.begin, StreamOffset) else None
         """Position of the query; None until Spark passes it, in the first micro-batch after a start."""

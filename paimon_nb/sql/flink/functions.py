@@ -94,6 +94,12 @@ def _null_if_any_null(text: SqlText, name: Token, bracket: Sequence[Token]) -> l
     return [(call_span(name, bracket), f"IF({null}, NULL, {name.text}({', '.join(args)}))")] if args else []
 
 
+def _logarithm(function: str) -> Rewrite:
+    """The logarithm of 0 is -Infinity and that of a negative number NaN; NULL in Spark."""
+    infinite, none = "CAST('-Infinity' AS DOUBLE)", "CAST('NaN' AS DOUBLE)"
+    return from_template(f"CASE WHEN {{0}} = 0 THEN {infinite} WHEN {{0}} < 0 THEN {none} ELSE {function}({{0}}) END")
+
+
 def _sign(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """SIGN(n) keeps the number's type."""
     args = arguments(text, bracket)
@@ -151,6 +157,9 @@ FLINK_SEMANTICS: Mapping[str, Rewrite] = {
     "TO_TIMESTAMP": to_timestamp,
     "DATE_FORMAT": date_format,
     "SIGN": _sign,
+    "LN": _logarithm("ln"),
+    "LOG2": _logarithm("log2"),
+    "LOG10": _logarithm("log10"),
     "TO_DATE": rename_function("try_to_date"),
     "ARRAY_SORT": rename_function("sort_array"),
     "GREATEST": _null_if_any_null,

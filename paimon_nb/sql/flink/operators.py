@@ -266,7 +266,31 @@ def _local_time(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
     return [(Span(tokens[at].start, tokens[at].stop), "current_time()")]
 
 
+def _rows_of_one_row(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+    """VALUES ((ROW(1, 2))): rows whose only column is a row. Spark takes the inner row for the row itself."""
+    edits: list[Edit] = []
+    at += 1
+    while at < len(tokens):
+        start = at
+        at = operand_stop(tokens, at)
+        if _word(tokens, start) == "(" and _is_row_in_brackets(tokens, start + 1, _closing(tokens, start)):
+            edits.append((Span(tokens[start].start, tokens[start].start), "struct"))
+        if _word(tokens, at) != ",":
+            break
+        at += 1
+    return edits
+
+
+def _is_row_in_brackets(tokens: Sequence[Token], start: int, stop: int) -> bool:
+    """Whether the tokens before `stop` are ROW(...) in at least one more bracket."""
+    brackets = 0
+    while _word(tokens, start) == "(" and _closing(tokens, start) == stop - 1:
+        start, stop, brackets = start + 1, stop - 1, brackets + 1
+    return brackets > 0 and _word(tokens, start) == "ROW" and _closing(tokens, start + 1) == stop - 1
+
+
 _OPERATORS: Mapping[str, Rewrite] = {
+    "VALUES": _rows_of_one_row,
     "SIMILAR": _similar,
     "SYMMETRIC": _symmetric,
     "ASYMMETRIC": _asymmetric,

@@ -180,6 +180,7 @@ def update(cursor: Cursor, span: Span) -> Update:
     return Update(
         cursor.text_of(span), span, table, _with_metadata_columns(found.tables, tokens),
         tuple(found.edits), tuple(dict.fromkeys(found.parameters)), assignments, where,
+        flink_edits=tuple(found.flink_edits),
     )  # fmt: skip
 
 
@@ -193,7 +194,7 @@ def delete(cursor: Cursor, span: Span) -> Delete:
     table = replace(with_condition(cursor.text, where, table, found), metadata_columns=metadata_columns_of(tokens))
     return Delete(
         cursor.text_of(span), span, table, _with_metadata_columns(found.tables, tokens),
-        tuple(found.edits), tuple(dict.fromkeys(found.parameters)), where,
+        tuple(found.edits), tuple(dict.fromkeys(found.parameters)), where, flink_edits=tuple(found.flink_edits),
     )  # fmt: skip
 
 

@@ -82,16 +82,19 @@ class FirstLook:
     Records whether the table was empty at the start: with `latest`, such a table is read from its first snapshot on.
     """
 
-    def __init__(self, store: TableStore) -> None:
-        self.store = store
+    def __init__(self, store: TableStore, *, includes_latest: bool = False) -> None:
+        """`includes_latest`: with `latest`, the changes of the latest snapshot come first, as in Spark; in Flink those after it."""
+        self.store, self.includes_latest = store, includes_latest
         self.began_empty = store.latest() is None
 
     def position(self) -> StreamOffset | None:
         """The start position; None while there is no snapshot to start from. Raises BadOptionValue, CorruptFile."""
-        return first_position(self.store, began_empty=self.began_empty)
+        return first_position(self.store, began_empty=self.began_empty, includes_latest=self.includes_latest)
 
 
-def first_position(store: TableStore, *, began_empty: bool = False) -> StreamOffset | None:
+def first_position(
+    store: TableStore, *, began_empty: bool = False, includes_latest: bool = False
+) -> StreamOffset | None:
     """See `FirstLook`."""
     o = store.options
     consumer = o.get(opt.CONSUMER_ID)
@@ -105,7 +108,7 @@ def first_position(store: TableStore, *, began_empty: bool = False) -> StreamOff
         return None
     match _mode(store):
         case "latest":
-            return StreamOffset(_FIRST_ID if began_empty else latest.id + 1)
+            return StreamOffset(_FIRST_ID if began_empty else latest.id + (not includes_latest))
         case "compacted-full":
             return StreamOffset(_compacted(store, latest), full=True)
         case "from-timestamp":

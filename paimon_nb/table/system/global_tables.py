@@ -118,3 +118,5 @@ GLOBAL_TABLES = Registry(
         "catalog_options": catalog_options,
     },
 )
+LISTED = ("all_table_options", "catalog_options")
+"""What SHOW TABLES lists in the database `sys`. Source: Paimon `SystemTableLoader.loadGlobalTableNames`."""

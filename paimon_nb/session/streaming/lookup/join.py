@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -17,7 +17,7 @@ from paimon_nb.options.table import LOOKUP_CACHE_MAX_MEMORY_SIZE
 from paimon_nb.plan import Query, Span, TableRef
 from paimon_nb.session.core.session import Session
 from paimon_nb.session.query.computed_columns import computed_columns, with_computed
-from paimon_nb.session.query.hints import partition_predicate, scan_partitions
+from paimon_nb.session.query.hints import lookup_options, lookup_table, partition_predicate, scan_partitions
 from paimon_nb.session.query.run_query import known_to_spark, new_view, resolve, rows_of_partitions, view_reference
 from paimon_nb.session.streaming.lookup.cache import Dimension
 from paimon_nb.session.streaming.lookup.parser import LookupJoin, Retry, find_join, retries
@@ -122,6 +122,7 @@ class Lookups:
         table = _cacheable_table(session, ref)
         if table is None:
             return resolve(session, ref, text)
+        ref = replace(ref, options=lookup_options(ref.options))
         spark = plain_session(session.spark)
         key = (ref.parts, tuple(sorted(ref.options.items())))
         identity = f"{table.store.identity} {table.schema.id}"  # the table was replaced, or its schema changed
@@ -251,7 +252,7 @@ def _cacheable_table(session: Session, ref: TableRef) -> Table | None:
             return None
     if not session.exists(ref.parts) or session.find(ref.parts).name.system is not None:
         return None
-    return session.table(ref.parts, ref.options)
+    return lookup_table(session.table(ref.parts, ref.options))
 
 
 def tables_with_retry(session: Session, query: Query, text: str) -> list[Table]:

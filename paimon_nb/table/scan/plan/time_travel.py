@@ -32,6 +32,8 @@ SCAN_VERSION = "scan.version"
 _KEYS = (
     "scan.snapshot-id", "snapshot-id", "scan.tag-name", "scan.watermark", "scan.timestamp", "scan.timestamp-millis",
 )  # fmt: skip
+LOOKUP_IGNORES = (*_KEYS, SCAN_VERSION, "scan.file-creation-time-millis")
+"""Time travel options without effect on the table of a lookup join. Source: Paimon `BaseDataTableSource.timeTravelDisabledTable`."""
 _WATERMARK_PREFIX = "watermark-"
 _MODES_WITHOUT_TIME_TRAVEL = ("latest", "latest-full", "full", "compacted-full")
 _TIME_TRAVEL_OPTIONS = (

@@ -1,0 +1,259 @@
+"""JSON data files: an object a line, every value that is no collection as text, compressed as a whole.
+
+Source: Paimon 1.3 `format/json/Json{FileReader,FormatWriter}.java`, `format/text/BaseTextFile{Reader,Writer}.java`,
+`HadoopCompressionType.java`.
+"""
+
+from __future__ import annotations
+
+import base64
+import bz2
+import json
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimon_nb.base.errors import CorruptFile, ReadError, UnsupportedFormat
+from paimon_nb.format.data.cast import cast_column
+from paimon_nb.format.data.file_schema import TEXT_EXTENSIONS
+from paimon_nb.format.data.logical_arrays import without_columns
+from paimon_nb.format.types import (
+    Array,
+    DataField,
+    DataType,
+    Map,
+    Multiset,
+    Row,
+    VarChar,
+    arrow_schema,
+    arrow_type,
+)
+from paimon_nb.format.types.arrow_builders import no_rows
+from paimon_nb.fs import FileIO
+from paimon_nb.options import TableOptions
+
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
+
+STRING, BYTES = VarChar(), ("BINARY", "VARBINARY")
+
+
+def codec_of(compression: str, path: str = "") -> str:
+    """A codec that text files can have. Raises UnsupportedFormat: Hadoop frames the others in its own way."""
+    if compression in TEXT_EXTENSIONS:
+        return compression
+    raise UnsupportedFormat(
+        f"text files with the codec {compression!r} are not supported",
+        hint=f"'file.compression' can be {', '.join(TEXT_EXTENSIONS)}", path=path, feature=compression,
+    )  # fmt: skip
+
+
+def _zstd(data: bytes) -> bytes:
+    with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
+        return bytes(stream.read())
+
+
+def _gzip(data: bytes) -> bytes:
+    return zlib.decompress(data, 31)
+
+
+_DECODE: Mapping[str, Callable[[bytes], bytes]] = {
+    "none": bytes, "gzip": _gzip, "zstd": _zstd, "bzip2": bz2.decompress, "deflate": zlib.decompress,
+}  # fmt: skip
+
+
+class _Deflate:
+    """A compressor of a whole stream with the interface of `bz2.BZ2Compressor`."""
+
+    def __init__(self, window: int) -> None:
+        self._stream = zlib.compressobj(wbits=window)
+
+    def compress(self, data: bytes) -> bytes:
+        return self._stream.compress(data)
+
+    def flush(self) -> bytes:
+        return self._stream.flush()
+
+
+class _Zstd:
+    """Frames one after the other, which every reader of zstd takes as one stream."""
+
+    def compress(self, data: bytes) -> bytes:
+        return bytes(pa.compress(data, codec="zstd", asbytes=True)) if data else b""
+
+    def flush(self) -> bytes:
+        return b""
+
+
+class _Plain:
+    def compress(self, data: bytes) -> bytes:
+        return data
+
+    def flush(self) -> bytes:
+        return b""
+
+
+_ENCODERS: Mapping[str, Callable[[], Any]] = {
+    "none": _Plain, "gzip": lambda: _Deflate(31), "zstd": _Zstd, "bzip2": bz2.BZ2Compressor, "deflate": lambda: _Deflate(15),
+}  # fmt: skip
+
+
+class JsonReader:
+    """One open file; columns are found by name, and its rows are one piece."""
+
+    def __init__(self, fs: FileIO, path: str, fields: Sequence[DataField], options: TableOptions | None = None) -> None:
+        self.path, self.fields = path, tuple(fields)
+        extension = path.rsplit(".", 1)[-1]
+        codec = next((c for c, e in TEXT_EXTENSIONS.items() if e == extension), "none")
+        if extension in ("snappy", "lz4"):
+            codec_of(extension, path)
+        data = fs.read(path)
+        try:
+            lines = _DECODE[codec](data).decode().split("\n")
+            self._rows = [json.loads(line, parse_int=str, parse_float=str) for line in lines if line.strip()]
+            if any(not isinstance(row, dict) for row in self._rows):
+                raise ValueError("a line is not a JSON object")
+        except (zlib.error, OSError, EOFError, pa.ArrowException, ValueError) as error:
+            raise CorruptFile(path, f"not readable as JSON ({type(error).__name__}: {error!s:.80})") from None
+
+    @property
+    def num_rows(self) -> int:
+        return len(self._rows)
+
+    @property
+    def row_groups(self) -> list[int]:
+        return [len(self._rows)] if self._rows else []
+
+    def groups_for(self, condition: ds.Expression) -> list[int]:
+        return list(range(len(self.row_groups)))
+
+    def read(self, groups: Sequence[int] | None = None) -> pa.Table:
+        """All rows, in file order."""
+        if not self._rows or groups == []:
+            return no_rows(self.fields)
+        if not self.fields:
+            return without_columns(len(self._rows))
+        try:
+            columns = [_column([row.get(f.name) for row in self._rows], f.type) for f in self.fields]
+        except (ReadError, pa.ArrowException, ValueError, LookupError, TypeError, AttributeError) as error:
+            raise CorruptFile(self.path, f"its rows do not fit the schema ({error!s:.80})") from None
+        return pa.Table.from_arrays(columns, schema=arrow_schema(self.fields, nullable=True))
+
+    def batches(self, rows: int, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
+        yield from self.read(groups).to_batches(rows)
+
+    def close(self) -> None:
+        self._rows = []
+
+
+class JsonWriter:
+    """Writes one file."""
+
+    def __init__(self, out: Any, fields: Sequence[DataField], options: TableOptions, compression: str) -> None:
+        self.fields = tuple(fields)
+        for f in self.fields:
+            if isinstance(f.type, Multiset) or f.type.root in ("VARIANT", "BLOB"):
+                raise UnsupportedFormat(
+                    f"column {f.name!r} is {f.type.bare()}, which JSON files cannot store",
+                    hint="use 'file.format' = 'parquet'", column=f.name,
+                )  # fmt: skip
+        self._out, self._encoder = out, _ENCODERS[codec_of(compression)]()
+
+    @property
+    def pending_bytes(self) -> int:
+        return 0
+
+    def write(self, table: pa.Table) -> None:
+        names = [f.name for f in self.fields]
+        columns = [_values(table.column(i), f.type) for i, f in enumerate(self.fields)]
+        rows = (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
+        text = "".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows)
+        self._out.write(self._encoder.compress(text.encode()))
+
+    def close(self) -> None:
+        self._out.write(self._encoder.flush())
+
+    def abort(self) -> None:
+        self._encoder = None
+
+
+def texts_of(column: Any, t: DataType) -> list[str | None]:
+    """The values of a column that is no collection as Java's texts; bytes in Base64."""
+    if t.root in BYTES:
+        return [None if v is None else base64.b64encode(v).decode() for v in column.to_pylist()]
+    texts: list[str | None] = cast_column(column, t.with_nullable(True), STRING).to_pylist()
+    return texts
+
+
+def column_of(texts: Sequence[str | None], t: DataType) -> pa.Array:
+    """A column from such texts. Raises ReadError, ValueError."""
+    if t.root in BYTES:
+        return pa.array([None if v is None else base64.b64decode(v, validate=True) for v in texts], arrow_type(t))
+    if t.root == "BOOLEAN":  # every other word is false in Java
+        return pa.array([None if v is None else v.lower() == "true" for v in texts], arrow_type(t))
+    column = pa.array(texts, pa.string())
+    return column if t.root in ("CHAR", "VARCHAR") else cast_column(column, STRING, t.with_nullable(True))
+
+
+def _values(column: Any, t: DataType) -> list[Any]:
+    """The values of an Arrow array as JSON has them."""
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    known = column.is_valid().to_pylist()
+    match t:
+        case Array():
+            inside = iter(_values(column.flatten(), t.element))
+            sizes = (0 if n is None else n for n in pc.list_value_length(column).to_pylist())
+            return [
+                [next(inside) for _ in range(size)] if is_known else None
+                for size, is_known in zip(sizes, known, strict=True)
+            ]
+        case Map():
+            return [
+                None if not is_known else _entries(column[i], t) for i, is_known in enumerate(known)
+            ]  # fmt: skip
+        case Row():
+            parts = [_values(part, f.type) for part, f in zip(column.flatten(), t.fields, strict=True)]
+            names = [f.name for f in t.fields]
+            rows = list(zip(*parts, strict=True)) if parts else [()] * len(column)
+            return [dict(zip(names, row, strict=True)) if k else None for row, k in zip(rows, known, strict=True)]
+    return list(texts_of(column, t))
+
+
+def _entries(scalar: Any, t: Map) -> dict[str | None, Any]:
+    entries = scalar.values
+    keys, values = entries.field(0), entries.field(1)
+    return dict(zip(texts_of(keys, t.key), _values(values, t.value), strict=True))
+
+
+def _column(values: list[Any], t: DataType) -> pa.Array:
+    """An Arrow array of JSON values."""
+    mask = pa.array([v is None for v in values])
+    match t:
+        case Array():
+            inside = _column([e for v in values if v is not None for e in v], t.element)
+            return pa.ListArray.from_arrays(_offsets(values), inside, arrow_type(t), mask=mask)
+        case Map():
+            keys = column_of([k for v in values if v is not None for k in v], t.key)
+            items = _column([e for v in values if v is not None for e in v.values()], t.value)
+            return pa.MapArray.from_arrays(_offsets(values), keys, items, arrow_type(t), mask=mask)
+        case Row():
+            parts = [_column([None if v is None else v.get(f.name) for v in values], f.type) for f in t.fields]
+            return pa.StructArray.from_arrays(parts, fields=list(arrow_type(t)), mask=mask)
+    return column_of([_text(v) for v in values], t)
+
+
+def _text(value: Any) -> str | None:
+    """A JSON value's text as Jackson's `asText` gives it."""
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value) if isinstance(value, bool) else ""
+
+
+def _offsets(values: list[Any]) -> pa.Array:
+    offsets = [0]
+    for v in values:
+        offsets.append(offsets[-1] + (0 if v is None else len(v)))
+    return pa.array(offsets, pa.int32())
