@@ -122,6 +122,20 @@ class Catalog(ABC):
             f"catalog {self.name!r} does not store properties of database {name!r}", hint="set options on its tables"
         )
 
+    def database_properties(self, name: str) -> dict[str, str]:
+        """The properties of a database, such as `comment`, `location` and `owner`.
+
+        Args:
+            name: its name.
+
+        Returns:
+            The properties; none if the catalog does not store them.
+
+        Raises:
+            DatabaseNotFound: it does not exist.
+        """
+        return {}
+
     @abstractmethod
     def drop_database(self, name: str, *, if_exists: bool = False, cascade: bool = False) -> bool:
         """Drop a database.

@@ -120,10 +120,14 @@ class ManagedSnapshots(SnapshotDirectory):
         try:
             if self._service.commit(base, snapshot, statistics):
                 return Published.WON
-        except StoreError:
+        except StoreError as error:
             holder = self._holder(snapshot.id)
             if holder is None:
-                raise
+                raise type(error)(
+                    f"{error.message}; whether the commit was published is unknown",
+                    hint=f"look for commit user {snapshot.commit_user} in the snapshots before you write the rows again",
+                    **error.facts,
+                ) from None
             return Published.ALREADY_PUBLISHED if same_commit(holder, snapshot) else Published.LOST
         return Published.ALREADY_PUBLISHED if self.same_commit(snapshot) else Published.LOST
 

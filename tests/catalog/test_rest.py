@@ -19,6 +19,7 @@ from paimon_nb.base.errors import (
     TableNotFound,
     TableReplaced,
     UnknownName,
+    UnsupportedFormat,
     UnsupportedOperation,
 )
 from paimon_nb.base.identifier import Identifier
@@ -196,14 +197,31 @@ def test_a_slow_reply_ends_at_the_timeout(server, catalog, kind, how):
 
 @pytest.mark.parametrize(
     "body",
-    [b"<html>proxy</html>", b"[]", b'"text"', b"null", b'{"schema": 5}', b"[" * 100_000, b'{"path": "relative", "schemaId": 0, "schema": {}}'],
-    ids=["html", "list", "text", "null", "fields", "deep", "relative"],
+    [b"<html>proxy</html>", b"[]", b'"text"', b"null", b'{"schema": 5}', b"[" * 100_000, b'{"path": "relative", "schemaId": 0, "schema": {}}',
+     b'{"path": "/nowhere", "schemaId": 0, "schema": {}}'],
+    ids=["html", "list", "text", "null", "fields", "deep", "relative", "no columns"],
 )  # fmt: skip
 def test_nonsense_is_the_servers_failure(server, catalog, body):
     server.fault("GET", "/tables/t", "text", times=99, body=body)
-    with pytest.raises(PaimonError, match="catalog server at http://127") as caught:
+    with pytest.raises(PaimonError, match="catalog server") as caught:
         catalog.table(T)
     assert caught.value.hint
+
+
+@pytest.mark.parametrize("kind", ["format-table", "object-table", "iceberg-table", "lance-table"])
+def test_tables_of_other_kinds_are_refused_by_name(server, catalog, tmp_path, kind):
+    fields = [{"id": 0, "name": "a", "type": "INT"}]
+    node = {"fields": fields, "partitionKeys": [], "primaryKeys": [], "options": {"type": kind, "path": "/x"}}
+    reply = {"id": "1", "path": f"file://{tmp_path}/none", "isExternal": False, "schemaId": 0, "schema": node}
+    server.fault("GET", "/tables/t", "text", times=99, body=json.dumps(reply).encode())
+    none = {"message": "no snapshot", "code": 404, "resourceType": "SNAPSHOT"}
+    server.fault("GET", "/snapshot", "status", times=99, status=404, body=json.dumps(none).encode())
+    table = catalog.table(T)
+    assert table.schema.names == ("a",)
+    with pytest.raises(UnsupportedFormat, match=kind):
+        table.to_arrow()
+    with pytest.raises(UnsupportedFormat, match=kind):
+        table.append(pa.table({"a": pa.array([1], pa.int32())}))
 
 
 def test_an_address_without_a_server(waits):
@@ -293,9 +311,10 @@ def test_a_lying_reply_to_a_commit(server, catalog, body):
 
 def test_a_commit_without_any_reply_says_that_it_is_unknown(server, catalog, tmp_path):
     server.fault("POST", "/commit", "lose request", times=99)
-    with pytest.raises(SourceUnavailable) as caught:
+    with pytest.raises(SourceUnavailable, match="whether the commit was published is unknown") as caught:
         catalog.table(T).upsert(rows(3))
     assert caught.value.sent is True
+    assert "commit user" in caught.value.hint
     assert read(server) == [1, 2]
 
 
@@ -471,3 +490,21 @@ def test_names_on_the_server_are_told_where_one_is_wrong(server, catalog):
     with pytest.raises(TableNotFound, match=r"no table d\.tt") as caught:
         catalog.table(Identifier("d", "tt"))
     assert "'t'" in caught.value.hint
+
+
+def test_storage_tokens_open_the_store(s3, tmp_path):
+    """The catalog has no keys for the store: they come with the table's token, also in other processes."""
+    import pickle
+    import uuid
+
+    with RestServer(f"s3://lake/{uuid.uuid4().hex}", s3) as server:
+        server.storage_token = lambda: (dict(s3), int(time.time() * 1000) + 900_000)
+        server.config["overrides"]["data-token.enabled"] = "true"
+        catalog = opened(server)
+        catalog.create_table(Identifier("default", "t"), schema())
+        table = catalog.table(Identifier("default", "t"))
+        table.upsert(rows(1, 2))
+        table.upsert(rows(3))
+        assert read(server, Identifier("default", "t")) == [1, 2, 3]
+        assert not any(key.startswith("s3.") for key in catalog.options)
+        assert pickle.loads(pickle.dumps(table.store)).latest().id == 2

@@ -107,6 +107,18 @@ def test_streams(server, wb):
         wb.run(f"STOP JOB '{job.id[:8]}'")
 
 
+def test_properties_of_databases(server, wb):
+    wb.run("CREATE DATABASE d COMMENT 'sales'")
+    wb.run("ALTER DATABASE d SET ('team' = 'x')")
+    found = {r["info_name"]: r["info_value"] for r in wb.run("DESCRIBE DATABASE d").arrow.to_pylist()}
+    assert {k: found[k] for k in ("comment", "team", "owner", "Tables")} == {
+        "comment": "sales",
+        "team": "x",
+        "owner": "owner",
+        "Tables": "0",
+    }
+
+
 def test_stored_views_and_functions_are_listed(server, wb):
     server.views["default", "v"] = {"fields": [], "query": "SELECT 1"}
     server.functions["default", "f"] = {"name": "f"}

@@ -15,6 +15,7 @@ from paimon_nb.base.errors import (
     AccessDenied,
     AlreadyExists,
     BadOptionValue,
+    CorruptFile,
     DatabaseNotFound,
     FormatError,
     InvalidName,
@@ -393,7 +394,14 @@ def _served_schema(served: ServedTable, name: Identifier) -> TableSchema:
         "highestFieldId": 0,
         **{key: served.schema.get(key) for key in ("fields", "partitionKeys", "primaryKeys", "options", "comment")},
     }
-    schema = TableSchema.from_json(java_json(node), f"schema of table {name}")
+    try:
+        schema = TableSchema.from_json(java_json(node), f"schema of table {name}")
+    except CorruptFile as error:
+        raise StoreError(
+            f"table {name}: the catalog server describes a schema that is not one: {error.why}",
+            hint="check the version of the catalog server",
+            name=str(name),
+        ) from None
     highest = highest_id(Row(schema.fields, False))
     return replace(schema, highest_field_id=highest, options=_table_options(schema.options))
 

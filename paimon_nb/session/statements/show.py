@@ -286,10 +286,11 @@ def describe(context: StatementContext, statement: Describe) -> Result:
     if statement.what in ("database", "schema", "namespace"):
         catalog, database = session.find_database(statement.name)
         count = len(catalog.tables(database))
+        more = redact_options(catalog.database_properties(database))
         return rows(
             {
-                "info_name": ["Catalog Identifier", "Namespace Identifier", "Tables"],
-                "info_value": [catalog.name, database, str(count)],
+                "info_name": ["Catalog Identifier", "Namespace Identifier", "Tables", *more],
+                "info_value": [catalog.name, database, str(count), *more.values()],
             }
         )
     if len(statement.name) == 1 and statement.name[0] in session.views:

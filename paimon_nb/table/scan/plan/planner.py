@@ -78,6 +78,7 @@ def plan_scan(
 
         return plan_changes(store, [snapshot], "delta", predicate)
     if snapshot is None:
+        store.check_readable()  # a table of another kind has no snapshot, and its rows are elsewhere
         plan = ScanPlan(store, None, (), ScanReport(), bound)
     else:
         with translate_missing_files(store, snapshot.id):
