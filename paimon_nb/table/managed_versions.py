@@ -6,7 +6,7 @@ Source: Paimon `SnapshotLoader.java`, `CatalogSnapshotCommit.java`.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -69,6 +69,9 @@ class VersionService(Protocol):
 
     def fast_forward(self, name: str) -> None:
         """Raises BranchNotFound, UnsupportedOperation."""
+
+    def mark_done(self, partitions: Sequence[Mapping[str, str]]) -> None:
+        """Mark partitions as done. Nothing happens on a server that does not support it, as in Java."""
 
 
 class ManagedSnapshots(SnapshotDirectory):

@@ -25,6 +25,7 @@ from paimon_nb.base.errors import (
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog import Catalog, open_catalog
 from paimon_nb.catalog.rest import transport
+from paimon_nb.format.schema import create_schema
 from paimon_nb.table.maintenance import branches, tags
 from paimon_nb.table.maintenance.rollback import rollback_to_snapshot, rollback_to_tag
 
@@ -349,8 +350,6 @@ def test_the_latest_snapshot_is_the_servers(server, catalog):
 def test_the_server_lists_the_partitions_of_commits(server, catalog):
     name = Identifier("d", "p")
     fields = [("id", "INT NOT NULL", None, None), ("dt", "STRING NOT NULL", None, None)]
-    from paimon_nb.format.schema import create_schema
-
     catalog.create_table(name, create_schema(fields, ["dt"], ["id", "dt"], {"bucket": "1"}, None))
     table = catalog.table(name)
     table.upsert(pa.table({"id": pa.array([1, 2], pa.int32()), "dt": ["a", "b"]}))
@@ -364,6 +363,23 @@ def test_the_server_lists_the_partitions_of_commits(server, catalog):
     server.unsupported.clear()
     now = time.time() * 1000
     assert all(now - 60_000 < p["lastFileCreationTime"] <= now for p in catalog.partitions(name))
+
+
+def test_partitions_are_marked_as_done_on_the_server(server, catalog):
+    from paimon_nb.table.maintenance import mark_partitions_done
+
+    name = Identifier("d", "p")
+    fields = [("id", "INT NOT NULL", None, None), ("dt", "STRING NOT NULL", None, None)]
+    options = {"bucket": "1", "partition.mark-done-action": "success-file,mark-event"}
+    catalog.create_table(name, create_schema(fields, ["dt"], ["id", "dt"], options, None))
+    table = catalog.table(name)
+    table.upsert(pa.table({"id": pa.array([1, 2], pa.int32()), "dt": ["a=b", "c"]}))
+    [path] = mark_partitions_done(table.store, [{"dt": "a=b"}])
+    assert path.endswith("_SUCCESS")
+    assert {p["spec"]["dt"]: p["done"] for p in catalog.partitions(name)} == {"a=b": True, "c": False}
+    server.unsupported.add("POST databases/*/tables/*/partitions/mark")
+    mark_partitions_done(table.store, [{"dt": "c"}])
+    assert {p["spec"]["dt"]: p["done"] for p in catalog.partitions(name)} == {"a=b": True, "c": False}
 
 
 # -- tags, branches, rollback

@@ -152,8 +152,10 @@ class RestServer:
         segments = [unquote_plus(s) for s in path.removeprefix("/v1/").split("/")]
         if segments.pop(0) != PREFIX:
             raise HttpError(404, "no such path")
-        shape = "/".join("*" if i in (1, 3, 5) and segments[0] == "databases" else s for i, s in enumerate(segments))
-        names = [s for i, s in enumerate(segments) if i in (1, 3, 5)] if segments[0] == "databases" else []
+        named = [1, 3, 5] if segments[4:5] != ["partitions"] else [1, 3]
+        named = [i for i in named if i < len(segments)] if segments[0] == "databases" else []
+        shape = "/".join("*" if i in named else s for i, s in enumerate(segments))
+        names = [segments[i] for i in named]
         handler = _ROUTES.get((method, shape))
         if handler is None or f"{method} {shape}" in self.unsupported:
             raise HttpError(501 if handler else 404, "not implemented")

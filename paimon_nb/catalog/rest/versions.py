@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -109,6 +110,10 @@ class RestVersions:
 
     def fast_forward(self, name: str) -> None:
         self.api.branch_action(self.name, name, "forward", {"branch": name})
+
+    def mark_done(self, partitions: Sequence[Mapping[str, str]]) -> None:
+        with suppress(UnsupportedOperation):
+            self.api.mark_done(self.name, partitions)
 
     def _replaced(self, error: PaimonError) -> TableReplaced:
         return TableReplaced(

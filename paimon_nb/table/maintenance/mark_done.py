@@ -1,4 +1,4 @@
-"""Marks partitions as done: a `_SUCCESS` file in their directory, or a report to a web service.
+"""Marks partitions as done: a `_SUCCESS` file in their directory, a report to a web service, or a mark in a REST catalog.
 
 Source: Paimon `partition/actions/SuccessFileMarkDoneAction.java`, `SuccessFile.java`.
 """
@@ -12,12 +12,13 @@ from paimon_nb.base import clock
 from paimon_nb.base.errors import MissingFile, UnsupportedOperation
 from paimon_nb.format.metadata_json import java_json
 from paimon_nb.format.row import partition_path
+from paimon_nb.format.row.partition_path import names_of_path
 from paimon_nb.options import table as opt
 from paimon_nb.table.maintenance.http_report import report_done
 from paimon_nb.table.partition_spec import in_row_spec
 from paimon_nb.table.store import TableStore
 
-_HERE, _REPORT = "success-file", "http-report"
+_HERE, _REPORT, _EVENT = "success-file", "http-report", "mark-event"
 SUCCESS_FILE = "_SUCCESS"
 
 
@@ -54,17 +55,21 @@ def mark_done(store: TableStore, partitions: Iterable[bytes]) -> list[str]:
 
 def _mark_folders(store: TableStore, folders: Iterable[str]) -> list[str]:
     actions = [a.strip() for a in str(store.options.get(opt.PARTITION_MARK_DONE_ACTION)).split(",")]
-    if not {_HERE, _REPORT} & set(actions):
+    possible = {_HERE, _REPORT, *([_EVENT] if store.versions is not None else [])}
+    if not possible & set(actions):
         raise UnsupportedOperation(
             f"{store.name}: partition.mark-done-action = {', '.join(actions)} needs a metastore or a Java class",
             hint=f"add {_HERE} to it",
         )
-    paths = []
+    paths, marked = [], []
     for folder in folders:
+        marked.append(names_of_path(folder.removeprefix(store.data_root)))
         if _HERE in actions:
             paths.append(_success_file(store, folder))
         if _REPORT in actions:
             report_done(store, folder.removeprefix(store.data_root).strip("/") + "/")
+    if _EVENT in actions and store.versions is not None:
+        store.versions.mark_done(marked)
     return paths
 
 
