@@ -84,10 +84,3 @@ def test_an_option_that_is_not_known_is_kept(wb):
     t = paimon_nb.connect(str(path.parents[3])).table("t")
     assert t.to_arrow().num_rows == 2
     assert {"key": "something.of-3.0", "value": "true"} in t.system("options").to_pylist()
-
-
-def test_a_rest_catalog_says_what_works_instead():
-    with pytest.raises(paimon_nb.UnsupportedOperation) as caught:
-        paimon_nb.connect("/nowhere", options={"metastore": "rest", "uri": "http://localhost:1"})
-    assert "filesystem" not in caught.value.hint
-    assert "open_table" in caught.value.hint
