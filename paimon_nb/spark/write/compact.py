@@ -6,9 +6,8 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from paimon_nb.spark.errors import spark_errors
 from paimon_nb.spark.jobs.job_cleanup import delete_job_files, with_job_token
@@ -29,10 +28,10 @@ from paimon_nb.table.store import TableStore
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from paimon_nb.table.publish.overwrite import Overwrite
     from paimon_nb.table.table import Table
 
-Work = Callable[[TableStore, Any], list[CommitMessage]]
-"""Runs one task: writes files without committing them."""
+Task = TypeVar("Task", CompactTask, SortTask)
 INLINE_BYTES = 256 << 20
 """Input size up to which Spark tasks cost more than they save."""
 
@@ -76,38 +75,42 @@ def compact(
         EngineError: Spark failed.
     """
     store: TableStore = table.store
-    tasks: Sequence[CompactTask | SortTask]
-    work: Work
-    scope = None
-    if order is None:
-        tasks = [t for t in plan_compaction(store, partitions, full=full) if buckets is None or t.bucket in buckets]
-        work = run_task
-    else:
-        tasks = sorting = plan_sort(store, partitions)
-        work, scope = partial(_sort, order), sort_overwrite(store, sorting)
-    size = sum(t.size for t in tasks)
+    commit = TableCommit(store, commit_user)
+    if order is not None:
+        sorting = plan_sort(store, partitions)
+        scope = sort_overwrite(store, sorting)
+        return _run(commit, spark, sorting, lambda store, task: run_sort(store, task, order), scope, inline_bytes)
+    tasks = [t for t in plan_compaction(store, partitions, full=full) if buckets is None or t.bucket in buckets]
+    return _run(commit, spark, tasks, run_task, None, inline_bytes)
+
+
+def _run(
+    commit: TableCommit,
+    spark: SparkSession | None,
+    tasks: Sequence[Task],
+    work: Callable[[TableStore, Task], list[CommitMessage]],
+    scope: Overwrite | None,
+    inline_bytes: int,
+) -> CompactResult:
+    """Run the tasks and commit their files. `work` writes the files of one task."""
     if not tasks:
         return CompactResult((), 0, 0, True)
-    commit = TableCommit(store, commit_user)
+    size = sum(t.size for t in tasks)
     inline = spark is None or size <= inline_bytes or len(tasks) == 1
     with spark_errors():
         if spark is None or inline:
-            messages = _in_threads(store, tasks, work, commit)
+            messages = _in_threads(commit, tasks, work)
         else:
-            messages = _in_tasks(spark, store, tasks, work)
+            messages = _in_tasks(spark, commit.store, tasks, work)
     return CompactResult(tuple(commit.commit(messages, overwrite=scope)), len(tasks), size, inline)
 
 
-def _sort(order: Order, store: TableStore, task: SortTask) -> list[CommitMessage]:
-    return run_sort(store, task, order)
-
-
 def _in_threads(
-    store: TableStore, tasks: Sequence[CompactTask | SortTask], work: Work, commit: TableCommit
+    commit: TableCommit, tasks: Sequence[Task], work: Callable[[TableStore, Task], list[CommitMessage]]
 ) -> list[CommitMessage]:
     made: list[CommitMessage] = []
     with ThreadPoolExecutor(min(len(tasks), os.cpu_count() or 1)) as pool:
-        futures = [pool.submit(work, store, task) for task in tasks]
+        futures = [pool.submit(work, commit.store, task) for task in tasks]
         try:
             for future in as_completed(futures):
                 made += future.result()
@@ -123,7 +126,10 @@ def _in_threads(
 
 
 def _in_tasks(
-    spark: SparkSession, store: TableStore, tasks: Sequence[CompactTask | SortTask], work: Work
+    spark: SparkSession,
+    store: TableStore,
+    tasks: Sequence[Task],
+    work: Callable[[TableStore, Task], list[CommitMessage]],
 ) -> list[CommitMessage]:
     tagged, token = with_job_token(store)
     try:
