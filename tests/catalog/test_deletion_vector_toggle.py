@@ -33,8 +33,8 @@ def wb() -> paimon_nb.Workbench:
 
 
 def made(wb: paimon_nb.Workbench, keys: bool = True, **options: str) -> None:
-    given = {"bucket": "1" if keys else "-1", "num-sorted-run.compaction-trigger": "3", **options}
-    text = ", ".join(f"'{k}' = '{v}'" for k, v in given.items())
+    inputs = {"bucket": "1" if keys else "-1", "num-sorted-run.compaction-trigger": "3", **options}
+    text = ", ".join(f"'{k}' = '{v}'" for k, v in inputs.items())
     wb.run(
         f"DROP TABLE IF EXISTS t; CREATE TABLE t (k INT, v STRING{', PRIMARY KEY (k) NOT ENFORCED' * keys}) WITH ({text})"
     )

@@ -240,32 +240,32 @@ def test_branches_and_system_tables_are_no_tables_to_make(catalog):
 # -- names
 
 
-@pytest.mark.parametrize("odd", ODD_NAMES)
-def test_odd_names_are_only_names(catalog, session, odd):
-    if catalog.options.get("metastore") == "hive" and not odd.isidentifier():
+@pytest.mark.parametrize("unusual", ODD_NAMES)
+def test_odd_names_are_only_names(catalog, session, unusual):
+    if catalog.options.get("metastore") == "hive" and not unusual.isidentifier():
         try:  # Hive's releases differ in what they take; what they refuse leaves nothing behind
-            catalog.create_database(odd)
-            catalog.create_table(Identifier(odd, odd), schema())
+            catalog.create_database(unusual)
+            catalog.create_table(Identifier(unusual, unusual), schema())
         except InvalidName:
             assert [d for d in catalog.databases() if catalog.tables(d)] == []
             return
-        catalog.drop_database(odd, cascade=True)
-        odd = odd.lower()
-    elif catalog.options.get("metastore") == "hive" and not odd.isascii():
+        catalog.drop_database(unusual, cascade=True)
+        unusual = unusual.lower()
+    elif catalog.options.get("metastore") == "hive" and not unusual.isascii():
         with pytest.raises(InvalidName):
-            catalog.create_table(Identifier("default", odd), schema())
+            catalog.create_table(Identifier("default", unusual), schema())
         return
-    catalog.create_database(odd)
-    name = Identifier(odd, odd)
+    catalog.create_database(unusual)
+    name = Identifier(unusual, unusual)
     catalog.create_table(name, schema())
     other = session()
     other.table(name).upsert(rows(1))
-    assert (other.databases(), other.tables(odd)) == (sorted([odd, "default"]), [odd])
-    moved = Identifier("default", odd + "2")
+    assert (other.databases(), other.tables(unusual)) == (sorted([unusual, "default"]), [unusual])
+    moved = Identifier("default", unusual + "2")
     other.rename_table(name, moved)
-    assert (read(session(), moved), session().tables(odd)) == ([1], [])
+    assert (read(session(), moved), session().tables(unusual)) == ([1], [])
     session().drop_table(moved)
-    session().drop_database(odd)
+    session().drop_database(unusual)
     assert (catalog.databases(), catalog.tables("default")) == (["default"], [])
 
 

@@ -226,7 +226,7 @@ def test_the_address_may_come_from_hives_own_file(options, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "error", "says"),
+    ("wrong", "error", "message"),
     [
         ({"uri": "thrift://127.0.0.1:1"}, SourceUnavailable, "does not answer"),
         ({"uri": "http://x:1"}, BadOptionValue, "not the address"),
@@ -235,9 +235,9 @@ def test_the_address_may_come_from_hives_own_file(options, tmp_path):
         ({"hive.metastore.sasl.enabled": "true"}, UnsupportedOperation, "Kerberos"),
     ],
 )
-def test_what_cannot_be_reached_is_said_when_the_catalog_is_made(wrong, error, says, tmp_path):
+def test_what_cannot_be_reached_is_said_when_the_catalog_is_made(wrong, error, message, tmp_path):
     base = {"metastore": "hive", "uri": "thrift://127.0.0.1:1", "warehouse": str(tmp_path)}
-    with pytest.raises(error, match=says):
+    with pytest.raises(error, match=message):
         open_catalog("c", {**base, **wrong})
 
 

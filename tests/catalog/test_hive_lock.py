@@ -193,10 +193,10 @@ def _cut_after(call: bytes, host: str, port: int) -> Iterator[tuple[str, threadi
 
     def serve(client: socket.socket, server: socket.socket) -> None:
         with suppress(OSError), client, server:
-            while asked := client.recv(65536):
-                server.sendall(asked)
+            while requested := client.recv(65536):
+                server.sendall(requested)
                 answer = server.recv(65536)
-                if call in asked and not cut.is_set():
+                if call in requested and not cut.is_set():
                     cut.set()
                     return
                 client.sendall(answer)

@@ -143,7 +143,7 @@ def test_a_broken_file_leaves_iceberg_as_it_was(iceberg, wb):
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "says"),
+    ("options", "error", "message"),
     [
         ("iceberg_warehouse=/x", BadOptionValue, "metadata.iceberg.storage"),
         ("metadata.iceberg.storage=hive-catalog,iceberg_warehouse=/x", BadOptionValue, "Hadoop catalog"),
@@ -151,8 +151,8 @@ def test_a_broken_file_leaves_iceberg_as_it_was(iceberg, wb):
         ("metadata.iceberg.storage=hadoop-catalog,iceberg_warehouse=/nowhere/at/all", TableNotFound, "version-hint"),
     ],
 )
-def test_bad_options_are_refused(wb, options, error, says):
-    with pytest.raises(error, match=says):
+def test_bad_options_are_refused(wb, options, error, message):
+    with pytest.raises(error, match=message):
         wb.run(f"CALL sys.migrate_iceberg_table('d.t', '{options}')")
 
 

@@ -242,8 +242,8 @@ def test_a_wrong_password_is_told_and_never_shown(request, tmp_path, server):
 def test_settings_may_stand_in_the_address(request, tmp_path):
     options = catalog_options("postgresql", tmp_path, request)
     user, password = options.pop("jdbc.user"), options.pop("jdbc.password")
-    given = f"user={user}&password={password.replace('%', '%25').replace('/', '%2F')}&sslmode=prefer"
-    assert open_catalog("c", {**options, "uri": f"{options['uri']}?{given}"}).databases() == ["default"]
+    inputs = f"user={user}&password={password.replace('%', '%25').replace('/', '%2F')}&sslmode=prefer"
+    assert open_catalog("c", {**options, "uri": f"{options['uri']}?{inputs}"}).databases() == ["default"]
 
 
 # -- in SQL
@@ -255,7 +255,7 @@ def test_a_jdbc_catalog_in_sql(options):
         wb.run(f"CREATE CATALOG lake WITH ({with_}); USE CATALOG lake; CREATE DATABASE shop; USE shop")
         wb.run("CREATE TABLE t (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED); INSERT INTO t VALUES (1, 'a')")
         assert wb.table("lake.shop.t").to_arrow().to_pylist() == [{"id": 1, "v": "a"}]
-        shown = wb.session.catalog
-        assert (shown.databases(), shown.tables("shop")) == (["default", "shop"], ["t"])
+        displayed = wb.session.catalog
+        assert (displayed.databases(), displayed.tables("shop")) == (["default", "shop"], ["t"])
         assert PASSWORD not in repr(wb)
     assert rows_of(options, "paimon_tables") == [(options.get("catalog-key", "jdbc"), "shop", "t")]

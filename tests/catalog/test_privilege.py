@@ -239,7 +239,7 @@ def test_privileges_follow_a_renamed_table_and_go_with_a_dropped_one(warehouse):
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "says"),
+    ("call", "error", "message"),
     [
         ("init_file_based_privilege('again')", AlreadyExists, "has privileges already"),
         ("create_privileged_user('root', 'x')", AlreadyExists, "'root' exists already"),
@@ -258,9 +258,9 @@ def test_privileges_follow_a_renamed_table_and_go_with_a_dropped_one(warehouse):
         ("revoke_privilege_from_user('anonymous', 'INSERT', 'default', 't')", UnknownName, "granted on default"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_refused_with_the_next_step(warehouse, call, error, says):
+def test_what_cannot_be_is_refused_with_the_next_step(warehouse, call, error, message):
     warehouse.call("grant_privilege_to_user('anonymous', 'INSERT', 'default')")
-    with pytest.raises(error, match=says):
+    with pytest.raises(error, match=message):
         warehouse.call(call)
 
 
@@ -274,8 +274,8 @@ def test_an_open_warehouse_has_no_users(tmp_path):
 def test_passwords_are_never_shown(warehouse):
     """In the options of a catalog, in errors with the user's own line, and in the files."""
     wb = warehouse.user("u")
-    asked = ["SHOW CREATE CATALOG paimon", "DESCRIBE CATALOG EXTENDED paimon"]
-    told = [str(wb.run(text).arrow.to_pylist()) for text in asked]
+    requested = ["SHOW CREATE CATALOG paimon", "DESCRIBE CATALOG EXTENDED paimon"]
+    told = [str(wb.run(text).arrow.to_pylist()) for text in requested]
     text = "CALL sys.create_privileged_user('v', 'canary')"
     with pytest.raises(AccessDenied) as caught:
         wb.run(text)

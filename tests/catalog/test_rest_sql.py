@@ -34,14 +34,14 @@ def create(wb) -> None:
 
 def test_create_catalog(server, tmp_path):
     with paimon_nb.connect(str(tmp_path / "local")) as wb:
-        given = ", ".join(f"'{k}' = '{v}'" for k, v in server.options().items())
-        wb.run(f"CREATE CATALOG remote WITH ({given})")
+        inputs = ", ".join(f"'{k}' = '{v}'" for k, v in server.options().items())
+        wb.run(f"CREATE CATALOG remote WITH ({inputs})")
         wb.run("CREATE DATABASE remote.d; CREATE TABLE remote.d.t (id INT)")
         wb.table("remote.d.t").append(pa.table({"id": pa.array([1, 2], pa.int32())}))
         assert wb.table("remote.d.t").to_arrow().column("id").to_pylist() == [1, 2]
-        shown = str(wb.run("SHOW CREATE CATALOG remote").arrow.to_pylist())
-        assert "a-token" not in shown
-        assert "rest" in shown
+        displayed = str(wb.run("SHOW CREATE CATALOG remote").arrow.to_pylist())
+        assert "a-token" not in displayed
+        assert "rest" in displayed
     assert server.catalog.tables("d") == ["t"]
 
 

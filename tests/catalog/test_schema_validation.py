@@ -116,8 +116,8 @@ FINE = [
 
 def create(columns: str, partition: str, options: dict[str, str]) -> str:
     by = f" PARTITIONED BY ({partition})" if partition else ""
-    given = ", ".join(f"'{k}' = '{v}'" for k, v in options.items())
-    return f"CREATE TABLE t ({columns}){by} WITH ({given})"
+    inputs = ", ".join(f"'{k}' = '{v}'" for k, v in options.items())
+    return f"CREATE TABLE t ({columns}){by} WITH ({inputs})"
 
 
 @pytest.fixture(scope="module")

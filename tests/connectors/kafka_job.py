@@ -31,7 +31,7 @@ PASSED_ON = "INSERT INTO sink SELECT id, k, v FROM source"
 class Jobs:
     """The statements, each as the job that runs it now."""
 
-    def __init__(self, wb: paimon_nb.Workbench, place: str, broker: str, source: str, sink: str) -> None:
+    def __init__(self, wb: paimon_nb.Workbench, location: str, broker: str, source: str, sink: str) -> None:
         self.wb = wb
         wb.run(f"""
             CREATE TABLE source (id BIGINT, k INT, v BIGINT) WITH ('connector' = 'kafka', 'topic' = '{source}', 'format' = 'json',
@@ -39,7 +39,7 @@ class Jobs:
             CREATE TABLE sink (id BIGINT, k INT, v BIGINT) WITH ('connector' = 'kafka', 'topic' = '{sink}', 'format' = 'json',
                 'properties.bootstrap.servers' = '{broker}', 'sink.delivery-guarantee' = 'exactly-once', 'sink.transactional-id-prefix' = '{sink}');
             SET 'execution.runtime-mode' = 'streaming'; SET 'execution.checkpointing.interval' = '50 ms';
-            SET 'execution.checkpointing.dir' = '{place}/checkpoints'
+            SET 'execution.checkpointing.dir' = '{location}/checkpoints'
         """)
         self.running: dict[str, Any] = {
             text: wb.sql(text) for text in (KEPT, JOINED, *([PASSED_ON] if sink != "-" else ()))
@@ -57,10 +57,10 @@ class Jobs:
 
 
 if __name__ == "__main__":
-    place, *told = sys.argv[1:]
+    location, *told = sys.argv[1:]
     parent = os.getppid()
     conf = {"spark.master": "local[2, 4]", "spark.sql.shuffle.partitions": "2", "spark.driver.memory": "1g"}
-    jobs = Jobs(paimon_nb.connect(f"{place}/w", spark_conf=conf), place, *told)
+    jobs = Jobs(paimon_nb.connect(f"{location}/w", spark_conf=conf), location, *told)
     while os.getppid() == parent:
         time.sleep(0.1)
         jobs.mend()

@@ -17,8 +17,8 @@ from paimon_nb.format.types import DataField, arrow_type, parse_type
 
 def datagen(columns: dict[str, str], **options: str):
     fields = tuple(DataField(i, n, parse_type(t)) for i, (n, t) in enumerate(columns.items()))
-    given = {"connector": "datagen"} | {k.replace("__", "."): v for k, v in options.items()}
-    return open_source(ConnectorTable("t", fields, given))
+    inputs = {"connector": "datagen"} | {k.replace("__", "."): v for k, v in options.items()}
+    return open_source(ConnectorTable("t", fields, inputs))
 
 
 def fields(**options: dict[str, object]) -> dict[str, str]:
@@ -71,9 +71,9 @@ def test_limits_lengths_and_nulls():
     assert {len(v) for v in rows.column("v").to_pylist()} == {1, 2, 3, 4}
     assert {(len(v), len(v[0])) for v in rows.column("l").to_pylist()} == {(2, 7)}
     assert set(map(str, rows.column("r").to_pylist())) == {"{'x': 0}"}
-    moments = rows.column("p").cast(pa.int64()).to_pylist()
+    timestamps = rows.column("p").cast(pa.int64()).to_pylist()
     now = time.time() * 1000
-    assert now - 3_700_000 < min(moments) < max(moments) <= now
+    assert now - 3_700_000 < min(timestamps) < max(timestamps) <= now
 
 
 def test_the_end_is_the_nearest_of_all_ends():

@@ -28,9 +28,9 @@ EMPTY = (2, *[None] * 9)
 
 
 def source(url: str, table: str = "things", types: dict[str, str] = TYPES, **options: str) -> Jdbc:
-    given = {"connector": "jdbc", "url": url, "table-name": table} | {k.replace("__", ".").replace("_", "-"): v for k, v in options.items()}  # fmt: skip
+    inputs = {"connector": "jdbc", "url": url, "table-name": table} | {k.replace("__", ".").replace("_", "-"): v for k, v in options.items()}  # fmt: skip
     return Jdbc(
-        ConnectorTable("t", tuple(DataField(i, n, parse_type(t)) for i, (n, t) in enumerate(types.items())), given)
+        ConnectorTable("t", tuple(DataField(i, n, parse_type(t)) for i, (n, t) in enumerate(types.items())), inputs)
     )
 
 
@@ -50,8 +50,8 @@ def test_each_type_of_postgresql() -> None:
             database.execute(f"INSERT INTO things VALUES ({', '.join(f':{k}' for k in TYPES)})", **dict(zip(TYPES, row, strict=True)))  # fmt: skip
         database.execute("""INSERT INTO other."Odd t" VALUES (7, '{"a": [1]}', '{1,2}', '2026-01-02 03:04:05+02')""")
         assert read(source(url, **login)) == [FULL, EMPTY]
-        odd = {"id": "INT", "doc": "STRING", "tags": "ARRAY<INT>", "z": "TIMESTAMP_LTZ(3)"}
-        assert read(source(url, "other.Odd t", odd, **login)) == [
+        unusual = {"id": "INT", "doc": "STRING", "tags": "ARRAY<INT>", "z": "TIMESTAMP_LTZ(3)"}
+        assert read(source(url, "other.Odd t", unusual, **login)) == [
             (7, '{"a": [1]}', [1, 2], dt.datetime(2026, 1, 2, 1, 4, 5, tzinfo=dt.UTC))
         ]
         with pytest.raises(SourceUnavailable, match="password authentication") as refused:

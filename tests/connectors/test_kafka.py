@@ -26,9 +26,9 @@ BATCH = "SET 'execution.runtime-mode' = 'batch'"
 
 def declare(wb, broker, name: str, topic: str, columns: str = "k INT, v STRING", **options: str) -> None:
     """A table over a topic; options with _ for - and __ for a dot."""
-    given = {"connector": "kafka", "topic": topic, "properties.bootstrap.servers": broker.address, "format": "json"}
-    given |= {k.replace("__", ".").replace("_", "-"): v for k, v in options.items()}
-    texts = ", ".join(f"'{k}' = '{v}'" for k, v in given.items() if v)
+    inputs = {"connector": "kafka", "topic": topic, "properties.bootstrap.servers": broker.address, "format": "json"}
+    inputs |= {k.replace("__", ".").replace("_", "-"): v for k, v in options.items()}
+    texts = ", ".join(f"'{k}' = '{v}'" for k, v in inputs.items() if v)
     wb.run(f"CREATE TABLE {name} ({columns}) WITH ({texts})")
 
 
@@ -49,7 +49,7 @@ def test_batch_reads_between_any_start_and_end(swb, broker):
     topic = broker.topic("bounds", 2)
     broker.send(topic, numbered(0, 3))
     time.sleep(0.01)
-    moment = int(time.time() * 1000)
+    timestamp = int(time.time() * 1000)
     time.sleep(0.01)
     broker.send(topic, numbered(3, 5))
     broker.send(topic, numbered(10, 14), partition=1)
@@ -57,8 +57,8 @@ def test_batch_reads_between_any_start_and_end(swb, broker):
     cases = {
         "all": {"scan__startup__mode": "earliest-offset"},
         "default": {},
-        "later": {"scan__startup__mode": "timestamp", "scan__startup__timestamp_millis": str(moment)},
-        "earlier": {"scan__startup__mode": "earliest-offset", "scan__bounded__mode": "timestamp", "scan__bounded__timestamp_millis": str(moment)},
+        "later": {"scan__startup__mode": "timestamp", "scan__startup__timestamp_millis": str(timestamp)},
+        "earlier": {"scan__startup__mode": "earliest-offset", "scan__bounded__mode": "timestamp", "scan__bounded__timestamp_millis": str(timestamp)},
         "middle": {
             "scan__startup__mode": "specific-offsets", "scan__startup__specific_offsets": "partition:0,offset:1;partition:1,offset:2",
             "scan__bounded__mode": "specific-offsets", "scan__bounded__specific_offsets": "partition:0,offset:4;partition:1,offset:3",
@@ -228,8 +228,8 @@ def test_a_micro_batch_that_comes_again_is_in_a_transaction_once(swb, broker, tm
 def test_what_is_no_row_is_left_out_or_kept_as_a_dead_letter(swb, broker):
     """By option; avro has no other way. A key and headers go with a dead letter, and where it came from."""
     topic, dead, packed = broker.topic("mixed"), broker.topic("dead"), broker.topic("packed")
-    odd = {"value": "no json", "key": b"K", "headers": [("h", b"1")]}
-    broker.send(topic, ['{"k": 1, "v": "a"}', odd, '{"k": "x", "v": "b"}', None, '{"k": 2, "v": "c"}'])
+    unusual = {"value": "no json", "key": b"K", "headers": [("h", b"1")]}
+    broker.send(topic, ['{"k": 1, "v": "a"}', unusual, '{"k": "x", "v": "b"}', None, '{"k": 2, "v": "c"}'])
     swb.run(BATCH)
     bounded = {"scan__bounded__mode": "latest-offset"}
     declare(swb, broker, "skips", topic, scan__bad_messages="skip", **bounded)

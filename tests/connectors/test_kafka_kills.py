@@ -28,10 +28,10 @@ NAMES = {k: f"name {k % 4}" for k in range(10)}
 class Driver:
     """The driver, its JVM and their Python workers."""
 
-    def __init__(self, place: Path, *arguments: str) -> None:
-        self.command = [sys.executable, kafka_job.__file__, str(place), *arguments]
+    def __init__(self, location: Path, *arguments: str) -> None:
+        self.command = [sys.executable, kafka_job.__file__, str(location), *arguments]
         self.environment = os.environ | {"PYTHONPATH": str(Path(paimon_nb.__file__).parents[1])}
-        self.log = place / "driver.log"
+        self.log = location / "driver.log"
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -73,8 +73,8 @@ class Driver:
 class Here:
     """The same in this process: only its Python workers can be killed."""
 
-    def __init__(self, wb: paimon_nb.Workbench, place: Path, *arguments: str) -> None:
-        self._given = (wb, str(place), *arguments)
+    def __init__(self, wb: paimon_nb.Workbench, location: Path, *arguments: str) -> None:
+        self._given = (wb, str(location), *arguments)
         self.kill = wb.session.jobs.stop_all
 
     def start(self) -> None:
@@ -123,7 +123,7 @@ def below(pid: int, program: str) -> list[int]:
     return [p for p, (parent, name) in parents.items() if name.startswith(program) and p != pid and is_below(parent)]
 
 
-def equal_at_the_end(broker, wb, make: Callable[..., Driver | Here], place: Path, ways: str, *, sinks: bool) -> None:
+def equal_at_the_end(broker, wb, make: Callable[..., Driver | Here], location: Path, ways: str, *, sinks: bool) -> None:
     """`ways`: what is killed, one after the other: d(river and JVM), j(vm), w(orkers, all at once) or o(ne of them)."""
     source, sink = broker.topic("in", 2), broker.topic("out") if sinks else "-"
     seed = uuid.uuid4().int
@@ -150,7 +150,7 @@ def equal_at_the_end(broker, wb, make: Callable[..., Driver | Here], place: Path
             return 0 if newest is None else newest.total_record_count or 0
         return sum(n for _, n, _ in stored("sums")) if which == 1 else broker.ends(sink)[0]
 
-    driver = make(place, broker.address, source, sink)
+    driver = make(location, broker.address, source, sink)
     try:
         driver.start()
         for number, way in enumerate(ways):

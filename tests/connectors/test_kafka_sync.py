@@ -50,12 +50,12 @@ def conf(broker, topic: str, format: str, **more: str) -> dict[str, str]:
     }  # fmt: skip
 
 
-def start(wb, procedure: str, target: str, given: dict[str, str], **more: str):
+def start(wb, procedure: str, target: str, inputs: dict[str, str], **more: str):
     """The job that a CALL starts."""
     name = "`table`" if procedure.endswith("table") else "database"
     arguments = {
         name: target,
-        "kafka_conf": ",".join(f"{k}={v}" for k, v in given.items()),
+        "kafka_conf": ",".join(f"{k}={v}" for k, v in inputs.items()),
         "interval": "50 ms",
         **more,
     }
@@ -86,8 +86,8 @@ def test_a_database_arrives_with_its_types_and_grows(wb, broker):
         canal("INSERT", "customers", {"id": "bigint(20)", "name": "varchar(5)"}, {"id": "7", "name": "ann"}),
         canal("INSERT", "log", {"id": "int"}, {"id": "7"}),
     ])  # fmt: skip
-    given = conf(broker, topic, "canal-json")
-    job = start(wb, "kafka_sync_database", "ods", given, table_prefix="o_", excluding_tables="log")
+    inputs = conf(broker, topic, "canal-json")
+    job = start(wb, "kafka_sync_database", "ods", inputs, table_prefix="o_", excluding_tables="log")
     at = dt.datetime(2026, 1, 2, 3, 4, 5, 678000)
     until(job, lambda: job.rows == 3)
     until(job, lambda: len(rows(wb, "ods.o_orders")) == 2 and rows(wb, "ods.o_customers") == [(7, "ann")])
@@ -107,14 +107,14 @@ def test_a_database_arrives_with_its_types_and_grows(wb, broker):
     assert (schema.primary_keys, str(schema.field("id").type)) == (("id",), "INT NOT NULL")
     # The same again goes on from what the tables say, though the topic begins with rows that changed later.
     broker.send(topic, [canal("DELETE", "orders", wider, {**second, "id": "1"})])
-    job = start(wb, "kafka_sync_database", "ods", given, table_prefix="o_", excluding_tables="log")
+    job = start(wb, "kafka_sync_database", "ods", inputs, table_prefix="o_", excluding_tables="log")
     until(job, lambda: rows(wb, "ods.o_orders") == [(2, Decimal("12345678.1234"), None, False, "new")])
     assert rows(wb, "ods.o_customers") == []
     assert job.rows == 1
     snapshots = wb.table("ods.o_orders").store.snapshots.all()
-    places = [json.loads(s.properties[POSITION])[topic] for s in snapshots if s.properties]
+    locations = [json.loads(s.properties[POSITION])[topic] for s in snapshots if s.properties]
     assert all(
-        a[p] <= b[p] for a, b in pairwise(places) for p in a
+        a[p] <= b[p] for a, b in pairwise(locations) for p in a
     )  # never a step back, though another table is slower
 
 
@@ -187,9 +187,9 @@ def test_what_is_wrong_is_said(wb, broker):
         (conf(broker, empty, "json"), SchemaMismatch, "no message"),
         (conf(broker, topic, "json"), UnsupportedOperation, "no primary key"),
     ]
-    for given, kind, word in cases:
+    for inputs, kind, word in cases:
         with pytest.raises(kind, match=word):
-            start(wb, "kafka_sync_table", "r", given)
+            start(wb, "kafka_sync_table", "r", inputs)
     assert wb.session.jobs.all == {}
     job = start(wb, "kafka_sync_table", "r", conf(broker, topic, "json"), primary_keys="id")
     lenient = start(wb, "kafka_sync_table", "lenient", conf(broker, topic, "json", json__ignore_parse_errors="true"), primary_keys="id")  # fmt: skip

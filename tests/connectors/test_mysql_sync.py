@@ -49,8 +49,8 @@ def shop(mariadb):
 
 
 def conf(mariadb, database: str, table: str = "", **more: str) -> str:
-    given = mariadb.conf | {"database-name": database} | ({"table-name": table} if table else {}) | more
-    return ",".join(f"{k}={v}" for k, v in given.items())
+    inputs = mariadb.conf | {"database-name": database} | ({"table-name": table} if table else {}) | more
+    return ",".join(f"{k}={v}" for k, v in inputs.items())
 
 
 def start(wb, call: str):
@@ -264,13 +264,13 @@ def equal_at_the_end(wb, mariadb, shop, count: int, seed: int, kills: int) -> No
                 process.wait()
                 process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
         columns = [name for name, *_ in mariadb.run(f"SHOW COLUMNS FROM {table}")]
-        wanted = sorted(mariadb.run(f"SELECT * FROM {table}"))
+        expected = sorted(mariadb.run(f"SELECT * FROM {table}"))
         deadline = time.monotonic() + 600
-        while stored(columns) != wanted and time.monotonic() < deadline and process.poll() is None:
+        while stored(columns) != expected and time.monotonic() < deadline and process.poll() is None:
             time.sleep(0.2)
         assert process.poll() is None
         assert len(columns) > 3
-        assert stored(columns) == wanted
+        assert stored(columns) == expected
     finally:
         process.kill()
         process.wait()
@@ -295,9 +295,9 @@ def test_what_is_wrong_is_said_before_anything_runs(wb, mariadb, shop):
         (conf(mariadb, shop, "t", port="1"), SourceUnavailable, "127.0.0.1:1"),
         ("hostname=x", BadOptionValue, "username"),
     ]
-    for given, kind, word in cases:
+    for inputs, kind, word in cases:
         with pytest.raises(kind, match=word) as refused:
-            wb.run(f"CALL sys.mysql_sync_table(`table` => 'r', mysql_conf => '{given}')")
+            wb.run(f"CALL sys.mysql_sync_table(`table` => 'r', mysql_conf => '{inputs}')")
         assert "secret" not in str(refused.value)
     for argument, kind in (("computed_column => 'y=yeer(v)'", BadOptionValue), ("computed_column => 'y=year(w)'", ColumnNotFound), ("type_mapping => 'to-strin'", BadOptionValue)):  # fmt: skip
         with pytest.raises(kind):

@@ -47,11 +47,11 @@ def test_what_is_wrong_is_said_before_anything_is_asked():
     from paimon_nb.connectors.api import ConnectorTable
     from paimon_nb.format.types import DataField, parse_type
 
-    given = {"connector": "mysql-cdc", "hostname": "h", "username": "u", "database-name": "d", "table-name": "t"}
+    inputs = {"connector": "mysql-cdc", "hostname": "h", "username": "u", "database-name": "d", "table-name": "t"}
     fields = (DataField(0, "a", parse_type("INT")),)
-    assert open_source(ConnectorTable("t", fields, given)).conf.port == 3306
+    assert open_source(ConnectorTable("t", fields, inputs)).conf.port == 3306
     for change, kind in (({"colour": "red"}, UnknownOption), ({"port": "x"}, BadOptionValue), ({"table-name": "["}, BadOptionValue)):  # fmt: skip
         with pytest.raises(kind):
-            open_source(ConnectorTable("t", fields, given | change))
+            open_source(ConnectorTable("t", fields, inputs | change))
     with pytest.raises(UnsupportedOperation, match="no metadata"):
-        open_source(ConnectorTable("t", fields, given, metadata={"a": "colour"}))
+        open_source(ConnectorTable("t", fields, inputs, metadata={"a": "colour"}))

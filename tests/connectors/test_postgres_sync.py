@@ -62,8 +62,8 @@ def make(postgres, name: str, columns: str, *rows: str) -> None:
 
 
 def call(postgres, name: str, more: str = "", **conf: str) -> str:
-    given = postgres.conf | {"table-name": name, "slot.name": name} | {k.replace("_", "-"): v for k, v in conf.items()}
-    text = ",".join(f"{k}={v}" for k, v in given.items() if v)
+    inputs = postgres.conf | {"table-name": name, "slot.name": name} | {k.replace("_", "-"): v for k, v in conf.items()}
+    text = ",".join(f"{k}={v}" for k, v in inputs.items() if v)
     return f"CALL sys.postgres_sync_table(`table` => 't', postgres_conf => '{text}', interval => '50 ms'{more})"
 
 
@@ -194,8 +194,8 @@ def equal_at_the_end(
                 process.kill()
                 process.wait()
                 process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
-        wanted = {target: sorted(postgres.run(f"SELECT * FROM {table}")) for table, target in tables.items()}
-        wait(lambda: state() == wanted)
+        expected = {target: sorted(postgres.run(f"SELECT * FROM {table}")) for table, target in tables.items()}
+        wait(lambda: state() == expected)
     finally:
         process.kill()
         process.wait()

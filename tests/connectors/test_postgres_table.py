@@ -18,7 +18,7 @@ def test_a_table_of_a_database_streams_into_ours_and_waits_for_its_server(swb, p
         f"CREATE TABLE {name} (user_id BIGINT PRIMARY KEY, name TEXT, tags TEXT[])", f"ALTER TABLE {name} REPLICA IDENTITY FULL",
         f"INSERT INTO {name} VALUES (1, 'ann', '{{a,b}}'), (2, 'bob', NULL)",
     )  # fmt: skip
-    given = {
+    inputs = {
         "connector": "postgres-cdc",
         **postgres.conf,
         "schema-name": "public",
@@ -26,7 +26,7 @@ def test_a_table_of_a_database_streams_into_ours_and_waits_for_its_server(swb, p
         "slot.name": name,
     }
     swb.run(f"""CREATE TABLE source (user_id BIGINT, name STRING, tags ARRAY<STRING>, tab STRING METADATA FROM 'table_name' VIRTUAL, PRIMARY KEY (user_id) NOT ENFORCED)
-        WITH ({", ".join(f"'{k}' = '{v}'" for k, v in given.items())})""")
+        WITH ({", ".join(f"'{k}' = '{v}'" for k, v in inputs.items())})""")
     swb.run("CREATE TABLE users (user_id BIGINT PRIMARY KEY NOT ENFORCED, name STRING, tags ARRAY<STRING>, tab STRING)")
     swb.run(f"SET 'execution.runtime-mode' = 'streaming'; SET 'execution.checkpointing.dir' = '{tmp_path}/c'")
     text = "INSERT INTO users SELECT user_id, UPPER(name), tags, tab FROM source WHERE user_id < 10"
@@ -59,11 +59,11 @@ def test_what_is_wrong_is_said_before_anything_is_asked():
     from paimon_nb.connectors.api import ConnectorTable
     from paimon_nb.format.types import DataField, parse_type
 
-    given = {"connector": "postgres-cdc", "hostname": "h", "username": "u", "database-name": "d", "table-name": "t", "slot.name": "s"}  # fmt: skip
+    inputs = {"connector": "postgres-cdc", "hostname": "h", "username": "u", "database-name": "d", "table-name": "t", "slot.name": "s"}  # fmt: skip
     fields = (DataField(0, "a", parse_type("INT")),)
-    assert open_source(ConnectorTable("t", fields, given)).conf.port == 5432
+    assert open_source(ConnectorTable("t", fields, inputs)).conf.port == 5432
     for change, kind in (({"colour": "red"}, UnknownOption), ({"port": "x"}, BadOptionValue), ({"table-name": "["}, BadOptionValue), ({"slot.name": "S"}, BadOptionValue)):  # fmt: skip
         with pytest.raises(kind):
-            open_source(ConnectorTable("t", fields, given | change))
+            open_source(ConnectorTable("t", fields, inputs | change))
     with pytest.raises(UnsupportedOperation, match="no metadata"):
-        open_source(ConnectorTable("t", fields, given, metadata={"a": "colour"}))
+        open_source(ConnectorTable("t", fields, inputs, metadata={"a": "colour"}))

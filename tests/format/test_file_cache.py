@@ -36,8 +36,8 @@ def test_local_files_are_looked_at(tmp_path):
     try:
         read(path)
     except MissingFile:
-        gone = True
-    assert gone
+        missing = True
+    assert missing
 
 
 def test_stores_do_not_share_paths():

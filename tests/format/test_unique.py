@@ -9,6 +9,6 @@ from paimon_nb.format.unique import unique, unique_inverse
 @pytest.mark.parametrize("values", [[], [3], [2, 2, 2], [5, -1, 5, 0, -1, 7], list(range(9, 0, -1))])
 def test_as_numpy_finds_them(values):
     array = np.array(values, np.int64)
-    firsts, places = unique_inverse(array)
+    firsts, locations = unique_inverse(array)
     found = np.unique(array, return_index=True, return_inverse=True)
-    assert (unique(array).tolist(), firsts.tolist(), places.tolist()) == tuple(f.tolist() for f in found)
+    assert (unique(array).tolist(), firsts.tolist(), locations.tolist()) == tuple(f.tolist() for f in found)

@@ -16,9 +16,9 @@ ALL = [*TABLE_OPTIONS.values(), *CONNECTOR_OPTIONS.values(), *CATALOG_OPTIONS.va
 def test_every_option_tells_about_itself_and_takes_its_own_default(option):
     assert option.doc
     assert option.kind
-    shown = option.default_text
-    if shown and shown != "infinite":
-        assert option.value(shown) == option.default
+    displayed = option.default_text
+    if displayed and displayed != "infinite":
+        assert option.value(displayed) == option.default
 
 
 def test_no_key_is_told_twice():

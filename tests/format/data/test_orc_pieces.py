@@ -29,9 +29,9 @@ def test_pieces_are_the_file(far: int | None, tmp_path: Path) -> None:
     """`far`: the row with a time that 64-bit nanoseconds cannot say, where Arrow gives up."""
     fs, options, path = LocalFileIO(), TableOptions({"file.format": "orc"}), f"{tmp_path}/f.orc"
     start = dt.datetime(2024, 1, 1)
-    moments = [dt.datetime(9999, 12, 31) if k == far else start + dt.timedelta(minutes=k) for k in range(ROWS)]
+    timestamps = [dt.datetime(9999, 12, 31) if k == far else start + dt.timedelta(minutes=k) for k in range(ROWS)]
     rows = pa.table(
-        [list(range(ROWS)), ["é"] * ROWS, moments, [[("x", m)] for m in moments], [dt.time(1, 2, 3)] * ROWS],
+        [list(range(ROWS)), ["é"] * ROWS, timestamps, [[("x", m)] for m in timestamps], [dt.time(1, 2, 3)] * ROWS],
         schema=arrow_schema(FIELDS, nullable=True),
     )
     out = open_data_writer(fs, path, FIELDS, options, 0)

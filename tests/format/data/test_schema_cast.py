@@ -122,14 +122,14 @@ def test_null_where_none_may_be(given, type_text, row):
 
 
 def test_columns_are_brought_into_order_and_none_may_be_extra_or_missing():
-    rows, wanted = pa.table({"b": [1], "a": ["x"]}), fields(a="STRING", b="INT")
-    assert conform(rows, wanted).to_pylist() == [{"a": "x", "b": 1}]
+    rows, expected = pa.table({"b": [1], "a": ["x"]}), fields(a="STRING", b="INT")
+    assert conform(rows, expected).to_pylist() == [{"a": "x", "b": 1}]
     with pytest.raises(ColumnNotFound, match="no column 'aa'"):
-        conform(rows.append_column("aa", [["y"]]), wanted)
+        conform(rows.append_column("aa", [["y"]]), expected)
     with pytest.raises(SchemaMismatch, match="'b' is missing"):
-        conform(rows.select(["a"]), wanted)
+        conform(rows.select(["a"]), expected)
     with pytest.raises(SchemaMismatch, match="one name"):
-        conform(rows.append_column("a", [["y"]]), wanted)
+        conform(rows.append_column("a", [["y"]]), expected)
 
 
 def test_a_pandas_frame():

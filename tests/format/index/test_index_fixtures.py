@@ -58,12 +58,12 @@ def test_hash_indexes_of_java_hold_our_hashes(shared):
     keys = schema.key_fields
     columns = [pa.array([r[f.name] for r in rows], type=arrow_type(f.type)) for f in keys]
     ours = set(key_hash([f.type for f in keys], columns).tolist())
-    theirs = set()
+    other_files = set()
     for entry in entries(fs, root):
         hashes = read_hash_index(fs, f"{root}/index/{entry.file_name}").tolist()
         assert len(hashes) == entry.row_count
-        theirs.update(hashes)
-    assert ours <= theirs
+        other_files.update(hashes)
+    assert ours <= other_files
     assert ours
 
 
@@ -89,8 +89,8 @@ def test_file_index_of_java(shared):
     assert not index.may_match("id", "=", [-123_456], schema.field("id").type)
     ours = FileIndexWriter(index_specs(TableOptions(schema.options), schema.fields))
     ours.add(table)
-    data, theirs = ours.finish(), path.read_bytes()
-    mine = FileIndex.parse(data)
+    data, other_files = ours.finish(), path.read_bytes()
+    own = FileIndex.parse(data)
     for column, kind in (("id", "bloom-filter"), ("s", "bloom-filter"), ("b", "bsi")):
-        (a, n), (b, m) = mine._columns[column][kind], index._columns[column][kind]
-        assert data[a : a + n] == theirs[b : b + m]
+        (a, n), (b, m) = own._columns[column][kind], index._columns[column][kind]
+        assert data[a : a + n] == other_files[b : b + m]

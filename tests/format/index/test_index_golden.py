@@ -32,26 +32,26 @@ def test_same_bytes_and_same_answers(name):
     schema = TableSchema.from_json(base.with_suffix(base.suffix + ".schema.json").read_bytes(), base.name)
     table = read_data_file(LocalFileIO(), f"{base}.parquet", schema.fields)
     data = Path(f"{base}.index").read_bytes()
-    theirs = FileIndex.parse(data)
+    other_files = FileIndex.parse(data)
     writer = FileIndexWriter(index_specs(TableOptions(schema.options), schema.fields))
     writer.add(table.slice(0, 3))
     writer.add(table.slice(3))
     written = writer.finish()
     ours = FileIndex.parse(written)
-    mine, java = parts(ours, written), parts(theirs, data)
-    assert mine.keys() == java.keys()
-    assert [k for k in java if sorted(mine[k]) != sorted(java[k])] == []
+    own, java = parts(ours, written), parts(other_files, data)
+    assert own.keys() == java.keys()
+    assert [k for k in java if sorted(own[k]) != sorted(java[k])] == []
     if name not in KEYS_IN_HASH_ORDER:
-        assert [k for k in java if mine[k] != java[k]] == []
-    asked = 0
+        assert [k for k in java if own[k] != java[k]] == []
+    requested = 0
     for f in schema.fields:
         values = [from_scalar(f.type, scalar) for scalar in table.column(f.name)]
         for op in OPERATORS:
             for value in {v for v in values if v is not None}:
                 literals = [] if op.startswith("is ") else [value]
-                rows = [index.candidates(f.name, op, literals, f.type) for index in (ours, theirs)]
+                rows = [index.candidates(f.name, op, literals, f.type) for index in (ours, other_files)]
                 assert rows[0] == rows[1]
                 if op == "=" and rows[0] is not None:
                     assert set(rows[0]) == {i for i, v in enumerate(values) if v == value}
-                asked += 1
-    assert asked > 500
+                requested += 1
+    assert requested > 500

@@ -53,11 +53,11 @@ def at_once(container: Container) -> EntryColumns | None:
 def some_entries(rng: random.Random, count: int) -> list[ManifestEntry]:
     """Every field, sometimes null, sometimes short and sometimes long."""
 
-    def raw(most: int) -> bytes:
-        return rng.randbytes(rng.choice([0, 1, most]))
+    def raw(maximum: int) -> bytes:
+        return rng.randbytes(rng.choice([0, 1, maximum]))
 
-    def text(most: int = 70) -> str:
-        return "".join(rng.choice("abcß漢-") for _ in range(rng.randint(1, most)))
+    def text(maximum: int = 70) -> str:
+        return "".join(rng.choice("abcß漢-") for _ in range(rng.randint(1, maximum)))
 
     def texts() -> tuple[str, ...]:
         return tuple(text(5) for _ in range(rng.randint(0, 3)))
@@ -100,11 +100,11 @@ def test_random_entries(seed):
     found = at_once(unpack(fs.read(P), P))
     assert found.objects() == entries
     assert columns_of(found) == columns_of(Listed(entries))
-    chosen = sorted(rng.sample(range(len(entries)), len(entries) // 2)) if len(entries) > 1 else [0]
-    keep = [i in set(chosen) for i in range(len(entries))]
+    selected = sorted(rng.sample(range(len(entries)), len(entries) // 2)) if len(entries) > 1 else [0]
+    keep = [i in set(selected) for i in range(len(entries))]
     some = at_once(unpack(fs.read(P), P)).choose(np.array(keep))
-    assert list(some) == [entries[i] for i in chosen]
-    assert columns_of(some) == columns_of(Listed([entries[i] for i in chosen]))
+    assert list(some) == [entries[i] for i in selected]
+    assert columns_of(some) == columns_of(Listed([entries[i] for i in selected]))
     both = Joined([Listed(entries), found])
     assert columns_of(both) == columns_of(Listed(entries * 2))
     assert both[len(entries)] == entries[0]
@@ -150,13 +150,13 @@ def test_writers_of_other_releases(seed):
     rows = list(fastavro.reader(io.BytesIO(fs.read(P))))
     schema = json.loads(json.dumps(_SCHEMA_2_1))
     file = schema["fields"][-1]["type"]
-    gone = {n for n in sorted(OPTIONAL) if rng.random() < 0.3}
+    missing = {n for n in sorted(OPTIONAL) if rng.random() < 0.3}
     new = [f for f in UNKNOWN if rng.random() < 0.5]
-    file["fields"] = [f for f in file["fields"] if f["name"] not in gone] + new
+    file["fields"] = [f for f in file["fields"] if f["name"] not in missing] + new
     rng.shuffle(file["fields"])
     for row in rows:
         row["_FILE"] |= {f["name"]: rng.choice(VALUES[f["name"]]) for f in new}
-        row["_FILE"] = {k: v for k, v in row["_FILE"].items() if k not in gone}
+        row["_FILE"] = {k: v for k, v in row["_FILE"].items() if k not in missing}
         row["_FILE"].setdefault("_WRITE_COLS_SEQUENCES", None)
     container = written(["null", schema] if rng.random() < 0.3 else schema, rows)
     assert at_once(container).objects() == one_by_one(container)
@@ -244,8 +244,8 @@ def test_random_schemas(seed):
     rows = [random_value(rng, schema) for _ in range(rng.choice([1, 7, 300]))]
     container = written(schema, rows)
     found = read_columns(container.schema, container.blocks, lanes=rng.choice([1, 10, 3000]), worth=0)
-    wanted = [flat(row, schema) for row in rows]
-    assert {n: told(c) for n, c in found.items()} == {n: [as_bytes(w[n]) for w in wanted] for n in wanted[0]}
+    expected = [flat(row, schema) for row in rows]
+    assert {n: told(c) for n, c in found.items()} == {n: [as_bytes(w[n]) for w in expected] for n in expected[0]}
 
 
 @pytest.mark.parametrize(

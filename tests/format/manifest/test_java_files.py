@@ -64,10 +64,10 @@ def _same_manifest(file: Path, target: str) -> bool:
     write(FS, target, value)
     if read(FS, target) != value:
         return False
-    theirs, ours = file.read_bytes(), FS.read(target)
-    if theirs[:4] != MAGIC:
+    other_files, ours = file.read_bytes(), FS.read(target)
+    if other_files[:4] != MAGIC:
         return True  # ORC: we write Avro
-    return unpack(theirs, "java").blocks == unpack(ours, "us").blocks and _schema(theirs) == _schema(ours)
+    return unpack(other_files, "java").blocks == unpack(ours, "us").blocks and _schema(other_files) == _schema(ours)
 
 
 def _schema(data: bytes) -> bytes:

@@ -52,23 +52,23 @@ def test_a_tag_without_retention_is_a_plain_snapshot(tags):
 
 
 @pytest.mark.parametrize(
-    ("moment", "written"),
+    ("timestamp", "written"),
     [
         (dt.datetime(2024, 6, 1, 10, 0), "[ 2024, 6, 1, 10, 0 ]"),
         (dt.datetime(2024, 6, 1, 10, 0, 7), "[ 2024, 6, 1, 10, 0, 7 ]"),
         (dt.datetime(2024, 6, 1, 10, 0, 0, 5), "[ 2024, 6, 1, 10, 0, 0, 5000 ]"),
     ],
 )
-def test_times_are_written_as_jackson_does(tags, moment, written):
-    tags.create("t", SNAPSHOT, moment, 86_400_001)
+def test_times_are_written_as_jackson_does(tags, timestamp, written):
+    tags.create("t", SNAPSHOT, timestamp, 86_400_001)
     text = tags.fs.read(tags.path("t")).decode()
     assert text.endswith(f',\n  "tagCreateTime" : {written},\n  "tagTimeRetained" : 86400.001000000\n}}')
     tag = tags.get("t")
-    assert (tag.create_time, tag.retained_ms, tag.snapshot.id) == (moment, 86_400_001, 3)
+    assert (tag.create_time, tag.retained_ms, tag.snapshot.id) == (timestamp, 86_400_001, 3)
 
 
 @pytest.mark.parametrize(
-    ("time", "span", "moment", "ms"),
+    ("time", "span", "timestamp", "ms"),
     [
         (None, None, None, None),
         ([2024, 6, 1, 10, 0, 1, 444354600], 5, dt.datetime(2024, 6, 1, 10, 0, 1, 444354), 5000),
@@ -76,9 +76,9 @@ def test_times_are_written_as_jackson_does(tags, moment, written):
         ("2024-06-01T10:00", 1.5, dt.datetime(2024, 6, 1, 10, 0), 1500),
     ],
 )
-def test_both_spellings_of_times_are_read(tags, time, span, moment, ms):
+def test_both_spellings_of_times_are_read(tags, time, span, timestamp, ms):
     put(tags, tagCreateTime=time, tagTimeRetained=span)
-    assert (tags.get("t").create_time, tags.get("t").retained_ms) == (moment, ms)
+    assert (tags.get("t").create_time, tags.get("t").retained_ms) == (timestamp, ms)
 
 
 @pytest.mark.parametrize(
@@ -110,9 +110,9 @@ def test_tags_come_and_go(tags):
     tags.delete("b")
     assert tags.names() == ["2024-01-01", "c", "größe 1"]
     assert [t.retained_ms for t in tags.all()] == [None, 1, None]
-    for gone in (tags.get, tags.delete, lambda n: tags.rename(n, "z")):
+    for missing in (tags.get, tags.delete, lambda n: tags.rename(n, "z")):
         with pytest.raises(TagNotFound):
-            gone("a")
+            missing("a")
 
 
 @pytest.mark.parametrize("name", BAD_NAMES)

@@ -65,8 +65,8 @@ def test_what_is_unknown_or_absent_is_no_obstacle():
         **dict.fromkeys(("changelogManifestList", "logOffsets", "watermark", "nextRowId", "baseManifestListSize"), ...),
         future=[1],
     )
-    wanted = replace(SNAPSHOT, log_offsets=None, watermark=None, next_row_id=None, base_manifest_list_size=None)
-    assert Snapshot.from_json(bare, PATH) == wanted
+    expected = replace(SNAPSHOT, log_offsets=None, watermark=None, next_row_id=None, base_manifest_list_size=None)
+    assert Snapshot.from_json(bare, PATH) == expected
 
 
 def test_a_newer_version_is_refused():

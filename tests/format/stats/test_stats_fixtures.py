@@ -85,11 +85,11 @@ def test_every_file_of_every_fixture(shared):
             value_stats, cols, key_stats = ours(path, schema, file)
             if (value_stats, cols, key_stats) == (file.value_stats, file.value_stats_cols, file.key_stats):
                 continue
-            mine, theirs = (decode_stats(schema.fields, s, cols) for s in (value_stats, file.value_stats))
-            names = [n for n in mine if mine[n] != theirs.get(n)]
+            own, other_files = (decode_stats(schema.fields, s, cols) for s in (value_stats, file.value_stats))
+            names = [n for n in own if own[n] != other_files.get(n)]
             tolerated = path.suffix == ".orc" and {schema.field(n).type.root for n in names} <= ORC_QUIRKS
             if not tolerated or key_stats != file.key_stats or cols != file.value_stats_cols:
-                different.append((root.name, file.file_name, [(n, mine[n], theirs.get(n)) for n in names]))
+                different.append((root.name, file.file_name, [(n, own[n], other_files.get(n)) for n in names]))
     assert different == []
     assert compared > 250
 

@@ -74,11 +74,11 @@ def test_as_arrow_makes_them(values, t, without_pandas):
     ],
 )
 def test_what_does_not_fit_is_refused_in_arrows_words(values, t, without_pandas):
-    with pytest.raises(Exception) as theirs:
+    with pytest.raises(Exception) as other_files:
         pa.array(values, t)
-    with pytest.raises(type(theirs.value)) as ours:
+    with pytest.raises(type(other_files.value)) as ours:
         column(values, t)
-    assert str(ours.value) == str(theirs.value)
+    assert str(ours.value) == str(other_files.value)
 
 
 @pytest.mark.parametrize("t", [pa.int8(), pa.int64(), pa.uint32(), pa.float32(), pa.float64(), pa.bool_()])
@@ -92,9 +92,9 @@ def test_numbers_go_to_numpy_and_back(values, t):
 
 
 def test_what_numpy_has_no_place_for_is_as_arrow_gives_it():
-    with_null, moments = pa.array([1, None]), pa.array([5], pa.timestamp("ms"))
+    with_null, timestamps = pa.array([1, None]), pa.array([5], pa.timestamp("ms"))
     assert np.isnan(to_numpy(with_null)[1])
-    assert to_numpy(moments).tolist() == [dt.datetime(1970, 1, 1, 0, 0, 0, 5000)]
+    assert to_numpy(timestamps).tolist() == [dt.datetime(1970, 1, 1, 0, 0, 0, 5000)]
     assert to_numpy(filled(with_null, -1)).tolist() == [1, -1]
     assert from_numpy(np.array([1, 2]), np.array([False, True])).to_pylist() == [1, None]
 
