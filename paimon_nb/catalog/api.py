@@ -272,7 +272,10 @@ class Catalog(ABC):
 
     @abstractmethod
     def replace_table(self, name: Identifier, schema: TableSchema, *, create: bool = True) -> bool:
-        """Create a table in place of another one. The old one can be restored with `undrop_table`.
+        """Create a table in place of another one.
+
+        Its snapshots, tags and branches stay readable; with other partition columns it goes to the trash, from which
+        `undrop_table` restores it.
 
         Args:
             name: its identifier.

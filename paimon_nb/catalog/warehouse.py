@@ -24,7 +24,7 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import SYSTEM_DATABASE, Catalog
 from paimon_nb.catalog.metastore import DB_SUFFIX, Metastore
 from paimon_nb.catalog.schema_validation import check_fallback, check_no_fallback, check_schema, check_writable_types
-from paimon_nb.format.schema import SchemaDirectory, TableSchema
+from paimon_nb.format.schema import SchemaDirectory, TableSchema, following
 from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO
 from paimon_nb.options import TableOptions
 from paimon_nb.options.catalog import DISABLE_CREATE_TABLE_IN_DEFAULT_DB
@@ -137,7 +137,9 @@ class WarehouseCatalog(Catalog):
         raise AlreadyExists(f"table {name} exists already", hint="add IF NOT EXISTS, or drop it first", name=str(name))
 
     def replace_table(self, name: Identifier, schema: TableSchema, *, create: bool = True) -> bool:
-        schema = self._checked_new_schema(name, schema)  # before the old table is dropped
+        schema = self._checked_new_schema(name, schema)  # before the old table changes
+        if self.metastore.has_table(name) and self._replaced_in_place(name, schema):
+            return True
         replaced = self.drop_table(name, if_exists=create)
         if not self._create_files_and_entry(name, schema):
             raise AlreadyExists(
@@ -145,6 +147,37 @@ class WarehouseCatalog(Catalog):
             )
         self.has_created = True
         return replaced
+
+    def _replaced_in_place(self, name: Identifier, schema: TableSchema) -> bool:
+        """Empty the table and give it the new schema, so that its snapshots, tags and branches stay readable.
+
+        Source: Paimon 2.1 `AbstractCatalog.replaceTable`. New columns get new ids: a file written before never shows
+        values in a column that only has the same name.
+
+        Returns: False if it has other partition columns or another path: its files cannot belong to the new table.
+        """
+        from paimon_nb.table.commit import TableCommit
+        from paimon_nb.table.maintenance.partitions import truncate
+
+        store = self._store(name)
+        latest = store.schemas.latest()
+        if latest is None or latest.partition_keys != schema.partition_keys:
+            return False
+        if schema.options.get("path", store.root) != store.root:
+            return False
+        truncate(store)
+        for _ in range(_MAX_ALTER_ATTEMPTS):
+            latest = store.schemas.latest()
+            if latest is None:
+                return False
+            if store.schemas.create(following(schema, latest)):
+                self.metastore.alter_table(name, store.schemas)
+                # A snapshot of the new schema: a writer that still has the old one finds out and commits nothing.
+                TableCommit(self._store(name)).commit([], ignore_empty=False)
+                return True
+        raise CommitGaveUp(
+            f"table {name}: other writers changed the schema {_MAX_ALTER_ATTEMPTS} times", hint="try again"
+        )
 
     def _checked_new_schema(self, name: Identifier, schema: TableSchema) -> TableSchema:
         """The schema of a new table with catalog defaults. Raises if it is not allowed."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import AlreadyExists, SchemaMismatch, TableNotFound, UnsupportedOperation
 from paimon_nb.options.spelling import check_names
+from paimon_nb.options.table import BRANCH
 from paimon_nb.plan import Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.core.result import dataframe_of
 from paimon_nb.session.core.session import Session
@@ -63,6 +64,12 @@ def _time_travel(options: Mapping[str, str]) -> tuple[dict[str, str], VersionAsO
         text = by_name["timestampasof"]
         return remaining, TimestampAsOf(text if text.isdecimal() else "'" + text.replace("'", "\\'") + "'")
     return remaining, None
+
+
+def _on_branch(table: Table, options: Mapping[str, str]) -> Table:
+    """The branch of the table that a writer's options name; the table itself without one."""
+    name = {k.lower(): str(v) for k, v in options.items()}.get(BRANCH.key)
+    return table if name is None else table.copy({BRANCH.key: name})
 
 
 def _with_named_markers(text: str, values: list[Any]) -> tuple[str, dict[str, Any]]:
@@ -167,6 +174,8 @@ class SparkResolver(Resolver):
             raise AlreadyExists(f"table {_display_name(target)} exists already", hint=hint)
         elif mode == "ignore":
             return
+        else:
+            table = _on_branch(table, options)
         if partition_by and tuple(partition_by) != tuple(table.partition_keys):
             raise SchemaMismatch(
                 f"table {_display_name(target)} is partitioned by ({', '.join(table.partition_keys)}), not by ({', '.join(partition_by)})",
@@ -210,17 +219,18 @@ class SparkResolver(Resolver):
     ) -> tuple[DataFrame, TableSink]:
         from paimon_nb.session.streaming.relations import table_sink
 
-        table = self._find_table(target)
-        if mode == "update" and (table is None or not table.primary_keys):
+        if mode == "update":
             raise UnsupportedOperation(
-                f"output mode 'update' needs a table with primary keys, and {_display_name(target)} has none",
-                hint="create the table with a PRIMARY KEY first, or use 'complete'; without aggregation 'append'",
+                f"output mode 'update' is not supported for {_display_name(target)}: Paimon supports 'append' and 'complete'",
+                hint="use 'complete', or INSERT INTO ... SELECT in streaming mode, which upserts the results that change",
             )
+        table = self._find_table(target)
         if table is None:
             from paimon_nb.session.streaming.relations import KINDS
 
             self._create_table(target, _schema_of(frame.drop(KINDS), options, partition_by))
             table, options = self._find_table(target), {}
+        table = _on_branch(table, options)
         return table_sink(
             frame,
             table,

@@ -193,6 +193,16 @@ class TableStore:
                     feature=column.type.root,
                 )
 
+    def check_not_replaced(self, schema_id: int) -> None:
+        """Raise TableReplaced if a newer schema is that of another table, which replaced this one in place."""
+        newer = self.schemas.get(schema_id)
+        if {f.id for f in newer.fields}.isdisjoint(f.id for f in self.schema.fields):
+            raise TableReplaced(
+                f"{self.name}: the table was replaced since it was opened",
+                hint="open the table again; write uncommitted rows again",
+                path=self.root,
+            )
+
     def check_identity(self) -> None:
         """Raise TableReplaced if the table at this path is not the one that was opened."""
         now = _identity(self.fs, self.root)

@@ -11,6 +11,7 @@ from paimon_nb.base.errors import (
     SchemaMismatch,
     SqlSyntaxError,
     TableNotFound,
+    TableReplaced,
     UnsupportedOperation,
 )
 
@@ -136,10 +137,34 @@ def test_replacing_says_what_became_of_the_old_one(run):
     run.wb.table("t").append(pa.table({"a": pa.array([1], pa.int32())}))
     result = run.wb.run("REPLACE TABLE t (b STRING)")
     assert (result.arrow.to_pylist(), result.notes) == (
-        [{"result": "table default.t replaced"}], ["the previous default.t is in the trash"]
+        [{"result": "table default.t replaced"}], ["snapshots of the previous default.t stay readable: VERSION AS OF"]
     )  # fmt: skip
+    assert run("SELECT * FROM t") == []
+    assert run("SELECT * FROM t VERSION AS OF 1") == [(1,)]
+    result = run.wb.run("REPLACE TABLE t (b STRING, p STRING) PARTITIONED BY (p)")
+    assert result.notes == ["the previous default.t is in the trash"]
     assert run("DROP TABLE t PURGE; UNDROP TABLE t") == [("table default.t restored",)]
-    assert run.wb.table("t").to_arrow().to_pylist() == [{"a": 1}]
+    assert run.wb.table("t").to_arrow(snapshot=1).to_pylist() == [{"a": 1}]
+
+
+def test_a_replaced_table_keeps_its_past(run):
+    run("CREATE TABLE t (id BIGINT, data STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '2')")
+    run("INSERT INTO t VALUES (1, 'old'); CALL sys.create_tag('t', 'before')")
+    late = run.wb.table("t")
+    path = late.path
+    run("REPLACE TABLE t (id STRING, amount INT)")
+    table = run.wb.table("t")
+    assert (table.path, table.primary_keys, dict(table.schema.options)) == (path, (), {})
+    assert run("SELECT * FROM t") == []
+    for past in ("VERSION AS OF 1", "VERSION AS OF 'before'"):
+        assert run(f"SELECT id, data FROM t {past}") == [(1, "old")]
+    with pytest.raises(TableReplaced):
+        late.upsert(pa.table({"id": [2], "data": ["late"]}))
+    run("INSERT INTO t VALUES ('x', 1)")
+    assert run("SELECT * FROM t") == [("x", 1)]
+    assert table.copy({"scan.snapshot-id": "1"}).to_arrow().to_pylist() == [
+        {"id": None, "amount": None}
+    ]  # as hints read it
 
 
 def test_comments_from_spark(run):

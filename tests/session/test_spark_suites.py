@@ -210,6 +210,30 @@ def test_a_reader_by_path_takes_the_settings_of_the_session(swb, tmp_path):
     assert ids(spark.read.format("paimon").load(place)) == [1, 2]
 
 
+@pytest.mark.spark
+def test_readers_of_a_branch(swb, tmp_path):
+    spark = swb.spark
+    swb.run("""
+        CREATE TABLE t (id INT);
+        INSERT INTO t VALUES (1);
+        CALL sys.create_tag('t', 'one');
+        CALL sys.create_branch('t', 'br', 'one');
+        INSERT INTO t VALUES (2);
+        INSERT INTO t$branch_br VALUES (9)
+    """)
+    place = str(tmp_path / "w" / "default.db" / "t")
+
+    def ids(frame) -> list[int]:
+        return sorted(r.id for r in frame.collect())
+
+    for reader in (spark.read.format("paimon").option("branch", "br"), spark.read.option("branch", "br")):
+        assert ids(reader.table("t")) == [1, 9]
+    assert ids(spark.read.format("paimon").option("branch", "br").load(place)) == [1, 9]
+    assert ids(spark.read.format("paimon").option("branch", "main").load(place)) == ids(spark.table("t")) == [1, 2]
+    spark.sql("SELECT 5 AS id").write.format("paimon").option("branch", "br").mode("append").save(place)
+    assert (ids(spark.table("`t$branch_br`")), ids(spark.table("t"))) == ([1, 5, 9], [1, 2])
+
+
 def levels(wb, table: str) -> dict[str, set[int]]:
     found: dict[str, set[int]] = {}
     for row in wb.table(table).system("files").to_pylist():

@@ -197,15 +197,15 @@ def test_a_large_micro_batch_behind_small_ones_arrives_once(wb, tmp_path):
     assert wb.table("u").snapshots().column("delta_record_count").to_pylist() == list(sizes)
 
 
-def test_results_that_change_need_a_table_with_keys(wb, tmp_path):
+def test_output_mode_update_is_refused(wb, tmp_path):
     make(wb, keys=False).append(rows((1, "a")))
-    wb.run("CREATE TABLE counts (v STRING, n BIGINT)")
+    wb.run("CREATE TABLE counts (v STRING, n BIGINT); CREATE TABLE keyed (v STRING PRIMARY KEY NOT ENFORCED, n BIGINT)")
     writer = wb.spark.readStream.table("t").groupBy("v").count().writeStream.format("paimon").outputMode("update")
     writer = writer.option("checkpointLocation", str(tmp_path / "c"))
-    for target in ("counts", "absent"):
-        with pytest.raises(UnsupportedOperation, match=f"needs a table with primary keys, and .*{target} has none"):
+    for target in ("counts", "keyed", "absent"):
+        with pytest.raises(UnsupportedOperation, match=f"output mode 'update' is not supported for .*{target}"):
             writer.toTable(target)
-    assert wb.run("SHOW TABLES").arrow.num_rows == 2  # "absent" was not made
+    assert wb.run("SHOW TABLES").arrow.num_rows == 3  # "absent" was not made
 
 
 def test_few_rows_wait_for_more_but_not_for_ever(wb, tmp_path):

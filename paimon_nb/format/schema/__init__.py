@@ -1,6 +1,13 @@
 """Schema files: what the columns, keys and options of a table are, version by version."""
 
 from paimon_nb.format.schema.directory import SchemaDirectory
-from paimon_nb.format.schema.table_schema import TableSchema, create_schema, readable_fields, renumbered, with_keys
+from paimon_nb.format.schema.table_schema import (
+    TableSchema,
+    create_schema,
+    following,
+    readable_fields,
+    renumbered,
+    with_keys,
+)
 
-__all__ = ["SchemaDirectory", "TableSchema", "create_schema", "readable_fields", "renumbered", "with_keys"]
+__all__ = ["SchemaDirectory", "TableSchema", "create_schema", "following", "readable_fields", "renumbered", "with_keys"]

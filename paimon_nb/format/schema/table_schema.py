@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -271,6 +272,16 @@ def create_schema(
         comment if comment is not None else "",
         clock.now_ms(),
     )
+
+
+def following(schema: TableSchema, latest: TableSchema) -> TableSchema:
+    """A schema that replaces `latest`: the next version, with ids that no column had before."""
+    ids = itertools.count(latest.highest_field_id + 1)
+    fields = []
+    for column in schema.fields:
+        number = next(ids)
+        fields.append(replace(column, id=number, type=renumbered(column.type, lambda: next(ids))))
+    return replace(schema, id=latest.id + 1, fields=tuple(fields), highest_field_id=next(ids) - 1)
 
 
 def renumbered(t: DataType, next_id: Callable[[], int]) -> DataType:

@@ -187,7 +187,9 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
             with spark_errors(context.text, statement.query.span):
                 frame = frame.localCheckpoint()  # it may read the table that is replaced, and it may fail
         replaced = found.catalog.replace_table(found.name, schema, create=not statement.only_replace)
-        if replaced and found.catalog.keeps_dropped_tables:
+        if replaced and found.catalog.table(found.name).store.schema.id > 0:
+            warnings = [*warnings, f"snapshots of the previous {found.name} stay readable: VERSION AS OF"]
+        elif replaced and found.catalog.keeps_dropped_tables:
             warnings = [*warnings, f"the previous {found.name} is in the trash"]
     elif not found.catalog.create_table(found.name, schema, if_not_exists=statement.if_not_exists):
         return summary(f"table {found.name} exists already")

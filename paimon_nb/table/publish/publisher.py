@@ -236,6 +236,8 @@ class SnapshotPublisher:
             latest = store.latest()
             if seen is None:
                 seen = latest.id if latest else 0
+            if latest is not None and latest.schema_id > store.schema.id:
+                store.check_not_replaced(latest.schema_id)
             change = plan(latest)
             if change.is_empty and not empty_too:
                 return []
