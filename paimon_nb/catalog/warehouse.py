@@ -138,7 +138,7 @@ class WarehouseCatalog(Catalog):
 
     def replace_table(self, name: Identifier, schema: TableSchema, *, create: bool = True) -> bool:
         schema = self._checked_new_schema(name, schema)  # before the old table changes
-        if self.metastore.has_table(name) and self._replaced_in_place(name, schema):
+        if self.metastore.has_table(name) and self._replace_contents(name, schema):
             return True
         replaced = self.drop_table(name, if_exists=create)
         if not self._create_files_and_entry(name, schema):
@@ -148,7 +148,7 @@ class WarehouseCatalog(Catalog):
         self.has_created = True
         return replaced
 
-    def _replaced_in_place(self, name: Identifier, schema: TableSchema) -> bool:
+    def _replace_contents(self, name: Identifier, schema: TableSchema) -> bool:
         """Empty the table and give it the new schema, so that its snapshots, tags and branches stay readable.
 
         Source: Paimon 2.1 `AbstractCatalog.replaceTable`. New columns get new ids: a file written before never shows

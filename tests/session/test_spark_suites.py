@@ -423,3 +423,34 @@ def test_input_file_name(swb):
     assert rows(
         swb, "SELECT id FROM t WHERE endswith(input_file_name(), '.parquet') GROUP BY id, input_file_name()"
     ) == [(1,), (2,)]
+
+
+def test_a_branch_of_a_branch(wb):
+    wb.run("""
+        CREATE TABLE t (id INT);
+        INSERT INTO t VALUES (1);
+        CALL sys.create_tag('t', 'one');
+        CALL sys.create_branch('t', 'b1', 'one');
+        INSERT INTO t$branch_b1 VALUES (2);
+        ALTER TABLE t$branch_b1 ADD COLUMN v STRING;
+        INSERT INTO t$branch_b1 VALUES (3, 'c');
+        CALL sys.create_tag(table => 'default.`t$branch_b1`', tag => 'three');
+        INSERT INTO t$branch_b1 VALUES (4, 'd');
+        CALL sys.create_branch(table => 'default.`t$branch_b1`', branch => 'b2', tag => 'three');
+        CALL sys.create_branch(table => 'default.`t$branch_b1`', branch => 'b3')
+    """)
+    assert wb.table("t$branch_b2").to_arrow().sort_by("id").to_pylist() == [
+        {"id": 1, "v": None}, {"id": 2, "v": None}, {"id": 3, "v": "c"},
+    ]  # fmt: skip
+    assert wb.table("t$branch_b3").to_arrow().to_pylist() == []
+    assert wb.table("t$branch_b3").schema.names == ("id", "v")
+    with pytest.raises(PaimonError, match="no tag 'three'"):
+        wb.run("CALL sys.create_branch(table => 't', branch => 'b4', tag => 'three')")
+
+
+def test_nothing_to_expire_is_one_row(wb):
+    wb.run("CREATE TABLE t (id INT); INSERT INTO t VALUES (1); CALL sys.create_tag(table => 't', tag => 'a')")
+    done = wb.run("CALL sys.expire_tags(table => 't')")
+    assert done.arrow.to_pylist() == [{"expired_tags": "No expired tags."}]
+    done = wb.run("CALL sys.expire_tags(table => 't', older_than => '2999-01-01 00:00:00')")
+    assert done.arrow.to_pylist() == [{"expired_tags": "a"}]

@@ -19,7 +19,7 @@ from paimon_nb.table.store import TableStore
 
 
 def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_not_exists: bool = False) -> bool:
-    """A new branch: empty with the table's schemas, or starting at a tag's snapshot.
+    """A new branch: empty with the schemas of the branch that `store` is, or starting at the snapshot of a tag of it.
 
     The first schema is written last: without it the branch does not exist, so a crash leaves no partial branch.
     """
@@ -36,17 +36,17 @@ def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_no
     main.fs.delete_tree(root)  # remove the remains of an interrupted creation
     newest_schema = None
     if tag is not None:
-        snapshot = main.tags.get(tag).snapshot
+        snapshot = store.tags.get(tag).snapshot
         newest_schema = snapshot.schema_id
-        _copy(main, main.tags.path(tag), f"{root}/tag/tag-{tag}")
-        if not _has_changelog(main, snapshot):
+        _copy(store, store.tags.path(tag), f"{root}/tag/tag-{tag}")
+        if not _has_changelog(store, snapshot):
             snapshot = without_changelog(snapshot)
         main.fs.put_if_absent(f"{root}/snapshot/snapshot-{snapshot.id}", snapshot.to_json())
         main.fs.overwrite(f"{root}/snapshot/EARLIEST", str(snapshot.id).encode())
         main.fs.overwrite(f"{root}/snapshot/LATEST", str(snapshot.id).encode())
-    for schema_id in reversed(main.schemas.ids()):
+    for schema_id in reversed(store.schemas.ids()):
         if newest_schema is None or schema_id <= newest_schema:
-            _copy(main, main.schemas.path(schema_id), f"{root}/schema/schema-{schema_id}")
+            _copy(store, store.schemas.path(schema_id), f"{root}/schema/schema-{schema_id}")
     return True
 
 
