@@ -164,7 +164,7 @@ class Ours:
         if match := re.fullmatch(r"SET 'execution.runtime-mode' = '(\w+)'", sql):
             self.streaming = match[1] == "streaming"
         rows = [[plain(table.column(i)[n]) for i in range(table.num_columns)] for n in range(table.num_rows)]
-        if self.streaming and result.live is None:  # which comes at once
+        if self.streaming and result.live is None and sql.upper().startswith(("SELECT", "WITH")):  # which comes at once
             rows = [["+I", *row] for row in rows]
         return Outcome(compared(sql, rows, self.streaming))
 

@@ -316,7 +316,8 @@ class Session:
 
     def compact(self, t: OddTable) -> str | list[str]:
         r = self.random
-        if r.random() < 0.6:
+        # A first-row table that was sorted is empty for readers of Java, until it is compacted: its rows are in level 0.
+        if r.random() < 0.6 or t.options.get("merge-engine") == "first-row":
             return self.life(t, t.compact)
         orders = [c.name for c in t.columns if c.name[0] == "c" and "<" not in c.type]
         by = ",".join(r.sample(orders, min(len(orders), 2)))
