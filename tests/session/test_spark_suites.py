@@ -454,3 +454,14 @@ def test_nothing_to_expire_is_one_row(wb):
     assert done.arrow.to_pylist() == [{"expired_tags": "No expired tags."}]
     done = wb.run("CALL sys.expire_tags(table => 't', older_than => '2999-01-01 00:00:00')")
     assert done.arrow.to_pylist() == [{"expired_tags": "a"}]
+
+
+def test_a_key_with_some_of_the_partition_columns(wb):
+    wb.run("""
+        CREATE TABLE t (k INT, v STRING, p STRING, q STRING, PRIMARY KEY (k, p) NOT ENFORCED) PARTITIONED BY (p, q);
+        INSERT INTO t VALUES (1, 'first', 'a', 'x'), (1, 'other key', 'b', 'x');
+        INSERT INTO t VALUES (1, 'moved', 'a', 'y'), (1, 'third key', 'c', 'y')
+    """)
+    assert {tuple(r.values()) for r in wb.table("t").to_arrow().to_pylist()} == {
+        (1, "moved", "a", "y"), (1, "other key", "b", "x"), (1, "third key", "c", "y"),
+    }  # fmt: skip

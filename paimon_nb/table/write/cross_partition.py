@@ -5,6 +5,7 @@ A write reads every key of the table once. Source: docs/spec/merge-semantics.md 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -45,11 +46,18 @@ class CrossPartition:
         self._target = store.options.get(opt.DYNAMIC_BUCKET_TARGET_ROW_NUM)
         self._bucket_of_key: dict[object, BucketKey] = {}
         self._counts: dict[bytes, dict[int, int]] = {}
+        keys_of_partition = [
+            i for i, name in enumerate(store.schema.partition_keys) if name in store.schema.primary_keys
+        ]
+        self._partition_part = functools.cache(
+            lambda partition: tuple(store.partition_values(partition)[i] for i in keys_of_partition)
+        )
+        """The values of those partition columns that belong to the primary key."""
         snapshot = None if ignore_existing else store.latest()
         if snapshot is not None:
             for partition, bucket, keys in bucket_keys(store, snapshot, live_entries(store, snapshot)):
                 for key in keys.to_pylist():
-                    self._put(key, (partition, bucket))
+                    self._put((key, self._partition_part(partition)), (partition, bucket))
 
     def route(self, rows: pa.Table, kinds: np.ndarray) -> Routed:
         """Route each row to its own partition or, depending on the merge engine, to the key's current partition."""
@@ -64,8 +72,10 @@ class CrossPartition:
             where.append(bucket_key)
             out_kinds.append(kind)
 
-        for row, (key, group, kind) in enumerate(zip(ids, groups.tolist(), kinds.tolist(), strict=True)):
-            named, known = partitions[group], self._bucket_of_key.get(key)
+        for row, (within, group, kind) in enumerate(zip(ids, groups.tolist(), kinds.tolist(), strict=True)):
+            named = partitions[group]
+            key = (within, self._partition_part(named))
+            known = self._bucket_of_key.get(key)
             if known is None:
                 emit(row, self._new(key, named), kind)
             elif known[0] == named:
