@@ -71,7 +71,7 @@ class Datagen(Source):
         self.seed = secrets.randbits(63) if seed is None else seed
         self.began_ms = clock.now_ms() if began_ms is None else began_ms
         used: set[str] = set()
-        self.columns = [_column(definition, f, used) for f in definition.fields]
+        self.columns = [_column_generator(definition, f, used) for f in definition.fields]
         unused = [k for k in definition.options if k.startswith("fields.") and k not in used]
         if unused:
             raise BadOptionValue(
@@ -92,7 +92,7 @@ class Datagen(Source):
 
     def rows(self, start: int, stop: int) -> pa.Table:
         """The rows number `start` to `stop` - 1, in the Arrow types of the table's columns."""
-        parts = [self._block(b, start, stop) for b in range(start // _BLOCK, -(-stop // _BLOCK))]
+        parts = [self._generate_block(b, start, stop) for b in range(start // _BLOCK, -(-stop // _BLOCK))]
         schema = pa.schema([(f.name, arrow_type(f.type)) for f in self.definition.fields])
         return pa.concat_tables([schema.empty_table(), *parts])
 
@@ -118,7 +118,7 @@ class Datagen(Source):
 
         return generated_stream(spark, self, self.definition.fields)
 
-    def _block(self, block: int, start: int, stop: int) -> pa.Table:
+    def _generate_block(self, block: int, start: int, stop: int) -> pa.Table:
         first = block * _BLOCK
         numbers = np.arange(first, first + _BLOCK, dtype=np.int64)
         low, high = max(start - first, 0), min(stop - first, _BLOCK)
@@ -136,32 +136,34 @@ class Datagen(Source):
         return pa.table(made, names=[f.name for f in self.definition.fields])
 
 
-def _column(definition: ConnectorTable, field: DataField, used: set[str]) -> Column:
-    kind = _option(definition, used, field.name, "kind", "random", str)
+def _column_generator(definition: ConnectorTable, field: DataField, used: set[str]) -> Column:
+    kind = _field_option(definition, used, field.name, "kind", "random", str)
     if kind == "sequence":
         if field.type.root not in (*_INTEGER_BITS, "FLOAT", "DOUBLE", "DECIMAL", "CHAR", "VARCHAR"):
             raise BadOptionValue(f"a sequence cannot be {field.type}", hint="use 'random'", column=field.name)
         for setting in ("start", "end"):
             definition.require(f"fields.{field.name}.{setting}")
-        start, end = (_option(definition, used, field.name, w, 0, int) for w in ("start", "end"))
+        start, end = (_field_option(definition, used, field.name, w, 0, int) for w in ("start", "end"))
         if end < start:
             raise BadOptionValue(f"the sequence of {field.name!r} ends at {end}, before its start {start}", hint="set start <= end")  # fmt: skip
-        return Column(field.name, lambda random, numbers: _sequence(numbers + start, field.type), end - start + 1)
+        return Column(
+            field.name, lambda random, numbers: _sequence_values(numbers + start, field.type), end - start + 1
+        )
     if kind != "random":
         raise BadOptionValue(
             f"invalid value {kind!r} for fields.{field.name}.kind", hint="random or sequence", option="kind"
         )
-    return Column(field.name, _random(definition, used, field.name, field.type), None)
+    return Column(field.name, _random_generator(definition, used, field.name, field.type), None)
 
 
-def _sequence(numbers: np.ndarray, t: DataType) -> pa.Array:
+def _sequence_values(numbers: np.ndarray, t: DataType) -> pa.Array:
     array = pa.array(numbers)
-    return array.cast(pa.string()) if t.root in ("CHAR", "VARCHAR") else _cast(array, t)
+    return array.cast(pa.string()) if t.root in ("CHAR", "VARCHAR") else _cast_array(array, t)
 
 
-def _random(definition: ConnectorTable, used: set[str], name: str, t: DataType) -> ColumnGenerator:
+def _random_generator(definition: ConnectorTable, used: set[str], name: str, t: DataType) -> ColumnGenerator:
     make = _random_non_null(definition, used, name, t)
-    rate = _option(definition, used, name, "null-rate", 0.0, float)
+    rate = _field_option(definition, used, name, "null-rate", 0.0, float)
     if not 0 <= rate <= 1:
         raise BadOptionValue(f"invalid value {rate} for fields.{name}.null-rate", hint="0 to 1")
     if not rate:
@@ -178,7 +180,7 @@ def _random_non_null(definition: ConnectorTable, used: set[str], name: str, t: D
     """Random values of a type within the limits of its options."""
 
     def take(setting: str, default: V, convert: Callable[[str], V]) -> V:
-        return _option(definition, used, name, setting, default, convert)
+        return _field_option(definition, used, name, setting, default, convert)
 
     match t:
         case Decimal():
@@ -186,7 +188,7 @@ def _random_non_null(definition: ConnectorTable, used: set[str], name: str, t: D
             low, high = (int(take(w, d, Number).scaleb(t.scale)) for w, d in (("min", Number(0)), ("max", maximum)))
             _check_order(name, low, high)
             low, high = max(low, -(2**63)), min(high, 2**63 - 1)
-            return lambda random, n: _decimals(random.integers(low, high, len(n), endpoint=True), t)
+            return lambda random, n: _decimals_of_unscaled(random.integers(low, high, len(n), endpoint=True), t)
         case Timestamp() | LocalZonedTimestamp():
             max_past_ms = take("max-past", 0, parse_duration_ms)
             return lambda random, n: _random_timestamps(random, len(n), max_past_ms, arrow_type(t))
@@ -194,16 +196,16 @@ def _random_non_null(definition: ConnectorTable, used: set[str], name: str, t: D
             return lambda random, n: pa.array(random.integers(0, _DAY_MS, len(n)).astype(np.int32), pa.time32("ms"))
         case Array():
             length = take("length", _COLLECTION_SIZE, int)
-            inner = _random(definition, used, f"{name}.element", t.element)
+            inner = _random_generator(definition, used, f"{name}.element", t.element)
             return lambda random, n: _random_lists(inner, random, len(n), length, arrow_type(t))
         case Map() | Multiset():
             length = take("length", _COLLECTION_SIZE, int)
-            keys = _random(definition, used, f"{name}.key", t.key if isinstance(t, Map) else t.element)
+            keys = _random_generator(definition, used, f"{name}.key", t.key if isinstance(t, Map) else t.element)
             value_type = t.value if isinstance(t, Map) else None
-            values = (lambda random, n: pa.array(random.integers(1, 10, len(n)).astype(np.int32))) if value_type is None else _random(definition, used, f"{name}.value", value_type)  # fmt: skip
+            values = (lambda random, n: pa.array(random.integers(1, 10, len(n)).astype(np.int32))) if value_type is None else _random_generator(definition, used, f"{name}.value", value_type)  # fmt: skip
             return lambda random, n: _random_maps(keys, values, random, len(n), length, arrow_type(t))
         case Row():
-            field_makers = [_random(definition, used, f"{name}.{f.name}", f.type) for f in t.fields]
+            field_makers = [_random_generator(definition, used, f"{name}.{f.name}", f.type) for f in t.fields]
             return lambda random, n: pa.StructArray.from_arrays(
                 [m(random, n).cast(arrow_type(f.type)) for m, f in zip(field_makers, t.fields, strict=True)],
                 fields=list(arrow_type(t)),
@@ -212,12 +214,12 @@ def _random_non_null(definition: ConnectorTable, used: set[str], name: str, t: D
         bits = _INTEGER_BITS[t.root]
         low, high = take("min", -(2 ** (bits - 1)), int), take("max", 2 ** (bits - 1) - 1, int)
         _check_order(name, low, high)
-        return lambda random, n: _cast(pa.array(random.integers(low, high, len(n), endpoint=True)), t)
+        return lambda random, n: _cast_array(pa.array(random.integers(low, high, len(n), endpoint=True)), t)
     if t.root in ("FLOAT", "DOUBLE"):
         limit = 3.4e38 if t.root == "FLOAT" else 8.9e307
         smallest, largest = take("min", -limit, float), take("max", limit, float)
         _check_order(name, smallest, largest)
-        return lambda random, n: _cast(pa.array(random.uniform(smallest, largest, len(n))), t)
+        return lambda random, n: _cast_array(pa.array(random.uniform(smallest, largest, len(n))), t)
     if t.root == "BOOLEAN":
         return lambda random, n: pa.array(random.random(len(n)) < 0.5)
     if t.root == "DATE":
@@ -234,7 +236,7 @@ def _random_non_null(definition: ConnectorTable, used: set[str], name: str, t: D
     raise BadOptionValue(f"datagen does not support {t}", hint=f"remove column {name!r}", column=name)
 
 
-def _option(
+def _field_option(
     definition: ConnectorTable, used: set[str], name: str, setting: str, default: V, convert: Callable[[str], V]
 ) -> V:
     key = f"fields.{name}.{setting}"
@@ -247,11 +249,11 @@ def _check_order(name: str, low: float, high: float) -> None:
         raise BadOptionValue(f"fields.{name}.min is greater than max", hint=f"min is {low}, max is {high}")
 
 
-def _cast(array: pa.Array, t: DataType) -> pa.Array:
+def _cast_array(array: pa.Array, t: DataType) -> pa.Array:
     return array.cast(arrow_type(t))
 
 
-def _decimals(unscaled: np.ndarray, t: Decimal) -> pa.Array:
+def _decimals_of_unscaled(unscaled: np.ndarray, t: Decimal) -> pa.Array:
     return pa.array([Number(int(v)).scaleb(-t.scale) for v in unscaled], arrow_type(t))
 
 

@@ -52,7 +52,7 @@ class Jdbc(Source):
         database = Database.of(definition.require("url"), {f"jdbc.{k}": v for k, v in login.items() if v is not None})
         schema, _, table = definition.require("table-name").rpartition(".")
         fetch_size = definition.convert_option("scan.fetch-size", 0, int) or _DEFAULT_FETCH_SIZE
-        self.scan = Scan(database, schema or None, table, definition.fields, *_partitions(definition), fetch_size)
+        self.scan = Scan(database, schema or None, table, definition.fields, *_scan_partitions(definition), fetch_size)
 
     def batch(self, spark: SparkSession) -> DataFrame:
         from paimon_nb.spark.errors import crossing_tasks
@@ -107,7 +107,9 @@ class Scan:
         try:
             with self.database.transaction() as connection:
                 for low, high in self.bounds[start:stop]:
-                    found = connection.execution_options(yield_per=self.fetch_size).execute(self._query(low, high))
+                    found = connection.execution_options(yield_per=self.fetch_size).execute(
+                        self._partition_query(low, high)
+                    )
                     for rows in found.partitions():
                         yield self._arrow(rows)
         except StoreError as error:
@@ -117,7 +119,7 @@ class Scan:
                 hint="check 'url', 'table-name', 'username', 'password' and the column names",
             ) from None
 
-    def _query(self, low: int, high: int) -> Select[*tuple[Any, ...]]:
+    def _partition_query(self, low: int, high: int) -> Select[*tuple[Any, ...]]:
         import sqlalchemy as sa
 
         query: Select[*tuple[Any, ...]] = sa.select(*(sa.column(f.name) for f in self.fields)).select_from(
@@ -130,7 +132,7 @@ class Scan:
     def _arrow(self, rows: Sequence[Any]) -> pa.Table:
         columns = []
         for i, field in enumerate(self.fields):
-            convert = _converter(field.type)
+            convert = _value_converter(field.type)
             try:
                 values = [None if row[i] is None else convert(row[i]) for row in rows]
                 columns.append(pa.array(values, arrow_type(field.type)))
@@ -143,7 +145,7 @@ class Scan:
         return pa.table(columns, names=[f.name for f in self.fields])
 
 
-def _partitions(definition: ConnectorTable) -> tuple[str | None, tuple[tuple[int, int], ...]]:
+def _scan_partitions(definition: ConnectorTable) -> tuple[str | None, tuple[tuple[int, int], ...]]:
     """The partition column and the bounds of each partition. Source: Flink `JdbcNumericBetweenParametersProvider`."""
     if not any(key in definition.options for key in _PARTITION_OPTIONS):
         return None, ((0, 0),)
@@ -162,44 +164,44 @@ def _partitions(definition: ConnectorTable) -> tuple[str | None, tuple[tuple[int
     return column, tuple((a, b - 1) for a, b in itertools.pairwise(edges))
 
 
-def _converter(t: DataType) -> Callable[[Any], Any]:
+def _value_converter(t: DataType) -> Callable[[Any], Any]:
     """Converter from driver values to Arrow values. Drivers return booleans as numbers and times as timedeltas; SQLite returns text."""
     match t:
         case Decimal():
             return lambda v: Number(str(v)).quantize(Number(1).scaleb(-t.scale))
         case Timestamp():
-            return lambda v: _timestamp(v).replace(tzinfo=None)
+            return lambda v: _to_utc_timestamp(v).replace(tzinfo=None)
         case LocalZonedTimestamp():
-            return _timestamp
+            return _to_utc_timestamp
         case Time():
-            return _time
+            return _to_time
     converters: dict[str, Callable[[Any], Any]] = {
-        "BOOLEAN": _boolean, "TINYINT": int, "SMALLINT": int, "INT": int, "BIGINT": int, "FLOAT": float, "DOUBLE": float,
-        "CHAR": _text, "VARCHAR": _text, "BINARY": bytes, "VARBINARY": bytes, "DATE": _date,
+        "BOOLEAN": _to_boolean, "TINYINT": int, "SMALLINT": int, "INT": int, "BIGINT": int, "FLOAT": float, "DOUBLE": float,
+        "CHAR": _to_text, "VARCHAR": _to_text, "BINARY": bytes, "VARBINARY": bytes, "DATE": _to_date,
     }  # fmt: skip
     return converters.get(t.root, lambda v: v)
 
 
-def _boolean(value: Any) -> bool:
+def _to_boolean(value: Any) -> bool:
     return value != b"\0" if isinstance(value, bytes) else bool(value)  # BIT(1) of MySQL
 
 
-def _text(value: Any) -> str:
+def _to_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value) if isinstance(value, dict | list) else str(value)
 
 
-def _date(value: Any) -> dt.date:
+def _to_date(value: Any) -> dt.date:
     date: dt.date = dt.datetime.fromisoformat(value) if isinstance(value, str) else value
     return date.date() if isinstance(date, dt.datetime) else date
 
 
-def _timestamp(value: Any) -> dt.datetime:
+def _to_utc_timestamp(value: Any) -> dt.datetime:
     """In UTC. A value without a time zone is interpreted as UTC."""
     timestamp: dt.datetime = dt.datetime.fromisoformat(value) if isinstance(value, str) else value
     return timestamp.replace(tzinfo=dt.UTC) if timestamp.tzinfo is None else timestamp.astimezone(dt.UTC)
 
 
-def _time(value: Any) -> dt.time:
+def _to_time(value: Any) -> dt.time:
     if isinstance(value, str):
         return dt.time.fromisoformat(value)
     return (dt.datetime(1970, 1, 1) + value).time() if isinstance(value, dt.timedelta) else value

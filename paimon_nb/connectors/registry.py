@@ -34,13 +34,13 @@ SINKS = Registry(
 
 def open_source(definition: ConnectorTable) -> Source:
     """Create the source of a table. Raises UnknownName: no such source. UnknownOption, BadOptionValue: invalid options."""
-    return cast(Source, _resolve(SOURCES.find(definition.connector))(definition))
+    return cast(Source, _import_factory(SOURCES.find(definition.connector))(definition))
 
 
 def open_sink(definition: ConnectorTable) -> Sink:
     """Create the sink of a table. Raises UnknownName: no such sink. UnknownOption, BadOptionValue: invalid options."""
-    return cast(Sink, _resolve(SINKS.find(definition.connector))(definition))
+    return cast(Sink, _import_factory(SINKS.find(definition.connector))(definition))
 
 
-def _resolve(import_path: str) -> Any:
+def _import_factory(import_path: str) -> Any:
     return resolve_name(f"paimon_nb.connectors.{import_path}")

@@ -35,22 +35,22 @@ class FileCache:
 
     def get(self, fs: FileIO, path: str, read: Callable[[], T], weigh: Callable[[T], int], part: Hashable = None) -> T:
         """The value of `path`, or of a `part` of it: what is kept, else `read()`, kept if it is light enough."""
-        key, stamp = self._key(fs, path, part)
+        key, stamp = self._key_and_stamp(fs, path, part)
         with self._lock:
             found = self._items.get(key)
             if found is not None and found[1] == stamp:
                 self._items.move_to_end(key)
                 return cast("T", found[0])
         value = read()
-        self._keep(key, stamp, value, weigh(value))
+        self._store_value(key, stamp, value, weigh(value))
         return value
 
     def put(self, fs: FileIO, path: str, value: T, weight: int) -> None:
         """Keep what was just written to `path`."""
-        key, stamp = self._key(fs, path, None)
-        self._keep(key, stamp, value, weight)
+        key, stamp = self._key_and_stamp(fs, path, None)
+        self._store_value(key, stamp, value, weight)
 
-    def _keep(self, key: _Key, stamp: object, value: object, weight: int) -> None:
+    def _store_value(self, key: _Key, stamp: object, value: object, weight: int) -> None:
         if weight > self.max_bytes // 2:
             return
         with self._lock:
@@ -61,7 +61,7 @@ class FileCache:
                 _, (_, _, freed) = self._items.popitem(last=False)
                 self._used -= freed
 
-    def _key(self, fs: FileIO, path: str, part: Hashable) -> tuple[_Key, object]:
+    def _key_and_stamp(self, fs: FileIO, path: str, part: Hashable) -> tuple[_Key, object]:
         local = fs.local_path(path)
         if local is None:
             if isinstance(fs, RootedFileIO):

@@ -85,18 +85,18 @@ class JsonObject:
 
 def java_json(node: Any) -> bytes:
     """Pretty JSON in Jackson's default style: `"key" : value`, arrays on one line."""
-    return _java(node, 0).encode("utf-8")
+    return _to_java_json(node, 0).encode("utf-8")
 
 
-def _java(node: Any, depth: int) -> str:
+def _to_java_json(node: Any, depth: int) -> str:
     pad = "  " * (depth + 1)
     if isinstance(node, dict):
         if not node:
             return "{ }"
         inside = ",\n".join(
-            f"{pad}{json.dumps(k, ensure_ascii=False)} : {_java(v, depth + 1)}" for k, v in node.items()
+            f"{pad}{json.dumps(k, ensure_ascii=False)} : {_to_java_json(v, depth + 1)}" for k, v in node.items()
         )
         return "{\n" + inside + "\n" + "  " * depth + "}"
     if isinstance(node, list | tuple):
-        return "[ " + ", ".join(_java(v, depth) for v in node) + " ]" if node else "[ ]"
+        return "[ " + ", ".join(_to_java_json(v, depth) for v in node) + " ]" if node else "[ ]"
     return json.dumps(node, ensure_ascii=False)

@@ -44,8 +44,8 @@ class Transaction:
 def has_reached(position: str, other: str) -> bool:
     """Whether `position` is at or after `other`."""
     if ":" in position or ":" in other:
-        return _file(position) >= _file(other)
-    own, others = _domains(position), _domains(other)
+        return _file_and_offset(position) >= _file_and_offset(other)
+    own, others = _gtid_domains(position), _gtid_domains(other)
     return all(own.get(d, 0) >= n for d, n in others.items())
 
 
@@ -58,11 +58,11 @@ def advance_position(position: str, gtid: str) -> str:
     return ",".join(parts[d] for d in sorted(parts, key=int))
 
 
-def _domains(position: str) -> dict[str, int]:
+def _gtid_domains(position: str) -> dict[str, int]:
     return {p.split("-")[0]: int(p.split("-")[2]) for p in position.split(",") if p}
 
 
-def _file(position: str) -> tuple[int, int]:
+def _file_and_offset(position: str) -> tuple[int, int]:
     name, _, offset = position.rpartition(":")
     number = re.search(r"(\d+)$", name)
     return (int(number[1]) if number else 0, int(offset or 0))
@@ -86,7 +86,7 @@ class Binlog:
             pymysql.OperationalError(2013, "the connection was lost"),
         )
         self._idle = event.HeartbeatLogEvent
-        self._rows = {row_event.WriteRowsEvent: self._inserts, row_event.UpdateRowsEvent: self._updates, row_event.DeleteRowsEvent: self._deletes}  # fmt: skip
+        self._rows = {row_event.WriteRowsEvent: self._insert_changes, row_event.UpdateRowsEvent: self._update_changes, row_event.DeleteRowsEvent: self._delete_changes}  # fmt: skip
         self._gtid_kind, self._query, self._xid = event.MariadbGtidEvent, event.QueryEvent, event.XidEvent
         start: dict[str, Any] = {}
         if is_mariadb:
@@ -116,7 +116,7 @@ class Binlog:
         self.close()
 
     def close(self) -> None:
-        with _silenced():
+        with _without_warnings():
             self.stream.close()
 
     def transactions(self) -> Iterator[Transaction | None]:
@@ -145,7 +145,7 @@ class Binlog:
                         current.changes += [c for row in event.rows for c in make(event, row)]
                     continue
                 if isinstance(event, self._query):
-                    word = _text(event.query).lstrip().split(None, 1)[0].upper() if event.query else ""
+                    word = _decode_text(event.query).lstrip().split(None, 1)[0].upper() if event.query else ""
                     if word in ("BEGIN", "SAVEPOINT", "START"):
                         continue
                     if word not in ("COMMIT", "ROLLBACK"):
@@ -165,25 +165,25 @@ class Binlog:
                 ) from None
             raise unavailable(self.conf, error) from None
 
-    def _inserts(self, event: Any, row: Any) -> list[RowChange]:
+    def _insert_changes(self, event: Any, row: Any) -> list[RowChange]:
         return [RowChange(event.schema, event.table, INSERT, row["values"])]
 
-    def _deletes(self, event: Any, row: Any) -> list[RowChange]:
+    def _delete_changes(self, event: Any, row: Any) -> list[RowChange]:
         return [RowChange(event.schema, event.table, DELETE, row["values"])]
 
-    def _updates(self, event: Any, row: Any) -> list[RowChange]:
+    def _update_changes(self, event: Any, row: Any) -> list[RowChange]:
         return [
             RowChange(event.schema, event.table, BEFORE, row["before_values"]),
             RowChange(event.schema, event.table, AFTER, row["after_values"]),
         ]
 
 
-def _text(value: Any) -> str:
+def _decode_text(value: Any) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 @contextmanager
-def _silenced() -> Iterator[None]:
+def _without_warnings() -> Iterator[None]:
     try:
         yield
     except Exception:  # closing a lost connection may fail

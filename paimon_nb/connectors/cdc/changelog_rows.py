@@ -23,11 +23,11 @@ def batches(definition: ConnectorTable, changes: Iterable[ChangeRow], column: To
     """Rows of the table with `CHANGELOG_FIELDS`, in batches."""
     remaining, number = iter(changes), 0
     while chunk := list(islice(remaining, _BATCH_ROWS)):
-        yield from _batch(definition, chunk, number, column)
+        yield from _changes_batch(definition, chunk, number, column)
         number += len(chunk)
 
 
-def _batch(
+def _changes_batch(
     definition: ConnectorTable, changes: Sequence[ChangeRow], first: int, column: ToColumn
 ) -> Iterator[pa.RecordBatch]:
     columns = []

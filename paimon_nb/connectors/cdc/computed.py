@@ -40,10 +40,10 @@ class Computed:
 
 def parse_computed(texts: Sequence[str], columns: Mapping[str, DataType]) -> tuple[Computed, ...]:
     """Parse computed columns. Raises BadOptionValue: no such function. ColumnNotFound: the input column does not exist."""
-    return tuple(_parse(text, columns) for text in texts)
+    return tuple(_parse_computed_column(text, columns) for text in texts)
 
 
-def _parse(text: str, columns: Mapping[str, DataType]) -> Computed:
+def _parse_computed_column(text: str, columns: Mapping[str, DataType]) -> Computed:
     found = _CALL.match(text)
     if found is None:
         raise BadOptionValue(f"invalid computed_column {text!r}", hint="write 'name=function(column, ...)'")
@@ -57,7 +57,7 @@ def _parse(text: str, columns: Mapping[str, DataType]) -> Computed:
     name = found["name"]
     if function == "cast":
         t = parse_type(arguments[1] if len(arguments) > 1 else "STRING")
-        return Computed(name, t, None, lambda _: _constant(arguments[0], t))
+        return Computed(name, t, None, lambda _: _cast_constant(arguments[0], t))
     if function == "now":
         return Computed(name, parse_type("TIMESTAMP(3) WITH LOCAL TIME ZONE"), None, lambda _: dt.datetime.now(dt.UTC))
     if not arguments or arguments[0] not in columns:
@@ -78,28 +78,28 @@ ComputedType = tuple[DataType, Callable[[Any], Any]]
 _INT, _STRING = parse_type("INT"), parse_type("STRING")
 
 
-def _part(word: str) -> Callable[[DataType, list[str]], ComputedType]:
-    def make(source: DataType, more: list[str]) -> ComputedType:
-        scale = int(more[0]) if more else 0
-        return _INT, lambda v: getattr(_timestamp(v, scale), word)
+def _date_part_function(attribute: str) -> Callable[[DataType, list[str]], ComputedType]:
+    def build(source: DataType, arguments: list[str]) -> ComputedType:
+        fraction_digits = int(arguments[0]) if arguments else 0
+        return _INT, lambda v: getattr(_to_timestamp(v, fraction_digits), attribute)
 
-    return make
+    return build
 
 
-def _date_format(source: DataType, more: list[str]) -> ComputedType:
-    pattern, scale = more[0], int(more[1]) if len(more) > 1 else 0
+def _date_format_function(source: DataType, arguments: list[str]) -> ComputedType:
+    pattern, fraction_digits = arguments[0], int(arguments[1]) if len(arguments) > 1 else 0
     for java, python in _DATE_PATTERNS:
         pattern = pattern.replace(java, python)
-    return _STRING, lambda v: _timestamp(v, scale).strftime(pattern)
+    return _STRING, lambda v: _to_timestamp(v, fraction_digits).strftime(pattern)
 
 
-def _substring(source: DataType, more: list[str]) -> ComputedType:
-    begin, end = int(more[0]), int(more[1]) if len(more) > 1 else None
+def _substring_function(source: DataType, arguments: list[str]) -> ComputedType:
+    begin, end = int(arguments[0]), int(arguments[1]) if len(arguments) > 1 else None
     return _STRING, lambda v: str(v)[begin:end]
 
 
-def _truncate(source: DataType, more: list[str]) -> ComputedType:
-    width = int(more[0])
+def _truncate_function(source: DataType, arguments: list[str]) -> ComputedType:
+    width = int(arguments[0])
     if source.root in ("CHAR", "VARCHAR"):
         return source, lambda v: str(v)[:width]
     if source.root == "DECIMAL":
@@ -113,7 +113,7 @@ def _truncate(source: DataType, more: list[str]) -> ComputedType:
     return source, lambda v: int(v) - int(v) % width
 
 
-def _timestamp(value: Any, scale: int) -> dt.datetime:
+def _to_timestamp(value: Any, scale: int) -> dt.datetime:
     """The timestamp of a date, a timestamp, or an epoch number in units of 10^-scale seconds."""
     if isinstance(value, dt.datetime):
         return value
@@ -124,7 +124,7 @@ def _timestamp(value: Any, scale: int) -> dt.datetime:
     return dt.datetime.fromisoformat(str(value))
 
 
-def _constant(text: str, t: DataType) -> Any:
+def _cast_constant(text: str, t: DataType) -> Any:
     if t.root in ("CHAR", "VARCHAR"):
         return text
     if t.root == "BOOLEAN":
@@ -139,8 +139,8 @@ def _constant(text: str, t: DataType) -> Any:
 
 
 _FUNCTIONS: dict[str, Callable[[DataType, list[str]], ComputedType]] = {
-    "year": _part("year"), "month": _part("month"), "day": _part("day"), "hour": _part("hour"), "minute": _part("minute"),
-    "second": _part("second"), "date_format": _date_format, "substring": _substring, "truncate": _truncate,
+    "year": _date_part_function("year"), "month": _date_part_function("month"), "day": _date_part_function("day"), "hour": _date_part_function("hour"), "minute": _date_part_function("minute"),
+    "second": _date_part_function("second"), "date_format": _date_format_function, "substring": _substring_function, "truncate": _truncate_function,
     "upper": lambda t, _: (_STRING, lambda v: str(v).upper()), "lower": lambda t, _: (_STRING, lambda v: str(v).lower()),
     "trim": lambda t, _: (_STRING, lambda v: str(v).strip()), "cast": lambda t, _: (t, lambda v: v), "now": lambda t, _: (t, lambda v: v),
 }  # fmt: skip

@@ -48,10 +48,10 @@ def parse_event(format: str, message: bytes | None, key: bytes | None, modes: Co
         event = EVENTS.find(format)(parsed, modes)
     except (ValueError, RecursionError) as error:
         raise MalformedMessage(str(error)) from None
-    return event if event is None or event.primary_keys else replace(event, primary_keys=_keys(key, event))
+    return event if event is None or event.primary_keys else replace(event, primary_keys=_key_columns(key, event))
 
 
-def _keys(key: bytes | None, event: Event) -> tuple[str, ...]:
+def _key_columns(key: bytes | None, event: Event) -> tuple[str, ...]:
     """Column names in the key of a record, if the key is an object whose members are columns."""
     try:
         key_values = json.loads(key or b"null")
@@ -61,9 +61,9 @@ def _keys(key: bytes | None, event: Event) -> tuple[str, ...]:
     return tuple(key_values) if isinstance(key_values, dict) and set(key_values) <= set(event.columns) else ()
 
 
-def _debezium(message: dict[str, Any], modes: Collection[str]) -> Event | None:
-    typed = "payload" in message and "schema" in message
-    envelope = require_object(message["payload"] if typed else message, "the envelope")
+def _debezium_event(message: dict[str, Any], type_mapping_modes: Collection[str]) -> Event | None:
+    has_schema = "payload" in message and "schema" in message
+    envelope = require_object(message["payload"] if has_schema else message, "the envelope")
     if envelope.get("op") is None:
         return None  # a schema change or a heartbeat
     source = envelope.get("source") or {}
@@ -73,19 +73,21 @@ def _debezium(message: dict[str, Any], modes: Collection[str]) -> Event | None:
         ]  # without the old row: the primary key identifies the row
     else:
         changes = list(_DEBEZIUM.records(envelope))
-    columns, converters = _connect_columns(message["schema"], modes) if typed else _string_columns(changes)
+    columns, converters = (
+        _connect_columns(message["schema"], type_mapping_modes) if has_schema else _string_columns(changes)
+    )
     return Event(
         str(source.get("db", "")), str(source.get("table", "")), columns, (), _convert_changes(changes, converters)
     )
 
 
-def _canal(message: dict[str, Any], modes: Collection[str]) -> Event | None:
+def _canal_event(message: dict[str, Any], type_mapping_modes: Collection[str]) -> Event | None:
     changes = list(_CANAL.records(message))
     if not changes:
         return None
     types = {n: MySqlType.parse(str(t)) for n, t in (message.get("mysqlType") or {}).items()}
     untyped, converters = _string_columns(changes)
-    columns = {n: paimon_type(types[n], modes) if n in types else untyped[n] for n in changes[0][1]}
+    columns = {n: paimon_type(types[n], type_mapping_modes) if n in types else untyped[n] for n in changes[0][1]}
     converters = {**converters, **{n: _mysql_converter(t) for n, t in types.items()}}
     keys = tuple(message.get("pkNames") or ())
     return Event(
@@ -97,7 +99,7 @@ def _canal(message: dict[str, Any], modes: Collection[str]) -> Event | None:
     )
 
 
-def _maxwell(message: dict[str, Any], modes: Collection[str]) -> Event | None:
+def _maxwell_event(message: dict[str, Any], type_mapping_modes: Collection[str]) -> Event | None:
     if str(message.get("type")) not in ("insert", "update", "delete", "bootstrap-insert"):
         return None
     changes = list(_MAXWELL.records({**message, "type": str(message["type"]).removeprefix("bootstrap-")}))
@@ -112,7 +114,7 @@ def _maxwell(message: dict[str, Any], modes: Collection[str]) -> Event | None:
     )
 
 
-def _json(message: dict[str, Any], modes: Collection[str]) -> Event:
+def _json_event(message: dict[str, Any], type_mapping_modes: Collection[str]) -> Event:
     changes = list(_JSON.records(message))
     columns, converters = _string_columns(changes)
     return Event("", "", columns, (), _convert_changes(changes, converters))
@@ -121,20 +123,20 @@ def _json(message: dict[str, Any], modes: Collection[str]) -> Event:
 EVENTS: Registry[Callable[[dict[str, Any], Collection[str]], Event | None]] = Registry(
     "format of change logs",
     {
-        "debezium-json": _debezium,
-        "canal-json": _canal,
-        "maxwell-json": _maxwell,
-        "json": _json,
+        "debezium-json": _debezium_event,
+        "canal-json": _canal_event,
+        "maxwell-json": _maxwell_event,
+        "json": _json_event,
     },
 )
 
 
-def _records(kind: type[JsonRecords], name: str, *more: Any) -> JsonRecords:
+def _json_records(kind: type[JsonRecords], name: str, *more: Any) -> JsonRecords:
     return kind((), FormatOptions(name, {}), *more)
 
 
-_DEBEZIUM, _CANAL = _records(DebeziumDecoder, "debezium-json", {}), _records(CanalDecoder, "canal-json", {})
-_MAXWELL, _JSON = _records(MaxwellDecoder, "maxwell-json", {}), _records(JsonDecoder, "json")
+_DEBEZIUM, _CANAL = _json_records(DebeziumDecoder, "debezium-json", {}), _json_records(CanalDecoder, "canal-json", {})
+_MAXWELL, _JSON = _json_records(MaxwellDecoder, "maxwell-json", {}), _json_records(JsonDecoder, "json")
 """Decoders that split envelopes into changes."""
 Convert = Callable[[Any], Any]
 
@@ -146,7 +148,10 @@ def _convert_changes(
         return tuple(
             (
                 kind,
-                {n: None if v is None else converters[n](v) if n in converters else _text(v) for n, v in row.items()},
+                {
+                    n: None if v is None else converters[n](v) if n in converters else _json_text(v)
+                    for n, v in row.items()
+                },
             )
             for kind, row in changes
         )
@@ -156,10 +161,10 @@ def _convert_changes(
 
 def _string_columns(changes: list[tuple[str, dict[str, Any]]]) -> tuple[dict[str, DataType], dict[str, Convert]]:
     names = {n: None for _, row in changes for n in row}
-    return dict.fromkeys(names, _STRING), dict.fromkeys(names, _text)
+    return dict.fromkeys(names, _STRING), dict.fromkeys(names, _json_text)
 
 
-def _text(value: Any) -> str:
+def _json_text(value: Any) -> str:
     if isinstance(value, str | Decimal):
         return str(value)
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
@@ -181,7 +186,7 @@ def _mysql_converter(t: MySqlType) -> Convert:
             return int if t.first(1) == 1 else lambda v: int(v).to_bytes(size, "big")
     if t.name.endswith(("blob", "binary")):
         return lambda v: v.encode("latin-1")  # Canal writes bytes as ISO-8859-1 characters
-    return _text
+    return _json_text
 
 
 # -- Debezium: types of Kafka Connect
@@ -206,7 +211,7 @@ def _connect_type(field: Mapping[str, Any]) -> tuple[str, Convert]:
         case "Decimal":
             scale = int(parameters.get("scale", 0))
             precision = int(parameters.get("connect.decimal.precision", 38))
-            return f"DECIMAL({precision}, {scale})", lambda v: _unscaled(v, scale)
+            return f"DECIMAL({precision}, {scale})", lambda v: _decimal_of_unscaled(v, scale)
         case "Date":
             return "DATE", lambda v: (_EPOCH + dt.timedelta(days=v)).date()
         case "Timestamp":
@@ -225,7 +230,7 @@ def _connect_type(field: Mapping[str, Any]) -> tuple[str, Convert]:
             width = (int(parameters.get("length", 1)) + 7) // 8
             return f"BINARY({width})", lambda v: base64.b64decode(v)[::-1].rjust(width, b"\0")
         case "EnumSet":
-            return "ARRAY<STRING>", _text
+            return "ARRAY<STRING>", _json_text
     match plain:
         case "boolean":
             return "BOOLEAN", bool
@@ -237,8 +242,8 @@ def _connect_type(field: Mapping[str, Any]) -> tuple[str, Convert]:
             return "DOUBLE", float
         case "bytes":
             return "BYTES", lambda v: base64.b64decode(v)
-    return "STRING", _text
+    return "STRING", _json_text
 
 
-def _unscaled(value: str, scale: int) -> Decimal:
+def _decimal_of_unscaled(value: str, scale: int) -> Decimal:
     return Decimal(int.from_bytes(base64.b64decode(value), "big", signed=True)).scaleb(-scale, WIDE)

@@ -88,7 +88,7 @@ class SyncJob(ABC):
     def start(self) -> None:
         """Prepare, then run in a thread. Raises as `prepare`."""
         self.prepare()
-        self._thread = threading.Thread(target=self._run, name="paimon-sync", daemon=True)
+        self._thread = threading.Thread(target=self._run_until_stopped, name="paimon-sync", daemon=True)
         self._thread.start()
 
     @property
@@ -136,7 +136,7 @@ class SyncJob(ABC):
             raise error
         self.notes.append(f"left out: {sources}: {error.message}")
 
-    def _run(self) -> None:
+    def _run_until_stopped(self) -> None:
         try:
             self.work()
         except BaseException as error:

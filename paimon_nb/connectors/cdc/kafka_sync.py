@@ -100,19 +100,19 @@ class KafkaSync(SyncJob):
             of = self._offsets.setdefault(topic, {})
             for messages in broker.records(topic, partition, first, end):
                 for message in messages:
-                    self._apply(topic, str(partition), message)
+                    self._apply_message(topic, str(partition), message)
                     of[str(partition)] = record_offset(message) + 1
                 if self._stop.is_set():
                     break
                 if time.monotonic() - committed > self.options.interval_s:
-                    self._commit()
+                    self._commit_and_save_offsets()
                     committed = time.monotonic()
             else:
                 of[str(partition)] = end  # transaction markers at the end are not messages
-        self._commit()
+        self._commit_and_save_offsets()
         return True
 
-    def _commit(self) -> None:
+    def _commit_and_save_offsets(self) -> None:
         self.commit()
         if time.monotonic() - self._last_save > _SAVE_POSITION_S:
             self._last_save = time.monotonic()
@@ -121,8 +121,8 @@ class KafkaSync(SyncJob):
                 if target.position != position:
                     target.begin(position)
 
-    def _apply(self, topic: str, partition: str, message: Message) -> None:
-        event = self._event(message)
+    def _apply_message(self, topic: str, partition: str, message: Message) -> None:
+        event = self._parse_event(message)
         if event is None:
             return
         target = self._target_for(event)
@@ -131,9 +131,9 @@ class KafkaSync(SyncJob):
         ).get(partition, 0):
             return  # skipped, or applied before the restart: this target was ahead of the others
         for kind, row in event.changes:
-            target.put(kind, row, _columns)
+            target.put(kind, row, _arrow_column)
 
-    def _event(self, message: Message) -> Event | None:
+    def _parse_event(self, message: Message) -> Event | None:
         """Raises BadMessage."""
         try:
             return parse_event(self.format, message.value(), message.key(), self.options.modes)
@@ -173,7 +173,7 @@ class KafkaSync(SyncJob):
             first, end = low[topic][str(partition)], high[topic][str(partition)]
             for messages in broker.records(topic, partition, first, min(end, first + _MAX_SAMPLE)):
                 for message in messages:
-                    event = self._event(message)
+                    event = self._parse_event(message)
                     if event is not None:
                         return event
         raise SchemaMismatch(
@@ -192,7 +192,7 @@ class KafkaSync(SyncJob):
             self.commit()  # rows of the old schema
             is_new_target = name not in self.targets
             try:
-                target = self.open(name, SourceSchema(_nullable(event), event.primary_keys))
+                target = self.open(name, SourceSchema(_nullable_columns(event), event.primary_keys))
                 if is_new_target and self._offsets:
                     target.begin(self.position_of(target))  # all its rows follow
             except PaimonError as error:
@@ -210,11 +210,11 @@ class KafkaSync(SyncJob):
         return self.options.naming.of(event.database, event.table)
 
 
-def _columns(name: str, values: Sequence[Any], t: DataType) -> pa.Array:
+def _arrow_column(name: str, values: Sequence[Any], t: DataType) -> pa.Array:
     return to_column(values, t, None)
 
 
-def _nullable(event: Event) -> dict[str, tuple[DataType, str | None]]:
+def _nullable_columns(event: Event) -> dict[str, tuple[DataType, str | None]]:
     return {n: (t.with_nullable(n not in event.primary_keys), None) for n, t in event.columns.items()}
 
 

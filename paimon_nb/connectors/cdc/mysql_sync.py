@@ -116,7 +116,7 @@ class MySqlSync(DatabaseSync[SourceTable]):
         for transaction in reader.transactions():
             self._last_event = time.monotonic()
             if transaction is not None:
-                self._apply(transaction)
+                self._apply_transaction(transaction)
             finished = self._stop.is_set() or (end is not None and has_reached(self.position, end))
             if finished or transaction is None or time.monotonic() - committed > self.options.interval_s:
                 self.commit()
@@ -124,7 +124,7 @@ class MySqlSync(DatabaseSync[SourceTable]):
             if finished:
                 return
 
-    def _apply(self, transaction: Transaction) -> None:
+    def _apply_transaction(self, transaction: Transaction) -> None:
         if transaction.schema_changed:
             self.commit()
             with MySqlClient(self.conf) as client:

@@ -137,11 +137,11 @@ def _type_text(t: MySqlType, modes: Collection[str]) -> str:
 
 def to_column(values: Sequence[Any], t: DataType, source: MySqlType | None) -> pa.Array:
     """Values of a MySQL column as a Paimon column, whose type may be wider than `source`."""
-    convert = _converter(t, source)
+    convert = _value_converter(t, source)
     return pa.array([None if v is None else convert(v) for v in values], arrow_type(t))
 
 
-def _converter(t: DataType, source: MySqlType | None) -> Callable[[Any], Any]:
+def _value_converter(t: DataType, source: MySqlType | None) -> Callable[[Any], Any]:
     bits = source is not None and source.name == "bit"
     match t:
         case Decimal():
@@ -149,9 +149,9 @@ def _converter(t: DataType, source: MySqlType | None) -> Callable[[Any], Any]:
             return lambda v: Number(str(v)).quantize(scale, context=WIDE)
         case Timestamp() | LocalZonedTimestamp():
             per = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[arrow_type(t).unit]
-            return lambda v: _timestamp(v, per)
+            return lambda v: _epoch_units(v, per)
         case Time():
-            return lambda v: int(_span(v).total_seconds() * 1000)
+            return lambda v: int(_to_timedelta(v).total_seconds() * 1000)
         case Array():
             order = {w: i for i, w in enumerate(source.words)} if source is not None else {}
             return lambda v: [w for w in v.split(",") if w] if isinstance(v, str) else sorted(v, key=lambda w: order.get(w, 0))  # fmt: skip
@@ -167,10 +167,10 @@ def _converter(t: DataType, source: MySqlType | None) -> Callable[[Any], Any]:
         case "BINARY" | "VARBINARY":
             size = (source.first(1) + 7) // 8 if bits and source is not None else 0
             return lambda v: _bit_bytes(v, size) if bits else v if isinstance(v, bytes) else str(v).encode()
-    return _text
+    return _to_text
 
 
-def _text(value: Any) -> str | None:
+def _to_text(value: Any) -> str | None:
     if isinstance(value, str):
         return value
     if isinstance(value, bytes):
@@ -178,22 +178,22 @@ def _text(value: Any) -> str | None:
     if isinstance(value, set | frozenset):
         return ",".join(sorted(value))
     if isinstance(value, dict | list):
-        return json.dumps(_plain(value), ensure_ascii=False)
+        return json.dumps(_decode_json_bytes(value), ensure_ascii=False)
     if isinstance(value, dt.datetime):
         return value.isoformat(" ")
     return str(value)
 
 
-def _plain(value: Any) -> Any:
+def _decode_json_bytes(value: Any) -> Any:
     """JSON values of the binlog contain bytes instead of strings."""
     if isinstance(value, bytes):
         return value.decode()
     if isinstance(value, dict):
-        return {_plain(k): _plain(v) for k, v in value.items()}
-    return [_plain(v) for v in value] if isinstance(value, list) else value
+        return {_decode_json_bytes(k): _decode_json_bytes(v) for k, v in value.items()}
+    return [_decode_json_bytes(v) for v in value] if isinstance(value, list) else value
 
 
-def _timestamp(value: Any, per_second: int) -> int | None:
+def _epoch_units(value: Any, per_second: int) -> int | None:
     if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
         value = dt.datetime(value.year, value.month, value.day)
     if not isinstance(value, dt.datetime):
@@ -203,7 +203,7 @@ def _timestamp(value: Any, per_second: int) -> int | None:
     return micros * per_second // 10**6
 
 
-def _span(value: Any) -> dt.timedelta:
+def _to_timedelta(value: Any) -> dt.timedelta:
     if isinstance(value, dt.timedelta):
         return value
     return dt.timedelta(hours=value.hour, minutes=value.minute, seconds=value.second, microseconds=value.microsecond)

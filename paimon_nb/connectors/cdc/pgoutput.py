@@ -76,44 +76,44 @@ def transactions(messages: Iterable[bytes]) -> Iterator[Transaction]:
                 yield current
             case "R":
                 oid = read.take("I")
-                relations[oid] = _relation(read)
+                relations[oid] = _read_relation(read)
             case "I":
                 relation = relations[read.take("I")]
                 read.take("B")
-                current.changes.append(Change(INSERT, relation, _row(read, relation)))
+                current.changes.append(Change(INSERT, relation, _read_row(read, relation)))
             case "U":
                 relation = relations[read.take("I")]
                 before = None
                 if chr(read.take("B")) in "KO":
-                    before = _row(read, relation)
+                    before = _read_row(read, relation)
                     read.take("B")
                     current.changes.append(Change(BEFORE, relation, before))
-                current.changes.append(Change(AFTER, relation, _row(read, relation, before)))
+                current.changes.append(Change(AFTER, relation, _read_row(read, relation, before)))
             case "D":
                 relation = relations[read.take("I")]
                 read.take("B")
-                current.changes.append(Change(DELETE, relation, _row(read, relation)))
+                current.changes.append(Change(DELETE, relation, _read_row(read, relation)))
 
 
-def _relation(read: _Reader) -> Relation:
-    schema, table = read.text() or "pg_catalog", read.text()
-    read.take("B")
+def _read_relation(reader: _Reader) -> Relation:
+    schema, table = reader.text() or "pg_catalog", reader.text()
+    reader.take("B")
     columns = []
-    for _ in range(read.take("H")):
-        read.take("B")
-        columns.append((read.text(), read.take("I"), read.take("i")))
+    for _ in range(reader.take("H")):
+        reader.take("B")
+        columns.append((reader.text(), reader.take("I"), reader.take("i")))
     return Relation(schema, table, tuple(columns))
 
 
-def _row(read: _Reader, relation: Relation, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def _read_row(reader: _Reader, relation: Relation, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
     row: dict[str, Any] = {}
-    count = read.take("H")
+    count = reader.take("H")
     for name, _, _ in relation.columns[:count]:
-        match chr(read.take("B")):
+        match chr(reader.take("B")):
             case "n":
                 row[name] = None
             case "t":
-                row[name] = read.text(read.take("i"))
+                row[name] = reader.text(reader.take("i"))
             case _:  # 'u': an unchanged TOAST value; the old row contains it if the log has old rows
                 if before is None:
                     raise UnsupportedOperation(

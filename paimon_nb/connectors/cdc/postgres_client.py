@@ -213,7 +213,9 @@ class PostgresClient:
             "AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' ORDER BY 1, 2"
         )
         found = [
-            self._table(*result_rows) for result_rows in names if self.conf.matches(result_rows[0], result_rows[1])
+            self._source_table(*result_rows)
+            for result_rows in names
+            if self.conf.matches(result_rows[0], result_rows[1])
         ]
         if not found:
             raise TableNotFound(
@@ -222,7 +224,7 @@ class PostgresClient:
             )
         return found
 
-    def _table(self, schema: str, name: str, oid: int, identity: str, comment: str | None) -> SourceTable:
+    def _source_table(self, schema: str, name: str, oid: int, identity: str, comment: str | None) -> SourceTable:
         result_rows = self.run_query(
             "SELECT a.attname, CASE WHEN t.typtype = 'e' THEN 'enum' ELSE t.typname END, a.atttypmod, a.atttypid, NOT a.attnotnull, "
             "col_description(a.attrelid, a.attnum) FROM pg_attribute a JOIN pg_type b ON b.oid = a.atttypid "
@@ -234,7 +236,7 @@ class PostgresClient:
             "JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum WHERE i.indrelid = %s AND i.indisprimary ORDER BY k.n", oid,
         )  # fmt: skip
         columns = tuple(SourceColumn(n, PostgresType(t, m), o, null, c) for n, t, m, o, null, c in result_rows)
-        return SourceTable(schema, name, columns, tuple(k for (k,) in keys), comment, _text(identity) == "f")
+        return SourceTable(schema, name, columns, tuple(k for (k,) in keys), comment, _to_text(identity) == "f")
 
     def rows(self, table: SourceTable) -> Iterator[tuple[str | None, ...]]:
         """All rows of a table. Values have the same text format as in the log."""
@@ -344,5 +346,5 @@ def from_lsn(text: str) -> int:
     return (int(high, 16) << 32) + int(low, 16)
 
 
-def _text(value: Any) -> str:
+def _to_text(value: Any) -> str:
     return value.decode() if isinstance(value, bytes) else str(value)

@@ -108,7 +108,7 @@ class PostgresSync(DatabaseSync[SourceTable]):
         end = client.position()
         pending = client.peek(self.sync_position.lsn)
         for transaction in pending:
-            self._apply(client, transaction)
+            self._apply_transaction(client, transaction)
         self.commit()
         if not pending and end - self.sync_position.lsn > _IDLE_LOG_BYTES:
             # The slot would otherwise retain the log of unrelated changes without limit.
@@ -118,7 +118,7 @@ class PostgresSync(DatabaseSync[SourceTable]):
         client.advance_slot(self.sync_position.lsn)
         return bool(pending)
 
-    def _apply(self, client: PostgresClient, transaction: Transaction) -> None:
+    def _apply_transaction(self, client: PostgresClient, transaction: Transaction) -> None:
         for change in transaction.changes:
             source = self.sources.get((change.relation.schema, change.relation.table))
             if source is None or self._positions[source.target.name.table].has(transaction):

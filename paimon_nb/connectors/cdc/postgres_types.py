@@ -86,7 +86,7 @@ def elements(text: str) -> list[str | None]:
         if inside[at] == "{":
             raise UnsupportedOperation(f"nested arrays are not supported: {text[:40]}", hint="use type_mapping 'to-string'")  # fmt: skip
         if inside[at] == '"':
-            word, at = _quoted(inside, at + 1)
+            word, at = _parse_quoted_element(inside, at + 1)
             out.append(word)
         else:
             stop = inside.find(",", at)
@@ -98,7 +98,7 @@ def elements(text: str) -> list[str | None]:
     return out
 
 
-def _quoted(text: str, at: int) -> tuple[str, int]:
+def _parse_quoted_element(text: str, at: int) -> tuple[str, int]:
     """A quoted element that starts at `at`, after its opening quote, and the position after its closing quote."""
     out = []
     while text[at] != '"':
@@ -108,16 +108,16 @@ def _quoted(text: str, at: int) -> tuple[str, int]:
     return "".join(out), at + 1
 
 
-def _number(text: str) -> Number | None:
+def _parse_number(text: str) -> Number | None:
     value = Number(text)
     return value if value.is_finite() else None
 
 
-def _bits(text: str) -> bytes:
+def _parse_bits(text: str) -> bytes:
     return int(text, 2).to_bytes((len(text) + 7) // 8, "big") if text else b""
 
 
-def _timestamp(text: str) -> dt.datetime | str:
+def _parse_timestamp(text: str) -> dt.datetime | str:
     """In UTC. Values that Python does not support ('infinity', years BC) are returned as text and become NULL."""
     try:
         found = dt.datetime.fromisoformat(text)
@@ -126,7 +126,7 @@ def _timestamp(text: str) -> dt.datetime | str:
     return found if found.tzinfo is None else found.astimezone(dt.UTC)
 
 
-def _date(text: str) -> dt.date | str:
+def _parse_date(text: str) -> dt.date | str:
     try:
         return dt.date.fromisoformat(text)
     except ValueError:
@@ -135,11 +135,11 @@ def _date(text: str) -> dt.date | str:
 
 _READ: dict[str, Callable[[str], Any]] = {
     "bytea": lambda v: bytes.fromhex(v[2:]),
-    "numeric": _number,
-    "bit": _bits,
-    "varbit": _bits,
-    "date": _date,
+    "numeric": _parse_number,
+    "bit": _parse_bits,
+    "varbit": _parse_bits,
+    "date": _parse_date,
     "time": dt.time.fromisoformat,
-    "timestamp": _timestamp,
-    "timestamptz": _timestamp,
+    "timestamp": _parse_timestamp,
+    "timestamptz": _parse_timestamp,
 }

@@ -208,9 +208,9 @@ def open_target(
         UnsupportedOperation: no primary key.
         SchemaChangeError, SchemaMismatch: the schema of the source does not fit.
     """
-    if name.table not in _tables(catalog, name):
+    if name.table not in _existing_tables(catalog, name):
         catalog.create_database(name.database, if_not_exists=True)
-        catalog.create_table(name, _schema(name, source_schema, target_options), if_not_exists=True)
+        catalog.create_table(name, _new_table_schema(name, source_schema, target_options), if_not_exists=True)
     elif target_options.options:
         table = catalog.table(name)
         changed = {
@@ -225,11 +225,11 @@ def open_target(
     return target
 
 
-def _tables(catalog: Catalog, name: Identifier) -> Iterable[str]:
+def _existing_tables(catalog: Catalog, name: Identifier) -> Iterable[str]:
     return catalog.tables(name.database) if name.database in catalog.databases() else ()
 
 
-def _schema(name: Identifier, source_schema: SourceSchema, target_options: TargetOptions) -> TableSchema:
+def _new_table_schema(name: Identifier, source_schema: SourceSchema, target_options: TargetOptions) -> TableSchema:
     keys = target_options.primary_keys or source_schema.primary_keys
     if not keys:
         raise UnsupportedOperation(

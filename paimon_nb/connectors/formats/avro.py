@@ -33,7 +33,7 @@ _PRIMITIVES = {
     "CHAR": "string", "VARCHAR": "string", "BOOLEAN": "boolean", "BINARY": "bytes", "VARBINARY": "bytes", "TINYINT": "int",
     "SMALLINT": "int", "INT": "int", "BIGINT": "long", "FLOAT": "float", "DOUBLE": "double",
 }  # fmt: skip
-_UNREADABLE = (
+_CONVERSION_ERRORS = (
     ValueError,
     EOFError,
     LookupError,
@@ -60,7 +60,7 @@ class Avro(Decoder, Encoder):
             )
         self.fields = tuple(fields)
         legacy = options.convert_option("timestamp_mapping.legacy", True, parse_bool)
-        self.schema = _record("org.apache.flink.avro.generated.record", fields, legacy)
+        self.schema = _record_schema("org.apache.flink.avro.generated.record", fields, legacy)
 
     def decode(self, messages: Sequence[bytes | None]) -> Rows:
         from fastavro import schemaless_reader
@@ -75,7 +75,7 @@ class Avro(Decoder, Encoder):
             try:
                 row = cast(dict[str, Any], schemaless_reader(io.BytesIO(message), schema, None))
                 values = [row[n] if c is None or row[n] is None else c(row[n]) for n, c in converters]
-            except _UNREADABLE as error:
+            except _CONVERSION_ERRORS as error:
                 raise self._bad_message(message, error) from None
             record_numbers.append(number)
             for column, value in zip(columns, values, strict=True):
@@ -83,7 +83,7 @@ class Avro(Decoder, Encoder):
         types = [arrow_type(f.type) for f in self.fields]
         try:
             arrays = [pa.array(c, t) for c, t in zip(columns, types, strict=True)]
-        except _UNREADABLE as error:
+        except _CONVERSION_ERRORS as error:
             raise self._bad_message(self._first_bad_message(messages, record_numbers, columns, types), error) from None
         return Rows(
             pa.table(arrays, names=[f.name for f in self.fields]), [INSERT] * len(record_numbers), record_numbers
@@ -109,14 +109,14 @@ class Avro(Decoder, Encoder):
 
     @staticmethod
     def _first_bad_message(
-        messages: Sequence[bytes | None], record_numbers: list[int], columns: list[list[Any]], types: list[Any]
+        messages: Sequence[bytes | None], message_index_of_row: list[int], columns: list[list[Any]], types: list[Any]
     ) -> Any:
         """The first message with a value that does not fit its column."""
-        for i, record_number in enumerate(record_numbers):
+        for i, record_number in enumerate(message_index_of_row):
             try:
                 for column, t in zip(columns, types, strict=True):
                     pa.array([column[i]], t)
-            except _UNREADABLE:
+            except _CONVERSION_ERRORS:
                 return messages[record_number]
         return None
 
@@ -125,7 +125,7 @@ class Avro(Decoder, Encoder):
         return bad_message("avro", message, f"{type(error).__name__} {error}".strip())
 
 
-def _record(name: str, fields: Sequence[DataField], legacy: bool) -> dict[str, Any]:
+def _record_schema(name: str, fields: Sequence[DataField], legacy: bool) -> dict[str, Any]:
     members = [{"name": f.name, "type": _schema(f.type, f"{name}_{f.name}", legacy)} for f in fields]
     return {"type": "record", "name": name, "fields": members}
 
@@ -154,7 +154,7 @@ def _non_null_schema(t: DataType, name: str, legacy: bool) -> Any:
         case Multiset() if t.element.root in ("CHAR", "VARCHAR"):
             return {"type": "map", "values": "int"}
         case Row():
-            return _record(name, t.fields, legacy)
+            return _record_schema(name, t.fields, legacy)
     if t.root == "DATE":
         return {"type": "int", "logicalType": "date"}
     if t.root not in _PRIMITIVES:

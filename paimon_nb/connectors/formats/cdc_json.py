@@ -63,16 +63,16 @@ class DebeziumDecoder(CdcJsonDecoder):
         if self.has_schema and "schema" in self.metadata_paths.values():
             envelope = {**envelope, "schema": json.dumps(whole.get("schema"))}
         if op in ("c", "r"):
-            yield INSERT, self._image(envelope, "after")
+            yield INSERT, self._row_image(envelope, "after")
         elif op == "u":
-            yield BEFORE, self._image(envelope, "before")
-            yield AFTER, self._image(envelope, "after")
+            yield BEFORE, self._row_image(envelope, "before")
+            yield AFTER, self._row_image(envelope, "after")
         elif op == "d":
-            yield DELETE, self._image(envelope, "before")
+            yield DELETE, self._row_image(envelope, "before")
         else:
             raise MalformedMessage(f"unknown operation {op!r}, expected c, r, u or d")
 
-    def _image(self, envelope: Mapping[str, Any], name: str) -> dict[str, Any]:
+    def _row_image(self, envelope: Mapping[str, Any], name: str) -> dict[str, Any]:
         image = envelope.get(name)
         if image is None:
             why = "; PostgreSQL writes it with REPLICA IDENTITY FULL" if name == "before" else ""
@@ -89,8 +89,8 @@ class CanalDecoder(CdcJsonDecoder):
     def __init__(self, fields: Sequence[DataField], options: FormatOptions, metadata: Mapping[str, str]) -> None:
         options.check_options(*OPTIONS, "database.include", "table.include")
         super().__init__(fields, options, metadata)
-        self.database = options.convert_option("database.include", None, _regex)
-        self.table = options.convert_option("table.include", None, _regex)
+        self.database = options.convert_option("database.include", None, _compile_regex)
+        self.table = options.convert_option("table.include", None, _compile_regex)
 
     def records(self, parsed: Any) -> Iterator[Record]:
         envelope = require_object(parsed, "the message")
@@ -177,7 +177,7 @@ def _require_list(envelope: Mapping[str, Any], name: str) -> list[Any]:
     return found
 
 
-def _regex(text: str) -> re.Pattern[str]:
+def _compile_regex(text: str) -> re.Pattern[str]:
     try:
         return re.compile(text)
     except re.error as error:

@@ -79,7 +79,7 @@ class CsvDecoder(Decoder):
             if message is None or (dialect.comments and message.startswith(b"#")):
                 continue
             try:
-                row = self._row(message, converters)
+                row = self._parse_row(message, converters)
             except (ValueError, csv.Error, StopIteration) as error:
                 if dialect.lenient:
                     continue
@@ -91,7 +91,7 @@ class CsvDecoder(Decoder):
         arrays = [pa.array(c, t) for c, t in zip(columns, schema.types, strict=True)]
         return Rows(pa.table(arrays, schema=schema), [INSERT] * len(record_numbers), record_numbers)
 
-    def _row(self, message: bytes, converters: Sequence[Any]) -> list[Any]:
+    def _parse_row(self, message: bytes, converters: Sequence[Any]) -> list[Any]:
         texts = next(csv.reader([message.decode()], strict=True, **self.dialect.settings))
         if len(texts) != len(converters):
             raise MalformedMessage(f"{len(converters)} fields expected, {len(texts)} found")

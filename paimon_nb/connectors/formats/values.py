@@ -51,7 +51,7 @@ def converter(t: DataType, *, iso: bool = False, lenient: bool = False) -> Conve
         iso: timestamps have the form 'yyyy-MM-ddTHH:mm:ss', not 'yyyy-MM-dd HH:mm:ss'.
         lenient: return NULL for a value that cannot be converted.
     """
-    convert = _strict(t, iso, lenient)
+    convert = _strict_converter(t, iso, lenient)
     if not lenient:
         return convert
 
@@ -64,52 +64,52 @@ def converter(t: DataType, *, iso: bool = False, lenient: bool = False) -> Conve
     return or_null
 
 
-def _strict(t: DataType, iso: bool, lenient: bool) -> Convert:
+def _strict_converter(t: DataType, iso: bool, lenient: bool) -> Convert:
     match t:
         case Decimal():
-            return lambda v: _decimal(v, t)
+            return lambda v: _to_decimal(v, t)
         case Timestamp():
-            return lambda v: _timestamp(v, t.precision, iso, zoned=False)
+            return lambda v: _to_timestamp_units(v, t.precision, iso, zoned=False)
         case LocalZonedTimestamp():
-            return lambda v: _timestamp(v, t.precision, iso, zoned=True)
+            return lambda v: _to_timestamp_units(v, t.precision, iso, zoned=True)
         case Time():
-            return _time
+            return _to_time_ms
         case Array():
-            element = _nullable(t.element, iso, lenient)
-            return lambda v: [element(e) for e in _require(v, list, t)]
+            element = _nullable_converter(t.element, iso, lenient)
+            return lambda v: [element(e) for e in _require_type(v, list, t)]
         case Map():
-            key, value = _nullable(t.key, iso, lenient), _nullable(t.value, iso, lenient)
-            return lambda v: [(key(k), value(e)) for k, e in _require(v, dict, t).items()]
+            key, value = _nullable_converter(t.key, iso, lenient), _nullable_converter(t.value, iso, lenient)
+            return lambda v: [(key(k), value(e)) for k, e in _require_type(v, dict, t).items()]
         case Multiset():
-            key = _nullable(t.element, iso, lenient)
-            return lambda v: [(key(k), int(e)) for k, e in _require(v, dict, t).items()]
+            key = _nullable_converter(t.element, iso, lenient)
+            return lambda v: [(key(k), int(e)) for k, e in _require_type(v, dict, t).items()]
         case Row():
-            inner = [(f.name, _nullable(f.type, iso, lenient)) for f in t.fields]
-            return lambda v: {name: c(_require(v, dict, t).get(name)) for name, c in inner}
+            inner = [(f.name, _nullable_converter(f.type, iso, lenient)) for f in t.fields]
+            return lambda v: {name: c(_require_type(v, dict, t).get(name)) for name, c in inner}
     if t.root in _BITS:
-        return _integer(t.root)
+        return _integer_converter(t.root)
     named: dict[str, Convert] = {
-        "BOOLEAN": lambda v: v if isinstance(v, bool) else _text(v).strip().lower() == "true",
-        "FLOAT": _float, "DOUBLE": _float, "DATE": _date, "BINARY": _bytes, "VARBINARY": _bytes, "CHAR": _text,
-        "VARCHAR": _text,
+        "BOOLEAN": lambda v: v if isinstance(v, bool) else _to_text(v).strip().lower() == "true",
+        "FLOAT": _to_float, "DOUBLE": _to_float, "DATE": _to_date, "BINARY": _to_bytes, "VARBINARY": _to_bytes, "CHAR": _to_text,
+        "VARCHAR": _to_text,
     }  # fmt: skip
     if t.root not in named:
         raise MalformedMessage(f"messages cannot contain {t}")
     return named[t.root]
 
 
-def _nullable(t: DataType, iso: bool, lenient: bool) -> Convert:
+def _nullable_converter(t: DataType, iso: bool, lenient: bool) -> Convert:
     convert = converter(t, iso=iso, lenient=lenient)
     return lambda v: None if v is None else convert(v)
 
 
-def _require(value: Any, kind: type, t: DataType) -> Any:
+def _require_type(value: Any, kind: type, t: DataType) -> Any:
     if not isinstance(value, kind):
-        raise MalformedMessage(f"{_text(value)!r} is not {t}")
+        raise MalformedMessage(f"{_to_text(value)!r} is not {t}")
     return value
 
 
-def _text(value: Any) -> str:
+def _to_text(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, decimal.Decimal):
@@ -117,7 +117,7 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
-def _integer(root: str) -> Convert:
+def _integer_converter(root: str) -> Convert:
     low, high = -(1 << (_BITS[root] - 1)), (1 << (_BITS[root] - 1)) - 1
     truncates = root in ("INT", "BIGINT")
 
@@ -127,9 +127,9 @@ def _integer(root: str) -> Convert:
         else:
             try:
                 rounds = truncates and isinstance(value, float | decimal.Decimal)
-                number = int(value) if rounds else int(_text(value).strip())
+                number = int(value) if rounds else int(_to_text(value).strip())
             except (ValueError, ArithmeticError):
-                raise MalformedMessage(f"{_text(value)!r} is not {root}") from None
+                raise MalformedMessage(f"{_to_text(value)!r} is not {root}") from None
         if not low <= number <= high:
             raise MalformedMessage(f"{number} does not fit {root}")
         return number
@@ -137,19 +137,19 @@ def _integer(root: str) -> Convert:
     return convert
 
 
-def _float(value: Any) -> float:
+def _to_float(value: Any) -> float:
     try:
         return float(value) if not isinstance(value, bool) else float("x")
     except (ValueError, TypeError):
-        raise MalformedMessage(f"{_text(value)!r} is not a number") from None
+        raise MalformedMessage(f"{_to_text(value)!r} is not a number") from None
 
 
-def _decimal(value: Any, t: Decimal) -> decimal.Decimal | None:
+def _to_decimal(value: Any, t: Decimal) -> decimal.Decimal | None:
     try:
-        number = decimal.Decimal(_text(value).strip())
+        number = decimal.Decimal(_to_text(value).strip())
         scaled = number.quantize(decimal.Decimal(1).scaleb(-t.scale), decimal.ROUND_HALF_UP, _WIDE)
     except ArithmeticError:
-        raise MalformedMessage(f"{_text(value)!r} is not {t}") from None
+        raise MalformedMessage(f"{_to_text(value)!r} is not {t}") from None
     return (
         scaled if len(scaled.as_tuple().digits) <= t.precision else None
     )  # as in Flink, a value that overflows is NULL
@@ -158,28 +158,28 @@ def _decimal(value: Any, t: Decimal) -> decimal.Decimal | None:
 _WIDE = decimal.Context(prec=100)
 
 
-def _date(value: Any) -> dt.date:
+def _to_date(value: Any) -> dt.date:
     try:
-        return dt.date.fromisoformat(_text(value))
+        return dt.date.fromisoformat(_to_text(value))
     except ValueError:
-        raise MalformedMessage(f"{_text(value)!r} is not a date") from None
+        raise MalformedMessage(f"{_to_text(value)!r} is not a date") from None
 
 
-def _time(value: Any) -> int:
-    found = _TIME.fullmatch(_text(value))
+def _to_time_ms(value: Any) -> int:
+    found = _TIME.fullmatch(_to_text(value))
     if found is None:
-        raise MalformedMessage(f"{_text(value)!r} is not a time")
+        raise MalformedMessage(f"{_to_text(value)!r} is not a time")
     hour, minute, second = (int(p or 0) for p in found.groups()[:3])
     millis = int((found[4] or "").ljust(3, "0")[:3])
     return ((hour * 60 + minute) * 60 + second) * 1000 + millis
 
 
-def _timestamp(value: Any, precision: int, iso: bool, *, zoned: bool) -> int:
+def _to_timestamp_units(value: Any, precision: int, iso: bool, *, zoned: bool) -> int:
     """The integer value of a timestamp in the unit of the Arrow type."""
-    found = _TIMESTAMP.fullmatch(_text(value))
+    found = _TIMESTAMP.fullmatch(_to_text(value))
     if found is None or (found[4] == "T") is not iso or bool(found[9]) is not zoned:
         shape = f"yyyy-MM-dd{'T' if iso else ' '}HH:mm:ss{'Z' if zoned else ''}"
-        raise MalformedMessage(f"{_text(value)!r} is not a timestamp of the form {shape}")
+        raise MalformedMessage(f"{_to_text(value)!r} is not a timestamp of the form {shape}")
     try:
         days = (dt.date(int(found[1]), int(found[2]), int(found[3])) - _EPOCH).days
     except ValueError:
@@ -191,11 +191,11 @@ def _timestamp(value: Any, precision: int, iso: bool, *, zoned: bool) -> int:
     return seconds * units_per_second + int(fraction or 0)
 
 
-def _bytes(value: Any) -> bytes:
+def _to_bytes(value: Any) -> bytes:
     try:
-        return base64.b64decode(_text(value), validate=True)
+        return base64.b64decode(_to_text(value), validate=True)
     except ValueError:
-        raise MalformedMessage(f"{_text(value)!r} is not base64") from None
+        raise MalformedMessage(f"{_to_text(value)!r} is not base64") from None
 
 
 # -- columns as JSON values
@@ -203,7 +203,7 @@ def _bytes(value: Any) -> bytes:
 
 def json_values(column: pa.ChunkedArray | pa.Array, t: DataType, *, iso: bool = False) -> list[Any]:
     """The values of a column for `json.dumps`. Decimals are `RawNumber`."""
-    write = _writer(t, iso)
+    write = _value_writer(t, iso)
     values = _timestamps_as_integers(column, t).to_pylist()
     return values if write is None else [None if v is None else write(v) for v in values]
 
@@ -227,7 +227,7 @@ def _timestamps_as_integers(column: Any, t: DataType) -> Any:
     return column.cast(pa.int64()) if isinstance(t, Timestamp | LocalZonedTimestamp) else column
 
 
-def _writer(t: DataType, iso: bool) -> Convert | None:
+def _value_writer(t: DataType, iso: bool) -> Convert | None:
     match t:
         case Decimal():
             return lambda v: RawNumber(format(v, "f"))
@@ -236,13 +236,13 @@ def _writer(t: DataType, iso: bool) -> Convert | None:
             zoned = isinstance(t, LocalZonedTimestamp)
             return lambda v: timestamp_text(v, digits, iso=iso) + ("Z" if zoned else "")
         case Time():
-            return lambda v: _fraction(v.strftime("%H:%M:%S"), v.microsecond, 6)
+            return lambda v: _fraction_text(v.strftime("%H:%M:%S"), v.microsecond, 6)
         case Array():
             inner = _nested_writer(t.element, iso)
             return lambda v: [inner(e) for e in v]
         case Map() | Multiset():
             value = _nested_writer(t.value, iso) if isinstance(t, Map) else (lambda e: e)
-            return lambda v: {_text(k): value(e) for k, e in v}
+            return lambda v: {_to_text(k): value(e) for k, e in v}
         case Row():
             fields = [(f.name, _nested_writer(f.type, iso)) for f in t.fields]
             return lambda v: {n: w(v[n]) for n, w in fields}
@@ -256,10 +256,10 @@ def _nested_writer(t: DataType, iso: bool) -> Convert:
 
         def formatted(v: dt.datetime) -> str:
             text = v.replace(tzinfo=None).strftime(f"%Y-%m-%d{'T' if iso else ' '}%H:%M:%S")
-            return _fraction(text, v.microsecond, 6) + ("Z" if isinstance(t, LocalZonedTimestamp) else "")
+            return _fraction_text(text, v.microsecond, 6) + ("Z" if isinstance(t, LocalZonedTimestamp) else "")
 
         return lambda v: None if v is None else formatted(v)
-    write = _writer(t, iso)
+    write = _value_writer(t, iso)
     return (lambda v: v) if write is None else (lambda v: None if v is None else write(v))
 
 
@@ -267,9 +267,9 @@ def timestamp_text(count: int, digits: int, *, iso: bool = False) -> str:
     """A number of 10^-digits seconds since the epoch as 'yyyy-MM-dd HH:mm:ss[.fraction]'."""
     seconds, part = divmod(count, 10**digits)
     whole = dt.datetime(1970, 1, 1) + dt.timedelta(seconds=seconds)
-    return _fraction(whole.isoformat("T" if iso else " "), part, digits)
+    return _fraction_text(whole.isoformat("T" if iso else " "), part, digits)
 
 
-def _fraction(text: str, part: int, digits: int) -> str:
+def _fraction_text(text: str, part: int, digits: int) -> str:
     fraction_text = f"{part:0{digits}d}".rstrip("0") if digits and part else ""
     return f"{text}.{fraction_text}" if fraction_text else text

@@ -172,7 +172,9 @@ class Broker:
                 at = record_offset(received[-1]) + 1
                 last_message = time.monotonic()
             elif not done and time.monotonic() - last_message > RECONNECT_TIMEOUT_S:
-                raise self._unavailable(f"no records of {topic}-{partition} from offset {at}, expected up to {end}")
+                raise self._unavailable_error(
+                    f"no records of {topic}-{partition} from offset {at}, expected up to {end}"
+                )
             if done:
                 return
 
@@ -184,7 +186,7 @@ class Broker:
         level = self.lib.IsolationLevel
         committed = self.table.client.get("isolation.level") == "read_committed"
         with self._translate_errors():
-            requests = self._admin.list_offsets(
+            requests = self._admin_client.list_offsets(
                 {self.lib.TopicPartition(t, p): spec for t, p in partitions},
                 isolation_level=level.READ_COMMITTED if committed else level.READ_UNCOMMITTED,
                 request_timeout=self.table.request_timeout_s,
@@ -195,7 +197,7 @@ class Broker:
             )
 
     @cached_property
-    def _admin(self) -> Any:
+    def _admin_client(self) -> Any:
         from confluent_kafka.admin import AdminClient
 
         client = {k: v for k, v in self.table.client.items() if k not in ("group.id", "isolation.level")}
@@ -227,11 +229,11 @@ class Broker:
         try:
             yield
         except self.lib.KafkaException as error:
-            raise self._unavailable(reason(error)) from None
+            raise self._unavailable_error(reason(error)) from None
         except TimeoutError:
-            raise self._unavailable("timeout") from None
+            raise self._unavailable_error("timeout") from None
 
-    def _unavailable(self, why: str) -> SourceUnavailable:
+    def _unavailable_error(self, why: str) -> SourceUnavailable:
         servers = self.table.client["bootstrap.servers"]
         return SourceUnavailable(
             f"Kafka at {servers} does not answer: {why}", hint="check 'properties.bootstrap.servers'"

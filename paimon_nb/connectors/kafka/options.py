@@ -124,7 +124,7 @@ def read_options(definition: ConnectorTable) -> KafkaTable:
     definition.require("properties.bootstrap.servers")
     is_upsert = definition.connector == UPSERT
     key, value = _key_and_value(definition)
-    client, offset_reset = _client(settings)
+    client, offset_reset = _client_settings(settings)
     return KafkaTable(
         definition,
         topics,
@@ -135,11 +135,11 @@ def read_options(definition: ConnectorTable) -> KafkaTable:
         value,
         client,
         offset_reset,
-        _partitioner(definition),
+        _partitioner_name(definition),
         _transactional_id_prefix(definition),
-        definition.convert_option("scan.max-records", 1_000_000, _positive),
+        definition.convert_option("scan.max-records", 1_000_000, _positive_number),
         *_bad_message_policy(definition),
-        definition.convert_option("properties.request.timeout.ms", 15_000, _positive) / 1000,
+        definition.convert_option("properties.request.timeout.ms", 15_000, _positive_number) / 1000,
     )
 
 
@@ -154,7 +154,7 @@ def _bad_message_policy(definition: ConnectorTable) -> tuple[bool, str | None]:
     return value != "fail", definition.require(topic) if value == "dead-letter" else None
 
 
-def _partitioner(definition: ConnectorTable) -> str:
+def _partitioner_name(definition: ConnectorTable) -> str:
     value = definition.options.get("sink.partitioner", "default")
     if value not in ("default", "fixed", "round-robin"):
         raise BadOptionValue(
@@ -268,7 +268,7 @@ _JAVA_ONLY = frozenset({
 _JAAS = re.compile(r"""\b(username|password)\s*=\s*(?:"([^"]*)"|'([^']*)'|(\S+?))\s*(?=;|\s|$)""")
 
 
-def _client(settings: Mapping[str, str]) -> tuple[dict[str, str], str | None]:
+def _client_settings(settings: Mapping[str, str]) -> tuple[dict[str, str], str | None]:
     """Settings of the client, and `auto.offset.reset`."""
     java = {k.removeprefix("properties."): v for k, v in settings.items() if k.startswith("properties.")}
     client = {k: v for k, v in java.items() if k not in _JAVA_ONLY}
@@ -283,7 +283,7 @@ def _client(settings: Mapping[str, str]) -> tuple[dict[str, str], str | None]:
     return client, offset_reset
 
 
-def _positive(text: str) -> int:
+def _positive_number(text: str) -> int:
     number = int(text)
     if number < 1:
         raise ValueError(text)

@@ -153,7 +153,7 @@ class Writer:
         count = 0
         for number, (value, key, kind) in enumerate(zip(values, keys, kinds, strict=True)):
             deleted = self.table.is_upsert and kind == DELETE
-            self._send(None if deleted else value, key, {k: v[number] for k, v in metadata.items()})
+            self._send_record(None if deleted else value, key, {k: v[number] for k, v in metadata.items()})
             count += 1
         return count
 
@@ -166,10 +166,10 @@ class Writer:
         assert self.table.key is not None
         return self._key.encode(_message_columns(rows, self.table.key), [INSERT] * count)
 
-    def _send(self, value: bytes | None, key: bytes | None, metadata: dict[str, Any]) -> None:
+    def _send_record(self, value: bytes | None, key: bytes | None, metadata: dict[str, Any]) -> None:
         record: dict[str, Any] = {"value": value, "key": metadata.get("key", key)}
         if metadata.get("timestamp") is not None:
-            record["timestamp"] = _millis(metadata["timestamp"])
+            record["timestamp"] = _epoch_ms(metadata["timestamp"])
         if metadata.get("headers") is not None:
             record["headers"] = list(metadata["headers"])
         if self._partitions:
@@ -178,19 +178,19 @@ class Writer:
             record["partition"] = 0
         while True:
             try:
-                self.producer.produce(self.table.topics[0], on_delivery=self._delivered, **record)
+                self.producer.produce(self.table.topics[0], on_delivery=self._on_delivery, **record)
             except BufferError:
                 self.producer.poll(0.1)  # the queue is full: wait until the broker acknowledges some records
                 continue
             self.producer.poll(0)
             return
 
-    def _delivered(self, error: Any, _message: Any) -> None:
+    def _on_delivery(self, error: Any, _message: Any) -> None:
         if error is not None:
             self._failed.append(error.str())
 
 
-def _millis(instant: dt.datetime) -> int:
+def _epoch_ms(instant: dt.datetime) -> int:
     """Epoch milliseconds. A TIMESTAMP without a time zone is interpreted as UTC."""
     zoned = instant if instant.tzinfo is not None else instant.replace(tzinfo=dt.UTC)
     return round(zoned.timestamp() * 1000)

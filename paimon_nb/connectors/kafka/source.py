@@ -37,7 +37,7 @@ def kafka_batch(spark: SparkSession, table: KafkaTable) -> DataFrame:
     @crossing_tasks
     def make(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for topic, partition, first, last in pieces_of(batches):
-            yield from _read(table, topic, partition, first, last)
+            yield from _read_partition(table, topic, partition, first, last)
 
     return work_frame(spark, pieces, [last - first for *_, first, last in pieces]).mapInArrow(
         make, spark_schema(fields)
@@ -84,14 +84,14 @@ class KafkaReader(DataSourceStreamReader):
         self._end_offsets: Offsets | None = None
 
     @cached_property
-    def _broker(self) -> Broker:
+    def _cached_broker(self) -> Broker:
         """Reused between calls: a new connection costs more than a request."""
         return Broker(self.table)
 
     def stop(self) -> None:
         if "_broker" in vars(self):
-            self._broker.close()
-            del self._broker
+            self._cached_broker.close()
+            del self._cached_broker
 
     def initialOffset(self) -> dict[str, Any]:
         with packed_errors():
@@ -125,26 +125,26 @@ class KafkaReader(DataSourceStreamReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, OffsetRange)
-        return _read(self.table, partition.topic, partition.partition, partition.first, partition.end)
+        return _read_partition(self.table, partition.topic, partition.partition, partition.first, partition.end)
 
     def commit(self, end: dict[str, Any]) -> None:
         with packed_errors():
             if "group.id" in self.table.client:
-                self._broker.commit(end["next"])
+                self._cached_broker.commit(end["next"])
 
     def _find_start(self) -> Offsets:
         """Start offsets of the query, resolved once."""
         if self._start_offsets is None:
-            self._start_offsets = self._broker.start_offsets()
+            self._start_offsets = self._cached_broker.start_offsets()
         return self._start_offsets
 
     def _latest_offsets(self) -> Offsets:
         """Latest offsets, at most the end offsets of the table. Raises SourceLost: the next records were deleted."""
-        partitions = self._broker.partitions()
-        low, high = self._broker.bounds(partitions)
+        partitions = self._cached_broker.partitions()
+        low, high = self._cached_broker.bounds(partitions)
         last = high
         if self.table.end.mode is not OffsetMode.UNBOUNDED:
-            self._end_offsets = self._end_offsets or self._broker.resolve(self.table.end, partitions)
+            self._end_offsets = self._end_offsets or self._cached_broker.resolve(self.table.end, partitions)
             high = {
                 t: {p: min(o, self._end_offsets.get(t, {}).get(p, 0)) for p, o in of.items()} for t, of in high.items()
             }
@@ -176,15 +176,15 @@ def _offset_ranges(start: Offsets, end: Offsets) -> Iterator[tuple[str, int, int
 
 
 @crossing_tasks
-def _read(table: KafkaTable, topic: str, partition: int, first: int, end: int) -> Iterator[pa.RecordBatch]:
+def _read_partition(table: KafkaTable, topic: str, partition: int, first: int, end: int) -> Iterator[pa.RecordBatch]:
     decode = RecordRows(table)
     with Broker(table) as broker:
         for messages in broker.records(topic, partition, first, end):
             if messages:
-                yield from task_batches(_rows(decode, messages).combine_chunks(), decode.fields)
+                yield from task_batches(_decode_rows(decode, messages).combine_chunks(), decode.fields)
 
 
-def _rows(decode: RecordRows, messages: Sequence[Message]) -> pa.Table:
+def _decode_rows(decode: RecordRows, messages: Sequence[Message]) -> pa.Table:
     """The rows of records. Skips bad records if the options of the table allow it."""
     try:
         return decode.rows(messages)

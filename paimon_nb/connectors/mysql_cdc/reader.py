@@ -68,34 +68,36 @@ class MySqlReader(ChangeReader):
             return client.position()
 
     def changes(self, start: str, end: str) -> Iterator[pa.RecordBatch]:
-        return _read(self.definition, self.conf, start, end)
+        return _read_changes(self.definition, self.conf, start, end)
 
 
 @crossing_tasks
-def _read(definition: ConnectorTable, conf: MySqlConf, start: str, end: str) -> Iterator[pa.RecordBatch]:
+def _read_changes(definition: ConnectorTable, conf: MySqlConf, start: str, end: str) -> Iterator[pa.RecordBatch]:
     with connect_with_retry(lambda: MySqlClient(conf)) as client:
         tables = client.tables()
         types = {c.name: c.type for t in tables for c in t.columns}
         changes = (
-            _rows(client, tables) if start == SNAPSHOT else _changes(conf, start, end, is_mariadb=client.is_mariadb)
+            _snapshot_rows(client, tables)
+            if start == SNAPSHOT
+            else _binlog_changes(conf, start, end, is_mariadb=client.is_mariadb)
         )
         yield from batches(definition, changes, lambda name, values, t: to_column(values, t, types.get(name)))
 
 
-def _rows(client: MySqlClient, tables: Sequence[Any]) -> Iterator[ChangeRow]:
+def _snapshot_rows(client: MySqlClient, tables: Sequence[Any]) -> Iterator[ChangeRow]:
     client.begin_snapshot()
     for table in tables:
         names = [c.name for c in table.columns]
         for rows in client.rows(table):
             for row in rows:
-                yield INSERT, _metadata(table.schema, table.name), 0, dict(zip(names, row, strict=True))
+                yield INSERT, _metadata_columns(table.schema, table.name), 0, dict(zip(names, row, strict=True))
 
 
-def _metadata(schema: str, table: str) -> dict[str, str]:
+def _metadata_columns(schema: str, table: str) -> dict[str, str]:
     return {"database_name": schema, "table_name": table}
 
 
-def _changes(conf: MySqlConf, start: str, end: str, *, is_mariadb: bool) -> Iterator[ChangeRow]:
+def _binlog_changes(conf: MySqlConf, start: str, end: str, *, is_mariadb: bool) -> Iterator[ChangeRow]:
     """Changes of the transactions after `start`, up to `end`. After a lost connection it continues after the last transaction."""
     at, deadline = start, None
     while not has_reached(at, end):
@@ -103,7 +105,7 @@ def _changes(conf: MySqlConf, start: str, end: str, *, is_mariadb: bool) -> Iter
             with Binlog(conf, at, is_mariadb=is_mariadb) as binlog:
                 for transaction in filter(None, binlog.transactions()):
                     for c in transaction.changes:
-                        yield c.kind, _metadata(c.schema, c.table), transaction.time_ms, c.values
+                        yield c.kind, _metadata_columns(c.schema, c.table), transaction.time_ms, c.values
                     at, deadline = transaction.position, None
                     if has_reached(at, end):
                         return

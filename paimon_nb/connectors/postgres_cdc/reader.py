@@ -51,7 +51,7 @@ class PostgresReader(ChangeReader):
     def start_position(self) -> int | str:
         with PostgresClient(self.conf) as client:
             client.check()
-            client.open_slot(_tables(client))
+            client.open_slot(_checked_source_tables(client))
             return client.position() if self.conf.start == "latest-offset" else SNAPSHOT
 
     def end_position(self) -> int:
@@ -59,7 +59,7 @@ class PostgresReader(ChangeReader):
             return client.position()
 
     def changes(self, start: int | str, end: int) -> Iterator[pa.RecordBatch]:
-        return _read(self.definition, self.conf, start, end)
+        return _read_changes(self.definition, self.conf, start, end)
 
     def commit(self, end: dict[str, Any]) -> None:
         if end["at"] == SNAPSHOT:
@@ -73,15 +73,17 @@ class PostgresReader(ChangeReader):
 
 
 @crossing_tasks
-def _read(definition: ConnectorTable, conf: PostgresConf, start: int | str, end: int) -> Iterator[pa.RecordBatch]:
+def _read_changes(
+    definition: ConnectorTable, conf: PostgresConf, start: int | str, end: int
+) -> Iterator[pa.RecordBatch]:
     with connect_with_retry(lambda: PostgresClient(conf)) as client:
-        tables = _tables(client)
+        tables = _checked_source_tables(client)
         types = {c.name: c.type for t in tables for c in t.columns}
-        changes = _rows(client, tables) if isinstance(start, str) else _changes(client, start, end)
+        changes = _snapshot_rows(client, tables) if isinstance(start, str) else _replication_changes(client, start, end)
         yield from batches(definition, changes, lambda name, values, t: to_column(values, t, types.get(name)))
 
 
-def _tables(client: PostgresClient) -> list[SourceTable]:
+def _checked_source_tables(client: PostgresClient) -> list[SourceTable]:
     """The source tables. Raises TableNotFound. UnsupportedOperation: a table does not log old rows."""
     tables = client.tables()
     for table in tables:
@@ -89,20 +91,20 @@ def _tables(client: PostgresClient) -> list[SourceTable]:
     return tables
 
 
-def _rows(client: PostgresClient, tables: Sequence[SourceTable]) -> Iterator[ChangeRow]:
+def _snapshot_rows(client: PostgresClient, tables: Sequence[SourceTable]) -> Iterator[ChangeRow]:
     client.begin_snapshot()
     for table in tables:
-        names, metadata = [c.name for c in table.columns], _metadata(client.conf, table.schema, table.name)
+        names, metadata = [c.name for c in table.columns], _metadata_columns(client.conf, table.schema, table.name)
         for row in client.rows(table):
             yield INSERT, metadata, 0, dict(zip(names, row, strict=True))
 
 
-def _changes(client: PostgresClient, start: int, end: int) -> Iterator[ChangeRow]:
+def _replication_changes(client: PostgresClient, start: int, end: int) -> Iterator[ChangeRow]:
     for transaction in client.peek(start, end):
         for c in transaction.changes:
-            metadata = _metadata(client.conf, c.relation.schema, c.relation.table)
+            metadata = _metadata_columns(client.conf, c.relation.schema, c.relation.table)
             yield c.kind, metadata, transaction.time_ms, c.values
 
 
-def _metadata(conf: PostgresConf, schema: str, table: str) -> dict[str, str]:
+def _metadata_columns(conf: PostgresConf, schema: str, table: str) -> dict[str, str]:
     return {"database_name": conf.database, "schema_name": schema, "table_name": table}

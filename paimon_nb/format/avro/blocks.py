@@ -34,56 +34,56 @@ class Blocks:
         self._source = source
         if source.read(4) != MAGIC:
             raise ValueError("it does not begin as an Avro file")
-        header = self._header()
+        header = self._read_header()
         self.schema: Any = json.loads(header[b"avro.schema"])
         codec = header.get(b"avro.codec", b"null").decode()
         if codec not in UNPACK:
             raise LookupError(codec)
         self._unpack = UNPACK[codec]
-        self._sync = self._take(_SYNC)
+        self._sync = self._read_exactly(_SYNC)
         self._start: int = source.tell()
 
     def counts(self) -> list[int]:
         """Records of each block, without unpacking any."""
-        return [count for count, _ in self._framed()]
+        return [count for count, _ in self._framed_blocks()]
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         """Number of records and their plain bytes, from the first block on."""
-        for count, packed in self._framed():
+        for count, packed in self._framed_blocks():
             yield count, self._unpack(packed)
 
-    def _framed(self) -> Iterator[tuple[int, bytes]]:
+    def _framed_blocks(self) -> Iterator[tuple[int, bytes]]:
         self._source.seek(self._start)
         while first := self._source.read(1):
-            count = self._long(first)
-            packed = self._take(self._long())
-            if self._take(_SYNC) != self._sync:
+            count = self._read_long(first)
+            packed = self._read_exactly(self._read_long())
+            if self._read_exactly(_SYNC) != self._sync:
                 raise ValueError("a block does not end where it says")
             if count < 0:
                 raise ValueError("a block has a negative number of records")
             yield count, packed
 
-    def _header(self) -> dict[bytes, bytes]:
+    def _read_header(self) -> dict[bytes, bytes]:
         out: dict[bytes, bytes] = {}
-        while count := self._long():
+        while count := self._read_long():
             if count < 0:  # then the block's size in bytes follows
                 count = -count
-                self._long()
+                self._read_long()
             for _ in range(count):
-                key = self._take(self._long())
-                out[key] = self._take(self._long())
+                key = self._read_exactly(self._read_long())
+                out[key] = self._read_exactly(self._read_long())
         return out
 
-    def _take(self, size: int) -> bytes:
+    def _read_exactly(self, size: int) -> bytes:
         data: bytes = self._source.read(size) if 0 <= size <= _MAX_BLOCK_BYTES else b""
         if len(data) != size:
             raise ValueError("it is cut off, or a length in it is wrong")
         return data
 
-    def _long(self, first: bytes = b"") -> int:
+    def _read_long(self, first: bytes = b"") -> int:
         number = shift = 0
         while shift < 70:
-            byte = (first or self._take(1))[0]
+            byte = (first or self._read_exactly(1))[0]
             first = b""
             number |= (byte & 0x7F) << shift
             shift += 7

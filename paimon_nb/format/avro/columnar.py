@@ -68,8 +68,8 @@ class Texts:
         """As large_binary."""
         there = self.starts > 0  # a length comes before every value
         if there.all():
-            return self._cut(self.starts, self.sizes)
-        found = self._cut(self.starts[there], self.sizes[there])
+            return self._cut_values(self.starts, self.sizes)
+        found = self._cut_values(self.starts[there], self.sizes[there])
         return found.take(from_numpy(np.cumsum(there) - 1, ~there))
 
     @property
@@ -80,7 +80,7 @@ class Texts:
             return b""
         return bytes(data.slice(0, int(np.frombuffer(offsets, np.int64)[len(self.starts)])))
 
-    def _cut(self, starts: np.ndarray, sizes: np.ndarray) -> pa.Array:
+    def _cut_values(self, starts: np.ndarray, sizes: np.ndarray) -> pa.Array:
         # Values and the gaps between them in turn make an array over the bytes as they lie; every second one is a value.
         cuts = np.empty(2 * len(starts), np.int64)
         cuts[0::2], cuts[1::2] = starts, starts + sizes
@@ -117,7 +117,7 @@ def read_columns(
     Raises: Odd.
     """
     plain = b"".join([*(block for _, block in blocks), bytes(8)])
-    begins, sure = list(_lanes(blocks, lanes)), list(_lanes(blocks, 0))
+    begins, sure = list(_lane_starts(blocks, lanes)), list(_lane_starts(blocks, 0))
     try:
         return _read(schema, plain, blocks, begins, worth)
     except UnsupportedLayout:
@@ -130,14 +130,14 @@ def _read(
     schema: Any, plain: bytes, blocks: Sequence[tuple[int, bytes]], begins: Sequence[int], worth: int
 ) -> Mapping[str, Any]:
     walk = _Walk(plain)
-    root = _node(schema, walk)
+    root = _node_of_type(schema, walk)
     try:
         return dict(root.columns("", walk.records(root, begins, blocks, worth)))
     except (IndexError, OverflowError, pa.ArrowInvalid) as error:
         raise UnsupportedLayout(str(error)) from None
 
 
-def _lanes(blocks: Sequence[tuple[int, bytes]], lane_count: int) -> Iterator[int]:
+def _lane_starts(blocks: Sequence[tuple[int, bytes]], lane_count: int) -> Iterator[int]:
     """Places in the plain bytes where a record begins, or seems to."""
     total = sum(len(block) for _, block in blocks)
     stride, begin = max(1, total // lane_count if lane_count else total), 0
@@ -170,7 +170,7 @@ class _Walk:
         if first.max(initial=0) < 0x80:
             return first, at + 1
         words = self.words[at]
-        return words, _after(at, words)
+        return words, _positions_after(at, words)
 
     def records(self, root: _Node, begins: Sequence[int], blocks: Sequence[tuple[int, bytes]], worth: int) -> _Order:
         """Walk all lanes to their ends. Raises `Odd`, `IndexError` when a lane leaves the bytes."""
@@ -262,7 +262,7 @@ class _Number(_Node):
         return behind
 
     def columns(self, path: str, rows: _Order) -> Iterator[tuple[str, Any]]:
-        yield path, Numbers(_signed(rows.in_record_order(self.ids, self.words)), None)
+        yield path, Numbers(_zigzag_decoded(rows.in_record_order(self.ids, self.words)), None)
 
 
 class _Text(_Node):
@@ -279,11 +279,11 @@ class _Text(_Node):
         self.ids.append(ids)
         self.starts.append(start)
         self.words.append(words)
-        end: np.ndarray = start + _short(words)
+        end: np.ndarray = start + _short_numbers(words)
         return end
 
     def columns(self, path: str, rows: _Order) -> Iterator[tuple[str, Any]]:
-        sizes = _signed(rows.in_record_order(self.ids, self.words))
+        sizes = _zigzag_decoded(rows.in_record_order(self.ids, self.words))
         if len(sizes) and (sizes.min() < 0 or sizes.max() >= 1 << 27):
             raise UnsupportedLayout("a length")
         found = Texts(self.walk.plain, rows.in_record_order(self.ids, self.starts), sizes, None)
@@ -336,7 +336,7 @@ class _List(_Node):
             words, at = self.walk.number(at)
             if (words & words.dtype.type(1)).any():
                 raise UnsupportedLayout("a block of items with a byte size")
-            left = _short(words)
+            left = _short_numbers(words)
             out[open_] = at
             some = left > 0
             open_, at, left = open_[some], at[some], left[some]
@@ -376,13 +376,13 @@ class _Nothing(_Node):
         yield from ()
 
 
-def _node(schema: Any, walk: _Walk) -> _Node:
+def _node_of_type(schema: Any, walk: _Walk) -> _Node:
     """The node of a type. Raises `Odd` for a type that manifests never had."""
     if isinstance(schema, list):
         if len(schema) != 2 or schema.count("null") != 1:
             raise UnsupportedLayout("a union")
         null_first = schema[0] == "null"
-        return _Optional(walk, _node(schema[null_first], walk), null_first)
+        return _Optional(walk, _node_of_type(schema[null_first], walk), null_first)
     match schema if isinstance(schema, str) else schema["type"]:
         case "null":
             return _Nothing()
@@ -391,9 +391,9 @@ def _node(schema: Any, walk: _Walk) -> _Node:
         case "string" | "bytes" as kind:
             return _Text(walk, kind == "string")
         case "array":
-            return _List(walk, _node(schema["items"], walk))
+            return _List(walk, _node_of_type(schema["items"], walk))
         case "record":
-            return _Record([(f["name"], _node(f["type"], walk)) for f in schema["fields"]])
+            return _Record([(f["name"], _node_of_type(f["type"], walk)) for f in schema["fields"]])
     raise UnsupportedLayout("a type")
 
 
@@ -408,14 +408,14 @@ def _with_nulls(found: Any, null: np.ndarray) -> Any:
     return Lists(found.counts, found.ends, nulls, found.items)
 
 
-def _after(at: np.ndarray, words: np.ndarray) -> np.ndarray:
+def _positions_after(at: np.ndarray, words: np.ndarray) -> np.ndarray:
     """The places behind the numbers that words begin with; eight bytes further where it is more."""
     ends = ~words & _ENDS
     behind: np.ndarray = at + (np.bitwise_count(ends ^ (ends - _ONE)) >> 3)
     return behind
 
 
-def _short(words: np.ndarray) -> np.ndarray:
+def _short_numbers(words: np.ndarray) -> np.ndarray:
     """Numbers of at most four bytes, halved as lengths are; what is longer or negative is found out later."""
     if words.dtype == np.uint8:
         return (words >> 1).astype(np.int64)
@@ -426,7 +426,7 @@ def _short(words: np.ndarray) -> np.ndarray:
     return (bits >> _ONE).astype(np.int64)
 
 
-def _signed(words: np.ndarray) -> np.ndarray:
+def _zigzag_decoded(words: np.ndarray) -> np.ndarray:
     """The numbers that words begin with, int64. Raises `Odd` for one of more than 8 bytes."""
     if words.dtype == np.uint8:
         small = words.astype(np.int64)

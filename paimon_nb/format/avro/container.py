@@ -50,7 +50,7 @@ class Container:
     @property
     def plain(self) -> bytes:
         """The same records as a container without compression."""
-        return _join(self.schema, "null", self.blocks)
+        return _joined_container(self.schema, "null", self.blocks)
 
 
 def unpack(data: bytes, path: str) -> Container:
@@ -67,7 +67,7 @@ def unpack(data: bytes, path: str) -> Container:
     codec = header.get("avro.codec", b"null").decode("ascii", "replace")
     if codec not in _UNPACK:
         raise UnsupportedFormat(f"{path}: unknown Avro codec {codec!r:.40}", hint="rewrite it with zstd", feature=codec)
-    return Container(schema, tuple(_blocks(reader, _UNPACK[codec], sync, smallest)))
+    return Container(schema, tuple(_each_block(reader, _UNPACK[codec], sync, smallest)))
 
 
 def _record_of(schema: Any) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def _record_of(schema: Any) -> dict[str, Any]:
     return branches[0]
 
 
-def _blocks(
+def _each_block(
     reader: _Reader, plain: Callable[[bytes, int], bytes], sync: bytes, smallest: int
 ) -> Iterator[tuple[int, bytes]]:
     left = MAX_PLAIN
@@ -111,20 +111,20 @@ def pack(container: bytes, schema: dict[str, Any], codec: str, path: str) -> byt
         count, size = reader.long(), reader.long()
         blocks.append((count, _PACK[codec](reader.take(size))))
         reader.take(_SYNC)
-    return _join(schema, codec, blocks)
+    return _joined_container(schema, codec, blocks)
 
 
-def _join(schema: Any, codec: str, blocks: Any) -> bytes:
+def _joined_container(schema: Any, codec: str, blocks: Any) -> bytes:
     sync = os.urandom(_SYNC)
     out = io.BytesIO()
     out.write(MAGIC)
     header = {b"avro.schema": json.dumps(schema, separators=(",", ":")).encode(), b"avro.codec": codec.encode()}
-    out.write(_varint(len(header)))
+    out.write(_encode_varint(len(header)))
     for key, value in header.items():
-        out.write(_varint(len(key)) + key + _varint(len(value)) + value)
+        out.write(_encode_varint(len(key)) + key + _encode_varint(len(value)) + value)
     out.write(b"\0" + sync)
     for count, block in blocks:
-        out.write(_varint(count) + _varint(len(block)))
+        out.write(_encode_varint(count) + _encode_varint(len(block)))
         out.write(block)
         out.write(sync)
     return out.getvalue()
@@ -165,7 +165,7 @@ class _Reader:
         return out
 
 
-def _varint(number: int) -> bytes:
+def _encode_varint(number: int) -> bytes:
     zigzag = (number << 1) ^ (number >> 63)
     out = bytearray()
     while zigzag > 0x7F:

@@ -63,7 +63,7 @@ class AvroReader:
             ) from None
         except Exception as error:  # a broken header leads the parser anywhere
             self.close()
-            raise self._broken(error) from None
+            raise self._corrupt_file(error) from None
         for f in fields:
             if f.name not in names:
                 self.close()
@@ -81,7 +81,7 @@ class AvroReader:
             try:
                 self._counts = self._blocks.counts()
             except ValueError as error:
-                raise self._broken(error) from None
+                raise self._corrupt_file(error) from None
         return self._counts
 
     def groups_for(self, condition: ds.Expression) -> list[int]:
@@ -117,20 +117,20 @@ class AvroReader:
                     if source.tell() != len(block[1]):
                         raise ValueError("a block holds more bytes than records")
             except Exception as error:  # the decoder raises whatever broken bytes lead it to
-                raise self._broken(error) from None
+                raise self._corrupt_file(error) from None
             if records and (block is None or len(records) >= rows):
-                yield self._table(records)
+                yield self._table_of_records(records)
                 records = []
             if block is None:
                 return
 
-    def _table(self, records: list[Any]) -> pa.Table:
+    def _table_of_records(self, records: list[Any]) -> pa.Table:
         if not self.fields:
             return without_columns(len(records))
         try:
             columns = []
             for f in self.fields:
-                convert = _reader(f.type)
+                convert = _value_converter(f.type)
                 values = [record[f.name] for record in records]
                 if convert is not None:
                     values = [None if v is None else convert(v) for v in values]
@@ -139,26 +139,26 @@ class AvroReader:
         except (pa.ArrowException, LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise CorruptFile(self.path, f"its rows do not fit the schema ({error!s:.80})") from None
 
-    def _broken(self, error: Exception) -> CorruptFile:
+    def _corrupt_file(self, error: Exception) -> CorruptFile:
         return CorruptFile(self.path, f"not readable as Avro ({type(error).__name__}: {error!s:.80})")
 
 
-def _reader(t: DataType) -> _Convert | None:
+def _value_converter(t: DataType) -> _Convert | None:
     """A function from the decoder's value to what Arrow takes for `t`; None when they are the same."""
     match t:
         case Decimal():
             scale = t.scale
             return lambda v: decimal.Decimal(int.from_bytes(v, "big", signed=True)).scaleb(-scale, _EXACT)
         case Array():
-            element = _or_same(_reader(t.element))
+            element = _or_same(_value_converter(t.element))
             return lambda v: [None if x is None else element(x) for x in v]
         case Map() | Multiset():
-            to_key, to_value = (_or_same(_reader(x)) for x in entry_types(t))
+            to_key, to_value = (_or_same(_value_converter(x)) for x in entry_types(t))
             if has_text_keys(t):
                 return lambda v: [(k, None if x is None else to_value(x)) for k, x in v.items()]
             return lambda v: [(to_key(x["key"]), None if x["value"] is None else to_value(x["value"])) for x in v]
         case Row():
-            fields = [(f.name, _or_same(_reader(f.type))) for f in t.fields]
+            fields = [(f.name, _or_same(_value_converter(f.type))) for f in t.fields]
             return lambda v: {n: None if v[n] is None else read(v[n]) for n, read in fields}
     return None
 
@@ -225,7 +225,7 @@ def _to_avro(column: pa.Array, t: DataType) -> list[Any]:
         case Time():
             return column.cast(pa.int32()).to_pylist()  # type: ignore[no-any-return]
         case Decimal():
-            return [None if v is None else _unscaled(v, t.scale) for v in column.to_pylist()]
+            return [None if v is None else _unscaled_bytes(v, t.scale) for v in column.to_pylist()]
         case Array():
             return split_lists(column, column.value_lengths().to_pylist(), _to_avro(column.flatten(), t.element))
         case Map() | Multiset():
@@ -247,7 +247,7 @@ def _to_avro(column: pa.Array, t: DataType) -> list[Any]:
     return column.to_pylist()  # type: ignore[no-any-return]
 
 
-def _unscaled(value: decimal.Decimal, scale: int) -> bytes:
+def _unscaled_bytes(value: decimal.Decimal, scale: int) -> bytes:
     """Java's BigInteger.toByteArray of the unscaled value: as few bytes as its sign allows."""
     number = int(value.scaleb(scale, _EXACT))
     return number.to_bytes((number + (number < 0)).bit_length() // 8 + 1, "big", signed=True)

@@ -33,7 +33,7 @@ _COUNT = Atomic("INT")
 
 def avro_schema(fields: Sequence[DataField]) -> dict[str, Any]:
     """The schema of a data file. Raises `UnsupportedFormat` for types and names that Avro does not have."""
-    return {**_record(fields, _ROOT), "namespace": _NAMESPACE}
+    return {**_record_schema(fields, _ROOT), "namespace": _NAMESPACE}
 
 
 def plain_schema(node: Any) -> Any:
@@ -69,7 +69,7 @@ def _named(node: dict[str, Any]) -> dict[str, Any]:
     return {k: node[k] for k in ("type", "name", "namespace") if k in node}
 
 
-def _record(fields: Sequence[DataField], name: str) -> dict[str, Any]:
+def _record_schema(fields: Sequence[DataField], name: str) -> dict[str, Any]:
     for f in fields:
         if not _is_name(f.name):
             raise UnsupportedFormat(
@@ -92,11 +92,11 @@ def _field(name: str, t: DataType, path: str) -> dict[str, Any]:
 
 
 def _type(t: DataType, path: str) -> Any:
-    bare = _bare(t, path)
+    bare = _type_without_null(t, path)
     return ["null", bare] if t.nullable else bare
 
 
-def _bare(t: DataType, path: str) -> Any:
+def _type_without_null(t: DataType, path: str) -> Any:
     if t.root in _ATOMIC:
         return _ATOMIC[t.root]
     match t:
@@ -116,7 +116,7 @@ def _bare(t: DataType, path: str) -> Any:
             pair = [{"name": "key", "type": _type(key, path + "_key")}, _field("value", value, path + "_value")]
             return {"type": "array", "items": {"type": "record", "name": path, "fields": pair}, "logicalType": "map"}
         case Row():
-            return _record(t.fields, path)
+            return _record_schema(t.fields, path)
     if t.root == "DATE":
         return {"type": "int", "logicalType": "date"}
     raise UnsupportedFormat(

@@ -41,7 +41,7 @@ def cast_column(column: Any, old: DataType, new: DataType) -> Any:
     if isinstance(column, pa.ChunkedArray):
         return pa.chunked_array([cast_column(c, old, new) for c in column.chunks], type=arrow_type(new))
     try:
-        out = _cast(column, old, new)
+        out = _cast_atomic(column, old, new)
     except (pa.ArrowException, ValueError, ArithmeticError) as error:
         raise ReadError(
             f"a stored {old.bare()} cannot be read as {new.bare()} ({str(error).partition(chr(10))[0]:.100})",
@@ -69,16 +69,16 @@ def unquoted(default: str) -> str:
     return default[1:-1] if len(default) > 1 and default.startswith("'") and default.endswith("'") else default
 
 
-def _cast(column: pa.Array, old: DataType, new: DataType) -> pa.Array | None:
+def _cast_atomic(column: pa.Array, old: DataType, new: DataType) -> pa.Array | None:
     source, target = old.root, new.root
     if target in _CHARS:
         return _to_text(column, old, new)
     if source in _CHARS:
         return _from_text(column, new)
     if target in _BYTES and source in _BYTES:
-        return _bytes(column, new)
+        return _cast_bytes(column, new)
     if source in _NUMBERS and target in _NUMBERS:
-        return _number(column, old, new)
+        return _cast_number(column, old, new)
     if source == "BOOLEAN" and target in _NUMBERS:
         if isinstance(new, Decimal):
             return each(column, new, lambda v: to_decimal(int(v), new))
@@ -97,7 +97,7 @@ def _cast(column: pa.Array, old: DataType, new: DataType) -> pa.Array | None:
 # -- numbers
 
 
-def _number(column: pa.Array, old: DataType, new: DataType) -> pa.Array:
+def _cast_number(column: pa.Array, old: DataType, new: DataType) -> pa.Array:
     if isinstance(new, Decimal):
         return _to_decimal(column, old, new)
     if isinstance(old, Decimal):
@@ -166,11 +166,11 @@ def _to_text(column: pa.Array, old: DataType, new: DataType) -> pa.Array:
 
 def _from_text(column: pa.Array, new: DataType) -> pa.Array:
     if new.root in _BYTES:
-        return _bytes(column.cast(pa.binary()), new)
+        return _cast_bytes(column.cast(pa.binary()), new)
     return each(column, new, lambda v: parsed(v, new))
 
 
-def _bytes(column: pa.Array, new: DataType) -> pa.Array:
+def _cast_bytes(column: pa.Array, new: DataType) -> pa.Array:
     """VARBINARY(n) cuts, BINARY(n) also fills with zeros."""
     length = new.length if isinstance(new, Binary | VarBinary) else 0
     if length >= 1 << 30:

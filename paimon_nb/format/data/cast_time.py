@@ -29,20 +29,20 @@ def between_times(column: pa.Array, old: DataType, new: DataType) -> pa.Array | 
     """DATE, TIME and both TIMESTAMPs as one another; None for pairs that Java does not cast."""
     source, target = old.root, new.root
     if source in STAMPS and target in STAMPS:
-        return _stamp(column, old, new)
+        return _cast_timestamp(column, old, new)
     if source in STAMPS and target == "DATE":
-        ms = _millis(column)
+        ms = _epoch_ms(column)
         if source == "TIMESTAMP":
             return _from_units(_towards_zero(ms, _DAY_MS), column, pa.int32()).cast(pa.date32())
-        return _from_units(_wall(ms) // _DAY_MS, column, pa.int32()).cast(pa.date32())
+        return _from_units(_wall_clock_ms(ms) // _DAY_MS, column, pa.int32()).cast(pa.date32())
     if source in STAMPS and target == "TIME":
-        ms = _millis(column) if source == "TIMESTAMP" else _wall(_millis(column))
+        ms = _epoch_ms(column) if source == "TIMESTAMP" else _wall_clock_ms(_epoch_ms(column))
         return _from_units(np.mod(ms, _DAY_MS), column, pa.int32()).cast(pa.time32("ms"))
     if source == "DATE" and target in STAMPS:
-        ms = _units(column.cast(pa.int32()).cast(pa.int64())) * _DAY_MS
-        return _as_stamp(ms if target == "TIMESTAMP" else _instant(ms), column, new)
+        ms = _integer_units(column.cast(pa.int32()).cast(pa.int64())) * _DAY_MS
+        return _as_stamp(ms if target == "TIMESTAMP" else _instant_ms(ms), column, new)
     if source == "TIME" and target in STAMPS:
-        return _as_stamp(_units(column.cast(pa.int32()).cast(pa.int64())), column, new)
+        return _as_stamp(_integer_units(column.cast(pa.int32()).cast(pa.int64())), column, new)
     if source == target == "TIME":
         return column
     return None
@@ -52,7 +52,7 @@ def from_time_to_number(column: pa.Array, old: DataType, new: DataType) -> pa.Ar
     """Seconds since the epoch, for timestamps only."""
     if old.root not in STAMPS or new.root not in ("INT", "BIGINT"):
         return None
-    seconds = _from_units(_towards_zero(_millis(column), 1000), column, pa.int64())
+    seconds = _from_units(_towards_zero(_epoch_ms(column), 1000), column, pa.int64())
     return seconds.cast(arrow_type(new), safe=False)
 
 
@@ -61,8 +61,8 @@ def from_number_to_time(column: pa.Array, old: DataType, new: DataType) -> pa.Ar
     if old.root not in ("INT", "BIGINT") or new.root not in STAMPS:
         return None
     with np.errstate(over="ignore"):
-        ms = _units(column.cast(pa.int64())) * 1000
-    return _as_stamp(ms if new.root == "TIMESTAMP" else _wall(ms), column, new)
+        ms = _integer_units(column.cast(pa.int64())) * 1000
+    return _as_stamp(ms if new.root == "TIMESTAMP" else _wall_clock_ms(ms), column, new)
 
 
 def wall_to_instant(seconds: int) -> int:
@@ -72,18 +72,18 @@ def wall_to_instant(seconds: int) -> int:
     return int(wall.timestamp()) + seconds - inside
 
 
-def _stamp(column: pa.Array, old: DataType, new: DataType) -> pa.Array:
+def _cast_timestamp(column: pa.Array, old: DataType, new: DataType) -> pa.Array:
     assert isinstance(old, Timestamp | LocalZonedTimestamp)
     assert isinstance(new, Timestamp | LocalZonedTimestamp)
     unit, arrow_target = column.type.unit, arrow_type(new)
-    units = _units(column.cast(pa.int64()))
+    units = _integer_units(column.cast(pa.int64()))
     if old.root != new.root:
         per = _PER_MS[unit]
         ms = np.floor_divide(units, per)
-        moved = _instant(ms) if new.root == "TIMESTAMP_LTZ" else _wall(ms)
+        moved = _instant_ms(ms) if new.root == "TIMESTAMP_LTZ" else _wall_clock_ms(ms)
         units = moved * per + (units - ms * per)
     if new.precision < old.precision:
-        units = _truncated(units, unit, new.precision)
+        units = _truncate_to_precision(units, unit, new.precision)
     scaled = _from_units(units, column, pa.int64()).cast(pa.timestamp(unit))
     if _PER_MS[arrow_target.unit] < _PER_MS[unit]:
         factor = _PER_MS[unit] // _PER_MS[arrow_target.unit]
@@ -91,7 +91,7 @@ def _stamp(column: pa.Array, old: DataType, new: DataType) -> pa.Array:
     return scaled.cast(pa.timestamp(arrow_target.unit)).cast(pa.int64()).cast(arrow_target)
 
 
-def _truncated(units: np.ndarray, unit: str, precision: int) -> np.ndarray:
+def _truncate_to_precision(units: np.ndarray, unit: str, precision: int) -> np.ndarray:
     """Java's truncate: up to milliseconds towards zero, below them within the millisecond."""
     per = _PER_MS[unit]
     ms = np.floor_divide(units, per)
@@ -114,13 +114,13 @@ def _as_stamp(ms: np.ndarray, column: pa.Array, new: DataType) -> pa.Array:
     )
 
 
-def _units(column: pa.Array) -> np.ndarray:
+def _integer_units(column: pa.Array) -> np.ndarray:
     out: np.ndarray = to_numpy(filled(column, 0))
     return out
 
 
-def _millis(column: pa.Array) -> np.ndarray:
-    ms: np.ndarray = np.floor_divide(_units(column.cast(pa.int64())), _PER_MS[column.type.unit])
+def _epoch_ms(column: pa.Array) -> np.ndarray:
+    ms: np.ndarray = np.floor_divide(_integer_units(column.cast(pa.int64())), _PER_MS[column.type.unit])
     return ms
 
 
@@ -141,27 +141,27 @@ def wall_in(column: pa.Array, zone: dt.tzinfo | None) -> pa.Array:
     if zone is None and _process_is_utc():
         return column
     per = _PER_MS[column.type.unit]
-    units = _units(column.cast(pa.int64()))
+    units = _integer_units(column.cast(pa.int64()))
     ms = np.floor_divide(units, per)
-    wall_ms = _moved(ms, lambda seconds: seconds + _offset_at(max(seconds, _YEAR_1900), zone))
+    wall_ms = _map_distinct(ms, lambda seconds: seconds + _offset_at(max(seconds, _YEAR_1900), zone))
     return _from_units(wall_ms * per + (units - ms * per), column, pa.int64()).cast(column.type)
 
 
-def _wall(ms: np.ndarray) -> np.ndarray:
+def _wall_clock_ms(ms: np.ndarray) -> np.ndarray:
     """What the process's clock shows at instants."""
-    return ms if _process_is_utc() else _moved(ms, lambda seconds: seconds + _offset_at(seconds))
+    return ms if _process_is_utc() else _map_distinct(ms, lambda seconds: seconds + _offset_at(seconds))
 
 
-def _instant(ms: np.ndarray) -> np.ndarray:
+def _instant_ms(ms: np.ndarray) -> np.ndarray:
     """The instants at which the process's clock shows this."""
-    return ms if _process_is_utc() else _moved(ms, wall_to_instant)
+    return ms if _process_is_utc() else _map_distinct(ms, wall_to_instant)
 
 
 def _process_is_utc() -> bool:
     return time.tzname == ("UTC", "UTC")
 
 
-def _moved(ms: np.ndarray, move: Callable[[int], int]) -> np.ndarray:
+def _map_distinct(ms: np.ndarray, move: Callable[[int], int]) -> np.ndarray:
     seconds = np.floor_divide(ms, 1000)
     unique, where = np.unique(seconds, return_inverse=True)
     moved = np.array([move(int(s)) for s in unique], np.int64)

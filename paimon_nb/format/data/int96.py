@@ -76,10 +76,10 @@ def raw_metadata(source: Any) -> pq.FileMetaData:
     metadata = decode(source.read(length))
     leaves = [e for e in metadata.list(_SCHEMA) if e.get(_CHILDREN) is None]
     selected = [leaf.get(_TYPE) == _INT96 for leaf in leaves]
-    for leaf in _where(leaves, selected):
+    for leaf in _selected_structs(leaves, selected):
         leaf.put(_TYPE, T_I32, _FIXED)
         leaf.put(_LENGTH, T_I32, 12)
-    footer = _with_type(metadata, selected, _FIXED)
+    footer = _with_physical_type(metadata, selected, _FIXED)
     return pq.read_metadata(pa.BufferReader(b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1"))
 
 
@@ -124,33 +124,33 @@ class FooterPatch:
         tail = bytes(self._tail or b"")
         size = int.from_bytes(tail[-8:-4], "little")
         start = len(tail) - 8 - size
-        footer = _patched(tail[start:-8])
+        footer = _with_int96_columns(tail[start:-8])
         self._sink.write(tail[:start] + footer + len(footer).to_bytes(4, "little") + tail[-4:])
         self._tail = None
 
 
-def _patched(footer: bytes) -> bytes:
+def _with_int96_columns(footer: bytes) -> bytes:
     """Thrift FileMetaData with our 12-byte columns called INT96."""
     metadata = decode(footer)
     leaves = [e for e in metadata.list(_SCHEMA) if e.get(_CHILDREN) is None]
     selected = [_holds_int96(leaf) for leaf in leaves]
-    for leaf in _where(leaves, selected):
+    for leaf in _selected_structs(leaves, selected):
         leaf.put(_TYPE, T_I32, _INT96)
         leaf.drop(_LENGTH)
-    return _with_type(metadata, selected, _INT96)
+    return _with_physical_type(metadata, selected, _INT96)
 
 
-def _with_type(metadata: Struct, selected: Sequence[bool], physical: int) -> bytes:
+def _with_physical_type(metadata: Struct, selected: Sequence[bool], physical: int) -> bytes:
     """The footer with another type, and no statistics, for the chosen columns of every row group."""
     for group in metadata.list(_GROUPS):
-        for chunk in _where(group.list(_CHUNKS), selected):
+        for chunk in _selected_structs(group.list(_CHUNKS), selected):
             column = chunk.struct(_CHUNK_METADATA)
             column.put(_TYPE, T_I32, physical)
             column.drop(_STATISTICS)
     return encode(metadata)
 
 
-def _where(structs: Sequence[Struct], selected: Sequence[bool]) -> list[Struct]:
+def _selected_structs(structs: Sequence[Struct], selected: Sequence[bool]) -> list[Struct]:
     return [s for s, flag in zip(structs, selected, strict=True) if flag]
 
 

@@ -44,29 +44,32 @@ def parsed(text: str, new: DataType) -> Any:
     """One value. Raises `ValueError` for text that Java refuses, and for times of day that are none."""
     match new:
         case Timestamp() | LocalZonedTimestamp():
-            return instant_to(_timestamp(text, new), arrow_type(new).unit)
+            return instant_to(_parse_timestamp(text, new), arrow_type(new).unit)
         case Time():
             ms = int(text) if _DIGITS.fullmatch(text) else time_ms(text)
             if not 0 <= ms < _DAY_MS:
                 raise ValueError(f"{text!r} is not a time of day")
             return ms
         case Array():
-            return [_item(part, new.element) for part in _parts(_inside(text, "[]", "ARRAY"))]
+            return [
+                _parse_element(part, new.element)
+                for part in _split_at_commas(_content_of_brackets(text, "[]", "ARRAY"))
+            ]
         case Map():
-            return _pairs(text, new)
+            return _parse_map_entries(text, new)
         case Row():
-            return _row(text, new)
+            return _parse_row(text, new)
         case Decimal():
-            return _decimal(text, new)
+            return _parse_decimal(text, new)
     match new.root:
         case "BOOLEAN":
-            return _boolean(text)
+            return _parse_boolean(text)
         case "DATE":
-            return _integer(text, "INT") if _DIGITS.fullmatch(text) else date_days(text)
+            return _parse_integer(text, "INT") if _DIGITS.fullmatch(text) else date_days(text)
         case "TINYINT" | "SMALLINT" | "INT" | "BIGINT":
-            return _integer(text, new.root)
+            return _parse_integer(text, new.root)
         case "FLOAT" | "DOUBLE":
-            return _float(text)
+            return _parse_float(text)
         case "CHAR" | "VARCHAR":
             return text
         case "BINARY" | "VARBINARY":
@@ -74,14 +77,14 @@ def parsed(text: str, new: DataType) -> Any:
     raise ValueError(f"text is never a {new.bare()}")
 
 
-def _boolean(text: str) -> bool:
+def _parse_boolean(text: str) -> bool:
     word = text.lower()
     if word in _TRUE or word in _FALSE:
         return word in _TRUE
     raise ValueError(f"{text!r} is no boolean")
 
 
-def _integer(text: str, root: str) -> int:
+def _parse_integer(text: str, root: str) -> int:
     found = _INTEGER.fullmatch(text)
     if not found or not (found[2] or found[3]):
         raise ValueError(f"{text!r} is no integer")
@@ -92,7 +95,7 @@ def _integer(text: str, root: str) -> int:
     return value
 
 
-def _float(text: str) -> float:
+def _parse_float(text: str) -> float:
     text = text.strip(_JAVA_BLANKS)
     if word := _WORD_FLOAT.fullmatch(text):
         return float(word[1] + {"NaN": "nan", "Infinity": "inf"}[word[2]])
@@ -103,7 +106,7 @@ def _float(text: str) -> float:
     raise ValueError(f"{text!r} is not a number")
 
 
-def _decimal(text: str, new: Decimal) -> decimal.Decimal | None:
+def _parse_decimal(text: str, new: Decimal) -> decimal.Decimal | None:
     # Python allows blanks and underscores, Java's BigDecimal does not.
     if text != text.strip() or "_" in text:
         raise ValueError(f"{text!r} is not a number")
@@ -128,7 +131,7 @@ def date_days(text: str) -> int:
     """Java's parseDate: `y`, `y-m` or `y-m-d` with blanks around each, and anything after a blank ignored."""
     if (blank := text.find(" ")) > 0:
         text = text[:blank]
-    parts = [_whole(p) for p in text.split("-", 2)]
+    parts = [_parse_time_part(p) for p in text.split("-", 2)]
     year, month, day = (*parts, 1, 1)[:3]
     if year > 9999 or not 1 <= month <= 12 or not 1 <= day <= _month_days(year, month):
         raise ValueError(f"{text!r} is no date")
@@ -151,25 +154,25 @@ def time_ms(text: str) -> int:
     offset_hours = offset_minutes = 0
     if at >= 0:
         hours, colon, minutes = text[at + 1 :].partition(":")
-        offset_hours, offset_minutes = _whole(hours), _whole(minutes) if colon else 0
+        offset_hours, offset_minutes = _parse_time_part(hours), _parse_time_part(minutes) if colon else 0
         text = text[:at]
     parts = text.split(":", 2)
-    hour, minute = _whole(parts[0]), _whole(parts[1]) if len(parts) > 1 else 0
+    hour, minute = _parse_time_part(parts[0]), _parse_time_part(parts[1]) if len(parts) > 1 else 0
     second, ms = 0, 0
     if len(parts) > 2:
         whole, _, fraction = parts[2].partition(".")
-        second, ms = _whole(whole), _milliseconds(fraction.strip())
+        second, ms = _parse_time_part(whole), _rounded_java_ms(fraction.strip())
     hour, minute = hour + sign * offset_hours, minute + sign * offset_minutes
     return (hour * 60 + minute) * 60_000 + second * 1000 + ms
 
 
-def _milliseconds(fraction: str) -> int:
+def _rounded_java_ms(fraction: str) -> int:
     digits = [int(c) if c in "0123456789" else 0 for c in fraction[:3]]
     ms = sum(d * m for d, m in zip(digits, (100, 10, 1), strict=False))
     return ms + (len(fraction) > 3 and fraction[3] >= "5")
 
 
-def _whole(text: str) -> int:
+def _parse_time_part(text: str) -> int:
     text = text.strip(_JAVA_BLANKS)
     if not text.isascii() or not text.isdecimal():
         raise ValueError(f"{text!r} is not a number")
@@ -180,9 +183,9 @@ def _month_days(year: int, month: int) -> int:
     return 29 if month == 2 and calendar.isleap(year) else (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)[month - 1]
 
 
-def _timestamp(text: str, new: Timestamp | LocalZonedTimestamp) -> Instant:
+def _parse_timestamp(text: str, new: Timestamp | LocalZonedTimestamp) -> Instant:
     if isinstance(new, Timestamp) and _DIGITS.fullmatch(text):
-        return _counted(_integer(text, "BIGINT"), new.precision)
+        return _instant_of_number(_parse_integer(text, "BIGINT"), new.precision)
     found = _TIMESTAMP.fullmatch(text)
     if not found:
         raise ValueError(f"{text!r} is no timestamp")
@@ -202,7 +205,7 @@ def _timestamp(text: str, new: Timestamp | LocalZonedTimestamp) -> Instant:
     return Instant(seconds * 1000 + nanos // 1_000_000, nanos % 1_000_000)
 
 
-def _counted(epoch: int, precision: int) -> Instant:
+def _instant_of_number(epoch: int, precision: int) -> Instant:
     """A bare number counts units of the precision, for the four precisions that Java knows."""
     match precision:
         case 0:
@@ -219,7 +222,7 @@ def _counted(epoch: int, precision: int) -> Instant:
 # -- constructed types
 
 
-def _inside(text: str, brackets: str, word: str) -> str:
+def _content_of_brackets(text: str, brackets: str, word: str) -> str:
     """What stands between the brackets, or in `WORD(...)`."""
     text = text.strip()
     function = re.fullmatch(rf"{word}\s*\((.*)\)", text, re.IGNORECASE)
@@ -230,7 +233,7 @@ def _inside(text: str, brackets: str, word: str) -> str:
     raise ValueError(f"{text!r} is no {word}")
 
 
-def _parts(content: str) -> list[str]:
+def _split_at_commas(content: str) -> list[str]:
     """Split at commas outside of quotes and brackets."""
     out: list[str] = []
     current: list[str] = []
@@ -256,30 +259,32 @@ def _parts(content: str) -> list[str]:
     return [part for part in out if part]
 
 
-def _item(text: str, t: DataType) -> Any:
+def _parse_element(text: str, t: DataType) -> Any:
     text = text.strip()
     return None if text == "null" else parsed(text, t)
 
 
-def _pairs(text: str, t: Map) -> list[tuple[Any, Any]]:
+def _parse_map_entries(text: str, t: Map) -> list[tuple[Any, Any]]:
     if re.fullmatch(r"\s*MAP\s*\(.*\)\s*", text, re.IGNORECASE | re.DOTALL):
-        flat = _parts(_inside(text, "{}", "MAP"))
+        flat = _split_at_commas(_content_of_brackets(text, "{}", "MAP"))
         if len(flat) % 2:
             raise ValueError(f"{text!r} has a key without a value")
-        return [(_item(k, t.key), _item(v, t.value)) for k, v in zip(flat[::2], flat[1::2], strict=True)]
+        return [
+            (_parse_element(k, t.key), _parse_element(v, t.value)) for k, v in zip(flat[::2], flat[1::2], strict=True)
+        ]
     out: dict[Any, Any] = {}
-    for entry in _parts(_inside(text, "{}", "MAP")):
+    for entry in _split_at_commas(_content_of_brackets(text, "{}", "MAP")):
         found = re.fullmatch(r"(.+?)\s*->\s*(.+)", entry)
         if not found:
             raise ValueError(f"{entry!r} is no map entry")
-        out[_item(found[1], t.key)] = _item(found[2], t.value)
+        out[_parse_element(found[1], t.key)] = _parse_element(found[2], t.value)
     return list(out.items())
 
 
-def _row(text: str, t: Row) -> dict[str, Any]:
-    parts = _parts(_inside(text, "{}", "STRUCT"))
+def _parse_row(text: str, t: Row) -> dict[str, Any]:
+    parts = _split_at_commas(_content_of_brackets(text, "{}", "STRUCT"))
     if not parts:
         return dict.fromkeys(f.name for f in t.fields)
     if len(parts) != len(t.fields):
         raise ValueError(f"{text!r} has {len(parts)} fields, not {len(t.fields)}")
-    return {f.name: _item(part, f.type) for f, part in zip(t.fields, parts, strict=True)}
+    return {f.name: _parse_element(part, f.type) for f, part in zip(t.fields, parts, strict=True)}

@@ -32,13 +32,13 @@ def to_memory(column: pa.Array | pa.ChunkedArray, t: DataType) -> pa.Array | pa.
         return pa.chunked_array([to_memory(c, t) for c in column.chunks], type=target)
     match t:
         case Row():
-            _expect(pa.types.is_struct(column.type), column, t)
-            fields = [to_memory(_child(column, f.name), f.type) for f in t.fields]
+            _check_fits(pa.types.is_struct(column.type), column, t)
+            fields = [to_memory(_struct_child(column, f.name), f.type) for f in t.fields]
             if not fields:
                 return pa.array([{}] * len(column), target, mask=_mask_array(column))
             return pa.StructArray.from_arrays(fields, fields=list(target), mask=mask_of(column))
         case Array():
-            _expect(pa.types.is_list(column.type) or pa.types.is_large_list(column.type), column, t)
+            _check_fits(pa.types.is_list(column.type) or pa.types.is_large_list(column.type), column, t)
             values = to_memory(column.flatten(), t.element)
             lengths = filled(column.value_lengths(), 0).cast(pa.int32())
             return pa.ListArray.from_arrays(running(lengths), values, type=target, mask=mask_of(column))
@@ -49,13 +49,13 @@ def to_memory(column: pa.Array | pa.ChunkedArray, t: DataType) -> pa.Array | pa.
                     hint="select the other columns by name; 'fields.<column>.map.storage-layout' = 'default' stores new files plainly",
                     feature="MAP",
                 )
-            _expect(pa.types.is_map(column.type), column, t)
+            _check_fits(pa.types.is_map(column.type), column, t)
             key, value = (t.key, t.value) if isinstance(t, Map) else (t.element, _COUNT)
             offsets, keys, items = map_parts(column)
             parts = to_memory(keys, key), to_memory(items, value)
             return pa.MapArray.from_arrays(offsets, *parts, type=target, mask=mask_of(column))
     if t.root == "VARIANT":
-        return _variant(column, target)
+        return _variant_array(column, target)
     if column.type == INT96_ARROW and pa.types.is_timestamp(target):
         return from_int96(column, target)
     if pa.types.is_dictionary(column.type):
@@ -154,22 +154,22 @@ def split_lists(column: pa.Array, lengths: list[int | None], flat: list[Any]) ->
     return out
 
 
-def _variant(column: pa.StructArray, target: pa.DataType) -> pa.StructArray:
-    _expect(pa.types.is_struct(column.type), column, Atomic("VARIANT"))
+def _variant_array(column: pa.StructArray, target: pa.DataType) -> pa.StructArray:
+    _check_fits(pa.types.is_struct(column.type), column, Atomic("VARIANT"))
     if column.type.get_field_index("typed_value") >= 0:
         raise UnsupportedFormat(
             "a shredded VARIANT cannot be read here", hint="write it with 'variant.shreddingSchema' unset", feature="VARIANT"
         )  # fmt: skip
-    parts = [_child(column, name).cast(pa.binary()) for name in _VARIANT]
+    parts = [_struct_child(column, name).cast(pa.binary()) for name in _VARIANT]
     return pa.StructArray.from_arrays(parts, fields=list(target), mask=mask_of(column))
 
 
-def _expect(fits: bool, column: pa.Array, t: DataType) -> None:
+def _check_fits(fits: bool, column: pa.Array, t: DataType) -> None:
     if not fits:
         raise TypeError(f"it stores {column.type} where {t.bare()} is expected")
 
 
-def _child(column: pa.StructArray, name: str) -> pa.Array:
+def _struct_child(column: pa.StructArray, name: str) -> pa.Array:
     index = column.type.get_field_index(name)
     if index < 0:
         raise KeyError(f"nested field {name!r} is not in the file")

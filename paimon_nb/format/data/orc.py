@@ -65,7 +65,7 @@ class OrcReader:
             names = set(self.file.schema.names)
         except BROKEN as error:
             self.close()
-            raise self._broken(error) from None
+            raise self._corrupt_file(error) from None
         for f in fields:
             if f.name not in names:
                 self.close()
@@ -83,7 +83,7 @@ class OrcReader:
             if self.file.nstripes <= 1:
                 self._groups = [self.num_rows] * self.file.nstripes
             else:
-                narrow = [self._narrowest()]
+                narrow = [self._first_primitive_column()]
                 self._groups = [self.file.read_stripe(i, narrow).num_rows for i in range(self.file.nstripes)]
         return self._groups
 
@@ -93,7 +93,7 @@ class OrcReader:
     def read(self, groups: Sequence[int] | None = None) -> pa.Table:
         """All rows, or those of some stripes, in file order."""
         stripes = range(self.file.nstripes) if groups is None else groups
-        tables = [self._stripe(i) for i in stripes]
+        tables = [self._read_stripe(i) for i in stripes]
         if tables:
             return pa.concat_tables(tables)
         return no_rows(self.fields)
@@ -103,20 +103,20 @@ class OrcReader:
         done = 0
         if groups is None and self.fields and self.num_rows > _PIECES * rows:
             try:
-                for batch in self._pieces(rows):
+                for batch in self._lazy_batches(rows):
                     yield batch
                     done += batch.num_rows
                 return
             except BROKEN as error:
                 if "out of range" not in str(error):
-                    raise self._broken(error) from None
+                    raise self._corrupt_file(error) from None
         for i in range(self.file.nstripes) if groups is None else groups:
-            stripe = self._stripe(i)
+            stripe = self._read_stripe(i)
             skipped = min(done, stripe.num_rows)
             done -= skipped
             yield from stripe.slice(skipped).to_batches(rows)
 
-    def _pieces(self, rows: int) -> Iterator[pa.RecordBatch]:
+    def _lazy_batches(self, rows: int) -> Iterator[pa.RecordBatch]:
         """All rows, decoded lazily. Raises Arrow's errors, also for times that Arrow cannot represent."""
         import pyarrow.dataset as ds  # loads pandas, half a second, so only for large files
 
@@ -131,12 +131,14 @@ class OrcReader:
         for batch in scanner.to_batches():
             columns = [from_orc(batch.column(f.name), f.type) for f in self.fields]
             if batch.num_rows:
-                yield pa.RecordBatch.from_arrays(self._undone(columns), schema=arrow_schema(self.fields, nullable=True))
+                yield pa.RecordBatch.from_arrays(
+                    self._without_writer_zone(columns), schema=arrow_schema(self.fields, nullable=True)
+                )
 
     def close(self) -> None:
         self._source.close()
 
-    def _stripe(self, i: int) -> pa.Table:
+    def _read_stripe(self, i: int) -> pa.Table:
         try:
             if not self.fields:
                 return without_columns(self.row_groups[i])
@@ -144,29 +146,31 @@ class OrcReader:
             plain = [f.name for f in self.fields if f not in timed]
             batch = self.file.read_stripe(i, plain) if plain else None
             columns = [
-                self._times(i, f) if f in timed or batch is None else from_orc(batch.column(f.name), f.type)
+                self._read_time_column(i, f) if f in timed or batch is None else from_orc(batch.column(f.name), f.type)
                 for f in self.fields
             ]
-            return pa.Table.from_arrays(self._undone(columns), schema=arrow_schema(self.fields, nullable=True))
+            return pa.Table.from_arrays(
+                self._without_writer_zone(columns), schema=arrow_schema(self.fields, nullable=True)
+            )
         except BROKEN as error:
-            raise self._broken(error) from None
+            raise self._corrupt_file(error) from None
 
-    def _undone(self, columns: list[pa.Array]) -> list[pa.Array]:
+    def _without_writer_zone(self, columns: list[pa.Array]) -> list[pa.Array]:
         """The columns with each TIMESTAMP_LTZ freed of the writer's zone."""
-        if not self._legacy or not any(_has_ltz(f.type) for f in self.fields) or (zone := self._zone) is dt.UTC:
+        if not self._legacy or not any(_has_ltz(f.type) for f in self.fields) or (zone := self._writer_zone) is dt.UTC:
             return columns
-        return [_moved(c, f.type, zone) for c, f in zip(columns, self.fields, strict=True)]
+        return [_as_wall_clock(c, f.type, zone) for c, f in zip(columns, self.fields, strict=True)]
 
-    def _times(self, stripe: int, field: DataField) -> pa.Array:
+    def _read_time_column(self, stripe: int, field: DataField) -> pa.Array:
         """One column of times; Arrow refuses those beyond the years 1677..2262, pyorc reads them."""
         try:
             return from_orc(self.file.read_stripe(stripe, [field.name]).column(field.name), field.type)
         except BROKEN as error:
             if "out of range" not in str(error):
                 raise
-        return self._slowly(stripe, field)
+        return self._read_times_with_pyorc(stripe, field)
 
-    def _slowly(self, stripe: int, field: DataField) -> pa.Array:
+    def _read_times_with_pyorc(self, stripe: int, field: DataField) -> pa.Array:
         """One column through pyorc, moment by moment: seconds and nanoseconds apart."""
         require_pyorc()
         import pyorc
@@ -177,7 +181,7 @@ class OrcReader:
             )
             rows = list(reader.read_stripe(stripe))
         try:
-            return pa.array([_value(row[field.name], field.type) for row in rows], arrow_type(field.type))
+            return pa.array([_arrow_value(row[field.name], field.type) for row in rows], arrow_type(field.type))
         except (pa.ArrowInvalid, OverflowError):
             raise UnsupportedFormat(
                 f"{self.path}: column {field.name!r} holds a time outside the years 1678 to 2261, with nanoseconds",
@@ -186,7 +190,7 @@ class OrcReader:
             ) from None  # fmt: skip
 
     @cached_property
-    def _zone(self) -> dt.tzinfo | None:
+    def _writer_zone(self) -> dt.tzinfo | None:
         """The writer's zone; None: this process's own, as Java has it where a file without a TIMESTAMP names none."""
         require_pyorc()
         import pyorc
@@ -205,11 +209,11 @@ class OrcReader:
                 hint="pip install tzdata", feature="ORC time zone", path=self.path,
             ) from None  # fmt: skip
 
-    def _narrowest(self) -> str:
+    def _first_primitive_column(self) -> str:
         schema = self.file.schema
         return str(next((f.name for f in schema if pa.types.is_primitive(f.type)), schema.names[0]))
 
-    def _broken(self, error: Exception) -> CorruptFile:
+    def _corrupt_file(self, error: Exception) -> CorruptFile:
         return CorruptFile(self.path, f"not readable as ORC ({error!s:.100})")
 
 
@@ -242,22 +246,22 @@ def _has_ltz(t: DataType) -> bool:
     return t.holds(lambda inner: isinstance(inner, LocalZonedTimestamp))
 
 
-def _moved(column: pa.Array, t: DataType, zone: dt.tzinfo | None) -> pa.Array:
+def _as_wall_clock(column: pa.Array, t: DataType, zone: dt.tzinfo | None) -> pa.Array:
     """TIMESTAMP_LTZ at any depth as the clock in `zone` shows it."""
     if not _has_ltz(t):
         return column
     match t:
         case Row():
-            children = [_moved(c, f.type, zone) for c, f in zip(column.flatten(), t.fields, strict=True)]
+            children = [_as_wall_clock(c, f.type, zone) for c, f in zip(column.flatten(), t.fields, strict=True)]
             return pa.StructArray.from_arrays(children, fields=list(column.type), mask=mask_of(column))
         case Array():
             lengths = filled(column.value_lengths(), 0)
-            values = _moved(column.flatten(), t.element, zone)
+            values = _as_wall_clock(column.flatten(), t.element, zone)
             return pa.ListArray.from_arrays(running(lengths), values, type=column.type, mask=mask_of(column))
         case Map() | Multiset():
             offsets, keys, items = map_parts(column)
-            keys = _moved(keys, t.key if isinstance(t, Map) else t.element, zone)
-            items = _moved(items, t.value, zone) if isinstance(t, Map) else items
+            keys = _as_wall_clock(keys, t.key if isinstance(t, Map) else t.element, zone)
+            items = _as_wall_clock(items, t.value, zone) if isinstance(t, Map) else items
             return pa.MapArray.from_arrays(offsets, keys, items, type=column.type, mask=mask_of(column))
     return wall_in(column, zone)
 
@@ -289,7 +293,7 @@ def value_converters() -> dict[Any, Any]:
     return {kinds.TIMESTAMP: TimestampConverter, kinds.TIMESTAMP_INSTANT: TimestampConverter, kinds.DATE: Days}
 
 
-def _value(value: Any, t: DataType) -> Any:
+def _arrow_value(value: Any, t: DataType) -> Any:
     if value is None:
         return None
     match t:
@@ -297,13 +301,13 @@ def _value(value: Any, t: DataType) -> Any:
             per_second = UNITS_PER_SECOND[arrow_type(t).unit]
             return value[0] * per_second + value[1] // (1_000_000_000 // per_second)
         case Row():
-            return {f.name: _value(value[f.name], f.type) for f in t.fields}
+            return {f.name: _arrow_value(value[f.name], f.type) for f in t.fields}
         case Array():
-            return [_value(v, t.element) for v in value]
+            return [_arrow_value(v, t.element) for v in value]
         case Map():
-            return [(_value(k, t.key), _value(v, t.value)) for k, v in value.items()]
+            return [(_arrow_value(k, t.key), _arrow_value(v, t.value)) for k, v in value.items()]
         case Multiset():
-            return [(_value(k, t.element), v) for k, v in value.items()]
+            return [(_arrow_value(k, t.element), v) for k, v in value.items()]
         case Char():
             return value.rstrip(" ")
     return value

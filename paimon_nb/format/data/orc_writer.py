@@ -128,7 +128,7 @@ def to_python(column: pa.Array, t: DataType) -> list[Any]:
     """Values as pyorc takes them: times as (seconds, nanoseconds), dates and TIME as numbers."""
     match t:
         case Timestamp() | LocalZonedTimestamp():
-            return _timestamps(column, UNITS_PER_SECOND[arrow_type(t).unit])
+            return _orc_timestamps(column, UNITS_PER_SECOND[arrow_type(t).unit])
         case Time():
             return column.cast(pa.int32()).to_pylist()  # type: ignore[no-any-return]
         case Array():
@@ -153,7 +153,7 @@ def to_python(column: pa.Array, t: DataType) -> list[Any]:
     return column.to_pylist()  # type: ignore[no-any-return]
 
 
-def _timestamps(column: pa.Array, per_second: int) -> list[Any]:
+def _orc_timestamps(column: pa.Array, per_second: int) -> list[Any]:
     units = to_numpy(filled(column.cast(pa.int64()), 0))
     seconds = np.floor_divide(units, per_second)
     nanos = (units - seconds * per_second) * (1_000_000_000 // per_second)

@@ -47,10 +47,10 @@ class ParquetReader:
         self.path, self.fields = path, tuple(fields)
         self._source = fs.open(path)
         try:
-            self.file = self._open()
+            self.file = self._open_parquet()
         except (*BROKEN, IndexError, RecursionError) as error:
             self.close()
-            raise self._broken(error) from None
+            raise self._corrupt_file(error) from None
         names = set(self.file.schema_arrow.names)
         for f in fields:
             if f.name not in names:
@@ -94,7 +94,7 @@ class ParquetReader:
             table = self.file.read_row_groups(selected, [f.name for f in self.fields], use_threads=True)
             return self._in_memory(table)
         except BROKEN as error:
-            raise self._broken(error) from None
+            raise self._corrupt_file(error) from None
 
     def read_where(self, keep: RowFilter) -> pa.Table:
         """The rows that the filter wants. Row groups without any are not decoded, but for the filter's own columns.
@@ -114,7 +114,7 @@ class ParquetReader:
         masks: dict[int, np.ndarray] = {}
         seen = [no_rows(first)]
         for group in self.groups_within(keep.spans):
-            rows = self._decoded(group, first)
+            rows = self._read_row_group(group, first)
             selected = to_numpy(keep.matches(rows))
             if hidden is not None:
                 selected = selected & ~hidden[ends[group] : ends[group + 1]]
@@ -129,18 +129,18 @@ class ParquetReader:
         rest = [f for f in self.fields if f.name not in known.column_names]
         if not rest:
             return known.select([f.name for f in self.fields])
-        parts = [self._decoded(g, rest).filter(from_numpy(selected)) for g, selected in found.masks.items()]
+        parts = [self._read_row_group(g, rest).filter(from_numpy(selected)) for g, selected in found.masks.items()]
         others = pa.concat_tables([no_rows(rest), *parts])
         by_name = {t.field(i).name: t.column(i) for t in (known, others) for i in range(t.num_columns)}
         return pa.table([by_name[f.name] for f in self.fields], schema=arrow_schema(self.fields, nullable=True))
 
-    def _decoded(self, group: int, fields: Sequence[DataField]) -> pa.Table:
+    def _read_row_group(self, group: int, fields: Sequence[DataField]) -> pa.Table:
         # Columns of one row group are too little for threads of their own; files are read side by side.
         try:
             table = self.file.read_row_group(group, [f.name for f in fields], use_threads=False)
             return self._in_memory(table, fields)
         except BROKEN as error:
-            raise self._broken(error) from None
+            raise self._corrupt_file(error) from None
 
     def groups_within(self, spans: Mapping[str, Span]) -> list[int]:
         """Row groups whose statistics do not exclude the spans: what `read_where` looks at."""
@@ -170,12 +170,12 @@ class ParquetReader:
             for batch in self.file.iter_batches(rows, row_groups=groups, columns=[f.name for f in self.fields]):
                 yield from self._in_memory(pa.Table.from_batches([batch])).to_batches()
         except BROKEN as error:
-            raise self._broken(error) from None
+            raise self._corrupt_file(error) from None
 
     def close(self) -> None:
         self._source.close()
 
-    def _open(self) -> pq.ParquetFile:
+    def _open_parquet(self) -> pq.ParquetFile:
         file = pq.ParquetFile(self._source, page_checksum_verification=True, pre_buffer=False)
         schema = file.schema
         if all(schema.column(i).physical_type != "INT96" for i in range(len(schema))):
@@ -186,7 +186,7 @@ class ParquetReader:
     def _in_memory(self, table: pa.Table, fields: Sequence[DataField] | None = None) -> pa.Table:
         return in_memory(table, self.fields if fields is None else fields, self.path)
 
-    def _broken(self, error: Exception) -> CorruptFile:
+    def _corrupt_file(self, error: Exception) -> CorruptFile:
         return CorruptFile(self.path, f"not readable as Parquet ({error!s:.100})")
 
 

@@ -62,12 +62,12 @@ def find_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilte
         MissingFile, CorruptFile.
     """
     try:
-        footer = _footer(fs, path)
+        footer = _cached_footer(fs, path)
         matching_positions = _matching_positions(fs, path, footer, fields, keep)
         if footer is None or matching_positions is None:
             return None
         empty = no_rows(fields)
-        parts = [_rows(fs, path, footer, group, rows, fields) for group, rows in matching_positions if len(rows)]
+        parts = [_read_rows(fs, path, footer, group, rows, fields) for group, rows in matching_positions if len(rows)]
         return pa.concat_tables([empty, *parts])
     except (*BROKEN, IndexError, AttributeError, RecursionError):
         return None  # its reader says what is wrong
@@ -76,7 +76,7 @@ def find_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilte
 def has_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilter) -> bool:
     """Whether there are rows that the filter wants; True too where this way does not fit the file. `fields`: the filter's."""
     try:
-        matching_positions = _matching_positions(fs, path, _footer(fs, path), fields, keep)
+        matching_positions = _matching_positions(fs, path, _cached_footer(fs, path), fields, keep)
     except (*BROKEN, IndexError, AttributeError, RecursionError):
         return True
     return matching_positions is None or any(len(rows) for _, rows in matching_positions)
@@ -108,7 +108,7 @@ class _Footer:
     def groups_within(self, keep: RowFilter) -> list[int]:
         """Row groups whose statistics do not exclude the filter's spans."""
         known = [(span, self.bounds_of(column)) for column, span in keep.spans.items()]
-        return [g for g in range(self.metadata.num_row_groups) if all(_meets(s, b[g]) for s, b in known)]
+        return [g for g in range(self.metadata.num_row_groups) if all(_span_overlaps(s, b[g]) for s, b in known)]
 
     def root(self, children: int) -> Struct:
         """The schema's first element, of fewer columns."""
@@ -139,7 +139,7 @@ class _Pages:
 
 
 @dataclass(slots=True)
-class _Searched:
+class _LookupRows:
     """Columns of one row group, decoded."""
 
     rows: pa.Table
@@ -150,7 +150,7 @@ class _Searched:
         """Positions of the wanted rows."""
         low, high = 0, self.rows.num_rows
         if self.ordered is not None and self.ordered in keep.spans:
-            low, high = _range(self.rows.column(self.ordered).chunk(0), *keep.spans[self.ordered])
+            low, high = _index_range(self.rows.column(self.ordered).chunk(0), *keep.spans[self.ordered])
         if low == high:
             return np.empty(0, np.int64)
         if keep.exact and keep.columns == (self.ordered,):
@@ -159,7 +159,7 @@ class _Searched:
         return np.flatnonzero(to_numpy(mask)) + low
 
 
-def _footer(fs: FileIO, path: str) -> _Footer | None:
+def _cached_footer(fs: FileIO, path: str) -> _Footer | None:
     """None: too large to be taken apart here, or of columns that Arrow does not read as they are."""
     return _footers.get(fs, path, lambda: _read_footer(fs, path), lambda f: f.weight if f is not None else 64)
 
@@ -200,7 +200,7 @@ def _flat_elements(elements: list[Struct]) -> dict[str, bytes]:
     return flat
 
 
-def _meets(span: Span, bounds: Bounds) -> bool:
+def _span_overlaps(span: Span, bounds: Bounds) -> bool:
     if bounds is None:
         return True
     (low, high), (smallest, largest) = span, bounds
@@ -226,19 +226,19 @@ def _matching_positions(
     return [(g, _searched_columns(fs, path, footer, g, columns).matching_positions(keep)) for g in groups]
 
 
-def _searched_columns(fs: FileIO, path: str, footer: _Footer, group: int, columns: Sequence[DataField]) -> _Searched:
-    def read() -> _Searched:
-        rows = _whole(fs, path, footer, group, columns).combine_chunks()
+def _searched_columns(fs: FileIO, path: str, footer: _Footer, group: int, columns: Sequence[DataField]) -> _LookupRows:
+    def load_columns() -> _LookupRows:
+        rows = _read_row_group(fs, path, footer, group, columns).combine_chunks()
         if rows.num_rows == 0:
-            return _Searched(rows, None)
-        ordered = next((f.name for f in columns if _ascends(rows.column(f.name).chunk(0))), None)
-        return _Searched(rows, ordered)
+            return _LookupRows(rows, None)
+        sorted_column = next((f.name for f in columns if _is_sorted(rows.column(f.name).chunk(0))), None)
+        return _LookupRows(rows, sorted_column)
 
-    part = (group, *((f.name, f.type) for f in columns))
-    return _searched.get(fs, path, read, lambda s: s.rows.nbytes + 500, part)
+    cache_key_part = (group, *((f.name, f.type) for f in columns))
+    return _searched.get(fs, path, load_columns, lambda s: s.rows.nbytes + 500, cache_key_part)
 
 
-def _ascends(values: pa.Array) -> bool:
+def _is_sorted(values: pa.Array) -> bool:
     """Whether a search by halves finds values; integers and texts only, which Arrow and Python order alike."""
     t = values.type
     if values.null_count or not (pa.types.is_integer(t) or pa.types.is_string(t)):
@@ -246,7 +246,7 @@ def _ascends(values: pa.Array) -> bool:
     return not pc.any(pc.less(values.slice(1), values.slice(0, len(values) - 1))).as_py()
 
 
-def _range(values: pa.Array, low: Any, high: Any) -> tuple[int, int]:
+def _index_range(values: pa.Array, low: Any, high: Any) -> tuple[int, int]:
     """Where the values from `low` to `high`, both included, begin and end; None is open."""
     begin, end = 0, len(values)
     if pa.types.is_integer(values.type):
@@ -267,32 +267,34 @@ def _range(values: pa.Array, low: Any, high: Any) -> tuple[int, int]:
 # -- the rows
 
 
-def _rows(fs: FileIO, path: str, footer: _Footer, group: int, rows: Positions, fields: Sequence[DataField]) -> pa.Table:
+def _read_rows(
+    fs: FileIO, path: str, footer: _Footer, group: int, rows: Positions, fields: Sequence[DataField]
+) -> pa.Table:
     """Rows of one row group, by their positions in it."""
     columns: dict[str, pa.ChunkedArray] = {}
     with fs.open(path) as source:
         selected = _pages_around(source, footer, group, rows, [f.name for f in fields])
-        for first, count, names in _alike(selected):
+        for first, count, names in _columns_by_row_range(selected):
             some = [f for f in fields if f.name in names]
             file = _page_file(source, footer, {f.name: selected[f.name] for f in some}, count)
             table = pq.ParquetFile(pa.BufferReader(file), page_checksum_verification=True).read(use_threads=False)
-            found = _taken(in_memory(table, some, path), rows - first)
+            found = _take_positions(in_memory(table, some, path), rows - first)
             columns |= dict(zip(found.column_names, found.columns, strict=True))
     rest = [f for f in fields if f.name not in columns]
     if rest:
-        found = _taken(_whole(fs, path, footer, group, rest), rows)
+        found = _take_positions(_read_row_group(fs, path, footer, group, rest), rows)
         columns |= dict(zip(found.column_names, found.columns, strict=True))
     return pa.table([columns[f.name] for f in fields], schema=arrow_schema(fields, nullable=True))
 
 
-def _taken(table: pa.Table, rows: Positions) -> pa.Table:
+def _take_positions(table: pa.Table, rows: Positions) -> pa.Table:
     first, count = int(rows[0]), len(rows)
     if int(rows[-1]) - first == count - 1:
         return table.slice(first, count)
     return table.take(from_numpy(rows))
 
 
-def _whole(fs: FileIO, path: str, footer: _Footer, group: int, fields: Sequence[DataField]) -> pa.Table:
+def _read_row_group(fs: FileIO, path: str, footer: _Footer, group: int, fields: Sequence[DataField]) -> pa.Table:
     with fs.open(path) as source:
         file = pq.ParquetFile(source, metadata=footer.metadata, page_checksum_verification=True, pre_buffer=False)
         return in_memory(file.read_row_group(group, [f.name for f in fields], use_threads=False), fields, path)
@@ -316,7 +318,7 @@ def _pages_around(source: Any, footer: _Footer, group: int, rows: Positions, nam
     out = {}
     total = footer.metadata.row_group(group).num_rows
     for name in names:
-        pages = _pages(source, footer, group, name)
+        pages = _cached_pages(source, footer, group, name)
         if pages is None:
             continue
         at, last = np.searchsorted(pages.first_rows, [rows[0], rows[-1]], "right") - 1
@@ -326,7 +328,7 @@ def _pages_around(source: Any, footer: _Footer, group: int, rows: Positions, nam
     return out
 
 
-def _alike(pages: dict[str, _Run]) -> list[tuple[int, int, set[str]]]:
+def _columns_by_row_range(pages: dict[str, _Run]) -> list[tuple[int, int, set[str]]]:
     """(first row, rows, columns) of pages over the same rows: a file has as many rows in each of its columns."""
     found: dict[tuple[int, int], set[str]] = {}
     for name, page in pages.items():
@@ -334,10 +336,10 @@ def _alike(pages: dict[str, _Run]) -> list[tuple[int, int, set[str]]]:
     return [(first, rows, names) for (first, rows), names in found.items()]
 
 
-def _pages(source: Any, footer: _Footer, group: int, name: str) -> _Pages | None:
+def _cached_pages(source: Any, footer: _Footer, group: int, name: str) -> _Pages | None:
     key = (group, name)
     if key not in footer.pages:
-        footer.pages[key] = _read_pages(source, _chunk(footer, group, name)) if name in footer.leaves else None
+        footer.pages[key] = _read_pages(source, _column_chunk(footer, group, name)) if name in footer.leaves else None
     return footer.pages[key]
 
 
@@ -357,7 +359,7 @@ def _read_pages(source: Any, chunk: Struct) -> _Pages | None:
     return _Pages(numbers[:, 0], numbers[:, 1], numbers[:, 2], dictionary, encode(head)[:-1])
 
 
-def _chunk(footer: _Footer, group: int, name: str) -> Struct:
+def _column_chunk(footer: _Footer, group: int, name: str) -> Struct:
     return footer.tree.list(_GROUPS)[group].list(_CHUNKS)[footer.leaves[name]]
 
 

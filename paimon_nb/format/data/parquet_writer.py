@@ -71,7 +71,7 @@ class ParquetWriter:
         self._settings: dict[str, Any] = {
             "compression": codec,
             "compression_level": options.get(opt.FILE_COMPRESSION_ZSTD_LEVEL) if codec == "zstd" else None,
-            "write_statistics": [path for path, t in _leaves(self.schema) if t != INT96_ARROW] if self._patch else True,
+            "write_statistics": [path for path, t in _leaf_paths(self.schema) if t != INT96_ARROW] if self._patch else True,
             "data_page_size": parse_memory(page) if page else None, "write_page_checksum": True,
             "max_rows_per_page": _page_rows(raw.get("parquet.page.row.count.limit")),
             "store_decimal_as_integer": True, "write_time_adjusted_to_utc": True,
@@ -101,7 +101,7 @@ class ParquetWriter:
         self._flush()
         if self._patch is not None:
             self._patch.hold()
-        self._opened(pa.Table.from_batches([], self.schema)).close()
+        self._open_writer(pa.Table.from_batches([], self.schema)).close()
         if self._patch is not None:
             self._patch.release()
 
@@ -111,11 +111,11 @@ class ParquetWriter:
         if self._writer is not None:
             self._writer.is_open = False  # or else pyarrow's finalizer writes a footer to the closed sink
 
-    def _opened(self, first: pa.Table) -> pq.ParquetWriter:
+    def _open_writer(self, first: pa.Table) -> pq.ParquetWriter:
         """The writer; the first row group decides about dictionaries."""
         if self._writer is None:
             few = first.num_rows <= _FEW_ROWS
-            dictionary_columns = _repeating(first) if self._dictionary and not few else False
+            dictionary_columns = _repeating_columns(first) if self._dictionary and not few else False
             self._settings["write_page_index"] = not few
             self._writer = pq.ParquetWriter(
                 self._sink, self.schema, use_dictionary=dictionary_columns, **self._settings
@@ -133,7 +133,7 @@ class ParquetWriter:
             for column, f, target in zip(rows.columns, self._fields, self.schema, strict=True)
         ]
         table = pa.Table.from_arrays(columns, schema=self.schema)
-        self._opened(table).write_table(table, row_group_size=max(1, table.num_rows))
+        self._open_writer(table).write_table(table, row_group_size=max(1, table.num_rows))
         self._flushed_bytes += self._pending_bytes
         self._pending, self._pending_bytes, self._pending_rows = [], 0, 0
 
@@ -143,7 +143,7 @@ def _page_rows(limit: str | None) -> int:
     return int(limit) if limit is not None and limit.isdecimal() and int(limit) else _PAGE_ROWS
 
 
-def _repeating(rows: pa.Table) -> list[str]:
+def _repeating_columns(rows: pa.Table) -> list[str]:
     """Paths of the columns that repeat values: only for those a dictionary is worth its cost.
 
     A dictionary of values that are nearly all different makes the file larger, and its writing takes twice as long. Arrow
@@ -151,7 +151,7 @@ def _repeating(rows: pa.Table) -> list[str]:
     """
     sample = rows.slice(0, _SAMPLE_ROWS)
     dictionary_columns = []
-    for path, t in _leaves(rows.schema):
+    for path, t in _leaf_paths(rows.schema):
         nested = path not in sample.column_names
         if nested or t == INT96_ARROW or pc.count_distinct(sample.column(path)).as_py() <= 0.95 * sample.num_rows:
             dictionary_columns.append(path)
@@ -188,22 +188,22 @@ def file_schema(fields: tuple[DataField, ...]) -> pa.Schema:
 
 
 def _with_id(name: str, t: DataType, field_id: int) -> pa.Field:
-    return pa.field(name, _typed(t, field_id, 1), t.nullable, metadata={"PARQUET:field_id": str(field_id)})
+    return pa.field(name, _type_with_ids(t, field_id, 1), t.nullable, metadata={"PARQUET:field_id": str(field_id)})
 
 
-def _typed(t: DataType, owner: int, depth: int) -> pa.DataType:
+def _type_with_ids(t: DataType, owner: int, depth: int) -> pa.DataType:
     """The Arrow type with ids on nested nodes; synthetic ids as Java makes them (docs/spec/format.md section 9)."""
     up, down = nested_ids(owner, depth)
     match t:
         case Row():
             return pa.struct([_with_id(f.name, f.type, f.id) for f in t.fields])
         case Array():
-            return pa.list_(_nested("element", t.element, owner, depth, up))
+            return pa.list_(_nested_field("element", t.element, owner, depth, up))
         case Map():
-            key = _nested("key", t.key.with_nullable(False), owner, depth, down)
-            return pa.map_(key, _nested("value", t.value, owner, depth, up))
+            key = _nested_field("key", t.key.with_nullable(False), owner, depth, down)
+            return pa.map_(key, _nested_field("value", t.value, owner, depth, up))
         case Multiset():
-            key = _nested("key", t.element.with_nullable(False), owner, depth, down)
+            key = _nested_field("key", t.element.with_nullable(False), owner, depth, down)
             return pa.map_(key, pa.field("value", pa.int32(), False, {"PARQUET:field_id": str(up)}))
         case Timestamp() | LocalZonedTimestamp() if t.precision > 6:
             return INT96_ARROW
@@ -212,32 +212,32 @@ def _typed(t: DataType, owner: int, depth: int) -> pa.DataType:
 
 def nested_ids(owner: int, depth: int) -> tuple[int, int]:
     """Ids of what is nested in a column: of an ARRAY's elements and a MAP's values, and of a MAP's keys."""
-    up = _int32(_NESTED_BASE + owner * _NESTED_STEP + depth)
-    return up, _int32(_NESTED_BASE - owner * _NESTED_STEP - depth)
+    up = _check_int32(_NESTED_BASE + owner * _NESTED_STEP + depth)
+    return up, _check_int32(_NESTED_BASE - owner * _NESTED_STEP - depth)
 
 
-def _nested(name: str, t: DataType, owner: int, depth: int, field_id: int) -> pa.Field:
-    return pa.field(name, _typed(t, owner, depth + 1), t.nullable, metadata={"PARQUET:field_id": str(field_id)})
+def _nested_field(name: str, t: DataType, owner: int, depth: int, field_id: int) -> pa.Field:
+    return pa.field(name, _type_with_ids(t, owner, depth + 1), t.nullable, metadata={"PARQUET:field_id": str(field_id)})
 
 
-def _int32(value: int) -> int:
+def _check_int32(value: int) -> int:
     return (value + (1 << 31)) % (1 << 32) - (1 << 31)
 
 
-def _leaves(schema: pa.Schema) -> Iterator[tuple[str, pa.DataType]]:
+def _leaf_paths(schema: pa.Schema) -> Iterator[tuple[str, pa.DataType]]:
     for f in schema:
-        yield from _below(f.name, f.type)
+        yield from _leaf_paths_below(f.name, f.type)
 
 
-def _below(path: str, t: pa.DataType) -> Iterator[tuple[str, pa.DataType]]:
+def _leaf_paths_below(path: str, t: pa.DataType) -> Iterator[tuple[str, pa.DataType]]:
     """Parquet's own paths of the primitive columns in a type."""
     if pa.types.is_struct(t):
         for f in t:
-            yield from _below(f"{path}.{f.name}", f.type)
+            yield from _leaf_paths_below(f"{path}.{f.name}", f.type)
     elif pa.types.is_map(t):
-        yield from _below(f"{path}.key_value.key", t.key_type)
-        yield from _below(f"{path}.key_value.value", t.item_type)
+        yield from _leaf_paths_below(f"{path}.key_value.key", t.key_type)
+        yield from _leaf_paths_below(f"{path}.key_value.value", t.item_type)
     elif pa.types.is_list(t):
-        yield from _below(f"{path}.list.element", t.value_type)
+        yield from _leaf_paths_below(f"{path}.list.element", t.value_type)
     else:
         yield path, t

@@ -100,7 +100,7 @@ def read_data_file(
     Raises:
         MissingFile, CorruptFile, UnsupportedFormat.
     """
-    selected = _selected(fields, columns)
+    selected = _selected_fields(fields, columns)
     _check_readable(path, selected)
     # For a range an object store would be asked for footers that are then read again, and for each column's pages.
     if (
@@ -119,7 +119,7 @@ def read_data_file(
         table = reader.read(groups)
         if not row_positions:
             return table
-        return table.append_column(ROW_POSITION, from_numpy(_positions(reader.row_groups, groups)))
+        return table.append_column(ROW_POSITION, from_numpy(_row_positions(reader.row_groups, groups)))
     finally:
         reader.close()
 
@@ -135,7 +135,7 @@ def may_have_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowF
     """
     if not keep.points or format_of(path) != "parquet":
         return True
-    return has_rows(fs, path, _selected(fields, keep.columns), keep)
+    return has_rows(fs, path, _selected_fields(fields, keep.columns), keep)
 
 
 def iter_data_file(
@@ -149,10 +149,10 @@ def iter_data_file(
     options: TableOptions | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The same in pieces of at most `rows` rows, with no more of the file in memory than one piece."""
-    reader = open_data_file(fs, path, _selected(fields, columns), options)
+    reader = open_data_file(fs, path, _selected_fields(fields, columns), options)
     try:
         groups = None if filter is None else reader.groups_for(filter)
-        positions = _positions(reader.row_groups, groups) if row_positions else None
+        positions = _row_positions(reader.row_groups, groups) if row_positions else None
         done = 0
         for batch in reader.batches(rows, groups):
             if positions is None:
@@ -164,7 +164,7 @@ def iter_data_file(
         reader.close()
 
 
-def _positions(sizes: Sequence[int], groups: Sequence[int] | None) -> np.ndarray:
+def _row_positions(sizes: Sequence[int], groups: Sequence[int] | None) -> np.ndarray:
     if groups is None:
         return np.arange(sum(sizes), dtype=np.int64)
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -172,7 +172,7 @@ def _positions(sizes: Sequence[int], groups: Sequence[int] | None) -> np.ndarray
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
-def _selected(fields: Sequence[DataField], columns: Sequence[str] | None) -> Sequence[DataField]:
+def _selected_fields(fields: Sequence[DataField], columns: Sequence[str] | None) -> Sequence[DataField]:
     if columns is None:
         return fields
     by_name = {f.name: f for f in fields}

@@ -56,19 +56,19 @@ def conform(rows: pa.Table, fields: Sequence[DataField]) -> pa.Table:
     for name in names:
         if name not in rows.column_names:
             raise SchemaMismatch(f"column {name!r} is missing", hint="give it, or a default", column=name)
-    columns = [_column(rows.column(f.name), f) for f in fields]
+    columns = [_cast_column(rows.column(f.name), f) for f in fields]
     return pa.Table.from_arrays(columns, schema=arrow_schema(fields, nullable=True))
 
 
-def _column(column: pa.ChunkedArray, field: DataField) -> pa.ChunkedArray:
+def _cast_column(column: pa.ChunkedArray, field: DataField) -> pa.ChunkedArray:
     target = arrow_type(field.type)
     try:
-        out = pa.chunked_array([_fit(chunk, field.type) for chunk in column.chunks], type=target)
+        out = pa.chunked_array([_fit_array(chunk, field.type) for chunk in column.chunks], type=target)
     except _UNFIT as error:
-        row, why = _offender(column, field.type, error)
-        value = column[row].as_py() if _shows(column.type) else column[row]
+        row, why = _first_refused_value(column, field.type, error)
+        value = column[row].as_py() if _is_displayable(column.type) else column[row]
         raise SchemaMismatch(
-            f"column {field.name!r}, row {row}: {_display(value)!r} ({column.type}) cannot be stored as"
+            f"column {field.name!r}, row {row}: {_display_value(value)!r} ({column.type}) cannot be stored as"
             f" {field.type.bare()}: {why}", hint="cast the column, or filter such rows",
             column=field.name, row=row, value=value, found=str(column.type), expected=str(field.type),
         ) from None  # fmt: skip
@@ -86,26 +86,26 @@ def _column(column: pa.ChunkedArray, field: DataField) -> pa.ChunkedArray:
     return out
 
 
-def _offender(column: pa.ChunkedArray, t: DataType, error: Exception) -> tuple[int, str]:
+def _first_refused_value(column: pa.ChunkedArray, t: DataType, error: Exception) -> tuple[int, str]:
     """The first row that does not pass, by halving: a beginning passes exactly when it does not hold that row."""
     low, high = 0, len(column)  # the first `low` rows pass, the first `high` do not
     while high - low > 1:
         middle = (low + high) // 2
         try:
             for chunk in column.slice(low, middle - low).chunks:
-                _fit(chunk, t)
+                _fit_array(chunk, t)
             low = middle
         except _UNFIT as found:
             high, error = middle, found
     return low, str(error).partition("\n")[0][:120]
 
 
-def _shows(t: pa.DataType) -> bool:
+def _is_displayable(t: pa.DataType) -> bool:
     # Python's datetime has no nanoseconds and no year 10000; Arrow's own scalar shows any of them.
     return not pa.types.is_timestamp(t)
 
 
-def _display(value: object) -> str:
+def _display_value(value: object) -> str:
     try:
         return str(value)[:60]
     except (OverflowError, ValueError):  # a timestamp outside of Python's years
@@ -115,7 +115,7 @@ def _display(value: object) -> str:
 # -- one array, however nested
 
 
-def _fit(array: pa.Array, t: DataType) -> pa.Array:
+def _fit_array(array: pa.Array, t: DataType) -> pa.Array:
     target = arrow_type(t)
     if pa.types.is_null(array.type):
         return pa.nulls(len(array), target)
@@ -124,50 +124,50 @@ def _fit(array: pa.Array, t: DataType) -> pa.Array:
     if pa.types.is_run_end_encoded(array.type):
         array = pc.run_end_decode(array)
     if pa.types.is_dictionary(array.type):
-        array = _decoded(array)
+        array = _dictionary_decoded(array)
     match t:
         case Row():
-            return _struct(array, [(f.name, f.type) for f in t.fields], target)
+            return _cast_struct(array, [(f.name, f.type) for f in t.fields], target)
         case Array():
-            return _list(array, t, target)
+            return _cast_list(array, t, target)
         case Map():
-            return _map(array, t.key, t.value, target)
+            return _cast_map(array, t.key, t.value, target)
         case Multiset():
-            return _map(array, t.element, _COUNT, target)
+            return _cast_map(array, t.element, _COUNT, target)
     if t.root == "VARIANT":
-        return _struct(array, [("value", VarBinary()), ("metadata", VarBinary())], target)
+        return _cast_struct(array, [("value", VarBinary()), ("metadata", VarBinary())], target)
     if array.type != target:
-        array = _leaf(array, t, target)
-    return _limited(array, t)
+        array = _cast_leaf(array, t, target)
+    return _check_length(array, t)
 
 
-def _decoded(array: pa.DictionaryArray) -> pa.Array:
+def _dictionary_decoded(array: pa.DictionaryArray) -> pa.Array:
     if pa.types.is_string_view(array.dictionary.type):  # Arrow takes no views by position
         array = pa.DictionaryArray.from_arrays(array.indices, array.dictionary.cast(pa.large_string()))
     return array.dictionary_decode()
 
 
-def _struct(array: pa.Array, fields: Sequence[tuple[str, DataType]], target: pa.DataType) -> pa.Array:
+def _cast_struct(array: pa.Array, fields: Sequence[tuple[str, DataType]], target: pa.DataType) -> pa.Array:
     if not pa.types.is_struct(array.type):
         raise TypeError("it is no row")
     by_name = dict(zip((f.name for f in array.type), array.flatten(), strict=True))
     if by_name.keys() != {name for name, _ in fields}:
         raise TypeError(f"its fields are {', '.join(by_name)}")
-    children = [_fit(by_name[name], t) for name, t in fields]
+    children = [_fit_array(by_name[name], t) for name, t in fields]
     return pa.StructArray.from_arrays(children, fields=list(target), mask=mask_of(array))
 
 
-def _list(array: pa.Array, t: Array, target: pa.DataType) -> pa.Array:
+def _cast_list(array: pa.Array, t: Array, target: pa.DataType) -> pa.Array:
     types = pa.types
     kinds = (types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_list_view, types.is_large_list_view)
     if not any(fits(array.type) for fits in kinds):
         raise TypeError("it is no array")
     lengths = pc.if_else(array.is_valid(), pc.list_value_length(array), 0).cast(pa.int32())
-    values = _fit(array.flatten(), t.element)
+    values = _fit_array(array.flatten(), t.element)
     return pa.ListArray.from_arrays(running(lengths), values, type=target, mask=mask_of(array))
 
 
-def _map(array: pa.Array, key: DataType, value: DataType, target: pa.DataType) -> pa.Array:
+def _cast_map(array: pa.Array, key: DataType, value: DataType, target: pa.DataType) -> pa.Array:
     if (
         pa.types.is_list(array.type)
         and pa.types.is_struct(array.type.value_type)
@@ -182,10 +182,12 @@ def _map(array: pa.Array, key: DataType, value: DataType, target: pa.DataType) -
         raise TypeError("it is no map")
     if keys.null_count:
         raise ValueError("a map's key is NULL")
-    return pa.MapArray.from_arrays(offsets, _fit(keys, key), _fit(items, value), type=target, mask=mask_of(array))
+    return pa.MapArray.from_arrays(
+        offsets, _fit_array(keys, key), _fit_array(items, value), type=target, mask=mask_of(array)
+    )
 
 
-def _leaf(array: pa.Array, t: DataType, target: pa.DataType) -> pa.Array:
+def _cast_leaf(array: pa.Array, t: DataType, target: pa.DataType) -> pa.Array:
     source, types = array.type, pa.types
     text = types.is_string(source) or types.is_large_string(source) or types.is_string_view(source)
     if types.is_string(target) and not text:
@@ -198,7 +200,7 @@ def _leaf(array: pa.Array, t: DataType, target: pa.DataType) -> pa.Array:
         # Wall time and instant are different things; which zone joins them is the caller's to say.
         raise TypeError("a timestamp with a zone and one without are different things")
     if types.is_decimal(target):
-        return _decimal(array, t, target)
+        return _cast_decimal(array, t, target)
     if types.is_float32(target) and types.is_float64(source):
         narrow = array.cast(target)
         if pc.any(pc.and_(pc.is_inf(narrow), pc.is_finite(array))).as_py():
@@ -207,7 +209,7 @@ def _leaf(array: pa.Array, t: DataType, target: pa.DataType) -> pa.Array:
     return array.cast(target)
 
 
-def _decimal(array: pa.Array, t: DataType, target: pa.DataType) -> pa.Array:
+def _cast_decimal(array: pa.Array, t: DataType, target: pa.DataType) -> pa.Array:
     assert isinstance(t, Decimal)
     types = pa.types
     if types.is_floating(array.type):
@@ -223,7 +225,7 @@ def _decimal(array: pa.Array, t: DataType, target: pa.DataType) -> pa.Array:
     raise TypeError("it is not a number")
 
 
-def _limited(array: pa.Array, t: DataType) -> pa.Array:
+def _check_length(array: pa.Array, t: DataType) -> pa.Array:
     """CHAR is padded; text, bytes and fractions of a second longer than the type are refused."""
     if isinstance(t, Char):
         array = pc.utf8_rpad(array, t.length, " ")
@@ -246,18 +248,18 @@ def _first_null(array: pa.Array, t: DataType) -> int | None:
     if not t.nullable and array.null_count:
         found.append(pc.index(array.is_null(), True).as_py())
     match t:
-        case Row() if any(_forbids(f.type) for f in t.fields):
+        case Row() if any(_forbids_null(f.type) for f in t.fields):
             there = np.flatnonzero(to_numpy(array.is_valid()))
             rows = array.filter(array.is_valid())
             for child, f in zip(rows.flatten(), t.fields, strict=True):
                 row = _first_null(child, f.type)
                 if row is not None:
                     found.append(int(there[row]))
-        case Array() if _forbids(t.element):
+        case Array() if _forbids_null(t.element):
             row = _first_null(array.flatten(), t.element)
             if row is not None:
-                found.append(_owner(filled(pc.list_value_length(array), 0), row))
-        case Map() if _forbids(t.value):
+                found.append(_row_of_element(filled(pc.list_value_length(array), 0), row))
+        case Map() if _forbids_null(t.value):
             offsets, _, items = map_parts(array)
             row = _first_null(items, t.value)
             if row is not None:
@@ -270,20 +272,20 @@ def _first_null(array: pa.Array, t: DataType) -> int | None:
     return min(found, default=None)
 
 
-def _owner(lengths: pa.Array, position: int) -> int:
+def _row_of_element(lengths: pa.Array, position: int) -> int:
     ends = np.cumsum(to_numpy(lengths))
     return int(np.searchsorted(ends, position, side="right"))
 
 
-def _forbids(t: DataType) -> bool:
+def _forbids_null(t: DataType) -> bool:
     """Whether NULL is forbidden for values of `t` or anywhere in them."""
     if not t.nullable:
         return True
     match t:
         case Row():
-            return any(_forbids(f.type) for f in t.fields)
+            return any(_forbids_null(f.type) for f in t.fields)
         case Array():
-            return _forbids(t.element)
+            return _forbids_null(t.element)
         case Map():
-            return _forbids(t.value)
+            return _forbids_null(t.value)
     return isinstance(t, Multiset)

@@ -47,7 +47,7 @@ def evolve_column(column: Any, old: DataType, new: DataType) -> Any:
         return pa.chunked_array([evolve_column(c, old, new) for c in column.chunks], type=target)
     match old, new:
         case (Row(), Row()):
-            return _row(column, old, new, target)
+            return _evolve_row(column, old, new, target)
         case (Array(), Array()):
             values = evolve_column(column.flatten(), old.element, new.element)
             lengths = filled(column.value_lengths(), 0)
@@ -63,7 +63,7 @@ def evolve_column(column: Any, old: DataType, new: DataType) -> Any:
     return cast_column(column, old, new)
 
 
-def _row(column: pa.StructArray, old: Row, new: Row, target: pa.DataType) -> pa.Array:
+def _evolve_row(column: pa.StructArray, old: Row, new: Row, target: pa.DataType) -> pa.Array:
     index_of = {f.id: i for i, f in enumerate(old.fields)}
     stored = column.flatten()
     children = []

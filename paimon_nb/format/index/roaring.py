@@ -50,7 +50,7 @@ def size_of(data: bytes | memoryview, at: int = 0) -> int:
     """Bytes that the bitmap at `at` takes, from its headers alone. Raises: BrokenBitmap."""
     view = memoryview(data)[at:]
     try:
-        size = _size(view)
+        size = _serialized_size(view)
     except struct.error as error:
         raise BrokenBitmap("a bitmap ends within its header") from error
     if size > len(view):
@@ -58,12 +58,12 @@ def size_of(data: bytes | memoryview, at: int = 0) -> int:
     return size
 
 
-def _size(view: memoryview) -> int:
+def _serialized_size(view: memoryview) -> int:
     (cookie,) = struct.unpack_from("<I", view)
     if cookie & 0xFFFF == _COOKIE:
         count = (cookie >> 16) + 1
         header = 4 + (count + 7) // 8
-        has_run = _bits(view, 4, count)
+        has_run = _read_flags(view, 4, count)
         offsets = count >= _NO_OFFSETS_BELOW
     elif cookie == _COOKIE_NO_RUNS:
         (count,) = struct.unpack_from("<I", view, 4)
@@ -83,7 +83,7 @@ def _size(view: memoryview) -> int:
     return at
 
 
-def _bits(view: memoryview, at: int, count: int) -> list[bool]:
+def _read_flags(view: memoryview, at: int, count: int) -> list[bool]:
     raw = bytes(view[at : at + (count + 7) // 8])
     if len(raw) < (count + 7) // 8:
         raise BrokenBitmap("a bitmap ends within its header")

@@ -29,7 +29,7 @@ _GLOBAL = record(
 )
 
 
-def _schema(*newer: dict[str, Any]) -> dict[str, Any]:
+def _schema_with(*newer: dict[str, Any]) -> dict[str, Any]:
     """Fields 0-8, those of release 1.3, and then fields of newer releases."""
     return record(
         ROOT,
@@ -49,20 +49,20 @@ def _schema(*newer: dict[str, Any]) -> dict[str, Any]:
     )
 
 
-_SCHEMA = _schema()
-_SCHEMA_1_4 = _schema(optional("_GLOBAL_INDEX", _GLOBAL))
+_SCHEMA = _schema_with()
+_SCHEMA_1_4 = _schema_with(optional("_GLOBAL_INDEX", _GLOBAL))
 """Written only when an entry of a newer writer is carried along, so that nothing of it is lost."""
 
 
 def read_index_manifest(fs: FileIO, path: str) -> list[IndexEntry]:
     """Raises `CorruptFile`, `NewerFormat`, `MissingFile`."""
     try:
-        return [_entry(row) for row in read_rows(fs, path, _SCHEMA_1_4, _VERSION, "index manifest")]
+        return [_index_entry(row) for row in read_rows(fs, path, _SCHEMA_1_4, _VERSION, "index manifest")]
     except ValueError as error:
         raise CorruptFile(path, f"a row is no index entry ({error!s:.80})") from None
 
 
-def _entry(row: dict[str, Any]) -> IndexEntry:
+def _index_entry(row: dict[str, Any]) -> IndexEntry:
     size, rows = row["_FILE_SIZE"], row["_ROW_COUNT"]
     ranges, extra = row.get("_DELETIONS_VECTORS_RANGES"), row.get("_GLOBAL_INDEX")
     if size < 0 or rows < 0 or row["_KIND"] not in (0, 1):
@@ -74,14 +74,14 @@ def _entry(row: dict[str, Any]) -> IndexEntry:
         checked_name(row["_FILE_NAME"]),
         size,
         rows,
-        None if ranges is None else tuple(_range(r) for r in ranges if r is not None),
+        None if ranges is None else tuple(_dv_range(r) for r in ranges if r is not None),
         row.get("_EXTERNAL_PATH"),
         None if extra is None else tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in extra.items()),
         row["_KIND"],
     )
 
 
-def _range(node: dict[str, Any]) -> DvRange:
+def _dv_range(node: dict[str, Any]) -> DvRange:
     if node["f1"] < 0 or node["f2"] < 0:
         raise ValueError("negative offset")
     return DvRange(node["f0"], node["f1"], node["f2"], node.get("_CARDINALITY"))

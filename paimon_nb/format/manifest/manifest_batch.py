@@ -81,12 +81,12 @@ class EntryColumns(Entries):
 
     def _column(self, name: Name) -> Any:
         if isinstance(name, tuple):
-            return _item(self._fields.get(_NULLS[name[0]]), name[1], len(self))
+            return _item_at(self._fields.get(_NULLS[name[0]]), name[1], len(self))
         if name in BYTES:
             return self._fields[_BYTES[name]].arrow
         if name == "beside":
             index, extra = self._fields.get("_FILE._EMBEDDED_FILE_INDEX"), self._fields["_FILE._EXTRA_FILES"].counts
-            inside = np.zeros(len(self), bool) if index is None else _there(index, len(self))
+            inside = np.zeros(len(self), bool) if index is None else _not_null(index, len(self))
             return (inside | (extra > 0)).astype(np.int64)
         if name == STATS_COLS:
             listed, written = (self._values(f"_FILE.{n}", None, True) for n in ("_VALUE_STATS_COLS", "_WRITE_COLS"))
@@ -147,16 +147,16 @@ def _values(found: Numbers | Texts | Lists, rows: np.ndarray | None, text: bool)
     return out if null is None else [None if n else v for n, v in zip(null.tolist(), out, strict=True)]
 
 
-def _there(found: Any, size: int) -> np.ndarray:
+def _not_null(found: Any, size: int) -> np.ndarray:
     """Which values are not null."""
     return np.ones(size, bool) if found.null is None else ~found.null
 
 
-def _item(found: Lists | None, index: int, size: int) -> pa.Array:
+def _item_at(found: Lists | None, index: int, size: int) -> pa.Array:
     """The item at `index` of each row's array, null where there is none."""
     if found is None:
         return pa.nulls(size, pa.int64())
-    there = (found.counts > index) & _there(found, size)
+    there = (found.counts > index) & _not_null(found, size)
     positions = np.where(there, found.ends - found.counts + index, 0)
     values = found.items.values
     if not len(values):

@@ -25,7 +25,7 @@ _WEIGHT = 700
 """Rough bytes of an entry in memory."""
 
 
-def _schema(*newer: dict[str, Any]) -> dict[str, Any]:
+def _schema_with(*newer: dict[str, Any]) -> dict[str, Any]:
     """Fields 0-9, those of release 1.3, and then fields of newer releases."""
     return record(
         ROOT,
@@ -46,8 +46,8 @@ def _schema(*newer: dict[str, Any]) -> dict[str, Any]:
     )
 
 
-_SCHEMA = _schema()
-_SCHEMA_1_4 = _schema(optional("_MIN_ROW_ID", "long"), optional("_MAX_ROW_ID", "long"))
+_SCHEMA = _schema_with()
+_SCHEMA_1_4 = _schema_with(optional("_MIN_ROW_ID", "long"), optional("_MAX_ROW_ID", "long"))
 """Written only when a manifest of a newer writer is carried along, so that nothing of it is lost."""
 
 
@@ -73,15 +73,15 @@ def checked_name(name: str) -> str:
 
 def read_manifest_list(fs: FileIO, path: str) -> list[ManifestFile]:
     """The manifests that a list names, in order. Raises `CorruptFile`, `NewerFormat`, `MissingFile`."""
-    manifests = _CACHE.get(fs, path, lambda: _decode(fs, path), _weight)
+    manifests = _CACHE.get(fs, path, lambda: _decode_list(fs, path), _memory_bytes)
     return list(manifests)
 
 
-def _weight(manifests: Collection[ManifestFile]) -> int:
+def _memory_bytes(manifests: Collection[ManifestFile]) -> int:
     return _WEIGHT * (1 + len(manifests))
 
 
-def _decode(fs: FileIO, path: str) -> tuple[ManifestFile, ...]:
+def _decode_list(fs: FileIO, path: str) -> tuple[ManifestFile, ...]:
     try:
         return tuple(_manifest_file(row) for row in read_rows(fs, path, _SCHEMA_1_4, _VERSION, "manifest list"))
     except ValueError as error:
@@ -117,4 +117,4 @@ def write_manifest_list(
 
 def keep_manifest_list(fs: FileIO, path: str, manifests: Sequence[ManifestFile]) -> None:
     """Let this process read what it just wrote from memory."""
-    _CACHE.put(fs, path, tuple(manifests), _weight(manifests))
+    _CACHE.put(fs, path, tuple(manifests), _memory_bytes(manifests))

@@ -35,7 +35,7 @@ _FILE = ROOT + "__FILE"
 _STRINGS = {"type": "array", "items": "string"}
 
 
-def _schema(*newer: dict[str, Any]) -> dict[str, Any]:
+def _schema_with(*newer: dict[str, Any]) -> dict[str, Any]:
     """Fields 0-19, those of release 1.3, and then fields of newer releases."""
     file = [
         required("_FILE_NAME", "string"),
@@ -73,8 +73,8 @@ def _schema(*newer: dict[str, Any]) -> dict[str, Any]:
     )
 
 
-_SCHEMA = _schema()
-_SCHEMA_2_1 = _schema(optional("_WRITE_COLS_SEQUENCES", {"type": "array", "items": "long"}))
+_SCHEMA = _schema_with()
+_SCHEMA_2_1 = _schema_with(optional("_WRITE_COLS_SEQUENCES", {"type": "array", "items": "long"}))
 """Written only when an entry of a newer writer is carried along, so that nothing of it is lost."""
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
@@ -87,7 +87,7 @@ def read_entries(fs: FileIO, path: str) -> Entries:
 
     Raises `CorruptFile`, `NewerFormat`, `MissingFile`: at once, whatever is looked at.
     """
-    return _CACHE.get(fs, path, lambda: _decode(fs, path), _weight)
+    return _CACHE.get(fs, path, lambda: _decode_manifest(fs, path), _memory_bytes)
 
 
 def read_manifest(fs: FileIO, path: str, keep: EntryFilter | None = None) -> list[ManifestEntry]:
@@ -98,11 +98,11 @@ def read_manifest(fs: FileIO, path: str, keep: EntryFilter | None = None) -> lis
     return [e for e in entries if keep(e.kind, e.partition, e.bucket)]
 
 
-def _weight(entries: Collection[ManifestEntry]) -> int:
+def _memory_bytes(entries: Collection[ManifestEntry]) -> int:
     return _WEIGHT * (1 + len(entries))
 
 
-def _decode(fs: FileIO, path: str) -> Entries:
+def _decode_manifest(fs: FileIO, path: str) -> Entries:
     data = fs.read(path)
     container = unpacked(data, path)
     if container is not None and container.records >= _MANY and promises(container.record, _SCHEMA_2_1):
@@ -111,16 +111,16 @@ def _decode(fs: FileIO, path: str) -> Entries:
         columns = entries_by_columns(container, _VERSION)
         if columns is not None:
             return columns
-    return _listed(rows_of(data, container, path, _SCHEMA_2_1, _VERSION, "manifest"), path)
+    return _decoded_entries(rows_of(data, container, path, _SCHEMA_2_1, _VERSION, "manifest"), path)
 
 
-def _listed(rows: list[dict[str, Any]], path: str) -> Listed:
+def _decoded_entries(rows: list[dict[str, Any]], path: str) -> Listed:
     partitions: dict[bytes, bytes] = {}  # thousands of entries share a few partitions
     try:
         with gc_paused():
             return Listed(
                 ManifestEntry(
-                    _kind(row["_KIND"]),
+                    _checked_kind(row["_KIND"]),
                     partitions.setdefault(row["_PARTITION"], row["_PARTITION"]),
                     row["_BUCKET"],
                     row["_TOTAL_BUCKETS"],
@@ -132,7 +132,7 @@ def _listed(rows: list[dict[str, Any]], path: str) -> Listed:
         raise CorruptFile(path, f"a row is no manifest entry ({error!s:.80})") from None
 
 
-def _kind(kind: int) -> int:
+def _checked_kind(kind: int) -> int:
     if kind not in (0, 1):
         raise ValueError(f"kind {kind}")
     return kind
@@ -148,13 +148,13 @@ def _data_file(node: dict[str, Any]) -> DataFile:
     return DataFile(
         checked_name(node["_FILE_NAME"]), size, rows, node["_MIN_KEY"], node["_MAX_KEY"], stats_of(node["_KEY_STATS"]),
         stats_of(node["_VALUE_STATS"]), node["_MIN_SEQUENCE_NUMBER"], node["_MAX_SEQUENCE_NUMBER"], node["_SCHEMA_ID"],
-        level, tuple(map(checked_name, extra)) if extra else (), _millis(created), get("_DELETE_ROW_COUNT"),
+        level, tuple(map(checked_name, extra)) if extra else (), _epoch_ms_or_none(created), get("_DELETE_ROW_COUNT"),
         get("_EMBEDDED_FILE_INDEX"), get("_FILE_SOURCE"), None if columns is None else tuple(columns), get("_EXTERNAL_PATH"),
         get("_FIRST_ROW_ID"), None if written is None else tuple(written), None if sequences is None else tuple(sequences),
     )  # fmt: skip
 
 
-def _millis(value: Any) -> int | None:
+def _epoch_ms_or_none(value: Any) -> int | None:
     """Epoch milliseconds; ORC gives datetimes."""
     if value is None or isinstance(value, int):
         return value
@@ -167,15 +167,15 @@ def write_manifest(
 ) -> int:
     """Write a manifest; its size in bytes. Raises `UnsupportedFormat` for an unknown compression."""
     newer = any(e.file.write_cols_sequences is not None for e in entries)
-    return write_rows(fs, path, _SCHEMA_2_1 if newer else _SCHEMA, map(_node, entries), compression, kind)
+    return write_rows(fs, path, _SCHEMA_2_1 if newer else _SCHEMA, map(_entry_record, entries), compression, kind)
 
 
 def keep_manifest(fs: FileIO, path: str, entries: Sequence[ManifestEntry]) -> None:
     """Let this process read what it just wrote from memory."""
-    _CACHE.put(fs, path, Listed(entries), _weight(entries))
+    _CACHE.put(fs, path, Listed(entries), _memory_bytes(entries))
 
 
-def _node(entry: ManifestEntry) -> dict[str, Any]:
+def _entry_record(entry: ManifestEntry) -> dict[str, Any]:
     f = entry.file
     return {
         "_VERSION": _VERSION, "_KIND": entry.kind, "_PARTITION": entry.partition, "_BUCKET": entry.bucket,
@@ -186,12 +186,12 @@ def _node(entry: ManifestEntry) -> dict[str, Any]:
             "_MIN_SEQUENCE_NUMBER": f.min_sequence, "_MAX_SEQUENCE_NUMBER": f.max_sequence, "_SCHEMA_ID": f.schema_id,
             "_LEVEL": f.level, "_EXTRA_FILES": list(f.extra_files), "_CREATION_TIME": f.creation_time_ms,
             "_DELETE_ROW_COUNT": f.delete_row_count, "_EMBEDDED_FILE_INDEX": f.embedded_index, "_FILE_SOURCE": f.file_source,
-            "_VALUE_STATS_COLS": _list(f.value_stats_cols), "_EXTERNAL_PATH": f.external_path, "_FIRST_ROW_ID": f.first_row_id,
-            "_WRITE_COLS": _list(f.write_cols), "_WRITE_COLS_SEQUENCES": _list(f.write_cols_sequences),
+            "_VALUE_STATS_COLS": _list_or_none(f.value_stats_cols), "_EXTERNAL_PATH": f.external_path, "_FIRST_ROW_ID": f.first_row_id,
+            "_WRITE_COLS": _list_or_none(f.write_cols), "_WRITE_COLS_SEQUENCES": _list_or_none(f.write_cols_sequences),
         },
     }  # fmt: skip
 
 
-def _list(items: Sequence[Any] | None) -> list[Any] | None:
+def _list_or_none(items: Sequence[Any] | None) -> list[Any] | None:
     """In a union, fastavro takes a tuple for (type, value)."""
     return None if items is None else list(items)

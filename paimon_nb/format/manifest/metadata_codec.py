@@ -56,7 +56,7 @@ def rows_of(
     for row in rows:
         if not isinstance(row, dict) or row.get("_VERSION") != version:
             _refuse_version(row, version, path, what)
-        if not sure and not _fits(schema, row):
+        if not sure and not _has_shape(schema, row):
             raise CorruptFile(path, f"a row is no {what} entry")
     return rows
 
@@ -85,11 +85,11 @@ def _avro_bytes(path: str, schema: dict[str, Any], rows: Iterable[dict[str, Any]
         )
     buffer = io.BytesIO()
     with gc_paused():
-        fastavro.writer(buffer, _parsed(schema), rows, codec="null", sync_interval=BLOCK_BYTES)
+        fastavro.writer(buffer, _parsed_schema(schema), rows, codec="null", sync_interval=BLOCK_BYTES)
     return pack(buffer.getvalue(), schema, codec, path)
 
 
-def _parsed(schema: dict[str, Any]) -> Any:
+def _parsed_schema(schema: dict[str, Any]) -> Any:
     """The schema as fastavro wants it. Parsing takes longer than writing a few rows, and there are only a few schemas."""
     import fastavro
 
@@ -168,10 +168,10 @@ def promises(found: Any, expected: Any) -> bool:
     )
 
 
-def _fits(expected: Any, value: Any) -> bool:
+def _has_shape(expected: Any, value: Any) -> bool:
     """Whether a value has the wanted shape."""
     if isinstance(expected, list):
-        return value is None or _fits(expected[1], value)
+        return value is None or _has_shape(expected[1], value)
     if expected in ("int", "long"):
         return type(value) is int
     if expected == "string":
@@ -179,10 +179,11 @@ def _fits(expected: Any, value: Any) -> bool:
     if expected == "bytes":
         return isinstance(value, bytes)
     if expected["type"] == "array":
-        return isinstance(value, list) and all(_fits(expected["items"], v) for v in value)
+        return isinstance(value, list) and all(_has_shape(expected["items"], v) for v in value)
     if expected["type"] == "record":
         return isinstance(value, dict) and all(
-            _fits(f["type"], value[f["name"]]) if f["name"] in value else "default" in f for f in expected["fields"]
+            _has_shape(f["type"], value[f["name"]]) if f["name"] in value else "default" in f
+            for f in expected["fields"]
         )
     return type(value) is int or isinstance(value, dt.datetime)  # timestamp-millis
 

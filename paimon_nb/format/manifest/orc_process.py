@@ -40,7 +40,7 @@ class OrcProcess:
         started.
         """
         with self._lock:
-            reply = self._request(data) or self._request(
+            reply = self._request_once(data) or self._request_once(
                 data
             )  # it may have been ended by something else than these bytes
         if reply is None:
@@ -53,7 +53,7 @@ class OrcProcess:
         with self._lock:
             self._end()
 
-    def _request(self, data: bytes) -> bytes | None:
+    def _request_once(self, data: bytes) -> bytes | None:
         """The reply, None if the process ended before it came."""
         process = self._process or self._start()
         watch = threading.Timer(_SECONDS, process.kill)
@@ -61,8 +61,8 @@ class OrcProcess:
         reply = None
         with suppress(BrokenPipeError):
             try:
-                _send(process.stdin, data)
-                reply = _receive(process.stdout)
+                _send_message(process.stdin, data)
+                reply = _receive_message(process.stdout)
             finally:
                 watch.cancel()
                 if reply is None:  # ended or interrupted: the next to ask must not get this one's reply
@@ -81,7 +81,7 @@ class OrcProcess:
                 env={**os.environ, "PYTHONPATH": paths},
                 start_new_session=True,  # Ctrl-C is for the user's own work
             )
-            ready = _receive(process.stdout) == _READY
+            ready = _receive_message(process.stdout) == _READY
         except OSError as error:
             raise _no_process(str(error)) from None
         if not ready:
@@ -105,8 +105,8 @@ def serve() -> None:
 
         resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
     files, replies = sys.stdin.buffer, sys.stdout.buffer
-    _send(replies, _READY)
-    while (data := _receive(files)) is not None:
+    _send_message(replies, _READY)
+    while (data := _receive_message(files)) is not None:
         try:
             table = orc.ORCFile(pa.BufferReader(data)).read()
             table.validate(full=True)  # the reader doesn't look whether what it made hangs together
@@ -116,17 +116,17 @@ def serve() -> None:
             reply = sink.getvalue().to_pybytes()
         except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
             reply = f"!{error!s:.200}".encode()
-        _send(replies, reply)
+        _send_message(replies, reply)
 
 
-def _send(pipe: IO[bytes] | None, data: bytes) -> None:
+def _send_message(pipe: IO[bytes] | None, data: bytes) -> None:
     assert pipe
     pipe.write(len(data).to_bytes(_HEAD, "little"))
     pipe.write(data)
     pipe.flush()
 
 
-def _receive(pipe: IO[bytes] | None) -> bytes | None:
+def _receive_message(pipe: IO[bytes] | None) -> bytes | None:
     """None at the pipe's end."""
     assert pipe
     head = pipe.read(_HEAD)
@@ -142,7 +142,7 @@ def _no_process(why: str) -> EnvironmentError_:
     )
 
 
-def _forget() -> None:
+def _forget_after_fork() -> None:
     """A fork has its parent's pipes, but must not speak through them."""
     global ORC
     ORC = OrcProcess()
@@ -151,4 +151,4 @@ def _forget() -> None:
 ORC = OrcProcess()
 atexit.register(lambda: ORC.close())
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+    os.register_at_fork(after_in_child=_forget_after_fork)

@@ -47,7 +47,7 @@ def orc_bytes(schema: dict[str, Any], rows: Iterable[dict[str, Any]], compressio
     buffer = io.BytesIO()
     with pyorc.Writer(
         buffer,
-        _type(schema),
+        _orc_type(schema),
         struct_repr=pyorc.StructRepr.DICT,
         compression=getattr(pyorc.CompressionKind, codec),
         converters={pyorc.TypeKind.TIMESTAMP: Millis},
@@ -56,16 +56,16 @@ def orc_bytes(schema: dict[str, Any], rows: Iterable[dict[str, Any]], compressio
     return buffer.getvalue()
 
 
-def _type(node: Any, name: str = "") -> Any:
+def _orc_type(node: Any, name: str = "") -> Any:
     require_pyorc()
     import pyorc
 
     if isinstance(node, list):  # null and one type; everything can be null in ORC
-        return _type(node[1], name)
+        return _orc_type(node[1], name)
     if isinstance(node, str):
         return pyorc.TinyInt() if name in _TINY else getattr(pyorc, _ATOMIC[node])()
     if node["type"] == "array":
-        return pyorc.Array(_type(node["items"]))
+        return pyorc.Array(_orc_type(node["items"]))
     if node["type"] == "record":
-        return pyorc.Struct(**{f["name"]: _type(f["type"], f["name"]) for f in node["fields"]})
+        return pyorc.Struct(**{f["name"]: _orc_type(f["type"], f["name"]) for f in node["fields"]})
     return pyorc.Timestamp()

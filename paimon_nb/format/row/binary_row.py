@@ -105,12 +105,12 @@ class RowReader:
         slots = null_bytes(len(types))
         self.end = slots + 8 * len(types)
         """Bytes that every such row has at least."""
-        self._columns = [(_getter(t), slots + 8 * i) for i, t in enumerate(types)]
+        self._columns = [(_slot_getter(t), slots + 8 * i) for i, t in enumerate(types)]
         self._nulls = slice(1, slots)
 
     def read(self, row: memoryview) -> tuple[Value, ...]:
         """The values of row bytes without the arity. Raises `FormatError` for broken bytes."""
-        _need(row, 0, self.end)
+        _check_available(row, 0, self.end)
         null = int.from_bytes(row[self._nulls], "little")
         if not null:
             return tuple([get(row, at) for get, at in self._columns])
@@ -237,7 +237,7 @@ def _array_header(count: int) -> int:
     return 4 + (count + 31) // 32 * 4
 
 
-def _need(data: memoryview, at: int, size: int) -> None:
+def _check_available(data: memoryview, at: int, size: int) -> None:
     if at < 0 or size < 0 or at + size > len(data):
         raise FormatError(f"a row points at bytes {at}..{at + size} of {len(data)}", hint=_HINT, offset=at, length=size)
 
@@ -247,23 +247,23 @@ _Getter = Callable[[memoryview, int], Value]
 
 
 @functools.lru_cache(maxsize=4096)
-def _getter(t: DataType) -> _Getter:
+def _slot_getter(t: DataType) -> _Getter:
     if layout := _SLOT.get(t.root):
-        return _plain(struct.Struct(layout).unpack_from)
+        return _fixed_getter(struct.Struct(layout).unpack_from)
     if isinstance(t, Decimal):
         return _compact_decimal(t.scale) if t.precision <= COMPACT_DECIMAL else _long_decimal(t.scale)
     if isinstance(t, Timestamp | LocalZonedTimestamp):
         return _compact_instant if t.precision <= COMPACT_TIMESTAMP else _long_instant
     if t.root in _TEXT:
-        return _short_or_long(_text)
+        return _short_or_long(_decode_text)
     if t.root in _BYTES:
         return _short_or_long(bytes)
     if isinstance(t, UnknownType):
         return lambda data, at: None
-    return lambda data, at: _read_constructed(t, _piece(data, at))
+    return lambda data, at: _read_constructed(t, _variable_part(data, at))
 
 
-def _plain(unpack: Callable[[memoryview, int], tuple[Value, ...]]) -> _Getter:
+def _fixed_getter(unpack: Callable[[memoryview, int], tuple[Value, ...]]) -> _Getter:
     return lambda data, at: unpack(data, at)[0]
 
 
@@ -276,7 +276,7 @@ def _compact_decimal(scale: int) -> _Getter:
 
 
 def _long_decimal(scale: int) -> _Getter:
-    return lambda data, at: decimal_of(int.from_bytes(_piece(data, at), "big", signed=True), scale)
+    return lambda data, at: decimal_of(int.from_bytes(_variable_part(data, at), "big", signed=True), scale)
 
 
 def _compact_instant(data: memoryview, at: int) -> Instant:
@@ -285,7 +285,7 @@ def _compact_instant(data: memoryview, at: int) -> Instant:
 
 def _long_instant(data: memoryview, at: int) -> Instant:
     nanos, offset = _low_and_offset(data, at)
-    _need(data, offset, 8)
+    _check_available(data, offset, 8)
     return Instant(_word(data, offset)[0], nanos)
 
 
@@ -293,7 +293,7 @@ def _short_or_long(made: Callable[[memoryview], Value]) -> _Getter:
     def get(data: memoryview, at: int) -> Value:
         last = data[at + 7]
         if not last & 0x80:
-            return made(_piece(data, at))
+            return made(_variable_part(data, at))
         size = last & 0x7F
         if size > 7:
             raise FormatError(f"a short value of {size} bytes", hint=_HINT)
@@ -302,14 +302,14 @@ def _short_or_long(made: Callable[[memoryview], Value]) -> _Getter:
     return get
 
 
-def _piece(data: memoryview, at: int) -> memoryview:
+def _variable_part(data: memoryview, at: int) -> memoryview:
     """The bytes of the variable part that a slot points at."""
     size, offset = _low_and_offset(data, at)
-    _need(data, offset, size)
+    _check_available(data, offset, size)
     return data[offset : offset + size]
 
 
-def _text(piece: memoryview) -> str:
+def _decode_text(piece: memoryview) -> str:
     try:
         return str(piece, "utf-8")
     except UnicodeDecodeError as error:
@@ -327,27 +327,27 @@ def _read_constructed(t: DataType, piece: memoryview) -> Value:
         case Row():
             return read_row([f.type for f in t.fields], piece)
     if t.root == "VARIANT":
-        _need(piece, 0, 4)
+        _check_available(piece, 0, 4)
         (size,) = struct.unpack_from("<i", piece)
-        _need(piece, 4, size)
+        _check_available(piece, 4, size)
         return VariantValue(bytes(piece[4 : 4 + size]), bytes(piece[4 + size :]))
     raise FormatError(f"type {t} has no row form", hint="upgrade paimon_nb", type=str(t))
 
 
 def _read_array(element: DataType, piece: memoryview) -> tuple[Value, ...]:
-    _need(piece, 0, 4)
+    _check_available(piece, 0, 4)
     (count,) = struct.unpack_from("<i", piece)
     size = _ELEMENT_SIZE.get(element.root, 8)
     start = _array_header(count)
-    _need(piece, start, count * size)
-    get = _getter(element)
+    _check_available(piece, start, count * size)
+    get = _slot_getter(element)
     return tuple(None if piece[4 + (i >> 3)] & (1 << (i & 7)) else get(piece, start + i * size) for i in range(count))
 
 
 def _read_map(key: DataType, value: DataType, piece: memoryview) -> tuple[tuple[Value, Value], ...]:
-    _need(piece, 0, 4)
+    _check_available(piece, 0, 4)
     (size,) = struct.unpack_from("<i", piece)
-    _need(piece, 4, size)
+    _check_available(piece, 4, size)
     keys = _read_array(key, piece[4 : 4 + size])
     values = _read_array(value, piece[4 + size :])
     if len(keys) != len(values):

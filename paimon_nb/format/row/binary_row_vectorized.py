@@ -83,7 +83,7 @@ def encode_rows(types: Sequence[DataType], columns: Sequence[pa.Array | pa.Chunk
 
     Raises: FormatError: no columns, lengths differ, or a column does not cast.
     """
-    parts = _columns(types, columns)
+    parts = _encoded_columns(types, columns)
     if fixed := _fixed_words(parts):
         return RowBytes(np.stack(fixed, axis=1), None, len(types))
     return _variable_rows(parts)
@@ -91,16 +91,16 @@ def encode_rows(types: Sequence[DataType], columns: Sequence[pa.Array | pa.Chunk
 
 def fixed_row_words(types: Sequence[DataType], columns: Sequence[pa.Array | pa.ChunkedArray]) -> list[Words] | None:
     """The rows as one array a word position, or None when rows differ in size. Cheaper than bytes, for hashing."""
-    return _fixed_words(_columns(types, columns))
+    return _fixed_words(_encoded_columns(types, columns))
 
 
-def _columns(types: Sequence[DataType], columns: Sequence[pa.Array | pa.ChunkedArray]) -> list[_Column]:
+def _encoded_columns(types: Sequence[DataType], columns: Sequence[pa.Array | pa.ChunkedArray]) -> list[_Column]:
     if not types or len(types) != len(columns) or len({len(c) for c in columns}) != 1:
         raise FormatError(
             f"{len(types)} types and {len(columns)} columns of lengths {[len(c) for c in columns]} make no rows",
             hint="pass one column a type, all of one length",
         )
-    return [_column(t, as_array(t, c)) for t, c in zip(types, columns, strict=True)]
+    return [_encoded_column(t, as_array(t, c)) for t, c in zip(types, columns, strict=True)]
 
 
 def with_one_nan(array: pa.Array) -> pa.Array:
@@ -128,24 +128,24 @@ def as_array(t: DataType, column: pa.Array | pa.ChunkedArray) -> pa.Array:
         raise FormatError(f"a column of {column.type} is not {t}: {error}", hint="cast the column first") from error
 
 
-def _column(t: DataType, array: pa.Array) -> _Column:
+def _encoded_column(t: DataType, array: pa.Array) -> _Column:
     null = to_numpy(array.is_null()) if array.null_count else None
     root = t.root
     if root in _NARROW:
         signed, unsigned = _NARROW[root]
         values = fixed_values(array, signed)
-        return _Column(_nulled(values.view(unsigned).astype(np.int64), null), null)
+        return _Column(_zero_where_null(values.view(unsigned).astype(np.int64), null), null)
     if root == "BOOLEAN":
         truth = to_numpy(filled(array, False))
         return _Column(truth.astype(np.int64), null)
     if isinstance(t, Decimal):
-        return _decimal(t, array, null)
+        return _decimal_column(t, array, null)
     if isinstance(t, Timestamp | LocalZonedTimestamp):
-        return _timestamp(t, array, null)
+        return _timestamp_column(t, array, null)
     if root in ("CHAR", "VARCHAR", "BINARY", "VARBINARY", "BLOB"):
-        return _bytes(array, null, inline=True)
+        return _bytes_column(array, null, inline=True)
     raw = [constructed_bytes(t, from_scalar(t, item)) if item.is_valid else None for item in array]
-    return _bytes(column(raw, pa.binary()), null, inline=False)
+    return _bytes_column(column(raw, pa.binary()), null, inline=False)
 
 
 def fixed_values(array: pa.Array, dtype: Any) -> npt.NDArray[Any]:
@@ -166,16 +166,16 @@ def decimal_halves(array: pa.Array) -> tuple[npt.NDArray[np.uint64], Words]:
     return np.ascontiguousarray(pairs[:, 0]).view(np.uint64), np.ascontiguousarray(pairs[:, 1])
 
 
-def _nulled(words: Words, null: Mask | None) -> Words:
+def _zero_where_null(words: Words, null: Mask | None) -> Words:
     if null is not None:
         words[null] = 0
     return words
 
 
-def _decimal(t: Decimal, array: pa.Array, null: Mask | None) -> _Column:
+def _decimal_column(t: Decimal, array: pa.Array, null: Mask | None) -> _Column:
     low, high = decimal_halves(array)
     if t.precision <= COMPACT_DECIMAL:
-        return _Column(_nulled(low.view(np.int64).copy(), null), null)
+        return _Column(_zero_where_null(low.view(np.int64).copy(), null), null)
     flip = high >> 63  # -1 for negative values: the size of x is that of ~x
     magnitude_low, magnitude_high = low ^ flip.view(np.uint64), high ^ flip
     size = np.ones(len(array), dtype=np.int64)
@@ -194,19 +194,19 @@ def _decimal(t: Decimal, array: pa.Array, null: Mask | None) -> _Column:
     if null is not None:
         left[null] = 0
     area = left.view(np.int64)
-    return _Column(_nulled(size, null), null, 2, [area[:, 0], area[:, 1]])
+    return _Column(_zero_where_null(size, null), null, 2, [area[:, 0], area[:, 1]])
 
 
-def _timestamp(t: Timestamp | LocalZonedTimestamp, array: pa.Array, null: Mask | None) -> _Column:
+def _timestamp_column(t: Timestamp | LocalZonedTimestamp, array: pa.Array, null: Mask | None) -> _Column:
     values = fixed_values(array, np.int64)
     if t.precision <= COMPACT_TIMESTAMP:
-        return _Column(_nulled(values.copy(), null), null)
+        return _Column(_zero_where_null(values.copy(), null), null)
     per_ms = 1000 if array.type.unit == "us" else 1_000_000
     ms, rest = np.divmod(values, per_ms)
-    return _Column(_nulled(rest * (1_000_000 // per_ms), null), null, 1, [_nulled(ms, null)])
+    return _Column(_zero_where_null(rest * (1_000_000 // per_ms), null), null, 1, [_zero_where_null(ms, null)])
 
 
-def _bytes(array: pa.Array, null: Mask | None, *, inline: bool) -> _Column:
+def _bytes_column(array: pa.Array, null: Mask | None, *, inline: bool) -> _Column:
     _, offset_buffer, data = array.buffers()
     count = len(array)
     if offset_buffer is None or count == 0:
@@ -215,7 +215,7 @@ def _bytes(array: pa.Array, null: Mask | None, *, inline: bool) -> _Column:
         offsets = np.frombuffer(offset_buffer, dtype=np.int32, count=count + 1, offset=array.offset * 4)
     starts = offsets[:-1].astype(np.int64)
     size = np.diff(offsets).astype(np.int64)
-    _nulled(size, null)
+    _zero_where_null(size, null)
     first, last = (int(offsets[0]), int(offsets[-1])) if count else (0, 0)
     source = np.zeros(last - first + 8, dtype=np.uint8)  # eight spare bytes: the last value is read as a whole word
     if last > first:
@@ -226,90 +226,90 @@ def _bytes(array: pa.Array, null: Mask | None, *, inline: bool) -> _Column:
     if inline:
         short = size <= 7
         tag = (0x80 | size[short]) << 56
-        slot[short] = (_load(source, starts[short]) & _LOW_BYTES[size[short]]) | tag
+        slot[short] = (_load_words(source, starts[short]) & _LOW_BYTES[size[short]]) | tag
         extra[short] = 0
-    return _Column(_nulled(slot, null), null, _nulled(extra, null), [], (source, starts))
+    return _Column(_zero_where_null(slot, null), null, _zero_where_null(extra, null), [], (source, starts))
 
 
-def _load(source: Bytes, at: Words) -> Words:
+def _load_words(source: Bytes, positions: Words) -> Words:
     """The word at each byte position; positions need no alignment."""
-    at = np.minimum(at, len(source) - 8)
+    positions = np.minimum(positions, len(source) - 8)
     view = np.lib.stride_tricks.as_strided(source[:8].view(np.int64), shape=(len(source) - 7,), strides=(1,))
-    loaded: Words = view[at]
+    loaded: Words = view[positions]
     return loaded
 
 
-def _null_words(parts: list[_Column]) -> list[Words]:
-    words = [np.zeros(len(parts[0].slot), dtype=np.int64) for _ in range(null_bytes(len(parts)) // 8)]
-    for i, part in enumerate(parts):
-        if part.null is not None:
+def _null_words(columns: list[_Column]) -> list[Words]:
+    words = [np.zeros(len(columns[0].slot), dtype=np.int64) for _ in range(null_bytes(len(columns)) // 8)]
+    for i, encoded in enumerate(columns):
+        if encoded.null is not None:
             bit = i + 8
-            words[bit >> 6].view(np.uint64)[part.null] |= np.uint64(1 << (bit & 63))
+            words[bit >> 6].view(np.uint64)[encoded.null] |= np.uint64(1 << (bit & 63))
     return words
 
 
-def _fixed_words(parts: list[_Column]) -> list[Words] | None:
+def _fixed_words(columns: list[_Column]) -> list[Words] | None:
     """Word columns of rows that all have one size, or None."""
-    if any(not isinstance(p.extra, int) and p.extra.any() for p in parts):
+    if any(not isinstance(p.extra, int) and p.extra.any() for p in columns):
         return None
-    words = _null_words(parts)
-    cursor = (len(words) + len(parts)) * 8
+    words = _null_words(columns)
+    cursor = (len(words) + len(columns)) * 8
     variable: list[Words] = []
-    for part in parts:
-        if part.fixed_extra:
-            words.append(part.slot | (cursor << 32))
-            variable += part.fixed_extra
-            cursor += 8 * len(part.fixed_extra)
+    for encoded in columns:
+        if encoded.fixed_extra:
+            words.append(encoded.slot | (cursor << 32))
+            variable += encoded.fixed_extra
+            cursor += 8 * len(encoded.fixed_extra)
         else:
-            words.append(part.slot)
+            words.append(encoded.slot)
     return words + variable
 
 
-def _variable_rows(parts: list[_Column]) -> RowBytes:
-    head = _null_words(parts)
-    count = len(parts[0].slot)
-    fixed_words = len(head) + len(parts)
-    size = np.full(count, fixed_words, dtype=np.int64)
-    for part in parts:
-        size += part.extra
-    starts = np.zeros(count + 1, dtype=np.int64)
-    np.cumsum(size, out=starts[1:])
+def _variable_rows(columns: list[_Column]) -> RowBytes:
+    null_words = _null_words(columns)
+    row_count = len(columns[0].slot)
+    fixed_words = len(null_words) + len(columns)
+    row_words = np.full(row_count, fixed_words, dtype=np.int64)
+    for encoded in columns:
+        row_words += encoded.extra
+    starts = np.zeros(row_count + 1, dtype=np.int64)
+    np.cumsum(row_words, out=starts[1:])
     words = np.zeros(int(starts[-1]), dtype=np.int64)
-    begin = starts[:-1]
-    for i, word in enumerate(head):
-        words[begin + i] = word
-    cursor = np.full(count, fixed_words, dtype=np.int64)
-    for i, part in enumerate(parts):
-        _write_slot(words, begin, begin + len(head) + i, part, cursor)
-        cursor += part.extra
-    if count and (size == size[0]).all():
-        return RowBytes(words.reshape(count, int(size[0])), None, len(parts))
-    return RowBytes(words, starts, len(parts))
+    row_starts = starts[:-1]
+    for i, word in enumerate(null_words):
+        words[row_starts + i] = word
+    cursor = np.full(row_count, fixed_words, dtype=np.int64)
+    for i, encoded in enumerate(columns):
+        _write_slot(words, row_starts, row_starts + len(null_words) + i, encoded, cursor)
+        cursor += encoded.extra
+    if row_count and (row_words == row_words[0]).all():
+        return RowBytes(words.reshape(row_count, int(row_words[0])), None, len(columns))
+    return RowBytes(words, starts, len(columns))
 
 
-def _write_slot(words: Words, begin: Words, slot_at: Words, part: _Column, cursor: Words) -> None:
+def _write_slot(words: Words, row_starts: Words, slot_positions: Words, column: _Column, cursor: Words) -> None:
     """Write one column's slots and variable words; `cursor` is the word in the row where the next value goes."""
     offset = (cursor * 8) << 32
-    if part.fixed_extra:
-        words[slot_at] = part.slot | offset
-        for k, word in enumerate(part.fixed_extra):
-            words[begin + cursor + k] = word
-    elif part.source is None or isinstance(part.extra, int):
-        words[slot_at] = part.slot
+    if column.fixed_extra:
+        words[slot_positions] = column.slot | offset
+        for k, word in enumerate(column.fixed_extra):
+            words[row_starts + cursor + k] = word
+    elif column.source is None or isinstance(column.extra, int):
+        words[slot_positions] = column.slot
     else:
-        long = part.extra > 0
-        words[slot_at] = np.where(long, part.slot | offset, part.slot)
-        if long.any():
-            _copy_long(words, (begin + cursor)[long], part, long)
+        is_long = column.extra > 0
+        words[slot_positions] = np.where(is_long, column.slot | offset, column.slot)
+        if is_long.any():
+            _copy_long(words, (row_starts + cursor)[is_long], column, is_long)
 
 
-def _copy_long(words: Words, target: Words, part: _Column, long: Mask) -> None:
-    assert part.source is not None
-    source, starts = part.source
-    count = np.asarray(part.extra)[long]
-    size = part.slot[long]
+def _copy_long(words: Words, target: Words, column: _Column, is_long: Mask) -> None:
+    assert column.source is not None
+    source, starts = column.source
+    count = np.asarray(column.extra)[is_long]
+    size = column.slot[is_long]
     ends = np.cumsum(count)
     nth = np.arange(int(ends[-1]), dtype=np.int64) - np.repeat(ends - count, count)  # word number within its value
     left = np.repeat(size, count) - nth * 8
-    value = _load(source, np.repeat(starts[long], count) + nth * 8)
+    value = _load_words(source, np.repeat(starts[is_long], count) + nth * 8)
     words[np.repeat(target, count) + nth] = value & _LOW_BYTES[np.minimum(left, 8)]

@@ -71,12 +71,12 @@ def bucket_of_row(
     return int(bucket_of(types, columns, total_buckets, function)[0])
 
 
-def _default(types: Sequence[DataType], columns: Columns, total_buckets: int) -> Ints:
+def _default_bucket(types: Sequence[DataType], columns: Columns, total_buckets: int) -> Ints:
     # Java: abs(hash % n) with a remainder that keeps the sign; np.fmod does the same.
     return np.abs(np.fmod(key_hash(types, columns), np.int32(total_buckets)))
 
 
-def _mod(types: Sequence[DataType], columns: Columns, total_buckets: int) -> Ints:
+def _mod_bucket(types: Sequence[DataType], columns: Columns, total_buckets: int) -> Ints:
     if len(types) != 1 or types[0].root not in ("INT", "BIGINT"):
         raise BadOptionValue(
             f"bucket function 'mod' needs one INT or BIGINT key, got {', '.join(map(str, types))}",
@@ -90,7 +90,7 @@ def _mod(types: Sequence[DataType], columns: Columns, total_buckets: int) -> Int
     return buckets
 
 
-def _hive(types: Sequence[DataType], columns: Columns, total_buckets: int) -> Ints:
+def _hive_bucket(types: Sequence[DataType], columns: Columns, total_buckets: int) -> Ints:
     total = np.zeros(len(columns[0]), dtype=np.uint32)
     for t, column in zip(types, columns, strict=True):
         array = as_array(t, column)
@@ -109,13 +109,13 @@ def _hive_hash(t: DataType, array: pa.Array) -> npt.NDArray[np.uint32]:
             dtype = {"TINYINT": np.int8, "SMALLINT": np.int16}.get(t.root, np.int32)
             return fixed_values(array, dtype).astype(np.int32).view(np.uint32)
         case "BIGINT":
-            return _fold(fixed_values(array, np.uint64))
+            return _fold_to_32_bits(fixed_values(array, np.uint64))
         case "FLOAT":
             values = fixed_values(array, np.float32)
             return np.where(values == 0, np.float32(0), _one_nan(values)).view(np.uint32)
         case "DOUBLE":
             doubles = fixed_values(array, np.float64)
-            return _fold(np.where(doubles == 0, np.float64(0), _one_nan(doubles)).view(np.uint64))
+            return _fold_to_32_bits(np.where(doubles == 0, np.float64(0), _one_nan(doubles)).view(np.uint64))
         case "CHAR" | "VARCHAR" | "BINARY" | "VARBINARY":
             return _hive_bytes(array)
         case "DECIMAL":
@@ -130,7 +130,7 @@ def _one_nan(values: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
     return np.where(np.isnan(values), values.dtype.type(np.nan), values)
 
 
-def _fold(bits: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
+def _fold_to_32_bits(bits: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
     return (bits ^ (bits >> np.uint64(32))).astype(np.uint32)
 
 
@@ -169,5 +169,5 @@ def _hive_decimal(value: decimal.Decimal | None) -> int:
 
 
 BUCKET_FUNCTIONS: Registry[BucketFunction] = Registry(
-    "bucket function", {"default": _default, "mod": _mod, "hive": _hive}
+    "bucket function", {"default": _default_bucket, "mod": _mod_bucket, "hive": _hive_bucket}
 )

@@ -102,9 +102,9 @@ def from_scalar(t: DataType, scalar: pa.Scalar) -> Value:
         case Array():
             return tuple(from_scalar(t.element, item) for item in scalar.values)
         case Map():
-            return _pairs(t.key, t.value, scalar)
+            return _map_entries(t.key, t.value, scalar)
         case Multiset():
-            return _pairs(t.element, _INT, scalar)
+            return _map_entries(t.element, _INT, scalar)
         case Row():
             return tuple(from_scalar(f.type, scalar[i]) for i, f in enumerate(t.fields))
         case Decimal():
@@ -172,7 +172,7 @@ def from_python(t: DataType, value: Any) -> Value:
         raise SchemaMismatch(f"{value!r} does not fit {t}", hint="cast the value first", type=str(t)) from error
 
 
-def _pairs(key: DataType, value: DataType, scalar: pa.MapScalar) -> tuple[tuple[Value, Value], ...]:
+def _map_entries(key: DataType, value: DataType, scalar: pa.MapScalar) -> tuple[tuple[Value, Value], ...]:
     entries = scalar.values
     return tuple(
         zip(

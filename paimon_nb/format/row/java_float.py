@@ -18,7 +18,7 @@ _HIDDEN = 1 << _FRACTION
 def double_text(value: float) -> str:
     """Java's `Double.toString`."""
     bits = int.from_bytes(struct.pack(">d", value), "big")
-    return _text(value, bits >> 52 & 0x7FF, bits & (_HIDDEN - 1), 1023, _FRACTION)
+    return _java_text(value, bits >> 52 & 0x7FF, bits & (_HIDDEN - 1), 1023, _FRACTION)
 
 
 def float_text(value: float) -> str:
@@ -28,10 +28,10 @@ def float_text(value: float) -> str:
     except OverflowError:
         raw = struct.pack(">f", math.copysign(math.inf, value))
     bits = int.from_bytes(raw, "big")
-    return _text(struct.unpack(">f", raw)[0], bits >> 23 & 0xFF, bits & 0x7FFFFF, 127, 23)
+    return _java_text(struct.unpack(">f", raw)[0], bits >> 23 & 0xFF, bits & 0x7FFFFF, 127, 23)
 
 
-def _text(value: float, exponent: int, fraction: int, bias: int, fraction_bits: int) -> str:
+def _java_text(value: float, exponent: int, fraction: int, bias: int, fraction_bits: int) -> str:
     if math.isnan(value):
         return "NaN"
     sign = "-" if math.copysign(1.0, value) < 0 else ""
@@ -47,10 +47,10 @@ def _text(value: float, exponent: int, fraction: int, bias: int, fraction_bits: 
         significant = fraction_bits + 1
         fraction |= 1 << fraction_bits
     digits, point = _digits(exponent - bias, fraction << (_FRACTION - fraction_bits), significant)
-    return sign + _layout(digits, point)
+    return sign + _place_point(digits, point)
 
 
-def _layout(digits: str, point: int) -> str:
+def _place_point(digits: str, point: int) -> str:
     """0.digits * 10^point, plain between 10^-3 and 10^7, else with an exponent."""
     if 0 < point < 8:
         return f"{digits[:point]:0<{point}}.{digits[point:] or '0'}"
@@ -65,11 +65,13 @@ def _digits(exponent: int, fraction: int, significant: int) -> tuple[str, int]:
     bits = _FRACTION + 1 - tail_zeros
     tiny = max(0, bits - exponent - 1)
     if -21 <= exponent <= 62 and tiny == 0 and bits < 64:
-        return _whole(exponent, fraction, significant)
-    return _divided(exponent, fraction >> tail_zeros, bits, tiny, significant, _estimate(exponent, fraction))
+        return _whole_number_digits(exponent, fraction, significant)
+    return _shortest_digits(
+        exponent, fraction >> tail_zeros, bits, tiny, significant, _estimated_log10(exponent, fraction)
+    )
 
 
-def _whole(exponent: int, fraction: int, significant: int) -> tuple[str, int]:
+def _whole_number_digits(exponent: int, fraction: int, significant: int) -> tuple[str, int]:
     """A whole number below 2^63: its own digits, without those past its precision."""
     dropped = _decimal_digits(exponent - significant - 1) if exponent > significant else 0
     number = fraction << (exponent - _FRACTION) if exponent >= _FRACTION else fraction >> (_FRACTION - exponent)
@@ -85,7 +87,7 @@ def _decimal_digits(power_of_two: int) -> int:
     return len(str(1 << power_of_two)) - 1 if 1 < power_of_two < 64 else 0
 
 
-def _estimate(exponent: int, fraction: int) -> int:
+def _estimated_log10(exponent: int, fraction: int) -> int:
     """About log10 of the number, never too low and at most one too high."""
     one_to_two = 1.0 + (fraction & (_HIDDEN - 1)) / _HIDDEN
     return math.floor((one_to_two - 1.5) * 0.289529654 + 0.176091259 + exponent * 0.301029995663981)
@@ -95,17 +97,17 @@ def _five_bits(power: int) -> int:
     return _FIVE_BITS[power] if power < len(_FIVE_BITS) else power * 3
 
 
-def _width(bits: int) -> int | None:
+def _java_integer_bits(bits: int) -> int | None:
     """Bits of the Java number that is used: int, long, or None for a big one. Sums overflow as in Java."""
     return 32 if bits < 32 else 64 if bits < 64 else None
 
 
-def _wrapped(number: int, width: int) -> int:
+def _wrap_overflow(number: int, width: int) -> int:
     half = 1 << (width - 1)
     return (number + half) % (2 * half) - half
 
 
-def _divided(
+def _shortest_digits(
     exponent: int, fraction: int, bits: int, tiny: int, significant: int, decimal: int
 ) -> tuple[str, int]:  # fmt: skip
     """Digit by digit: value b / s, half the distance to the next number m / s, until what is left is below m."""
@@ -120,7 +122,7 @@ def _divided(
         m2 -= 1
     if m2 < 0:
         b2, s2, m2 = b2 - m2, s2 - m2, 0
-    width = _width(max(bits + b2 + _five_bits(b5), s2 + 1 + _five_bits(s5 + 1)))
+    width = _java_integer_bits(max(bits + b2 + _five_bits(b5), s2 + 1 + _five_bits(s5 + 1)))
     b, s, m = fraction * 5**b5 << b2, 5**s5 << s2, 5**b5 << m2
     tens, half = s * 10, 0 if width is None else 1 << (width - 1)
     digits: list[int] = []
@@ -134,11 +136,11 @@ def _divided(
             low, high = b < m, b + m >= tens
         else:
             if not -half <= m < half:
-                m = _wrapped(m, width)
+                m = _wrap_overflow(m, width)
             if m <= 0:  # too large for Java's number, so larger than b as well
                 low = high = True
             else:
-                low, high = b < m, (b + m if b + m < half else _wrapped(b + m, width)) > tens
+                low, high = b < m, (b + m if b + m < half else _wrap_overflow(b + m, width)) > tens
         if first and quotient == 0 and not high:
             decimal -= 1
         else:

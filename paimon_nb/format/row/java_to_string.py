@@ -43,10 +43,10 @@ def cast_to_string(t: DataType, value: Value, zone: dt.tzinfo | None = None) -> 
     Args:
         zone: the session zone that TIMESTAMP_LTZ is shown in; None is this process's own, as in Java.
     """
-    return None if value is None else _cast(t, value, zone)
+    return None if value is None else _cast_to_text(t, value, zone)
 
 
-def _cast(t: DataType, value: Value, zone: dt.tzinfo | None) -> str:
+def _cast_to_text(t: DataType, value: Value, zone: dt.tzinfo | None) -> str:
     match t:
         case Timestamp():
             return timestamp_text(value, t.precision)
@@ -55,16 +55,16 @@ def _cast(t: DataType, value: Value, zone: dt.tzinfo | None) -> str:
         case Time():
             return time_text(value, t.precision)
         case Array():
-            return "[" + ", ".join(_inner(t.element, zone)(item) for item in value) + "]"
+            return "[" + ", ".join(_element_to_text(t.element, zone)(item) for item in value) + "]"
         case Map():
-            key, item = _inner(t.key, zone), _inner(t.value, zone)
+            key, item = _element_to_text(t.key, zone), _element_to_text(t.value, zone)
             return "{" + ", ".join(f"{key(k)} -> {item(v)}" for k, v in value) + "}"
         case Multiset():
-            key = _inner(t.element, zone)
+            key = _element_to_text(t.element, zone)
             return "{" + ", ".join(f"{key(k)} -> {n}" for k, n in value) + "}"
         case Row():
             cells = zip(t.fields, value, strict=True)
-            return "{" + ", ".join(_inner(f.type, zone)(cell) for f, cell in cells) + "}"
+            return "{" + ", ".join(_element_to_text(f.type, zone)(cell) for f, cell in cells) + "}"
     if t.root == "DATE":
         return date_text(value)
     if t.root in ("BINARY", "VARBINARY", "BLOB"):
@@ -72,8 +72,8 @@ def _cast(t: DataType, value: Value, zone: dt.tzinfo | None) -> str:
     return java_to_string(t, value)
 
 
-def _inner(t: DataType, zone: dt.tzinfo | None) -> Callable[[Value], str]:
-    return lambda value: "null" if value is None else _cast(t, value, zone)
+def _element_to_text(t: DataType, zone: dt.tzinfo | None) -> Callable[[Value], str]:
+    return lambda value: "null" if value is None else _cast_to_text(t, value, zone)
 
 
 def plain_decimal_text(value: decimal.Decimal) -> str:
@@ -99,7 +99,7 @@ def time_text(ms: int, precision: int) -> str:
 
 def timestamp_text(value: Instant, precision: int) -> str:
     """DateTimeUtils.formatTimestamp: `yyyy-MM-dd HH:mm:ss.f` with at least `precision` digits, more when not zero."""
-    year, month, day, ms = _split(value)
+    year, month, day, ms = _date_and_time_parts(value)
     fraction = f"{ms % 1000 * 1_000_000 + value.nanos:09d}"
     while len(fraction) > precision and fraction.endswith("0"):
         fraction = fraction[:-1]
@@ -109,7 +109,7 @@ def timestamp_text(value: Instant, precision: int) -> str:
 
 def local_date_time_text(value: Instant) -> str:
     """LocalDateTime.toString: seconds only when not zero, 3, 6 or 9 digits of them, `+` before years past 9999."""
-    year, month, day, ms = _split(value)
+    year, month, day, ms = _date_and_time_parts(value)
     nanos = ms % 1000 * 1_000_000 + value.nanos
     text = f"{_year_text(year)}-{month:02d}-{day:02d}T{ms // 3_600_000:02d}:{ms // 60_000 % 60:02d}"
     seconds = ms // 1000 % 60
@@ -124,19 +124,19 @@ def local_date_time_text(value: Instant) -> str:
 
 def at_zone(value: Instant, zone: dt.tzinfo | None) -> Instant:
     """The wall clock that `zone` (None: this process's own) shows at an instant, as a zoneless moment."""
-    clamped = _clamped(value)
+    clamped = _clamped_datetime(value)
     offset = (clamped.astimezone() if zone is None else clamped.astimezone(zone)).utcoffset()
     seconds = 0 if offset is None else offset.days * 86400 + offset.seconds
     return Instant(value.ms + seconds * 1000, value.nanos)
 
 
-def _clamped(value: Instant) -> dt.datetime:
+def _clamped_datetime(value: Instant) -> dt.datetime:
     # Python's datetime ends at the years 1 and 9999; zones keep their first and last rule beyond.
     seconds = min(max(value.ms // 1000, -62_135_510_400), 253_402_214_400)
     return dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(seconds=seconds)
 
 
-def _split(value: Instant) -> tuple[int, int, int, int]:
+def _date_and_time_parts(value: Instant) -> tuple[int, int, int, int]:
     days, ms = divmod(value.ms, _MS_PER_DAY)
     return *civil(days), ms
 

@@ -79,7 +79,7 @@ class TableSchema:
             node.get("timeMillis", int, 0),
             version,
         )
-        _check(schema, path)
+        _check_schema(schema, path)
         return schema
 
     def to_json(self) -> bytes:
@@ -177,7 +177,7 @@ def readable_fields(schema: TableSchema) -> tuple[DataField, ...]:
     return tuple(f for f in schema.fields if not is_opaque(f.type)) or schema.fields
 
 
-def _check(schema: TableSchema, path: str) -> None:
+def _check_schema(schema: TableSchema, path: str) -> None:
     names = schema.names
     if len(set(names)) != len(names):
         raise CorruptFile(path, "two columns have one name")

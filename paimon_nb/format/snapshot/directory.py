@@ -80,7 +80,7 @@ class SnapshotDirectory:
             return self._read[snapshot_id]
         path = self.path(snapshot_id)
         try:
-            snapshot = self._parsed(self.fs.read(path), path)
+            snapshot = self._cached_snapshot(self.fs.read(path), path)
         except MissingFile:
             ids = self.ids()
             available = f"available: {self.kind}s {ids[0]} to {ids[-1]}" if ids else f"the table has no {self.kind}"
@@ -92,7 +92,7 @@ class SnapshotDirectory:
         self._read[snapshot_id] = snapshot
         return snapshot
 
-    def _parsed(self, data: bytes, path: str) -> Snapshot:
+    def _cached_snapshot(self, data: bytes, path: str) -> Snapshot:
         """The snapshot that `data` says; the newest one is read again by every look at the table, and mostly the same."""
         last = self._last
         if last is None or last[0] != data:

@@ -61,7 +61,7 @@ class TagDirectory:
         return Tag(
             name,
             Snapshot.from_json(data, path),
-            _time(node.node.get("tagCreateTime"), path),
+            _parse_java_time(node.node.get("tagCreateTime"), path),
             _span_ms(node.node.get("tagTimeRetained"), path),
         )
 
@@ -125,7 +125,7 @@ def _time_array(time: dt.datetime) -> list[int]:
     return out
 
 
-def _time(value: Any, path: str) -> dt.datetime | None:
+def _parse_java_time(value: Any, path: str) -> dt.datetime | None:
     if value is None:
         return None
     try:

@@ -108,8 +108,8 @@ class _Column:
             self._add_floats(column)
             return
         span = pc.min_max(column)
-        self._low = _smaller(self._low, span["min"])
-        self._high = _larger(self._high, span["max"])
+        self._low = _smaller_scalar(self._low, span["min"])
+        self._high = _larger_scalar(self._high, span["max"])
 
     def _add_floats(self, column: pa.Array | pa.ChunkedArray) -> None:
         values = to_numpy(pc.drop_null(column))
@@ -123,8 +123,8 @@ class _Column:
             low = low.dtype.type(-0.0 if np.signbit(numbers[numbers == 0]).any() else 0.0)
         if high == 0:
             high = high.dtype.type(-0.0 if np.signbit(numbers[numbers == 0]).all() else 0.0)
-        self._low = _smaller(self._low, scalar(float(low), column.type))
-        self._high = _larger(self._high, scalar(float(high), column.type))
+        self._low = _smaller_scalar(self._low, scalar(float(low), column.type))
+        self._high = _larger_scalar(self._high, scalar(float(high), column.type))
 
     def is_nothing(self) -> bool:
         return not self._counted
@@ -163,15 +163,15 @@ def truncate_max(text: str, length: int) -> str | None:
     return None
 
 
-def _smaller(held: pa.Scalar | None, new: pa.Scalar) -> pa.Scalar:
-    return new if held is None or _order(new) < _order(held) else held
+def _smaller_scalar(held: pa.Scalar | None, new: pa.Scalar) -> pa.Scalar:
+    return new if held is None or _java_order_key(new) < _java_order_key(held) else held
 
 
-def _larger(held: pa.Scalar | None, new: pa.Scalar) -> pa.Scalar:
-    return new if held is None or _order(new) > _order(held) else held
+def _larger_scalar(held: pa.Scalar | None, new: pa.Scalar) -> pa.Scalar:
+    return new if held is None or _java_order_key(new) > _java_order_key(held) else held
 
 
-def _order(scalar: pa.Scalar) -> Any:
+def _java_order_key(scalar: pa.Scalar) -> Any:
     """A key in Java's order: text by its bytes, -0.0 before 0.0, times by their numbers."""
     if pa.types.is_temporal(scalar.type):
         return scalar.value

@@ -60,21 +60,21 @@ def decode_stats(
     out = {}
     for i, field in enumerate(fields):
         count = counts[i]
-        lower, upper = _safe(field.type, low[i], high[i], file_format)
+        lower, upper = _trusted_bounds(field.type, low[i], high[i], file_format)
         # Java writes -1 where Parquet keeps no statistics because the values are too long.
         out[field.name] = ColumnStats(lower, upper, None if count is None or count < 0 else count)
     return out
 
 
-def _safe(t: DataType, low: Value, high: Value, file_format: str | None) -> tuple[Value, Value]:
+def _trusted_bounds(t: DataType, lower: Value, upper: Value, file_format: str | None) -> tuple[Value, Value]:
     """The bounds, without those that say nothing certain."""
-    if isinstance(low, float) and (low != low or high != high):
+    if isinstance(lower, float) and (lower != lower or upper != upper):
         return None, None
     if file_format == "orc" and isinstance(t, Timestamp | LocalZonedTimestamp):
         return (
-            None if low is None else Instant(low.ms - 1000, low.nanos),
-            None if high is None else Instant(high.ms + 1000, high.nanos),
+            None if lower is None else Instant(lower.ms - 1000, lower.nanos),
+            None if upper is None else Instant(upper.ms + 1000, upper.nanos),
         )
     if file_format == "orc" and t.root == "CHAR":
-        return None, high
-    return low, high
+        return None, upper
+    return lower, upper

@@ -52,9 +52,9 @@ def arrow_type(t: DataType) -> pa.DataType:
         case Time():
             return pa.time32("ms")
         case Timestamp():
-            return pa.timestamp(_unit(t.precision))
+            return pa.timestamp(_arrow_time_unit(t.precision))
         case LocalZonedTimestamp():
-            return pa.timestamp(_unit(t.precision), tz="UTC")
+            return pa.timestamp(_arrow_time_unit(t.precision), tz="UTC")
         case Array():
             return pa.list_(pa.field("element", arrow_type(t.element), t.element.nullable))
         case Multiset():
@@ -131,5 +131,5 @@ def from_arrow_schema(schema: pa.Schema) -> tuple[DataField, ...]:
     return tuple(fields)
 
 
-def _unit(precision: int) -> str:
+def _arrow_time_unit(precision: int) -> str:
     return "ms" if precision <= 3 else "us" if precision <= 6 else "ns"

@@ -43,7 +43,7 @@ def column(values: Sequence[Any], t: pa.DataType) -> pa.Array:
     if not kinds:
         return pa.nulls(len(values), t)
     try:
-        made = _column(values, t, kinds.pop()) if len(kinds) == 1 else None
+        made = _build_column(values, t, kinds.pop()) if len(kinds) == 1 else None
     except (OverflowError, UnicodeEncodeError):
         made = None
     return pa.array(values, t) if made is None else made
@@ -60,42 +60,46 @@ def no_rows(fields: Iterable[DataField]) -> pa.Table:
     return pa.Table.from_arrays([pa.nulls(0, f.type) for f in schema], schema=schema)
 
 
-def _column(values: Sequence[Any], t: pa.DataType, kind: type) -> pa.Array | None:
+def _build_column(values: Sequence[Any], t: pa.DataType, kind: type) -> pa.Array | None:
     """None: Arrow must make it, or say what is wrong."""
     types = pa.types
     if kind is int and (
         types.is_signed_integer(t) or types.is_timestamp(t) or types.is_date32(t) or types.is_time32(t)
     ):
-        return _numbers(values, t, np.dtype(f"i{t.bit_width // 8}"))
+        return _build_numbers(values, t, np.dtype(f"i{t.bit_width // 8}"))
     if kind is float and t in _FLOATS:
-        return _numbers(values, t, _PLAIN[t])
+        return _build_numbers(values, t, _PLAIN[t])
     if kind is str and types.is_string(t):
-        return _texts([None if v is None else v.encode() for v in values], t, np.dtype(np.int32))
+        return _build_texts([None if v is None else v.encode() for v in values], t, np.dtype(np.int32))
     if kind is bytes and types.is_binary(t):
-        return _texts(values, t, np.dtype(np.int32))
+        return _build_texts(values, t, np.dtype(np.int32))
     if kind is bytes and types.is_large_binary(t):
-        return _texts(values, t, np.dtype(np.int64))
+        return _build_texts(values, t, np.dtype(np.int64))
     if kind is bool and types.is_boolean(t):
-        return pa.Array.from_buffers(t, len(values), [_validity(values), _bits([bool(v) for v in values])])
+        return pa.Array.from_buffers(
+            t, len(values), [_validity_bitmap(values), _packed_bits([bool(v) for v in values])]
+        )
     if kind is decimal.Decimal and types.is_decimal128(t):
-        return _decimals(values, t)
+        return _build_decimals(values, t)
     if kind is dt.date and types.is_date32(t):
-        return _numbers([None if v is None else v.toordinal() - _DAY_0 for v in values], t, np.dtype(np.int32))
+        return _build_numbers([None if v is None else v.toordinal() - _DAY_0 for v in values], t, np.dtype(np.int32))
     if (
         kind is dt.datetime
         and types.is_timestamp(t)
         and t.unit == "us"
         and all(v is None or v.tzinfo is None for v in values)
     ):
-        return _numbers([None if v is None else (v - _EPOCH) // _MICROSECOND for v in values], t, np.dtype(np.int64))
+        return _build_numbers(
+            [None if v is None else (v - _EPOCH) // _MICROSECOND for v in values], t, np.dtype(np.int64)
+        )
     return None
 
 
 def from_numpy(values: np.ndarray, null: np.ndarray | None = None) -> pa.Array:
     """An array over numbers or booleans, of their own type. `null`: a boolean each."""
-    valid = None if null is None else _bits(~null)
+    valid = None if null is None else _packed_bits(~null)
     if values.dtype == bool:
-        return pa.Array.from_buffers(pa.bool_(), len(values), [valid, _bits(values)])
+        return pa.Array.from_buffers(pa.bool_(), len(values), [valid, _packed_bits(values)])
     data = pa.py_buffer(np.ascontiguousarray(values))
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [valid, data])
 
@@ -120,13 +124,13 @@ def to_numpy(array: pa.Array | pa.ChunkedArray) -> np.ndarray:
     return np.frombuffer(data, _PLAIN[t], size)[array.offset :]
 
 
-def _numbers(values: Sequence[Any], t: pa.DataType, width: np.dtype[Any]) -> pa.Array:
+def _build_numbers(values: Sequence[Any], t: pa.DataType, width: np.dtype[Any]) -> pa.Array:
     with np.errstate(over="ignore"):  # what is too large for a float is infinite
         data = np.array([0 if v is None else v for v in values], width)
-    return pa.Array.from_buffers(t, len(values), [_validity(values), pa.py_buffer(data)])
+    return pa.Array.from_buffers(t, len(values), [_validity_bitmap(values), pa.py_buffer(data)])
 
 
-def _decimals(values: Sequence[decimal.Decimal | None], t: pa.DataType) -> pa.Array | None:
+def _build_decimals(values: Sequence[decimal.Decimal | None], t: pa.DataType) -> pa.Array | None:
     """None where a value has another scale than the type, or too many digits."""
     data = []
     for value in values:
@@ -135,20 +139,22 @@ def _decimals(values: Sequence[decimal.Decimal | None], t: pa.DataType) -> pa.Ar
             return None
         unscaled = int("".join(map(str, digits)))
         data.append((-unscaled if sign else unscaled).to_bytes(16, "little", signed=True))
-    return pa.Array.from_buffers(t, len(values), [_validity(values), pa.py_buffer(b"".join(data))])
+    return pa.Array.from_buffers(t, len(values), [_validity_bitmap(values), pa.py_buffer(b"".join(data))])
 
 
-def _texts(encoded: Sequence[bytes | None], t: pa.DataType, width: np.dtype[Any]) -> pa.Array:
+def _build_texts(encoded: Sequence[bytes | None], t: pa.DataType, width: np.dtype[Any]) -> pa.Array:
     offsets = np.zeros(len(encoded) + 1, width)
     np.cumsum([0 if e is None else len(e) for e in encoded], out=offsets[1:])
     joined = b"".join([b"" if e is None else e for e in encoded])
-    return pa.Array.from_buffers(t, len(encoded), [_validity(encoded), pa.py_buffer(offsets), pa.py_buffer(joined)])
+    return pa.Array.from_buffers(
+        t, len(encoded), [_validity_bitmap(encoded), pa.py_buffer(offsets), pa.py_buffer(joined)]
+    )
 
 
-def _validity(values: Sequence[Any]) -> pa.Buffer | None:
+def _validity_bitmap(values: Sequence[Any]) -> pa.Buffer | None:
     present = np.array([v is not None for v in values], np.bool_)
-    return None if present.all() else _bits(present)
+    return None if present.all() else _packed_bits(present)
 
 
-def _bits(truths: Any) -> pa.Buffer:
+def _packed_bits(truths: Any) -> pa.Buffer:
     return pa.py_buffer(np.packbits(np.asarray(truths, np.bool_), bitorder="little"))

@@ -138,7 +138,7 @@ class _Parser:
         while position < len(text.rstrip()):
             match = _TOKEN.match(text, position)
             if not match:
-                raise self._error(f"unexpected {text[position:].strip()[:1]!r}", position)
+                raise self._syntax_error(f"unexpected {text[position:].strip()[:1]!r}", position)
             self.tokens.append((match[0].strip(), match.end() - len(match[0].lstrip())))
             position = match.end()
         self.at = 0
@@ -156,20 +156,20 @@ class _Parser:
 
     def need(self, word: str) -> None:
         if not self.take(word):
-            raise self._error(f"expected {word!r}, found {self.peek() or 'the end'!r}")
+            raise self._syntax_error(f"expected {word!r}, found {self.peek() or 'the end'!r}")
 
     def end(self) -> None:
         if self.at < len(self.tokens):
-            raise self._error(f"unexpected {self.peek()!r} after the type")
+            raise self._syntax_error(f"unexpected {self.peek()!r} after the type")
 
     def type(self) -> DataType:
-        bare = self._bare()
+        bare = self._parse_type_without_null()
         if self.take("NOT", "NULL"):
             return bare.with_nullable(False)
         self.take("NULL")
         return bare
 
-    def _bare(self) -> DataType:
+    def _parse_type_without_null(self) -> DataType:
         start = self.at
         word = self.peek().upper()
         self.at += 1
@@ -184,38 +184,38 @@ class _Parser:
                 return VarBinary()
             case "CHAR" | "CHARACTER":
                 if self.take("VARYING"):
-                    return VarChar(self._length(MAX_LENGTH))
-                return Char(self._length(1))
+                    return VarChar(self._parse_length(MAX_LENGTH))
+                return Char(self._parse_length(1))
             case "VARCHAR":
-                return VarChar(self._length(self.varying_length))
+                return VarChar(self._parse_length(self.varying_length))
             case "BINARY":
                 # Spark's bare BINARY is bytes of any length; Paimon never writes BINARY without a length.
-                return Binary(self._length(1)) if self.peek() == "(" else VarBinary()
+                return Binary(self._parse_length(1)) if self.peek() == "(" else VarBinary()
             case "VARBINARY":
-                return VarBinary(self._length(self.varying_length))
+                return VarBinary(self._parse_length(self.varying_length))
             case "DECIMAL" | "NUMERIC" | "DEC":
-                p, s = self._numbers((10, 0))
+                p, s = self._parse_numbers((10, 0))
                 if not (1 <= p <= 38 and 0 <= s <= p):
-                    raise self._error(f"DECIMAL({p}, {s}) is out of range: 1 <= p <= 38, 0 <= s <= p", at=start)
+                    raise self._syntax_error(f"DECIMAL({p}, {s}) is out of range: 1 <= p <= 38, 0 <= s <= p", at=start)
                 return Decimal(p, s)
             case "TIME":
-                p = self._precision(0)
+                p = self._parse_precision(0)
                 self.take("WITHOUT", "TIME", "ZONE")
                 return Time(p)
             case "TIMESTAMP":
-                p = self._precision(6)
+                p = self._parse_precision(6)
                 if self.take("WITH", "LOCAL", "TIME", "ZONE"):
                     return LocalZonedTimestamp(p)
                 self.take("WITHOUT", "TIME", "ZONE")
                 return Timestamp(p)
             case "TIMESTAMP_LTZ":
-                return LocalZonedTimestamp(self._precision(6))
+                return LocalZonedTimestamp(self._parse_precision(6))
             case "TIMESTAMP_NTZ":
-                return Timestamp(self._precision(6))
+                return Timestamp(self._parse_precision(6))
             case "ARRAY":
-                return Array(self._inside())
+                return Array(self._parse_element_type())
             case "MULTISET":
-                return Multiset(self._inside())
+                return Multiset(self._parse_element_type())
             case "MAP":
                 self.need("<")
                 key = self.type()
@@ -224,12 +224,12 @@ class _Parser:
                 self.need(">")
                 return Map(key, value)
             case "ROW" | "STRUCT":
-                return self._row()
+                return self._parse_row()
         if word in _KNOWN_NEWER:
             raise UnsupportedFormat(f"type {word} is of a newer Paimon", hint="upgrade paimon_nb", feature=word)
-        raise self._error(f"unknown type {word!r}" if word else "a type is missing", at=start)
+        raise self._syntax_error(f"unknown type {word!r}" if word else "a type is missing", at=start)
 
-    def _row(self) -> Row:
+    def _parse_row(self) -> Row:
         closing = ")" if self.take("(") else ">"
         if closing == ">":
             self.need("<")
@@ -251,25 +251,25 @@ class _Parser:
             fields.append(DataField(self.next_id(), name, field_type, description))
         return Row(tuple(fields))
 
-    def _inside(self) -> DataType:
+    def _parse_element_type(self) -> DataType:
         self.need("<")
         inner = self.type()
         self.need(">")
         return inner
 
-    def _length(self, default: int) -> int:
-        (length,) = self._numbers((default,))
+    def _parse_length(self, default: int) -> int:
+        (length,) = self._parse_numbers((default,))
         if not 1 <= length <= MAX_LENGTH:
-            raise self._error(f"length {length} is out of range")
+            raise self._syntax_error(f"length {length} is out of range")
         return length
 
-    def _precision(self, default: int) -> int:
-        (precision,) = self._numbers((default,))
+    def _parse_precision(self, default: int) -> int:
+        (precision,) = self._parse_numbers((default,))
         if not 0 <= precision <= 9:
-            raise self._error(f"precision {precision} is out of range 0..9")
+            raise self._syntax_error(f"precision {precision} is out of range 0..9")
         return precision
 
-    def _numbers(self, defaults: tuple[int, ...]) -> tuple[int, ...]:
+    def _parse_numbers(self, defaults: tuple[int, ...]) -> tuple[int, ...]:
         if not self.take("("):
             return defaults
         out: list[int] = []
@@ -277,14 +277,14 @@ class _Parser:
             if out:
                 self.need(",")
             if not self.peek().isdecimal():
-                raise self._error(f"expected a number, found {self.peek() or 'the end'!r}")
+                raise self._syntax_error(f"expected a number, found {self.peek() or 'the end'!r}")
             out.append(int(self.peek()))
             self.at += 1
         if not 1 <= len(out) <= len(defaults):
-            raise self._error("wrong number of type parameters")
+            raise self._syntax_error("wrong number of type parameters")
         return tuple(out) + defaults[len(out) :]
 
-    def _error(self, why: str, position: int | None = None, at: int | None = None) -> TypeSyntaxError:
+    def _syntax_error(self, why: str, position: int | None = None, at: int | None = None) -> TypeSyntaxError:
         if position is None:
             index = self.at if at is None else at
             position = self.tokens[index][1] if index < len(self.tokens) else len(self.text)

@@ -49,9 +49,9 @@ class DataType:
         return str(self)
 
     def __str__(self) -> str:
-        return self.bare() + self._null()
+        return self.bare() + self._nullability_suffix()
 
-    def _null(self) -> str:
+    def _nullability_suffix(self) -> str:
         return "" if self.nullable else " NOT NULL"
 
 
@@ -274,7 +274,7 @@ class Array(DataType):
         return f"ARRAY<{self.element}>"
 
     def to_json(self) -> Any:
-        return {"type": "ARRAY" + self._null(), "element": self.element.to_json()}
+        return {"type": "ARRAY" + self._nullability_suffix(), "element": self.element.to_json()}
 
     __str__ = DataType.__str__
 
@@ -302,7 +302,7 @@ class Multiset(DataType):
         return f"MULTISET<{self.element}>"
 
     def to_json(self) -> Any:
-        return {"type": "MULTISET" + self._null(), "element": self.element.to_json()}
+        return {"type": "MULTISET" + self._nullability_suffix(), "element": self.element.to_json()}
 
     __str__ = DataType.__str__
 
@@ -331,7 +331,7 @@ class Map(DataType):
         return f"MAP<{self.key}, {self.value}>"
 
     def to_json(self) -> Any:
-        return {"type": "MAP" + self._null(), "key": self.key.to_json(), "value": self.value.to_json()}
+        return {"type": "MAP" + self._nullability_suffix(), "key": self.key.to_json(), "value": self.value.to_json()}
 
     __str__ = DataType.__str__
 
@@ -384,6 +384,6 @@ class Row(DataType):
         return "ROW<" + ", ".join(map(str, self.fields)) + ">"
 
     def to_json(self) -> Any:
-        return {"type": "ROW" + self._null(), "fields": [f.to_json() for f in self.fields]}
+        return {"type": "ROW" + self._nullability_suffix(), "fields": [f.to_json() for f in self.fields]}
 
     __str__ = DataType.__str__

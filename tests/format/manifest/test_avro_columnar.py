@@ -31,7 +31,7 @@ from paimon_nb.format.manifest import (
 )
 from paimon_nb.format.manifest.entry_batch import BYTES, NUMBERS
 from paimon_nb.format.manifest.manifest_batch import EntryColumns, entries_by_columns
-from paimon_nb.format.manifest.manifests import _SCHEMA_2_1, _listed
+from paimon_nb.format.manifest.manifests import _SCHEMA_2_1, _decoded_entries
 from paimon_nb.format.manifest.metadata_codec import promises, rows_of
 from paimon_nb.fs.memory import MemoryFileIO
 
@@ -40,7 +40,7 @@ P = "memory:/t/manifest/m"
 
 def one_by_one(container: Container) -> list[ManifestEntry]:
     """By fastavro. Raises FormatError."""
-    return _listed(rows_of(b"", container, P, _SCHEMA_2_1, 2, "manifest"), P).objects()
+    return _decoded_entries(rows_of(b"", container, P, _SCHEMA_2_1, 2, "manifest"), P).objects()
 
 
 def at_once(container: Container) -> EntryColumns | None:

@@ -62,17 +62,17 @@ class BitmapReader:
             self._block_offsets += struct.unpack_from(">i", self._data, at)
             at += 4
         (index_bytes,) = struct.unpack_from(">i", self._data, at)
-        self._blocks = at + 4
-        self._body = self._blocks + index_bytes
+        self._index_blocks = at + 4
+        self._body = self._index_blocks + index_bytes
         self._loaded: set[int] = set()
 
-    def _offset(self, key: Key) -> int | None:
+    def _bitmap_offset(self, key: Key) -> int | None:
         if self._version == NEWEST:
             block = bisect.bisect_right(self._firsts, key) - 1
             if block < 0:
                 return None
             if block not in self._loaded:
-                at = self._blocks + self._block_offsets[block]
+                at = self._index_blocks + self._block_offsets[block]
                 (count,) = struct.unpack_from(">i", self._data, at)
                 self._read_entries(at + 4, count, 8)
                 self._loaded.add(block)
@@ -93,19 +93,19 @@ class BitmapReader:
         if op == "is null":
             return self._rows_at(self._null_offset)
         if op == "is not null":
-            return self._all() - self._rows_at(self._null_offset)
+            return self._all_rows() - self._rows_at(self._null_offset)
         if op not in ("=", "in", "<>", "not in"):
             return None
         rows = BitMap()
         for literal in literals:
             for key in keys_of(self._type, literal):
-                rows |= self._rows_at(self._offset(key))
+                rows |= self._rows_at(self._bitmap_offset(key))
         if op in ("=", "in"):
             return rows
-        present = self._all() - self._rows_at(self._null_offset)
+        present = self._all_rows() - self._rows_at(self._null_offset)
         return present - rows if is_exact(self._type) else present
 
-    def _all(self) -> BitMap:
+    def _all_rows(self) -> BitMap:
         return BitMap(range(self._row_count))
 
 
@@ -132,10 +132,10 @@ def write_bitmap(t: DataType, column: pa.Array | pa.ChunkedArray, options: Mappi
     if version == 1:
         return b"".join([head, *(key + struct.pack(">i", offset) for key, offset, _ in entries), *body])
     block_size = parse_memory(options.get("index-block-size", _DEFAULT_BLOCK))
-    return b"".join([head, _blocks(entries, block_size), *body])
+    return b"".join([head, _index_blocks(entries, block_size), *body])
 
 
-def _blocks(entries: list[tuple[bytes, int, int]], block_size: int) -> bytes:
+def _index_blocks(entries: list[tuple[bytes, int, int]], block_size: int) -> bytes:
     blocks: list[list[bytes]] = []
     firsts: list[bytes] = []
     used = block_size

@@ -46,10 +46,10 @@ def hashes(t: DataType, column: pa.Array | pa.ChunkedArray) -> U64:
         bits = canonical_float_bits(fixed_values(array, np.float64)).view(np.int64)
     else:
         bits = key_numbers(t, array)
-    return _wang(bits)
+    return _wang_hash(bits)
 
 
-def _wang(key: npt.NDArray[np.int64]) -> U64:
+def _wang_hash(key: npt.NDArray[np.int64]) -> U64:
     """Thomas Wang's 64-bit mix with Java's arithmetic right shifts."""
     key = ~key + (key << 21)
     key = key ^ (key >> 24)

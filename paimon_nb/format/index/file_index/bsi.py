@@ -99,11 +99,11 @@ def write_bsi(t: DataType, column: pa.Array | pa.ChunkedArray, options: Mapping[
     if (numbers[present] == np.iinfo(np.int64).min).any():
         return None
     signs = (np.flatnonzero(present & (numbers >= 0)), np.flatnonzero(present & (numbers < 0)))
-    parts = [_part(np.abs(numbers[rows]).astype(np.uint64), rows) for rows in signs]
+    parts = [_bit_slices(np.abs(numbers[rows]).astype(np.uint64), rows) for rows in signs]
     return b"".join([struct.pack(">bi", _VERSION, len(array)), *parts])
 
 
-def _part(numbers: np.ndarray, rows: np.ndarray) -> bytes:
+def _bit_slices(numbers: np.ndarray, rows: np.ndarray) -> bytes:
     if not len(rows):
         return b"\0"
     top = int(numbers.max())

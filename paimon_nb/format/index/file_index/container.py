@@ -144,15 +144,15 @@ def _read_head(data: memoryview, path: str) -> dict[str, dict[str, ByteRange]]:
 
 def write_container(columns: Mapping[str, Mapping[str, bytes | None]]) -> bytes:
     """Container bytes for column -> index type -> index (None: every value is null)."""
-    names = {name: {kind: _text(kind) for kind in kinds} for name, kinds in columns.items()}
+    names = {name: {kind: _java_utf(kind) for kind in kinds} for name, kinds in columns.items()}
     head_length = 24 + sum(
-        len(_text(name)) + 4 + sum(len(kind) + 8 for kind in kinds.values()) for name, kinds in names.items()
+        len(_java_utf(name)) + 4 + sum(len(kind) + 8 for kind in kinds.values()) for name, kinds in names.items()
     )
     head = [struct.pack(">qiii", MAGIC, VERSION, head_length, len(columns))]
     body: list[bytes] = []
     at = head_length
     for name, kinds in columns.items():
-        head += [_text(name), struct.pack(">i", len(kinds))]
+        head += [_java_utf(name), struct.pack(">i", len(kinds))]
         for kind, index in kinds.items():
             start, data = (_EMPTY, b"") if index is None else (at, index)
             head += [names[name][kind], struct.pack(">ii", start, len(data))]
@@ -161,7 +161,7 @@ def write_container(columns: Mapping[str, Mapping[str, bytes | None]]) -> bytes:
     return b"".join([*head, struct.pack(">i", 0), *body])
 
 
-def _text(text: str) -> bytes:
+def _java_utf(text: str) -> bytes:
     """Java's writeUTF: length, then UTF-8 with pairs of surrogates and a two-byte NUL."""
     raw = text.encode("utf-16-be", "surrogatepass")
     units = [int.from_bytes(raw[i : i + 2], "big") for i in range(0, len(raw), 2)]

@@ -91,7 +91,7 @@ class RangeBitmapReader:
         skip = a if self._type.root in _TEXT else 0
         return _Chunk(first, code, keys_at + offset + skip, size)
 
-    def _find(self, key: Key) -> tuple[int, bool]:
+    def _code_of_key(self, key: Key) -> tuple[int, bool]:
         """(code of the first key that is not less than `key`, whether it is the key itself)."""
         at = bisect.bisect_right(self._chunks, key, key=lambda chunk: chunk.first) - 1
         if at < 0:
@@ -132,7 +132,7 @@ class RangeBitmapReader:
         return less, equal | more, greater
 
     def _compare_key(self, key: Key) -> tuple[BitMap, BitMap, BitMap]:
-        code, found = self._find(key)
+        code, found = self._code_of_key(key)
         if code >= self._key_count:
             return self._slices.present, BitMap(), BitMap()
         less, equal, greater = self._slices.compare(code)
@@ -156,7 +156,7 @@ def write_range_bitmap(t: DataType, column: pa.Array | pa.ChunkedArray, options:
     groups = group_rows(t, column)
     limit = parse_memory(options.get("chunk-size", "0 b" if t.root in _UNCHUNKED else "16 kb"))
     encoded = [encode_key(t, key) for key in groups.keys]
-    dictionary = _dictionary(encoded, limit, t.root in _TEXT)
+    dictionary = _key_dictionary(encoded, limit, t.root in _TEXT)
     head = struct.pack(">bii", _VERSION, groups.row_count, len(encoded))
     if encoded:
         head += encoded[0] + encoded[-1]
@@ -171,10 +171,10 @@ def write_range_bitmap(t: DataType, column: pa.Array | pa.ChunkedArray, options:
     )  # fmt: skip
 
 
-def _dictionary(keys: list[bytes], limit: int, text: bool) -> bytes:
+def _key_dictionary(keys: list[bytes], limit: int, text: bool) -> bytes:
     offsets, chunks, bodies = [], [], []
     chunk_at = keys_at = 0
-    for start, stop in _cut(keys, limit, text):
+    for start, stop in _chunk_ranges(keys, limit, text):
         rest = keys[start + 1 : stop]
         entry_offsets = np.cumsum([0, *map(len, rest)])[:-1].astype(">i4").tobytes() if text and rest else b""
         body = b"".join(rest)
@@ -193,7 +193,7 @@ def _dictionary(keys: list[bytes], limit: int, text: bool) -> bytes:
     return b"".join([struct.pack(">i", len(head)), head, *offsets, *chunks, *bodies])
 
 
-def _cut(keys: list[bytes], limit: int, text: bool) -> list[tuple[int, int]]:
+def _chunk_ranges(keys: list[bytes], limit: int, text: bool) -> list[tuple[int, int]]:
     """Chunks as key ranges: a first key, and those after it as long as their bytes stay within `limit`."""
     out: list[tuple[int, int]] = []
     start = used = 0

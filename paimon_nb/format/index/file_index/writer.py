@@ -75,11 +75,11 @@ def index_specs(options: TableOptions, fields: Sequence[DataField]) -> tuple[Ind
             continue
         kind = key[len(PREFIX) : -len(COLUMNS)]
         INDEX_WRITERS.find(kind)
-        specs += [_spec(text.strip(), kind, by_name, options, key) for text in value.split(",")]
+        specs += [_index_spec(text.strip(), kind, by_name, options, key) for text in value.split(",")]
     return tuple(specs)
 
 
-def _spec(text: str, kind: str, fields: Mapping[str, DataField], options: TableOptions, option: str) -> IndexSpec:
+def _index_spec(text: str, kind: str, fields: Mapping[str, DataField], options: TableOptions, option: str) -> IndexSpec:
     column, bracket, rest = text.partition("[")
     map_key = rest[:-1] if bracket and rest.endswith("]") else None
     column = text if map_key is None else column
