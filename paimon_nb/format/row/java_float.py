@@ -47,10 +47,10 @@ def _java_text(value: float, exponent: int, fraction: int, bias: int, fraction_b
         significant = fraction_bits + 1
         fraction |= 1 << fraction_bits
     digits, point = _digits(exponent - bias, fraction << (_FRACTION - fraction_bits), significant)
-    return sign + _place_point(digits, point)
+    return sign + _with_decimal_point(digits, point)
 
 
-def _place_point(digits: str, point: int) -> str:
+def _with_decimal_point(digits: str, point: int) -> str:
     """0.digits * 10^point, plain between 10^-3 and 10^7, else with an exponent."""
     if 0 < point < 8:
         return f"{digits[:point]:0<{point}}.{digits[point:] or '0'}"
