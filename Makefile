@@ -87,7 +87,7 @@ check: $(SETUP) ## Format, lint, types and tidiness (under a minute, no JVM)
 	@$(BIN)/ruff format --check paimon_nb tests benchmarks
 	@$(BIN)/ruff check paimon_nb tests benchmarks
 	@$(BIN)/mypy
-	@$(BIN)/python -m pytest tests/tidy tests/base -q
+	@PAIMON_NB_WITHOUT=all $(BIN)/python -m pytest tests/tidy tests/base -q
 
 nightly: $(SETUP) ## The long runs: fuzz, soak, races, many seeds
 	@$(BIN)/python -m pytest -m nightly -q

@@ -49,7 +49,7 @@ def snapshot(wb: Workbench) -> str:
     wb.run("CALL sys.create_tag('orders', 'monday', 2)")
     wb.run("CALL sys.compact('orders')")
     load(wb, table, 300, 60, "new")
-    wb.run("DELETE FROM orders WHERE id < 20")
+    table.delete("id < 20")
     wb.run("CALL sys.create_branch('orders', 'trial', 'monday')")
     return timeline_svg(timeline(table.store))
 
@@ -95,7 +95,7 @@ def changelog(wb: Workbench) -> str:
     table = orders(wb, **{"changelog-producer": "lookup", "write-only": "false"})
     wb.run("INSERT INTO orders VALUES (1, 'new', 20), (2, 'new', 35)")
     wb.run("INSERT INTO orders VALUES (1, 'paid', 20), (3, 'new', 8)")
-    wb.run("DELETE FROM orders WHERE id = 2")
+    wb.table("orders").delete("id = 2")
     lines = ["snapshot · row kind · id, state, price"]
     with table.stream({"scan.mode": "from-snapshot", "scan.snapshot-id": "1"}, idle_s=0.5) as stream:
         for batch in stream:
