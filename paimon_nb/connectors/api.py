@@ -122,6 +122,10 @@ class Source(ABC):
             begin: offset in the checkpoint of the query, 'fresh' for a new query, or None if unknown.
         """
 
+    def is_read(self, offset: Any) -> bool:
+        """Whether a bounded source has no row after this offset of its stream. Called while no rows are available."""
+        return True
+
 
 class Sink(ABC):
     """A sink for rows."""

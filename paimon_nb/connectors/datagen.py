@@ -118,6 +118,9 @@ class Datagen(Source):
 
         return generated_stream(spark, self, self.definition.fields)
 
+    def is_read(self, offset: Any) -> bool:
+        return self.total is not None and int(offset["row"]) >= self.total
+
     def _generate_block(self, block: int, start: int, stop: int) -> pa.Table:
         first = block * _BLOCK
         numbers = np.arange(first, first + _BLOCK, dtype=np.int64)

@@ -14,6 +14,7 @@ from paimon_nb.plan import CreateTable, Insert, Query, StopJob
 from paimon_nb.session.core.jobs import Running, StreamJob
 from paimon_nb.session.core.live_result import LiveResult
 from paimon_nb.session.core.result import Result, rows, summary
+from paimon_nb.session.streaming.bounded import finish_when_read
 from paimon_nb.session.streaming.executor import fork, start_stream, whole_frame
 from paimon_nb.session.streaming.lookup.join import release, stop_waiting
 from paimon_nb.session.streaming.planner import StreamMode, StreamPlan, plan_stream, restarted_at
@@ -197,6 +198,7 @@ def insert_stream(context: StatementContext, statement: Insert, output: Output, 
             hint="give it a PRIMARY KEY of the columns that the query groups by",
         )
     running = start_stream(session, plan, query, context.text, context.params, output, folder)
+    finish_when_read(plan, running)
     savepoint = output.savepoint if isinstance(output, TableOutput) else lambda: None
     made = session.jobs.add(_stream_job(name, running, lambda: output.rows, lambda: plan, savepoint))
     option_notes = [note for ref in query.tables for note in unsupported_option_warnings(ref.options)]

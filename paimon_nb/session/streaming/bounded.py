@@ -1,0 +1,50 @@
+"""The end of a streaming job whose source is bounded, as in Flink: the job finishes after the source's last row."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.session.streaming.planner import StreamPlan
+from paimon_nb.spark.runtime.jvm_bridge import java_query
+
+if TYPE_CHECKING:
+    from paimon_nb.connectors.api import Source
+
+_PAUSE_S = 0.1
+
+
+def finish_when_read(plan: StreamPlan, running: Any) -> None:
+    """Stop a query when it has processed the last row of its only source, if that is bounded.
+
+    A query that emits windows as the watermark closes them continues: Spark would drop the windows that are still open.
+    """
+    sources = [i.source for i in plan.inputs if i.source is not None and i.source.bounded]
+    if len(sources) == len(plan.inputs) == 1 and not plan.closing:
+        threading.Thread(target=_watch, args=(sources[0], running), name="paimon-bounded", daemon=True).start()
+
+
+def _watch(source: Source, running: Any) -> None:
+    offset = None
+    with suppress(Exception):  # the query failed, or its JVM is gone: the job has the error
+        while running.isActive:
+            offset = _end_offset(running) or offset  # the report of an idle query has none
+            if offset is not None and _is_idle(running) and source.is_read(offset):
+                break
+            time.sleep(_PAUSE_S)
+        running.stop()
+
+
+def _end_offset(running: Any) -> Any:
+    """The offset of the only source after the last reported micro-batch; None if the report has none."""
+    progress = java_query(running).lastProgress()
+    sources: Any = () if progress is None else progress.sources()
+    return json.loads(sources[0].endOffset() or "null") if len(sources) == 1 else None
+
+
+def _is_idle(running: Any) -> bool:
+    status = running.status
+    return not status["isTriggerActive"] and not status["isDataAvailable"]
