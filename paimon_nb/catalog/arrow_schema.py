@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from paimon_nb.format.schema import TableSchema, create_schema
-from paimon_nb.format.types.arrow import from_arrow_schema
+from paimon_nb.format.types.arrow_builders import from_arrow_schema
 from paimon_nb.options import validate_table_options
 
 

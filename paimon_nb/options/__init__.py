@@ -2,8 +2,7 @@
 
 from paimon_nb.options.catalog import CATALOG_OPTIONS
 from paimon_nb.options.connector import CONNECTOR_OPTIONS
-from paimon_nb.options.option import Option
-from paimon_nb.options.parsing import parse_bool, parse_duration_ms, parse_memory, parse_names
+from paimon_nb.options.option import Option, parse_bool, parse_duration_ms, parse_memory, parse_names
 from paimon_nb.options.prefix_options import PATTERNS
 from paimon_nb.options.read import READ_OPTIONS
 from paimon_nb.options.table import TABLE_OPTIONS

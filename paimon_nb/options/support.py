@@ -12,8 +12,7 @@ from enum import Enum
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.options.connector import CONNECTOR_OPTIONS
-from paimon_nb.options.option import text
-from paimon_nb.options.parsing import parse_names
+from paimon_nb.options.option import parse_names, text
 from paimon_nb.options.prefix_options import find_pattern
 from paimon_nb.options.table import TABLE_OPTIONS
 

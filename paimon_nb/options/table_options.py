@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import TypeVar, cast
 
 from paimon_nb.options import table
-from paimon_nb.options.option import Option
-from paimon_nb.options.parsing import LONG_MAX, parse_names
+from paimon_nb.options.option import LONG_MAX, Option, parse_names
 
 T = TypeVar("T")
 _MB = 1 << 20

@@ -12,7 +12,6 @@ from paimon_nb.base.identifier import quote
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, success
 from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.lexer import tokens
-from paimon_nb.table.scan.read.data_evolution import evolves
 
 
 def _merge_into(
@@ -77,7 +76,7 @@ def _data_evolution_merge_into(
     merge_condition: str, matched_update_set: str, sink_parallelism: int | None,
 ) -> pa.Table:  # fmt: skip
     target = context.table(target_table)
-    if not evolves(target.store):
+    if not target.store.evolves_data:
         raise UnsupportedOperation(
             f"'data-evolution.enabled' is not set for {target.name}",
             hint="use CALL sys.merge_into or MERGE INTO",

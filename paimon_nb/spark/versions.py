@@ -43,7 +43,7 @@ def repartition_by_id(frame: DataFrame, partitions: int, number: Column) -> Data
 @cache
 def _keys_by_partition(partitions: int) -> tuple[int, ...]:
     """A BIGINT per partition that Spark's hash partitioning assigns to it. Its hash is Murmur3 with seed 42, as Paimon's."""
-    from paimon_nb.format.row.murmur import hash_words
+    from paimon_nb.format.row.bucket import hash_words
 
     candidates = np.arange(partitions * 32 + 64, dtype=np.int64)
     homes = np.mod(hash_words([candidates]), partitions)

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.options import table as opt
-from paimon_nb.table.scan.read.data_evolution import evolves
 from paimon_nb.table.store import TableStore
 
 _UPDATABLE = ("deduplicate", "partial-update")
@@ -83,7 +82,7 @@ def check_merge(store: TableStore, *, updates: bool, deletes: bool) -> None:
 
 def check_merge_update(store: TableStore, columns: Iterable[str]) -> None:
     """Raises UnsupportedOperation if MERGE INTO cannot update these columns."""
-    if not evolves(store):
+    if not store.evolves_data:
         check_update(store, columns)
         return
     fixed = [c for c in columns if c in store.schema.partition_keys]

@@ -307,7 +307,7 @@ class TableHandle:
         timestamp: TimestampLike | None = None,
     ) -> TableStore:
         """The store with options for one read. A named snapshot is read with its own schema."""
-        dynamic = checked_texts(options or {})
+        dynamic = checked_texts(options) if options else {}
         if isinstance(snapshot, int):
             dynamic |= {"scan.snapshot-id": str(snapshot), OWN_SCHEMA: "true"}
         elif snapshot is not None:

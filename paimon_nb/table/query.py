@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, EnvironmentError_
 from paimon_nb.format.schema import TableSchema, readable_fields
-from paimon_nb.format.types.arrow import arrow_schema
+from paimon_nb.format.types.arrow_builders import arrow_schema
 
 if TYPE_CHECKING:
     from paimon_nb.table.scan import Predicate, ScanPlan, Split

@@ -18,7 +18,7 @@ from paimon_nb.table.data_file_writer import AppendFiles, FileTarget
 from paimon_nb.table.live_files import index_entries
 from paimon_nb.table.publish.changes import CommitMessage
 from paimon_nb.table.scan.plan.snapshot_scan import DvRef, ScanPlan, Split
-from paimon_nb.table.scan.read.data_evolution import anchor, evolves, same_rows
+from paimon_nb.table.scan.read.data_evolution import anchor, same_rows
 from paimon_nb.table.scan.read.row_tracking import tracked_rows, tracks_rows
 from paimon_nb.table.scan.read.split_reader import load_vector, read_split
 from paimon_nb.table.store import TableStore
@@ -32,7 +32,7 @@ def single_files(plan: ScanPlan) -> tuple[Split, ...]:
 
     Files of the same rows (data evolution) stay together, the newest first.
     """
-    by_rows = evolves(plan.store)
+    by_rows = plan.store.evolves_data
     return tuple(
         replace(split, files=tuple(group), raw=len(group) == 1, deletion_vectors=_of(split, anchor(group).file_name))
         for split in plan.splits

@@ -158,8 +158,8 @@ class TableStore:
         """This table with its latest schema, for rewriting existing rows: an older schema would lose values of columns
         that were added or widened since.
         """
-        newest = self.schemas.latest()
-        return self if newest is None or newest.id <= self.schema.id else self.at_schema(newest)
+        newest = self.schemas.latest_id()
+        return self if newest is None or newest <= self.schema.id else self.at_schema(self.schemas.get(newest))
 
     def on_branch(self, branch: str) -> TableStore:
         """Another branch of the same table, with that branch's latest schema."""
@@ -245,6 +245,11 @@ class TableStore:
     def has_keys(self) -> bool:
         """True for a primary-key table."""
         return bool(self.schema.primary_keys)
+
+    @property
+    def evolves_data(self) -> bool:
+        """Whether files of this table may hold only some columns of their rows (data evolution)."""
+        return not self.has_keys and bool(self.options.get(opt.DATA_EVOLUTION_ENABLED))
 
     @property
     def bucket_option(self) -> int:

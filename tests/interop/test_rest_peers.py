@@ -14,7 +14,7 @@ from rest_server import RestServer
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog import Catalog, open_catalog
 from paimon_nb.format.schema import create_schema
-from paimon_nb.format.types.arrow import from_arrow_schema
+from paimon_nb.format.types.arrow_builders import from_arrow_schema
 
 SCHEMA = pa.schema([("id", pa.int64()), ("by", pa.string()), ("dt", pa.string())])
 NAMES = SCHEMA.names

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from paimon_nb.options import CATALOG_OPTIONS, CONNECTOR_OPTIONS, TABLE_OPTIONS, Option
-from paimon_nb.options import parsing as parsers
+from paimon_nb.options import option as parsers
 from paimon_nb.options.table import MERGE_ENGINE
 
 JAVA = Path(__file__).parent / "java"

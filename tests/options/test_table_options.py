@@ -7,7 +7,7 @@ import pytest
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.options import TableOptions, validate_table_options
 from paimon_nb.options import table as opt
-from paimon_nb.options.parsing import INT_MAX, LONG_MAX
+from paimon_nb.options.option import INT_MAX, LONG_MAX
 
 MB = 1 << 20
 

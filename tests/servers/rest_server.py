@@ -32,7 +32,7 @@ from paimon_nb.catalog.filesystem import FilesystemCatalog
 from paimon_nb.format.schema import TableSchema, create_schema
 from paimon_nb.format.types.parse import parse_field_json, parse_type_json
 from paimon_nb.fs import open_fs
-from paimon_nb.options.parsing import parse_duration_ms
+from paimon_nb.options.option import parse_duration_ms
 from paimon_nb.plan.ddl import (
     AddColumn,
     AlterColumn,

@@ -8,7 +8,7 @@ PACKAGE = Path(__file__).parents[2] / "paimon_nb"
 
 FOLDERS = {
     "options": (
-        "enums", "parsing", "option", "catalog", "prefix_options", "read", "table", "write", "connector", "table_options", "support",
+        "enums", "option", "catalog", "prefix_options", "read", "table", "write", "connector", "table_options", "support",
         "unsupported", "validation", "spelling",
     ),
     "format": (

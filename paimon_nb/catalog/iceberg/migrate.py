@@ -32,7 +32,7 @@ from paimon_nb.catalog.file_import import SUFFIX, describe_file, imported_name, 
 from paimon_nb.catalog.iceberg.schema import schemas_of
 from paimon_nb.catalog.warehouse import WarehouseCatalog
 from paimon_nb.format.row import EMPTY_ROW, serialize
-from paimon_nb.format.row.internal_values import from_python, instant_of
+from paimon_nb.format.row.binary_row import from_python, instant_of
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.fs import FileStatus, RootedFileIO, without_scheme
 from paimon_nb.table.commit import CommitMessage, TableCommit

@@ -142,7 +142,7 @@ def _span_ms(text: str) -> int | None:
     if match and any(match.groups()):
         days, hours, minutes, seconds = (float(g or 0) for g in match.groups())
         return int((((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000)
-    from paimon_nb.options.parsing import parse_duration_ms
+    from paimon_nb.options.option import parse_duration_ms
 
     try:
         return parse_duration_ms(text)

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
         SEQUENCE_NUMBER,
         TRACKING_FIELDS,
         VALUE_KIND,
+        DataWriter,
         FileLayout,
+        WrittenFile,
         file_compression,
         file_extension,
         file_format,
@@ -23,21 +25,20 @@ if TYPE_CHECKING:
         format_of,
         key_value_fields,
         kv_columns,
+        open_data_writer,
     )
     from paimon_nb.format.data.pushdown import RowFilter
     from paimon_nb.format.data.read import ROW_POSITION, iter_data_file, may_have_rows, open_data_file, read_data_file
     from paimon_nb.format.data.wide_timestamps import numbers_as_times, python_values, times_as_numbers
-    from paimon_nb.format.data.write import DataWriter, WrittenFile, open_data_writer
 else:
     __getattr__ = lazy_getattr(
         __name__,
         {
             "cast": "cast_column cast_text unquoted",
-            "file_schema": "FORMATS KEY_PREFIX KIND_FIELD ROW_ID_FIELD SEQUENCE_FIELD SEQUENCE_NUMBER TRACKING_FIELDS VALUE_KIND FileLayout file_compression file_extension file_format file_layout format_of key_value_fields kv_columns",
+            "file_schema": "DataWriter FORMATS KEY_PREFIX KIND_FIELD ROW_ID_FIELD SEQUENCE_FIELD SEQUENCE_NUMBER TRACKING_FIELDS VALUE_KIND FileLayout file_compression file_extension file_format file_layout format_of key_value_fields kv_columns open_data_writer WrittenFile",
             "read": "ROW_POSITION iter_data_file may_have_rows open_data_file read_data_file",
             "pushdown": "RowFilter",
             "wide_timestamps": "numbers_as_times python_values times_as_numbers",
-            "write": "DataWriter WrittenFile open_data_writer",
         },
     )  # fmt: skip
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.format.avro.blocks import BLOCK_BYTES, PACK, Blocks, BlockSink
 from paimon_nb.format.data.avro_schema import avro_schema, entry_types, has_text_keys, plain_schema
-from paimon_nb.format.data.logical_arrays import map_parts, split_lists, without_columns
+from paimon_nb.format.data.schema_cast import map_parts, split_lists, without_columns
 from paimon_nb.format.types import (
     Array,
     DataField,

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from paimon_nb.base.errors import ReadError, SchemaMismatch
 from paimon_nb.format.data.cast_time import TIMES, between_times, from_number_to_time, from_time_to_number
 from paimon_nb.format.data.java_string_casts import parsed, to_decimal
-from paimon_nb.format.row.internal_values import from_scalar
+from paimon_nb.format.row.binary_row import from_scalar
 from paimon_nb.format.row.java_to_string import cast_to_string
 from paimon_nb.format.types import Binary, Char, DataType, Decimal, VarBinary, VarChar, arrow_type
 from paimon_nb.format.types.arrow_builders import to_numpy

@@ -12,7 +12,7 @@ import decimal
 import re
 from typing import Any
 
-from paimon_nb.format.row.internal_values import Instant, instant_to
+from paimon_nb.format.row.binary_row import Instant, instant_to
 from paimon_nb.format.types import (
     Array,
     DataType,

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from paimon_nb.base.errors import CorruptFile, ReadError, UnsupportedFormat
 from paimon_nb.format.data.cast import cast_column
 from paimon_nb.format.data.file_schema import TEXT_EXTENSIONS
-from paimon_nb.format.data.logical_arrays import without_columns
+from paimon_nb.format.data.schema_cast import without_columns
 from paimon_nb.format.types import (
     Array,
     DataField,

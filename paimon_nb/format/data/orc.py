@@ -21,8 +21,8 @@ from pyarrow import orc
 
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.format.data.cast_time import wall_in
-from paimon_nb.format.data.logical_arrays import BROKEN, map_parts, mask_of, running, to_memory, without_columns
 from paimon_nb.format.data.parquet import has_time
+from paimon_nb.format.data.schema_cast import BROKEN, map_parts, mask_of, running, to_memory, without_columns
 from paimon_nb.format.orc_library import require_pyorc
 from paimon_nb.format.types import (
     Array,

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedFormat
-from paimon_nb.format.data.logical_arrays import map_parts, split_lists
 from paimon_nb.format.data.orc import UNITS_PER_SECOND, value_converters
 from paimon_nb.format.data.parquet_writer import nested_ids
+from paimon_nb.format.data.schema_cast import map_parts, split_lists
 from paimon_nb.format.orc_library import require_pyorc
 from paimon_nb.format.types import (
     MAX_LENGTH,

@@ -13,8 +13,8 @@ from pyarrow import parquet as pq
 
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.format.data.int96 import raw_metadata
-from paimon_nb.format.data.logical_arrays import BROKEN, to_memory, without_columns
 from paimon_nb.format.data.pushdown import RowFilter, Span
+from paimon_nb.format.data.schema_cast import BROKEN, to_memory, without_columns
 from paimon_nb.format.types import (
     DataField,
     DataType,

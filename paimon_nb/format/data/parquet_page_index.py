@@ -20,9 +20,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet as pq
 
-from paimon_nb.format.data.logical_arrays import BROKEN
 from paimon_nb.format.data.parquet import in_memory
 from paimon_nb.format.data.pushdown import RowFilter, Span
+from paimon_nb.format.data.schema_cast import BROKEN
 from paimon_nb.format.data.thrift_compact import T_I32, T_I64, T_LIST, T_STRUCT, Struct, ThriftList, decode, encode
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.types import DataField, arrow_schema

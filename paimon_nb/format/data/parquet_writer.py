@@ -12,7 +12,7 @@ from pyarrow import parquet as pq
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data.int96 import INT96_ARROW, FooterPatch, to_int96
-from paimon_nb.format.data.logical_arrays import map_parts, mask_of, running, without_hidden_nulls
+from paimon_nb.format.data.schema_cast import map_parts, mask_of, running, without_hidden_nulls
 from paimon_nb.format.types import (
     Array,
     DataField,
@@ -28,7 +28,7 @@ from paimon_nb.format.types import (
 from paimon_nb.format.types.arrow_builders import filled
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
-from paimon_nb.options.parsing import parse_memory
+from paimon_nb.options.option import parse_memory
 
 _CODECS = {"none": "none", "uncompressed": "none", "null": "none", "snappy": "snappy", "gzip": "gzip", "lz4": "lz4", "lz4_raw": "lz4", "zstd": "zstd", "zstandard": "zstd", "brotli": "brotli"}  # fmt: skip
 _GROUP_ROWS, _GROUP_BYTES = 1 << 16, 4 << 20

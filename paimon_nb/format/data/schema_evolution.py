@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from paimon_nb.format.data.cast import cast_column
-from paimon_nb.format.data.logical_arrays import map_parts, mask_of, running
+from paimon_nb.format.data.schema_cast import map_parts, mask_of, running
 from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row, arrow_schema, arrow_type
 from paimon_nb.format.types.arrow_builders import filled
 

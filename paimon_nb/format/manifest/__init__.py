@@ -5,27 +5,32 @@ from paimon_nb.format.manifest.entries import (
     DELETE,
     EMPTY_ROW,
     EMPTY_STATS,
+    FILE_NUMBERS,
+    STATS_COLS,
     DataFile,
     DvRange,
+    Entries,
+    Files,
     IndexEntry,
+    Joined,
+    Listed,
     ManifestEntry,
     ManifestFile,
     SimpleStats,
-)
-from paimon_nb.format.manifest.entry_batch import (
-    FILE_NUMBERS,
-    STATS_COLS,
-    Entries,
-    Files,
-    Joined,
-    Listed,
     as_entries,
     joined,
     null_counts,
 )
 from paimon_nb.format.manifest.index_manifests import read_index_manifest, write_index_manifest
-from paimon_nb.format.manifest.manifest_list import keep_manifest_list, read_manifest_list, write_manifest_list
-from paimon_nb.format.manifest.manifests import keep_manifest, read_entries, read_manifest, write_manifest
+from paimon_nb.format.manifest.manifests import (
+    keep_manifest,
+    keep_manifest_list,
+    read_entries,
+    read_manifest,
+    read_manifest_list,
+    write_manifest,
+    write_manifest_list,
+)
 
 __all__ = [
     "ADD", "DELETE", "EMPTY_ROW", "EMPTY_STATS", "FILE_NUMBERS", "STATS_COLS", "DataFile", "DvRange", "Entries", "Files", "IndexEntry", "Joined", "Listed",

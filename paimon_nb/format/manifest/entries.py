@@ -1,11 +1,22 @@
-"""What manifests hold: data files added and deleted, manifests in a list, index files. docs/spec/format.md sections 5 and
-12.1.
+"""What manifests hold: data files added and deleted, manifests in a list, index files; one by one, or many as columns.
+
+Operations on all entries of an `Entries` use `column`; objects are created only for accessed entries, so that a scan can
+choose from 100,000 entries without creating as many objects. Source: docs/spec/format.md sections 5 and 12.1.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from operator import attrgetter
+from typing import Any, overload
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.format.types.arrow_builders import column, from_numpy, to_numpy
+from paimon_nb.format.unique import unique
 
 ADD, DELETE = 0, 1
 EMPTY_ROW = bytes(12)
@@ -129,3 +140,281 @@ class IndexEntry:
     global_index: tuple[tuple[str, Any], ...] | None = None
     """(field, value) pairs of a global index (1.4 and newer); only carried along."""
     kind: int = ADD
+
+
+FILE_NUMBERS: dict[str, Callable[[DataFile], int]] = {
+    "level": attrgetter("level"),
+    "schema_id": attrgetter("schema_id"),
+    "file_size": attrgetter("file_size"),
+    "row_count": attrgetter("row_count"),
+    "created": lambda f: f.creation_time_ms or 0,
+    "deletes": lambda f: -1 if f.delete_row_count is None else f.delete_row_count,
+    "beside": lambda f: f.embedded_index is not None or bool(f.extra_files),
+}
+"""`deletes`: -1 = unknown; `beside`: 1 where the file may have an index."""
+
+
+def _of_file(number: Callable[[DataFile], int]) -> Callable[[ManifestEntry], int]:
+    return lambda entry: number(entry.file)
+
+
+NUMBERS: dict[str, Callable[[ManifestEntry], int]] = {
+    "kind": attrgetter("kind"),
+    "bucket": attrgetter("bucket"),
+    "total_buckets": attrgetter("total_buckets"),
+    **{name: _of_file(of) for name, of in FILE_NUMBERS.items()},
+}
+"""int64 columns."""
+BYTES: dict[str, Callable[[ManifestEntry], bytes]] = {
+    "partition": attrgetter("partition"),
+    "file_name": lambda e: e.file.file_name.encode(),
+    "min_key": attrgetter("file.min_key"),
+    "max_key": attrgetter("file.max_key"),
+    "key_low": attrgetter("file.key_stats.min_values"),
+    "key_high": attrgetter("file.key_stats.max_values"),
+    "value_low": attrgetter("file.value_stats.min_values"),
+    "value_high": attrgetter("file.value_stats.max_values"),
+}
+"""large_binary columns."""
+STATS_COLS = "stats_cols"
+"""An object array: `DataFile.stats_cols` of each."""
+
+
+Name = str | tuple[str, int]
+
+
+def null_counts(keys: bool, index: int) -> tuple[str, int]:
+    """The name of an int64 Arrow column: one of a file's null counts, null where it has none."""
+    return ("key_nulls" if keys else "value_nulls", index)
+
+
+class Entries(Sequence[ManifestEntry]):
+    """Never changes. Equal to any sequence of equal entries."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._columns: dict[Any, Any] = {}
+
+    def __len__(self) -> int:
+        return self._size
+
+    def column(self, name: Name) -> Any:
+        """One of `NUMBERS`, `BYTES`, `STATS_COLS` or `null_counts`."""
+        if name not in self._columns:
+            self._columns[name] = self._column(name)
+        return self._columns[name]
+
+    @abstractmethod
+    def _column(self, name: Name) -> Any: ...
+
+    @abstractmethod
+    def objects(self, rows: np.ndarray | None = None) -> list[ManifestEntry]:
+        """Entries as objects; all, or those of some rows."""
+
+    def choose(self, keep: np.ndarray) -> Entries:
+        """Some entries in order. `keep`: a boolean each."""
+        return self if keep.all() else SelectedEntries(self, np.flatnonzero(keep))
+
+    def reorder(self, rows: np.ndarray) -> Entries:
+        """Some entries, by their places."""
+        return SelectedEntries(self, rows)
+
+    def numbers(self, name: str) -> list[int]:
+        """A column of `NUMBERS` as a list."""
+        if (name, list) not in self._columns:
+            self._columns[name, list] = self.column(name).tolist()
+        values: list[int] = self._columns[name, list]
+        return values
+
+    @property
+    def partitions(self) -> tuple[np.ndarray, list[bytes]]:
+        """(for each entry the place of its partition, partitions in the order of first sight)."""
+        if "partitions" not in self._columns:
+            found = self.column("partition").dictionary_encode()
+            self._columns["partitions"] = to_numpy(found.indices), found.dictionary.to_pylist()
+        values: tuple[np.ndarray, list[bytes]] = self._columns["partitions"]
+        return values
+
+    def __iter__(self) -> Iterator[ManifestEntry]:
+        return iter(self.objects())
+
+    @overload
+    def __getitem__(self, at: int) -> ManifestEntry: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[ManifestEntry]: ...
+    def __getitem__(self, at: int | slice) -> ManifestEntry | list[ManifestEntry]:
+        if isinstance(at, slice):
+            return self.objects(np.arange(self._size)[at])
+        return self.objects(np.arange(self._size)[[at]])[0]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({list(self)!r})"
+
+
+class Listed(Entries):
+    """Of objects."""
+
+    def __init__(self, entries: Iterable[ManifestEntry]) -> None:
+        self._entries = list(entries)
+        super().__init__(len(self._entries))
+
+    def _column(self, name: Name) -> Any:
+        if isinstance(name, tuple):
+            kind, index = name
+            stats = [e.file.key_stats if kind == "key_nulls" else e.file.value_stats for e in self._entries]
+            counts = [s.null_counts for s in stats]
+            return column([c[index] if c is not None and index < len(c) else None for c in counts], pa.int64())
+        if name == STATS_COLS:
+            return object_array([e.file.stats_cols for e in self._entries])
+        if name in NUMBERS:
+            return np.fromiter(map(NUMBERS[name], self._entries), np.int64, self._size)
+        return column([*map(BYTES[name], self._entries)], pa.large_binary())
+
+    @property
+    def partitions(self) -> tuple[np.ndarray, list[bytes]]:
+        seen: dict[bytes, int] = {}
+        positions = [seen.setdefault(e.partition, len(seen)) for e in self._entries]
+        return np.array(positions, np.int64), list(seen)
+
+    def objects(self, rows: np.ndarray | None = None) -> list[ManifestEntry]:
+        return list(self._entries) if rows is None else [self._entries[i] for i in rows.tolist()]
+
+    def choose(self, keep: np.ndarray) -> Entries:
+        return self if keep.all() else Listed(e for e, k in zip(self._entries, keep.tolist(), strict=True) if k)
+
+
+class SelectedEntries(Entries):
+    """Some of others."""
+
+    def __init__(self, whole: Entries, rows: np.ndarray) -> None:
+        super().__init__(len(rows))
+        self.whole, self.rows = whole, rows
+
+    def _column(self, name: Name) -> Any:
+        found = self.whole.column(name)
+        return found[self.rows] if isinstance(found, np.ndarray) else found.take(from_numpy(self.rows))
+
+    def objects(self, rows: np.ndarray | None = None) -> list[ManifestEntry]:
+        return self.whole.objects(self.rows if rows is None else self.rows[rows])
+
+    def choose(self, keep: np.ndarray) -> Entries:
+        return self if keep.all() else SelectedEntries(self.whole, self.rows[keep])
+
+    def reorder(self, rows: np.ndarray) -> Entries:
+        return SelectedEntries(self.whole, self.rows[rows])
+
+
+class Joined(Entries):
+    """Those of several, one after the other."""
+
+    def __init__(self, parts: Sequence[Entries]) -> None:
+        self.parts = parts
+        self._begins = np.cumsum([0, *map(len, parts)])
+        super().__init__(int(self._begins[-1]))
+
+    def _column(self, name: Name) -> Any:
+        found = [p.column(name) for p in self.parts]
+        return np.concatenate(found) if isinstance(found[0], np.ndarray) else pa.concat_arrays(found)
+
+    def objects(self, rows: np.ndarray | None = None) -> list[ManifestEntry]:
+        if rows is None:
+            return [e for p in self.parts for e in p.objects()]
+        owners = np.searchsorted(self._begins, rows, "right") - 1
+        out = object_array([None] * len(rows))
+        for owner in unique(owners).tolist():
+            owned = owners == owner
+            out[owned] = object_array(self.parts[owner].objects(rows[owned] - self._begins[owner]))
+        found: list[ManifestEntry] = out.tolist()
+        return found
+
+
+def joined(parts: Iterable[Entries]) -> Entries:
+    """One sequence of several."""
+    some = [p for p in parts if len(p)]
+    if len(some) == 1:
+        return some[0]
+    if all(isinstance(p, Listed) for p in some):
+        return Listed(e for p in some for e in p)
+    flat: list[Entries] = []
+    for part in some:  # neighbours of few objects need not be columns of their own
+        if flat and isinstance(part, Listed) and isinstance(flat[-1], Listed):
+            flat[-1] = Listed([*flat[-1], *part])
+        else:
+            flat.append(part)
+    return Joined(flat)
+
+
+def as_entries(entries: Iterable[ManifestEntry]) -> Entries:
+    """The same, with columns."""
+    return entries if isinstance(entries, Entries) else Listed(entries)
+
+
+class Files(Sequence[DataFile]):
+    """Data files of neighbouring entries, made when they are looked at. Equal to the tuple of them, and pickled as that."""
+
+    __slots__ = ("_begin", "_end", "_entries", "_made")
+
+    def __init__(self, entries: Entries, begin: int, end: int) -> None:
+        self._entries, self._begin, self._end = entries, begin, end
+        self._made: tuple[DataFile, ...] | None = None
+
+    def numbers(self, name: str) -> list[int]:
+        """One of `NUMBERS` of each, without making the files."""
+        return self._entries.numbers(name)[self._begin : self._end]
+
+    def column(self, name: Name) -> Any:
+        """As `Entries.column`."""
+        return self._entries.column(name)[self._begin : self._end]
+
+    def reorder(self, positions: Sequence[int]) -> Files:
+        """The same files in another order."""
+        rows = np.array(positions, np.int64) + self._begin
+        return Files(self._entries.reorder(rows), 0, len(rows))
+
+    def _all(self) -> tuple[DataFile, ...]:
+        if self._made is None:
+            self._made = tuple(e.file for e in self._entries.objects(np.arange(self._begin, self._end)))
+        return self._made
+
+    def __len__(self) -> int:
+        return self._end - self._begin
+
+    def __iter__(self) -> Iterator[DataFile]:
+        return iter(self._all())
+
+    @overload
+    def __getitem__(self, at: int) -> DataFile: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[DataFile]: ...
+    def __getitem__(self, at: int | slice) -> DataFile | Sequence[DataFile]:
+        if isinstance(at, slice) and self._made is None:
+            begin, end, step = at.indices(len(self))
+            if step == 1:
+                return Files(self._entries, self._begin + begin, self._begin + max(begin, end))
+        return self._all()[at]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, tuple | Files) and self._all() == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self._all())
+
+    def __repr__(self) -> str:
+        return repr(self._all())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return tuple, (self._all(),)
+
+
+def object_array(items: Sequence[Any]) -> np.ndarray:
+    """An array of Python objects, whatever they are."""
+    out = np.empty(len(items), object)
+    out[:] = [None] * len(items)
+    for i, item in enumerate(items):
+        out[i] = item
+    return out

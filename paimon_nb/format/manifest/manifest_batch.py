@@ -10,8 +10,16 @@ import pyarrow as pa
 
 from paimon_nb.format.avro.columnar import WORTH, Lists, Numbers, Texts, UnsupportedLayout, read_columns
 from paimon_nb.format.avro.container import Container
-from paimon_nb.format.manifest.entries import DataFile, ManifestEntry, SimpleStats
-from paimon_nb.format.manifest.entry_batch import BYTES, STATS_COLS, Entries, Name, object_array
+from paimon_nb.format.manifest.entries import (
+    BYTES,
+    STATS_COLS,
+    DataFile,
+    Entries,
+    ManifestEntry,
+    Name,
+    SimpleStats,
+    object_array,
+)
 from paimon_nb.format.manifest.metadata_codec import gc_paused
 from paimon_nb.format.types.arrow_builders import from_numpy
 

@@ -3,8 +3,20 @@
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.lazy_imports import lazy_getattr
-from paimon_nb.format.row.binary_row import EMPTY_ROW, RowReader, arity_of, deserialize, row_bytes, serialize
-from paimon_nb.format.row.internal_values import Instant, Value, VariantValue, from_python, from_scalar, to_scalar
+from paimon_nb.format.row.binary_row import (
+    EMPTY_ROW,
+    Instant,
+    RowReader,
+    Value,
+    VariantValue,
+    arity_of,
+    deserialize,
+    from_python,
+    from_scalar,
+    row_bytes,
+    serialize,
+    to_scalar,
+)
 from paimon_nb.format.row.java_to_string import cast_to_string, java_text_maker, java_to_string
 from paimon_nb.format.row.partition_path import (
     DEFAULT_PARTITION,

@@ -18,8 +18,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.base.errors import FormatError
-from paimon_nb.format.row.binary_row import COMPACT_DECIMAL, COMPACT_TIMESTAMP, constructed_bytes, null_bytes
-from paimon_nb.format.row.internal_values import from_scalar
+from paimon_nb.format.row.binary_row import (
+    COMPACT_DECIMAL,
+    COMPACT_TIMESTAMP,
+    constructed_bytes,
+    from_scalar,
+    null_bytes,
+)
 from paimon_nb.format.types import DataType, Decimal, LocalZonedTimestamp, Timestamp, arrow_type
 from paimon_nb.format.types.arrow_builders import column, filled, scalar, to_numpy
 

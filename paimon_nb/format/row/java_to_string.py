@@ -11,7 +11,7 @@ import decimal
 from collections.abc import Callable
 
 from paimon_nb.base.errors import UnsupportedFormat
-from paimon_nb.format.row.internal_values import Instant, Value
+from paimon_nb.format.row.binary_row import Instant, Value
 from paimon_nb.format.row.java_float import double_text, float_text
 from paimon_nb.format.types import Array, DataType, LocalZonedTimestamp, Map, Multiset, Row, Time, Timestamp
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from paimon_nb.format.row.internal_values import Value
+from paimon_nb.format.row.binary_row import Value
 from paimon_nb.format.row.java_to_string import cast_to_string, java_to_string
 from paimon_nb.format.types import DataField, DataType
 

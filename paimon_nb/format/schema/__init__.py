@@ -1,7 +1,7 @@
 """Schema files: what the columns, keys and options of a table are, version by version."""
 
-from paimon_nb.format.schema.directory import SchemaDirectory
 from paimon_nb.format.schema.table_schema import (
+    SchemaDirectory,
     TableSchema,
     create_schema,
     following,

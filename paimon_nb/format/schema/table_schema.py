@@ -1,8 +1,10 @@
-"""The schema file: columns with ids, keys, options. Source: docs/spec/format.md section 4."""
+"""The schema file: columns with ids, keys, options; and the directory of schema files. Source: docs/spec/format.md section 4."""
 
 from __future__ import annotations
 
 import itertools
+import posixpath
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -13,6 +15,7 @@ from paimon_nb.base.errors import (
     CorruptFile,
     FormatError,
     InvalidName,
+    MissingFile,
     SchemaMismatch,
     UnsupportedFormat,
 )
@@ -21,10 +24,12 @@ from paimon_nb.format.metadata_json import JsonObject, java_json
 from paimon_nb.format.types import DataField, DataType, Row, is_opaque, parse_type
 from paimon_nb.format.types.parse import parse_field_json
 from paimon_nb.format.types.types import Array, Map, Multiset
+from paimon_nb.fs import FileIO
 from paimon_nb.options import parse_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
 
 NEWEST_VERSION = 3
 """1: Paimon 0.7 (bucket defaults to 1). 2: 0.8 (file.format defaults to orc up to here). 3: today's writers."""
@@ -163,7 +168,7 @@ class TableSchema:
 
     @property
     def arrow(self) -> pa.Schema:
-        from paimon_nb.format.types.arrow import arrow_schema
+        from paimon_nb.format.types.arrow_builders import arrow_schema
 
         return arrow_schema(self.fields)
 
@@ -298,3 +303,53 @@ def renumbered(t: DataType, next_id: Callable[[], int]) -> DataType:
         case Map():
             return replace(t, key=renumbered(t.key, next_id), value=renumbered(t.value, next_id))
     return t
+
+
+_NAME = re.compile(r"schema-(\d{1,18})")
+
+
+class SchemaDirectory:
+    """`<branch root>/schema/schema-<n>`; versions are dense from 0 and never change, so each is read once."""
+
+    def __init__(self, fs: FileIO, branch_root: str) -> None:
+        self.fs, self.root = fs, posixpath.join(branch_root, "schema")
+        self._read: dict[int, TableSchema] = {}
+
+    def path(self, schema_id: int) -> str:
+        return posixpath.join(self.root, f"schema-{schema_id}")
+
+    def ids(self) -> list[int]:
+        """Ascending."""
+        matches = (_NAME.fullmatch(s.name) for s in self.fs.list(self.root) if not s.is_dir)
+        return sorted(int(m[1]) for m in matches if m)
+
+    def latest_id(self) -> int | None:
+        """The id of the newest version, or None if the table does not exist."""
+        return max(self.ids(), default=None)
+
+    def latest(self) -> TableSchema | None:
+        """The newest version, or None if the table does not exist."""
+        newest = self.latest_id()
+        return None if newest is None else self.get(newest)
+
+    def get(self, schema_id: int) -> TableSchema:
+        """Raises `CorruptFile`, also when a schema that others name is missing."""
+        if schema_id not in self._read:
+            path = self.path(schema_id)
+            try:
+                self._read[schema_id] = TableSchema.from_json(self.fs.read(path), path)
+            except MissingFile:
+                raise CorruptFile(path, "it is missing, but files name it", hint="restore it from a backup") from None
+        return self._read[schema_id]
+
+    def all(self) -> list[TableSchema]:
+        return [self.get(i) for i in self.ids()]
+
+    def create(self, schema: TableSchema) -> bool:
+        """Publish a version. False if another writer has taken its id."""
+        return self.fs.put_if_absent(self.path(schema.id), schema.to_json())
+
+    def delete(self, schema_id: int) -> None:
+        """For fast-forward of branches only."""
+        self._read.pop(schema_id, None)
+        self.fs.delete(self.path(schema_id))

@@ -2,9 +2,8 @@
 
 from paimon_nb.format.snapshot.branches import BranchDirectory
 from paimon_nb.format.snapshot.consumers import ConsumerDirectory
-from paimon_nb.format.snapshot.directory import Published, SnapshotDirectory
+from paimon_nb.format.snapshot.directory import BATCH_IDENTIFIER, NO_WATERMARK, Published, Snapshot, SnapshotDirectory
 from paimon_nb.format.snapshot.partition_statistics import PartitionStatistics
-from paimon_nb.format.snapshot.snapshot import BATCH_IDENTIFIER, NO_WATERMARK, Snapshot
 from paimon_nb.format.snapshot.statistics import ColumnStatistics, Statistics
 from paimon_nb.format.snapshot.tags import Tag, TagDirectory
 

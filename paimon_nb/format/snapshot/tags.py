@@ -13,7 +13,7 @@ from paimon_nb.base.errors import AlreadyExists, CorruptFile, MissingFile, TagNo
 from paimon_nb.base.identifier import check_name
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.metadata_json import JsonObject, java_json
-from paimon_nb.format.snapshot.snapshot import Snapshot
+from paimon_nb.format.snapshot.directory import Snapshot
 from paimon_nb.fs import FileIO
 
 _PREFIX = "tag-"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from paimon_nb.base.errors import FormatError
 from paimon_nb.format.manifest import SimpleStats
 from paimon_nb.format.row import Instant, arity_of, deserialize
-from paimon_nb.format.row.internal_values import Value
+from paimon_nb.format.row.binary_row import Value
 from paimon_nb.format.types import DataField, DataType, LocalZonedTimestamp, Timestamp
 
 

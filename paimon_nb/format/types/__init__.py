@@ -1,6 +1,6 @@
 """Paimon's logical types, their JSON and SQL text, and their Arrow form."""
 
-from paimon_nb.format.types.arrow import arrow_schema, arrow_type, from_arrow_schema, from_arrow_type
+from paimon_nb.format.types.arrow_builders import arrow_schema, arrow_type, from_arrow_schema, from_arrow_type
 from paimon_nb.format.types.parse import parse_type, parse_type_json
 from paimon_nb.format.types.types import (
     MAX_LENGTH,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from paimon_nb.options.option import at_least, boolean, choice, duration, integer, long, text
-from paimon_nb.options.parsing import INT_MAX
+from paimon_nb.options.option import INT_MAX, at_least, boolean, choice, duration, integer, long, text
 
 CHANGELOG_NUM_RETAINED_MAX = integer(
     "changelog.num-retained.max",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from paimon_nb.options.enums import CODECS, FORMATS, stats_mode
 from paimon_nb.options.option import (
+    LONG_MAX,
     among,
     at_least,
     between,
@@ -16,7 +17,6 @@ from paimon_nb.options.option import (
     memory,
     text,
 )
-from paimon_nb.options.parsing import LONG_MAX
 
 
 def _modes_by_level(pairs: dict[str, str]) -> str | None:

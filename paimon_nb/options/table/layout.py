@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from paimon_nb.options.option import at_least, boolean, choice, duration, integer, long, memory, text
-
-
-def _check_bucket_number(value: int) -> str | None:
-    valid = value >= 1 or value in (-1, -2)
-    return None if valid else "a bucket number is at least 1, or -1 (dynamic), or -2 (postponed)"
-
+from paimon_nb.options.option import (
+    at_least,
+    boolean,
+    check_bucket_count,
+    choice,
+    duration,
+    integer,
+    long,
+    memory,
+    text,
+)
 
 AUTO_CREATE = boolean("auto-create", False, "make the table at its path when a connector uses it first")
 BRANCH = text("branch", "main", "branch to read and write")
@@ -16,7 +20,7 @@ BUCKET = integer(
     "bucket",
     -1,
     "number of buckets; -1 dynamic (keyed) or bucket-unaware (append), -2 postponed",
-    check=_check_bucket_number,
+    check=check_bucket_count,
 )
 BUCKET_APPEND_ORDERED = boolean(
     "bucket-append-ordered", True, "rows of a bucket of an append table are read in the order they were written"

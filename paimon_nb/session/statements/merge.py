@@ -24,7 +24,6 @@ from paimon_nb.session.statements.schema_merging import SchemaMerging, merging_o
 from paimon_nb.session.statements.update_delete import KIND, render_or_default
 from paimon_nb.sql.grammar.query import is_metadata_column
 from paimon_nb.table.dml_checks import check_merge, check_merge_update
-from paimon_nb.table.scan.read.data_evolution import evolves
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -342,7 +341,7 @@ def _commit_changes(
     if source is None:
         return list(write(changed.select(*names, KIND), target.table, kinds=KIND).snapshots)
     assigned = {column for a in actions if a.clause.action == "update" for column, _, _ in a.assigned}
-    if evolves(target.table.store):
+    if target.table.store.evolves_data:
         updated, inserted = (changed.where(f"{KIND} = {_KINDS[what]}") for what in ("update", "insert"))
         return change_columns(target.table, source, updated, assigned, inserted.select(*names))[0]
     deleted = changed.where(f"{KIND} <> {_KINDS['insert']}").select(FILE, ROW)

@@ -15,7 +15,6 @@ from paimon_nb.session.statements.dml_target import Target, open_target, with_ne
 from paimon_nb.session.statements.matching_partitions import constant_condition, matching_partitions
 from paimon_nb.session.statements.schema_merging import merging_of
 from paimon_nb.table.dml_checks import check_delete, check_merge_update, check_update
-from paimon_nb.table.scan.read.data_evolution import evolves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,7 +40,7 @@ def update(context: StatementContext, statement: Update) -> Result:
     target = open_target(context, statement)
     assigned = target.assigned(statement.assignments)
     columns = {column for column, _, _ in assigned}
-    evolving = evolves(target.table.store)
+    evolving = target.table.store.evolves_data
     (check_merge_update if evolving else check_update)(target.table.store, sorted(columns))
     rows, source = target.rows()
 

@@ -43,10 +43,22 @@ class KeyBucket:
         `streams`: for a long-running writer `compaction.optimization-interval` counts from its last full compaction;
         for a writer of one commit it has always elapsed.
         """
+        if not full and self._has_too_few_files():
+            return None
         levels = self.levels()
         if full:
             return pick_full(levels, self._must_rewrite)
         return pick(levels, pick_limits(self.store, _newest_on_top(levels) if streams else None))
+
+    def _has_too_few_files(self) -> bool:
+        """Whether `pick` surely picks nothing: there are fewer files than the trigger, and no rule without a trigger."""
+        o = self.store.options
+        rules = (opt.COMPACTION_OPTIMIZATION_INTERVAL, opt.COMPACTION_TOTAL_SIZE_THRESHOLD, opt.COMPACTION_INCREMENTAL_SIZE_THRESHOLD)  # fmt: skip
+        return (
+            len(self.files) < o.get(opt.NUM_SORTED_RUN_COMPACTION_TRIGGER)
+            and not o.lifts_level_0
+            and all(o.get(rule) is None for rule in rules)
+        )
 
     def compact(self, unit: Unit, *, write_changelog: bool = True) -> CompactResult:
         """Compact; writes files, publishes nothing. `write_changelog`: False in an overwrite, which has no changelog."""

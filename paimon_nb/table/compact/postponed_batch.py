@@ -28,7 +28,7 @@ from paimon_nb.table.publish.overwrite import Overwrite
 from paimon_nb.table.scan import plan_scan, read_split
 from paimon_nb.table.scan.plan.snapshot_scan import written_order
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
-from paimon_nb.table.write.bucket_assigner import one_chunk, split, take
+from paimon_nb.table.write.input_rows import one_chunk, split, take
 from paimon_nb.table.write.table_write import TableWrite
 
 Commit = Callable[[list[CommitMessage], Overwrite], list[int]]

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.row import from_scalar
-from paimon_nb.format.row.internal_values import Instant
+from paimon_nb.format.row.binary_row import Instant
 from paimon_nb.format.row.java_float import double_text, float_text
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.snapshot.statistics import ColumnStatistics, Statistics

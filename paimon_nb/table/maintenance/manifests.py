@@ -15,8 +15,8 @@ from paimon_nb.format.snapshot import Published, Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import entries_of, live_entries, merge_entries, snapshot_manifests
 from paimon_nb.table.maintenance.post_commit import run_post_commit
+from paimon_nb.table.publish.attempt import ManifestWriter
 from paimon_nb.table.publish.changes import BATCH_IDENTIFIER, Change, CommitMessage
-from paimon_nb.table.publish.manifests import ManifestWriter
 from paimon_nb.table.publish.publisher import SnapshotPublisher
 from paimon_nb.table.store import TableStore
 

@@ -63,14 +63,11 @@ def _expire_tags(store: TableStore) -> None:
 
 
 def _expire_history(store: TableStore) -> None:
-    oldest, newest = store.snapshots.earliest_id(), store.snapshots.latest_id()
-    # A cheap check before the expensive one.
-    if (
-        oldest is not None
-        and newest is not None
-        and newest - oldest >= store.options.get(opt.SNAPSHOT_NUM_RETAINED_MIN)
-    ):
-        expire_snapshots(store)
+    newest, retained = store.snapshots.latest_id(), store.options.get(opt.SNAPSHOT_NUM_RETAINED_MIN)
+    if newest is not None and newest > retained:  # cheap checks before the expensive one
+        oldest = store.snapshots.earliest_id()
+        if oldest is not None and newest - oldest >= retained:
+            expire_snapshots(store)
     if store.changelogs.ids():
         expire_changelogs(store)
 

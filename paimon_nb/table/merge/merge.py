@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.base.registry import Registry
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.table.merge.aggregation import aggregation
@@ -32,15 +31,13 @@ def first_row(groups: Groups, spec: MergeSpec) -> pa.Table:
     return groups.take(groups.starts)
 
 
-MERGE_ENGINES: Registry[Callable[[Groups, MergeSpec], pa.Table]] = Registry(
-    "merge engine",
-    {
-        "deduplicate": deduplicate,
-        "partial-update": partial_update,
-        "aggregation": aggregation,
-        "first-row": first_row,
-    },
-)
+MERGE_ENGINES: dict[str, Callable[[Groups, MergeSpec], pa.Table]] = {
+    "deduplicate": deduplicate,
+    "partial-update": partial_update,
+    "aggregation": aggregation,
+    "first-row": first_row,
+}
+"""By the values of the option `merge-engine`."""
 
 
 INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE = 0, 1, 2, 3
@@ -65,7 +62,7 @@ def merge(runs: Sequence[pa.Table], spec: MergeSpec, drop_delete: bool = True, *
         kv = kv.filter(from_numpy(~retracts(kv)))
     order = merge_order(kv, spec)
     groups = _grouped(kv, order, spec)
-    merged = _with_lone_rows(groups, spec) if alone_as_is else MERGE_ENGINES.find(spec.engine)(groups, spec)
+    merged = _with_lone_rows(groups, spec) if alone_as_is else MERGE_ENGINES[spec.engine](groups, spec)
     return merged.filter(from_numpy(~retracts(merged))) if drop_delete and bool(retracts(merged).any()) else merged
 
 
@@ -78,7 +75,7 @@ def merged_groups(groups: Groups, spec: MergeSpec) -> pa.Table:
 
 def _with_lone_rows(groups: Groups, spec: MergeSpec) -> pa.Table:
     """The engine's result for keys with several versions, the version itself for keys with one."""
-    engine = MERGE_ENGINES.find(spec.engine)
+    engine = MERGE_ENGINES[spec.engine]
     lone = groups.ends == groups.starts
     if not lone.any() or spec.engine == "deduplicate":
         return engine(groups, spec)

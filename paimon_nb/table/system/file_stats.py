@@ -15,7 +15,7 @@ from paimon_nb.base.errors import PaimonError, UnsupportedFormat
 from paimon_nb.format.data import TRACKING_FIELDS
 from paimon_nb.format.manifest import EMPTY_ROW, DataFile
 from paimon_nb.format.row import RowReader, arity_of, deserialize, from_scalar, java_text_maker, java_to_string
-from paimon_nb.format.row.internal_values import to_arrow_value
+from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.types import DataField, DataType, arrow_type
 from paimon_nb.format.types.arrow_builders import column
 from paimon_nb.table.scan.plan.prune import file_schema

@@ -19,8 +19,7 @@ from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.lsm.superseded import key_ids
 from paimon_nb.table.scan.read.bucket_keys import bucket_keys
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.write.bucket_assigner import partition_groups
-from paimon_nb.table.write.input_rows import DELETE, UPDATE_BEFORE
+from paimon_nb.table.write.input_rows import DELETE, UPDATE_BEFORE, partition_groups
 
 BucketKey = tuple[bytes, int]
 

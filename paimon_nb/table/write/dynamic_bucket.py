@@ -18,7 +18,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import index_entries
 from paimon_nb.table.publish.changes import HASH, CommitMessage
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.write.bucket_assigner import one_chunk
+from paimon_nb.table.write.input_rows import one_chunk
 
 _MAX_BUCKETS = 32767
 

@@ -1,6 +1,8 @@
-"""TableWrite: Arrow rows in, commit messages out. The same code runs in the driver and in Spark tasks.
+"""TableWrite: Arrow rows in, commit messages out; and the writers of one bucket. Runs in the driver and in Spark tasks.
 
-It reads the table's state once, writes files that are not visible yet, and publishes nothing.
+It reads the table's state once, writes files that are not visible yet, and publishes nothing. A bucket's writer buffers, sorts, merges
+and flushes to level 0 if the table has a primary key, else it writes in arrival or clustering order.
+Source: docs/spec/merge-semantics.md section 4; docs/spec/format.md section 8.1.
 """
 
 from __future__ import annotations
@@ -8,32 +10,174 @@ from __future__ import annotations
 import os
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 
 import numpy as np
 import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.format.data import ROW_ID_FIELD, SEQUENCE_NUMBER
+from paimon_nb.format.data import ROW_ID_FIELD, SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.data.schema_cast import conform
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import EMPTY_ROW
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
-from paimon_nb.table.data_file_writer import FileTarget
+from paimon_nb.table.cluster import Order, OrderedRows
+from paimon_nb.table.data_file_writer import AppendFiles, FileTarget, write_key_values
 from paimon_nb.table.live_files import LIVE_FILES, BucketFiles, BucketKey
-from paimon_nb.table.merge import MergeSpec
+from paimon_nb.table.merge import MergeSpec, SortedChunks, merged_groups
 from paimon_nb.table.publish.abort import abort_messages
+from paimon_nb.table.publish.attempt import manifest_format
 from paimon_nb.table.publish.changes import CommitMessage
-from paimon_nb.table.publish.manifests import manifest_format
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
-from paimon_nb.table.write.bucket_assigner import fixed_buckets, partition_groups, split, take
-from paimon_nb.table.write.bucket_writers import AppendBucketWriter, KeyBucketWriter, write_order
 from paimon_nb.table.write.cross_partition import CrossPartition
 from paimon_nb.table.write.dynamic_bucket import DynamicBuckets
-from paimon_nb.table.write.input_rows import Kinds, Rows, as_table, row_kinds, rows_to_keep, with_defaults
+from paimon_nb.table.write.input_rows import (
+    Kinds,
+    Rows,
+    as_table,
+    fixed_buckets,
+    partition_groups,
+    row_kinds,
+    rows_to_keep,
+    split,
+    take,
+    with_defaults,
+)
+
+_LARGE = 16 << 20
+"""From this flush size on, memory is returned to the system."""
+
+
+class KeyBucketWriter:
+    """Takes rows in arrival order; returns level-0 files and, for changelog-producer=input, changelog files.
+
+    Memory: the rows since the last `flush`, which writes them to level-0 files. The owner of several writers decides
+    when.
+    """
+
+    def __init__(
+        self,
+        store: TableStore,
+        spec: MergeSpec,
+        target: FileTarget,
+        next_sequence: int,
+        *,
+        write_changelog: bool = True,
+    ) -> None:
+        """`write_changelog`: False for an overwrite, which has no changelog with any producer."""
+        self.store = store
+        self.spec = spec
+        self.target = target
+        self.next_sequence = next_sequence
+        self.new_files: list[DataFile] = []
+        self.changelog_files: list[DataFile] = []
+        self.row_count = 0
+        self._buffer: list[pa.Table] = []
+        self.buffered = 0
+        """Bytes of buffered rows."""
+        self._log_input = write_changelog and str(store.options.get(opt.CHANGELOG_PRODUCER)) == "input"
+
+    def write(self, rows: pa.Table, kinds: np.ndarray) -> None:
+        """Add conformed rows with their kinds (int8 codes)."""
+        count = rows.num_rows
+        numbers = np.arange(self.next_sequence, self.next_sequence + count, dtype=np.int64)
+        self.next_sequence += count
+        self.row_count += count
+        kv = rows.append_column(SEQUENCE_NUMBER, from_numpy(numbers)).append_column(VALUE_KIND, from_numpy(kinds))
+        self._buffer.append(kv)
+        self.buffered += kv.nbytes
+
+    def flush(self) -> None:
+        """Write the buffer to level-0 files."""
+        if not self._buffer:
+            return
+        rows, large = SortedChunks(self._buffer, self.spec), self.buffered >= _LARGE
+        self._buffer, self.buffered = [], 0
+        if self._log_input:
+            changes = (groups.sorted for groups in rows)
+            self.changelog_files += write_key_values(self.store, replace(self.target, changelog=True), changes)
+        merged = (merged_groups(groups, self.spec) for groups in rows)
+        self.new_files += write_key_values(self.store, self.target, merged)
+        del rows, merged
+        if large:  # otherwise the memory pool stays fragmented by each flush
+            pa.default_memory_pool().release_unused()
+
+    def files(self) -> tuple[list[DataFile], list[DataFile]]:
+        """Flush, then (new files, changelog files)."""
+        self.flush()
+        return self.new_files, self.changelog_files
+
+    def abort(self) -> None:
+        """Delete every file written so far."""
+        for file in [*self.new_files, *self.changelog_files]:
+            for path in self.store.paths_of(self.target.partition, self.target.bucket, file):
+                self.store.fs.delete(path)
+        self._buffer = []
+
+
+class AppendBucketWriter:
+    """Streams rows to files in input order. Memory: one slice of rows.
+
+    `tracked` as for `AppendFiles`. With an order, rows are buffered until the end: in memory up to `write-buffer-size`,
+    then on local disk.
+    """
+
+    buffered = 0
+    """Bytes of rows that a flush would write: none, rows stream to their file."""
+
+    def __init__(
+        self,
+        store: TableStore,
+        target: FileTarget,
+        next_sequence: int,
+        order: Order | None = None,
+        *,
+        tracked: bool = False,
+    ) -> None:
+        self.row_count = 0
+        self._files = AppendFiles(store, target, next_sequence, tracked=tracked)
+        self._ordered = OrderedRows(store, order) if order is not None else None
+
+    def write(self, rows: pa.Table, kinds: np.ndarray) -> None:
+        self.row_count += rows.num_rows
+        if self._ordered is not None:
+            self._ordered.add(rows)
+        else:
+            self._files.write(rows)
+
+    def flush(self) -> None:
+        """Does nothing: no rows are buffered."""
+
+    def files(self) -> tuple[list[DataFile], list[DataFile]]:
+        """(new files, no changelog)."""
+        if self._ordered is not None:
+            for rows in self._ordered.sorted():
+                self._files.write(rows)
+            self._ordered.close()
+        return self._files.finish(), []
+
+    def abort(self) -> None:
+        """Delete every file written so far."""
+        if self._ordered is not None:
+            self._ordered.close()
+        self._files.abort()
+
+
+def write_order(store: TableStore) -> Order | None:
+    """The order of a batch write (`clustering.columns`); None: arrival order.
+
+    Rows of a bucket keep their order. Incremental clustering leaves the work to compaction by default.
+    """
+    o = store.options
+    if store.has_keys or store.bucket_option != -1:
+        return None
+    if o.get(opt.CLUSTERING_INCREMENTAL) and not o.get(opt.CLUSTERING_INCREMENTAL_OPTIMIZE_WRITE):
+        return None
+    return Order.of_options(store)
+
 
 Writer = KeyBucketWriter | AppendBucketWriter
 MIN_THREADS = 4

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from paimon_nb.format.data import key_value_fields
-from paimon_nb.format.row.internal_values import from_scalar
+from paimon_nb.format.row.binary_row import from_scalar
 from paimon_nb.format.row.java_to_string import civil
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import (

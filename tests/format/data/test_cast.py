@@ -13,7 +13,7 @@ from data_kit import GOLDEN
 
 from paimon_nb.base.errors import ReadError, SchemaMismatch
 from paimon_nb.format.data import cast_column, cast_text
-from paimon_nb.format.row.internal_values import Instant, from_scalar, to_scalar
+from paimon_nb.format.row.binary_row import Instant, from_scalar, to_scalar
 from paimon_nb.format.types import arrow_type, parse_type
 
 STAMPS = ("TIMESTAMP", "TIMESTAMP_LTZ")

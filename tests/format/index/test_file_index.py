@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, CorruptFile, NewerFormat, UnknownName
 from paimon_nb.format.index import FileIndex, FileIndexWriter, index_specs
 from paimon_nb.format.index.file_index import INDEX_WRITERS, OPERATORS, write_container
-from paimon_nb.format.row.internal_values import to_arrow_value
+from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.types import DataField, arrow_schema, arrow_type, parse_type
 from paimon_nb.options import TableOptions
 from tests.format.row.strategies import values

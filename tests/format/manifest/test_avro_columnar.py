@@ -29,7 +29,7 @@ from paimon_nb.format.manifest import (
     read_manifest,
     write_manifest,
 )
-from paimon_nb.format.manifest.entry_batch import BYTES, NUMBERS
+from paimon_nb.format.manifest.entries import BYTES, NUMBERS
 from paimon_nb.format.manifest.manifest_batch import EntryColumns, entries_by_columns
 from paimon_nb.format.manifest.manifests import _SCHEMA_2_1, _decoded_entries
 from paimon_nb.format.manifest.metadata_codec import promises, rows_of

@@ -24,8 +24,8 @@ from paimon_nb.format.row import (
     serialize,
     to_scalar,
 )
+from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.row.bucket import key_hash
-from paimon_nb.format.row.internal_values import to_arrow_value
 from paimon_nb.format.types import arrow_type, parse_type
 from tests.format.row.strategies import rows, types, values
 

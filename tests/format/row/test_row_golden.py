@@ -23,7 +23,7 @@ from paimon_nb.format.row import (
     serialize,
     unescape,
 )
-from paimon_nb.format.row.internal_values import to_arrow_value
+from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.row.java_to_string import local_date_time_text, time_text, timestamp_text
 from paimon_nb.format.types import DataField, arrow_type, parse_type
 

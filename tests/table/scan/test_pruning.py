@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paimon_nb.format.manifest import ADD, EMPTY_ROW, EMPTY_STATS, DataFile, Listed, ManifestEntry
-from paimon_nb.format.row.internal_values import to_arrow_value
+from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.stats import collect_stats
 from paimon_nb.format.types import Char, DataField, DataType, arrow_type, parse_type

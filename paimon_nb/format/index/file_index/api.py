@@ -7,7 +7,7 @@ from typing import Protocol
 
 from pyroaring import BitMap
 
-from paimon_nb.format.row.internal_values import Value
+from paimon_nb.format.row.binary_row import Value
 
 OPERATORS = ("=", "<>", "<", "<=", ">", ">=", "in", "not in", "is null", "is not null")
 """What an index may be asked. Others ('like', 'starts with', ...) get no answer."""

@@ -15,9 +15,9 @@ from pyroaring import BitMap
 from paimon_nb.format.index import roaring
 from paimon_nb.format.index.file_index.api import UnknownVersion
 from paimon_nb.format.index.file_index.bitmap_keys import Key, decode_key, encode_key, group_rows, is_exact, keys_of
-from paimon_nb.format.row.internal_values import Value
+from paimon_nb.format.row.binary_row import Value
 from paimon_nb.format.types import DataType
-from paimon_nb.options.parsing import parse_memory
+from paimon_nb.options.option import parse_memory
 
 NEWEST = 2
 _DEFAULT_BLOCK = "16 kb"

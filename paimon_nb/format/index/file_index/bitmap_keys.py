@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimon_nb.format.row.binary_row import Value, unscaled_of
 from paimon_nb.format.row.binary_row_vectorized import as_array, decimal_halves, fixed_values
-from paimon_nb.format.row.internal_values import Value, unscaled_of
 from paimon_nb.format.types import DataType, Decimal, LocalZonedTimestamp, Timestamp
 from paimon_nb.format.types.arrow_builders import filled, to_numpy
 

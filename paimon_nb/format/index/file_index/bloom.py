@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 from pyroaring import BitMap
 
 from paimon_nb.format.index.file_index.bitmap_keys import canonical_float_bits, key_numbers
+from paimon_nb.format.row.binary_row import Value, to_scalar
 from paimon_nb.format.row.binary_row_vectorized import as_array, fixed_values
-from paimon_nb.format.row.internal_values import Value, to_scalar
 from paimon_nb.format.types import DataType
 
 DEFAULT_ITEMS = 1_000_000

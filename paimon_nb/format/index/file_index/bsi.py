@@ -16,8 +16,8 @@ from paimon_nb.format.index import roaring
 from paimon_nb.format.index.file_index.api import UnknownVersion, pick
 from paimon_nb.format.index.file_index.bit_slice import Slices, slices_of
 from paimon_nb.format.index.file_index.bitmap_keys import has_keys, is_exact, key_numbers, keys_of
+from paimon_nb.format.row.binary_row import Value
 from paimon_nb.format.row.binary_row_vectorized import as_array
-from paimon_nb.format.row.internal_values import Value
 from paimon_nb.format.types import DataType
 from paimon_nb.format.types.arrow_builders import to_numpy
 

@@ -17,7 +17,7 @@ from paimon_nb.format.index.file_index.bitmap import BitmapReader
 from paimon_nb.format.index.file_index.bloom import BloomReader
 from paimon_nb.format.index.file_index.bsi import BsiReader
 from paimon_nb.format.index.file_index.range_bitmap import RangeBitmapReader
-from paimon_nb.format.row.internal_values import Value
+from paimon_nb.format.row.binary_row import Value
 from paimon_nb.format.types import DataType
 
 MAGIC = 1493475289347502

@@ -26,9 +26,9 @@ from paimon_nb.format.index.file_index.bitmap_keys import (
     is_exact,
     keys_of,
 )
-from paimon_nb.format.row.internal_values import Value
+from paimon_nb.format.row.binary_row import Value
 from paimon_nb.format.types import DataType
-from paimon_nb.options.parsing import parse_memory
+from paimon_nb.options.option import parse_memory
 
 _VERSION = 1
 _TEXT = ("CHAR", "VARCHAR")

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from paimon_nb.format.row import Instant, row_bytes
-from paimon_nb.format.row.internal_values import instant_of
-from paimon_nb.format.row.murmur import hash_bytes
+from paimon_nb.format.row.binary_row import instant_of
+from paimon_nb.format.row.bucket import hash_bytes
 from paimon_nb.format.types import Array, DataType, Decimal, Map, Row, arrow_type
 
 _SMALLEST_TABLE = 16

@@ -30,7 +30,6 @@ from paimon_nb.table.scan.plan.snapshot_scan import (
     visible_levels,
 )
 from paimon_nb.table.scan.plan.time_travel import Between, BetweenTimes, Increment, ToAutoTag, not_after, snapshot_by_id
-from paimon_nb.table.scan.read.data_evolution import evolves
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.tag_period import Period
 
@@ -253,7 +252,7 @@ def _states(
                     total,
                     tuple(files),
                     select(vectors, partition, files),
-                    not evolves(store),
+                    not store.evolves_data,
                 )
             )
     return ScanPlan(store, end, tuple(splits), pruner.funnel(), bound)

@@ -12,7 +12,7 @@ from typing import Any
 from paimon_nb.format.data import RowFilter, may_have_rows
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import bucket_of, serialize
-from paimon_nb.format.row.internal_values import to_arrow_value
+from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types import arrow_type
 from paimon_nb.format.types.arrow_builders import column

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.manifest import DataFile, Entries, ManifestEntry, ManifestFile, as_entries
-from paimon_nb.format.row.internal_values import to_arrow_value
+from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import DataType, arrow_type
 from paimon_nb.format.types.arrow_builders import column as column_of

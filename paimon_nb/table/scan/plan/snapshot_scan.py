@@ -33,7 +33,7 @@ from paimon_nb.table.live_files import bucket_numbers, check_unique, index_entri
 from paimon_nb.table.lsm.levels import cut, key_decoder
 from paimon_nb.table.scan.plan.prune import Pruner
 from paimon_nb.table.scan.plan.scan_report import ScanReport
-from paimon_nb.table.scan.read.data_evolution import evolves, same_rows
+from paimon_nb.table.scan.read.data_evolution import same_rows
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def pack_bucket(
         independent: no two files hold versions of the same row: append tables, deletion vectors, first-row.
     """
     target, cost = store.options.split_target_size, store.options.split_open_file_cost
-    if evolves(store):
+    if store.evolves_data:
         bins = pack(same_rows(files), lambda group: max(sum(f.file_size for f in group), cost), target)
         return [([f for group in part for f in group], all(len(group) == 1 for group in part)) for part in bins]
     if not store.has_keys:
@@ -315,7 +315,7 @@ def live_pruned(
 
 def by_statistics(store: TableStore, pruner: Pruner, entries: Entries) -> Entries:
     """Entries whose statistics allow a matching row; of files that share their rows all."""
-    if not evolves(store):
+    if not store.evolves_data:
         return pruner.statistics(entries)
     # Statistics cover a file's own columns; another file of the same rows may hold newer values of other columns.
     whole, partial = _whole_and_partial(entries)

@@ -25,7 +25,7 @@ from paimon_nb.base.errors import ColumnNotFound, SqlAnalysisError
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.base.scalars import to_python
 from paimon_nb.format.row import Instant, from_python, to_scalar
-from paimon_nb.format.row.internal_values import to_arrow_value
+from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.types import (
     Array,
     Char,

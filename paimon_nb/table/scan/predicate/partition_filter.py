@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.format.row.internal_values import to_arrow_value
+from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.types import arrow_type
 from paimon_nb.format.types.arrow_builders import column
 from paimon_nb.table.scan.predicate.evaluate import bind, evaluate

@@ -19,7 +19,7 @@ from paimon_nb.base.errors import FormatError
 from paimon_nb.format.data import TRACKING_FIELDS
 from paimon_nb.format.manifest import STATS_COLS, Entries, null_counts
 from paimon_nb.format.row import deserialize, to_scalar
-from paimon_nb.format.row.internal_values import to_arrow_value
+from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import Char, DataField, DataType, Decimal, LocalZonedTimestamp, Timestamp, arrow_type
 from paimon_nb.format.types.arrow_builders import column as column_of

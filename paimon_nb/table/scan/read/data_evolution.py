@@ -10,13 +10,7 @@ from collections.abc import Sequence
 from paimon_nb.base.errors import CorruptFile
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.types import DataField
-from paimon_nb.options import table as opt
 from paimon_nb.table.store import TableStore
-
-
-def evolves(store: TableStore) -> bool:
-    """Whether files of this table may hold only some columns of their rows."""
-    return not store.has_keys and bool(store.options.get(opt.DATA_EVOLUTION_ENABLED))
 
 
 def same_rows(files: Sequence[DataFile]) -> list[list[DataFile]]:

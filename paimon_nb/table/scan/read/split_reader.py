@@ -37,7 +37,7 @@ from paimon_nb.table.scan.plan.time_travel import translate_missing_files
 from paimon_nb.table.scan.predicate.evaluate import evaluate, keep
 from paimon_nb.table.scan.predicate.model import Compare, In, Predicate, conjuncts, only_on
 from paimon_nb.table.scan.read.bucket_diff import diff_states
-from paimon_nb.table.scan.read.data_evolution import anchor, evolves, holders, same_rows
+from paimon_nb.table.scan.read.data_evolution import anchor, holders, same_rows
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore, side_by_side
 
 
@@ -119,7 +119,7 @@ def _rows(files: _Files, split: Split, fields: tuple[DataField, ...], kinds: boo
     """The split's rows; with a kind column unless all rows are inserts."""
     store = files.store
     if not store.has_keys:
-        column_files = not split.raw and evolves(store)
+        column_files = not split.raw and store.evolves_data
         rows = (files.column_files if column_files else files.plain)(split.files, fields, split.deletion_vectors)
         return rows.append_column(VALUE_KIND, _inserts(rows.num_rows)) if kinds else rows
     if split.raw and not kinds:
@@ -231,9 +231,9 @@ class _Files:
     def _one(self, file: DataFile, fields: tuple[DataField, ...], vector: DvRef | None) -> pa.Table:
         schema = file_schema(self.store, file.schema_id)
         field_ids = {f.id for f in fields}
-        stored = [
-            f for f in (*in_file(self.store, file, schema.fields), SEQUENCE_FIELD, KIND_FIELD) if f.id in field_ids
-        ]
+        partitioned = bool(self.store.schema.partition_keys)
+        held = in_file(self.store, file, schema.fields) if partitioned else schema.fields
+        stored = [f for f in (*held, SEQUENCE_FIELD, KIND_FIELD) if f.id in field_ids]
         if file.write_cols is not None:
             stored = [f for f in stored if f.name in file.write_cols or f.id > 1 << 30]
         path = self.store.data_path(self.partition, self.bucket, file)
@@ -255,7 +255,7 @@ class _Files:
             )
         else:
             rows = evolve(rows, stored, fields)
-        return with_partition(self.store, self.partition, file, rows)
+        return with_partition(self.store, self.partition, file, rows) if partitioned else rows
 
 
 def schema_and_system(schema: TableSchema) -> tuple[DataField, ...]:
@@ -281,7 +281,7 @@ _WHOLE = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT"})
 
 def pushable_predicate(store: TableStore, split: Split, predicate: Predicate | None) -> Predicate | None:
     """The conjuncts that can be applied to each file of the split alone."""
-    if predicate is not None and not split.raw and evolves(store):
+    if predicate is not None and not split.raw and store.evolves_data:
         return None  # a file may lack columns of its rows
     if predicate is None or not store.has_keys or (split.raw and not split.diff):
         return predicate
