@@ -146,7 +146,7 @@ def _text_only(value: str, field: DataField) -> str:
 
 
 def _compare(name: str, t: DataType, op: str, literal: Any) -> Predicate:
-    literal = to_python(literal)
+    literal = literal if type(literal) in (bool, int, float, str) else to_python(literal)
     if literal is None:
         return Constant(None)
     if isinstance(t, Array | Map | Multiset | Row) or t.root == "VARIANT" or is_opaque(t):

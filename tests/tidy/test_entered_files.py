@@ -1,0 +1,89 @@
+"""How many files of the package one call goes through: a person who follows it should not open more than these.
+
+Functions that run are counted, and not what importing a module runs. `pytest -s` prints the files.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+import pyarrow as pa
+import pytest
+
+import paimon_nb
+
+PACKAGE = Path(paimon_nb.__file__).parent
+MOST = 40
+MOST_SQL = 66
+"""The SQL front end, the session and the catalog come in addition to the files of `append`."""
+
+
+def entered(call: Callable[[], object]) -> list[str]:
+    """The files of the package with functions that the call runs, in this thread or in threads that it starts."""
+    found: set[str] = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        code = frame.f_code
+        in_function = code.co_flags & inspect.CO_OPTIMIZED  # neither the body of a module nor that of a class
+        if event == "call" and in_function and code.co_filename.startswith(str(PACKAGE)):
+            found.add(str(Path(code.co_filename).relative_to(PACKAGE)))
+
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    return sorted(found)
+
+
+def rows(key: int, value: str) -> pa.Table:
+    return pa.table({"id": pa.array([key], pa.int32()), "v": [value]})
+
+
+@pytest.fixture
+def wb(tmp_path: Path) -> paimon_nb.Workbench:
+    """A workbench with two primary-key tables. Both were written and read, so everything is imported."""
+    wb = paimon_nb.connect(str(tmp_path / "w"))
+    for name in ("t", "other"):
+        wb.run(f"CREATE TABLE {name} (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1')")
+        wb.run(f"INSERT INTO {name} VALUES (1, 'a')")
+        wb.table(name).append(rows(1, "b"))
+        assert wb.table(name).to_arrow(where="v <> 'a'").num_rows == 1
+    return wb
+
+
+def check(what: str, files: list[str], most: int) -> None:
+    print(f"\n{what}: {len(files)} files", *files, sep="\n  ")
+    assert len(files) <= most
+
+
+def test_an_insert_of_one_row(wb: paimon_nb.Workbench) -> None:
+    table = wb.table("t")
+    check("append", entered(lambda: table.append(rows(2, "c"))), MOST)
+    assert table.to_arrow().num_rows == 2
+
+
+def test_an_insert_of_one_row_in_sql(wb: paimon_nb.Workbench) -> None:
+    files = entered(lambda: wb.run("INSERT INTO t VALUES (2, 'c')"))
+    check("INSERT INTO ... VALUES", files, MOST_SQL)
+    assert wb.table("t").to_arrow().num_rows == 2
+
+
+@pytest.mark.parametrize("where", ["id >= 1 AND v <> 'q'", "v = 'b'"])
+def test_a_merge_on_read(wb: paimon_nb.Workbench, where: str) -> None:
+    table = wb.table("t")
+    found: list[pa.Table] = []
+    check(f"to_arrow({where!r})", entered(lambda: found.append(table.to_arrow(where=where))), MOST)
+    assert found[0].to_pylist() == [{"id": 1, "v": "b"}]
+
+
+def test_functions_are_counted_and_definitions_are_not() -> None:
+    assert entered(lambda: exec("class Some:\n    x = 1")) == []
+    assert entered(lambda: dir(paimon_nb)) == ["__init__.py"]
