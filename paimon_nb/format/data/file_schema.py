@@ -29,8 +29,6 @@ TRACKING_FIELDS = (ROW_ID_FIELD, replace(SEQUENCE_FIELD, type=Atomic("BIGINT")))
 
 FORMATS = ("parquet", "orc", "avro", "json")
 _KNOWN_ELSEWHERE = ("csv", "text", "lance", "blob", "vortex", "mosaic")
-TEXT_EXTENSIONS = {"none": "", "gzip": "gz", "zstd": "zst", "bzip2": "bz2", "deflate": "deflate"}
-"""Codec in Paimon's words -> the last extension of a JSON file, which is compressed as a whole."""
 _CODEC_EXTENSIONS = frozenset(
     ["zst", "zstd", "gz", "gzip", "lz4", "snappy", "bz2", "deflate", "lzo", "br", "zlib", "none"]
 )
@@ -94,6 +92,8 @@ def file_layout(options: TableOptions, level: int, *, changelog: bool = False) -
             f"file.format {name!r} cannot be written here", hint=f"use one of {', '.join(FORMATS)}", feature=name
         )
     if name == "json":
+        from paimon_nb.format.data.json_files import TEXT_EXTENSIONS
+
         extension = TEXT_EXTENSIONS.get(codec, codec)
         return FileLayout(name, codec, f"{name}.{extension}" if extension else name)
     with_codec = options.get(opt.FILE_SUFFIX_INCLUDE_COMPRESSION)

@@ -18,7 +18,6 @@ import pyarrow.compute as pc
 
 from paimon_nb.base.errors import CorruptFile, ReadError, UnsupportedFormat
 from paimon_nb.format.data.cast import cast_column
-from paimon_nb.format.data.file_schema import TEXT_EXTENSIONS
 from paimon_nb.format.data.schema_cast import without_columns
 from paimon_nb.format.types import (
     Array,
@@ -34,6 +33,9 @@ from paimon_nb.format.types import (
 from paimon_nb.format.types.arrow_builders import no_rows
 from paimon_nb.fs import FileIO
 from paimon_nb.options import TableOptions
+
+TEXT_EXTENSIONS = {"none": "", "gzip": "gz", "zstd": "zst", "bzip2": "bz2", "deflate": "deflate"}
+"""Codec in Paimon's words -> the last extension of a JSON file, which is compressed as a whole."""
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
