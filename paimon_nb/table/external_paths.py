@@ -31,14 +31,14 @@ def roots_outside(options: TableOptions) -> tuple[str, ...]:
         return ()
     for root in configured:
         if ":/" not in root:
-            raise _bad(f"{root!r} has no scheme", "write file:///path or s3://bucket/path")
+            raise _bad_value(f"{root!r} has no scheme", "write file:///path or s3://bucket/path")
     roots = tuple(root.rstrip("/") for root in configured)
     if strategy == "specific-fs":
         scheme = options.get(opt.DATA_FILE_EXTERNAL_PATHS_SPECIFIC_FS) or ""
         roots = tuple(r for r in roots if r.partition(":")[0].lower() == scheme.lower())
         if not roots:
             key = opt.DATA_FILE_EXTERNAL_PATHS_SPECIFIC_FS.key
-            raise _bad(f"no root has the scheme {scheme!r}", f"set '{key}' to the scheme of one of them")
+            raise _bad_value(f"no root has the scheme {scheme!r}", f"set '{key}' to the scheme of one of them")
     return roots
 
 
@@ -51,33 +51,33 @@ def external_paths(options: TableOptions) -> PathAllocator | None:
     strategy, roots = options.get(opt.DATA_FILE_EXTERNAL_PATHS_STRATEGY), roots_outside(options)
     if not roots:
         return None
-    weights = _weights(options, roots) if strategy == "weight-robin" else None
+    weights = _root_weights(options, roots) if strategy == "weight-robin" else None
     if weights is not None:
         return lambda below, name: f"{random.choices(roots, weights)[0]}/{below}/{name}"
     first = random.randrange(len(roots))
     turn = itertools.cycle(roots[first:] + roots[:first])
     if strategy == "entropy-inject":
-        return lambda below, name: f"{next(turn)}/{below}/{_spread(name)}/{name}"
+        return lambda below, name: f"{next(turn)}/{below}/{_hashed_directory(name)}/{name}"
     return lambda below, name: f"{next(turn)}/{below}/{name}"
 
 
-def _weights(options: TableOptions, roots: Sequence[str]) -> list[int] | None:
+def _root_weights(options: TableOptions, roots: Sequence[str]) -> list[int] | None:
     configured = options.names(opt.DATA_FILE_EXTERNAL_PATHS_WEIGHTS)
     if not configured or len(roots) < 2:
         return None
     if len(configured) != len(roots) or not all(w.isdecimal() and int(w) > 0 for w in configured):
         key = opt.DATA_FILE_EXTERNAL_PATHS_WEIGHTS.key
-        raise _bad(
+        raise _bad_value(
             f"'{key}' = '{','.join(configured)}' does not fit {len(roots)} roots", "use one integer above 0 per root"
         )
     return [int(w) for w in configured]
 
 
-def _spread(name: str) -> str:
+def _hashed_directory(name: str) -> str:
     """Directories from 20 bits of the name's checksum: object stores distribute load by prefix."""
     bits = f"{zlib.crc32(name.encode()) & 0xFFFFF:020b}"
     return "/".join((bits[:4], bits[4:8], bits[8:12], bits[12:]))
 
 
-def _bad(why: str, hint: str) -> BadOptionValue:
+def _bad_value(why: str, hint: str) -> BadOptionValue:
     return BadOptionValue(f"{why}: '{opt.DATA_FILE_EXTERNAL_PATHS.key}'", hint=hint)

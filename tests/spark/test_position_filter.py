@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from paimon_nb.spark.scan.position_filter import Mask, _joined, separable, without_hidden
+from paimon_nb.spark.scan.position_filter import Mask, _filter_by_broadcast_join, separable, without_hidden
 
 ROWS = [1, 63, 64, 65, 1000, 130, 7, 3]
 
@@ -24,7 +24,7 @@ def test_files_of_one_size_go_apart():
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("way", [without_hidden, _joined])
+@pytest.mark.parametrize("way", [without_hidden, _filter_by_broadcast_join])
 def test_exactly_the_hidden_rows_are_gone(spark, tmp_path, way):
     random = np.random.default_rng(7)
     hidden, sizes, expected, paths = {}, {}, [], []

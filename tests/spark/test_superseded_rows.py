@@ -61,7 +61,7 @@ def test_a_small_commit_sorts_nothing_anew_and_reads_only_its_own_file(tmp_path,
     read, plan = [], plan_scan(table.store)
     own = superseded_rows.read_data_file
     monkeypatch.setattr(superseded_rows, "read_data_file", lambda fs, path, *a: read.append(path) or own(fs, path, *a))
-    monkeypatch.setattr(superseded_rows, "_merged", None)
+    monkeypatch.setattr(superseded_rows, "_superseded_by_merge", None)
     found = hidden_of(plan.store, plan.splits).rows
     newest = max(plan.files, key=lambda f: f.min_sequence)
     assert [path.rsplit("/", 1)[1] for path in read] == [newest.file_name]

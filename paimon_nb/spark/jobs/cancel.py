@@ -62,7 +62,7 @@ def run(
         except BaseException as error:
             future.set_exception(error)
 
-    thread = _thread(spark, body)
+    thread = _inheriting_thread(spark, body)
     thread.start()
     started = time.monotonic()
     try:
@@ -76,8 +76,8 @@ def run(
                 on_progress(poll(spark, group))
     except KeyboardInterrupt:
         nothing_published = stop.cancel(GRACE_S)
-        _cancel(spark, group, future)
-        raise _interrupted(future, nothing_published) from None
+        _cancel_until_done(spark, group, future)
+        raise _interrupt_error(future, nothing_published) from None
     except PaimonError:
         raise
     except Exception as error:
@@ -87,7 +87,7 @@ def run(
         raise translated from error
 
 
-def _interrupted(future: Future[R], nothing_published: bool) -> Cancelled:
+def _interrupt_error(future: Future[R], nothing_published: bool) -> Cancelled:
     """The error to raise, by the state of the work: it may have finished before the interrupt, or may still run."""
     if not future.done():
         return Cancelled(
@@ -99,7 +99,7 @@ def _interrupted(future: Future[R], nothing_published: bool) -> Cancelled:
     return Cancelled("interrupted; the work was cancelled", hint="nothing was committed; run it again")
 
 
-def _cancel(spark: SparkSession, group: str, future: Future[R]) -> None:
+def _cancel_until_done(spark: SparkSession, group: str, future: Future[R]) -> None:
     """Cancel the job group repeatedly until the work has ended: it may start another job between two calls."""
     deadline = time.monotonic() + GRACE_S
     while not future.done() and time.monotonic() < deadline:
@@ -109,7 +109,7 @@ def _cancel(spark: SparkSession, group: str, future: Future[R]) -> None:
             future.result(timeout=POLL_S)
 
 
-def _thread(spark: SparkSession, body: Callable[[], None]) -> threading.Thread:
+def _inheriting_thread(spark: SparkSession, body: Callable[[], None]) -> threading.Thread:
     from pyspark.util import InheritableThread
 
     thread = InheritableThread(target=body, session=spark)

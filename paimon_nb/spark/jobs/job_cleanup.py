@@ -31,12 +31,12 @@ def with_job_token(store: TableStore) -> tuple[TableStore, str]:
 def delete_job_files(spark: SparkSession, store: TableStore, token: str) -> int:
     """Delete the files of a failed job after its task attempts have ended. Returns their number."""
     deadline = time.monotonic() + WAIT_S
-    while _running(spark) and time.monotonic() < deadline:
+    while _has_running_tasks(spark) and time.monotonic() < deadline:
         time.sleep(0.1)
-    return _delete(store, store.data_root, token)
+    return _delete_files_of_job(store, store.data_root, token)
 
 
-def _delete(store: TableStore, directory: str, token: str) -> int:
+def _delete_files_of_job(store: TableStore, directory: str, token: str) -> int:
     count = 0
     for entry in store.fs.list(directory):
         if entry.is_dir and entry.name not in (
@@ -48,14 +48,14 @@ def _delete(store: TableStore, directory: str, token: str) -> int:
             "consumer",
             "statistics",
         ):
-            count += _delete(store, entry.path, token)
+            count += _delete_files_of_job(store, entry.path, token)
         elif token in entry.name:
             with suppress(Exception):  # a file that cannot be deleted must not hide the error of the job
                 count += store.fs.delete(entry.path)
     return count
 
 
-def _running(spark: SparkSession) -> bool:
+def _has_running_tasks(spark: SparkSession) -> bool:
     """Whether executors run tasks of any job."""
     with suppress(Exception):
         return any(info.numRunningTasks() for info in executor_infos(spark))

@@ -20,7 +20,7 @@ ROW_BYTES = 64 << 10
 """Maximum total size of the strings and binaries of a narrow row."""
 BATCH_ROWS = 4096
 """A batch has at most 256 MB. Larger batches were not faster."""
-_WIDE = "paimon_nb: a row is wider than"
+_WIDE_ROW_MESSAGE = "paimon_nb: a row is wider than"
 
 T = TypeVar("T")
 
@@ -34,19 +34,19 @@ def narrow_first(frame: DataFrame, job: Callable[[DataFrame], T]) -> T:
         frame: the rows.
         job: may be called twice, so a failed call must have no lasting effect.
     """
-    guarded = _guarded(frame)
+    guarded = _raise_on_wide_rows(frame)
     fast = None if guarded is None else _in_clone(guarded)
     if fast is None:
         return job(frame)
     try:
         return job(fast)
     except Exception as error:
-        if _WIDE not in str(error):
+        if _WIDE_ROW_MESSAGE not in str(error):
             raise
     return job(frame)
 
 
-def _guarded(frame: DataFrame) -> DataFrame | None:
+def _raise_on_wide_rows(frame: DataFrame) -> DataFrame | None:
     """The same rows, with an error at the first wide row; None if a column's width is expensive to compute."""
     from pyspark.sql import functions as F
     from pyspark.sql import types as T
@@ -64,7 +64,7 @@ def _guarded(frame: DataFrame) -> DataFrame | None:
     total = widths[0]
     for width in widths[1:]:
         total = total + width
-    too_wide = F.raise_error(F.lit(f"{_WIDE} {ROW_BYTES} bytes")).cast("boolean")
+    too_wide = F.raise_error(F.lit(f"{_WIDE_ROW_MESSAGE} {ROW_BYTES} bytes")).cast("boolean")
     return frame.where(F.when(total > ROW_BYTES, too_wide).otherwise(F.lit(True)))
 
 

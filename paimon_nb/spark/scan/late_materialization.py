@@ -66,15 +66,15 @@ def scan_selective(
     names = {f.name for f in fields}
     wide = [*fields, *(f for f in store.schema.fields if f.name in predicate.columns() - names)]
     with translate_missing_files(store, splits[0].snapshot_id), ExitStack() as opened:
-        hits = _find(store, splits, wide, predicate, max_rows, opened)
+        hits = _files_with_hits(store, splits, wide, predicate, max_rows, opened)
         if hits is None:
             return None
-        with ThreadPoolExecutor(_threads(len(hits))) as pool:
+        with ThreadPoolExecutor(_thread_count(len(hits))) as pool:
             parts = list(pool.map(lambda h: _rows(h, fields), hits))
     return pa.concat_tables([no_rows(fields), *parts])
 
 
-def _find(
+def _files_with_hits(
     store: TableStore,
     splits: Sequence[Split],
     wide: Sequence[DataField],
@@ -90,9 +90,9 @@ def _find(
     total = sum(f.row_count for _, f in files)
     hits: dict[int, _Hits] = {}
     seen, count = 0, 0
-    pool = ThreadPoolExecutor(_threads(len(files)))
+    pool = ThreadPoolExecutor(_thread_count(len(files)))
     try:
-        found = pool.map(lambda n: _search(store, *files[n], wide, predicate, hidden, opened), small_first)
+        found = pool.map(lambda n: _search_file(store, *files[n], wide, predicate, hidden, opened), small_first)
         for number, one in zip(small_first, found, strict=True):
             if one is None:
                 return None
@@ -106,7 +106,7 @@ def _find(
     return [hits[n] for n in range(len(files)) if hits[n].found.seen.num_rows]
 
 
-def _search(
+def _search_file(
     store: TableStore,
     split: Split,
     file: DataFile,
@@ -134,5 +134,5 @@ def _rows(hits: _Hits, fields: Sequence[DataField]) -> pa.Table:
     return evolve(rows, stored, fields)
 
 
-def _threads(files: int) -> int:
+def _thread_count(files: int) -> int:
     return max(1, min(files, os.cpu_count() or 1))

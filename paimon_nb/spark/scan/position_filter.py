@@ -58,7 +58,7 @@ class Mask:
             starts[name] = at * _WORD
             parts.append(words)
             at += len(words)
-        modulus = _modulus([sizes[name] for name in starts])
+        modulus = _smallest_distinct_modulus([sizes[name] for name in starts])
         slots = np.zeros(modulus, dtype=np.int64)
         for name, start in starts.items():
             slots[sizes[name] % modulus] = start
@@ -78,7 +78,7 @@ def separable(sizes: Iterable[tuple[str, int]]) -> list[list[str]]:
     return [names for _, names in groups]
 
 
-def _modulus(sizes: list[int]) -> int:
+def _smallest_distinct_modulus(sizes: list[int]) -> int:
     """The smallest modulus for which the remainders of all sizes differ."""
     array = np.array(sizes, dtype=np.int64)
     modulus = max(1, len(array))
@@ -93,14 +93,14 @@ def without_hidden(frame: DataFrame, mask: Mask) -> DataFrame:
 
     spark = frame.sparkSession
     if not has_bridge(spark):
-        return _joined(frame, mask)
+        return _filter_by_broadcast_join(frame, mask)
     slot = F.pmod(F.col("_metadata.file_size"), F.lit(len(mask.slots))).cast("int")
     position = F.col("_metadata.row_index") + F.get(_long_array(spark, mask.slots), slot)
     word = F.get(_long_array(spark, mask.words.view("<i8")), F.shiftright(position, 6).cast("int"))
-    return frame.where(_clear(word, position))
+    return frame.where(_bit_is_zero(word, position))
 
 
-def _joined(frame: DataFrame, mask: Mask) -> DataFrame:
+def _filter_by_broadcast_join(frame: DataFrame, mask: Mask) -> DataFrame:
     """The same with public API: a broadcast join on the file name."""
     from pyspark.sql import functions as F
 
@@ -113,10 +113,10 @@ def _joined(frame: DataFrame, mask: Mask) -> DataFrame:
     scan = frame.withColumns({"__file": F.col("_metadata.file_name"), "__row": F.col("_metadata.row_index")})
     joined = scan.join(F.broadcast(bits), F.col("__file") == F.col("__name"))
     word = F.get("__words", F.shiftright("__row", 6).cast("int"))
-    return joined.where(_clear(word, F.col("__row"))).select(*columns)
+    return joined.where(_bit_is_zero(word, F.col("__row"))).select(*columns)
 
 
-def _clear(word: Column, position: Column) -> Column:
+def _bit_is_zero(word: Column, position: Column) -> Column:
     """True where the bit at `position` is 0, or there is no word."""
     from pyspark.sql import functions as F
 

@@ -54,11 +54,11 @@ def pushable(predicate: Predicate | None, fields: Sequence[DataField], zone: str
         zone: the session's time zone.
     """
     types = {f.name.lower(): f.type for f in fields}
-    pushed = [part for part in conjuncts(predicate) if _same_meaning(part, types, zone) and _fits(part, fields)]
+    pushed = [part for part in conjuncts(predicate) if _same_meaning(part, types, zone) and _literals_fit(part, fields)]
     return all_of(pushed) if pushed else None
 
 
-def _fits(part: Predicate, fields: Sequence[DataField]) -> bool:
+def _literals_fit(part: Predicate, fields: Sequence[DataField]) -> bool:
     """Whether the literals are valid values. DATE '2020-13-01' is not; Spark reports it."""
     try:
         bind(part, fields)
@@ -78,26 +78,26 @@ def _same_meaning(node: Predicate, types: dict[str, DataType], zone: str) -> boo
             return _same_meaning(part.negate(), types, zone)
         case Leaf():
             t = types.get(node.column.lower())
-            return t is not None and _leaf(node, t, zone)
+            return t is not None and _can_push_leaf(node, t, zone)
     return False
 
 
-def _leaf(node: Leaf, t: DataType, zone: str) -> bool:
+def _can_push_leaf(node: Leaf, t: DataType, zone: str) -> bool:
     match node:
         case IsNull() | IsNotNull():
             return True
         case Compare(_, op, literal):
             if t.root in ("FLOAT", "DOUBLE") and op not in ("=", "<", "<="):
                 return False  # NaN is larger than every number in Spark, and statistics do not contain it
-            return _literal(t, literal, zone)
+            return _can_push_literal(t, literal, zone)
         case In(_, literals):
-            return all(_literal(t, v, zone) for v in literals)
+            return all(_can_push_literal(t, v, zone) for v in literals)
         case StartsWith() | Like():
             return isinstance(t, VarChar)
     return False
 
 
-def _literal(t: DataType, literal: Any, zone: str) -> bool:
+def _can_push_literal(t: DataType, literal: Any, zone: str) -> bool:
     """True when Spark compares a column of `t` with this literal in the column's own type."""
     root = t.root
     whole = isinstance(literal, int) and not isinstance(literal, bool)

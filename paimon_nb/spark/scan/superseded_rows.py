@@ -60,7 +60,7 @@ def hidden_of(store: TableStore, splits: Sequence[Split]) -> HiddenRows:
     unknown = [split for split, found in zip(splits, known, strict=True) if found is None]
     if unknown:
         with ThreadPoolExecutor(min(len(unknown), os.cpu_count() or 1)) as pool:
-            computed = iter(list(pool.map(lambda split: _packed(_compute(store, split)), unknown)))
+            computed = iter(list(pool.map(lambda split: _packed(_hidden_rows(store, split)), unknown)))
     for split, found in zip(splits, known, strict=True):
         if found is None:
             found = next(computed)
@@ -70,12 +70,12 @@ def hidden_of(store: TableStore, splits: Sequence[Split]) -> HiddenRows:
     return HiddenRows(rows, tuple(merged))
 
 
-def _compute(store: TableStore, split: Split) -> HiddenRows:
+def _hidden_rows(store: TableStore, split: Split) -> HiddenRows:
     updated = None if split.raw or split.deletion_vectors else _updated(store, split)
     if updated is not None:
         return HiddenRows(updated)
-    rows = _deleted(store, split)
-    return HiddenRows(rows) if split.raw else _merged(store, split, rows)
+    rows = _deleted_by_vectors(store, split)
+    return HiddenRows(rows) if split.raw else _superseded_by_merge(store, split, rows)
 
 
 def _updated(store: TableStore, split: Split) -> dict[str, np.ndarray] | None:
@@ -93,7 +93,7 @@ def _updated(store: TableStore, split: Split) -> dict[str, np.ndarray] | None:
     return None
 
 
-def _deleted(store: TableStore, split: Split) -> dict[str, np.ndarray]:
+def _deleted_by_vectors(store: TableStore, split: Split) -> dict[str, np.ndarray]:
     """Rows hidden by deletion vectors."""
     refs = split.deletion_vectors or {}
     ranges: dict[str, list[DvRange]] = {}
@@ -108,7 +108,7 @@ def _deleted(store: TableStore, split: Split) -> dict[str, np.ndarray]:
     }
 
 
-def _merged(store: TableStore, split: Split, deleted: Mapping[str, np.ndarray]) -> HiddenRows:
+def _superseded_by_merge(store: TableStore, split: Split, deleted: Mapping[str, np.ndarray]) -> HiddenRows:
     spec = MergeSpec.of(store.schema, store.options)
     names = list(dict.fromkeys([*spec.keys, *spec.sequence_fields]))
     fields = [store.schema.field(n) for n in names]

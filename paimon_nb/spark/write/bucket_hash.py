@@ -44,25 +44,25 @@ def bucket_expression(fields: Sequence[DataField], count: int) -> str | None:
     words: list[str] = []
     for kind, field in zip(kinds, fields, strict=True):
         words += [word.format(quote(field.name)) for word in _WORDS[kind]]
-    hashed = _finalized(reduce(_mixed, words, f"{_AFTER_HEADER}L"), 4 * (2 + len(words)))
+    hashed = _finalized(reduce(_murmur_mix, words, f"{_AFTER_HEADER}L"), 4 * (2 + len(words)))
     return f"cast(abs({hashed}) % {count}L as int)"
 
 
-def _mixed(state: str, word: str) -> str:
+def _murmur_mix(state: str, word: str) -> str:
     """Murmur's `mixH1(state, mixK1(word))`; the input and the result are unsigned."""
-    rotated = _rotated(_product(word, _C1), 15)
-    return _low(f"{_rotated(f'({state} ^ {_product(rotated, _C2)})', 13)} * 5L + {_STEP}L")
+    rotated = _rotated(_low_32_of_product(word, _C1), 15)
+    return _low_32_bits(f"{_rotated(f'({state} ^ {_low_32_of_product(rotated, _C2)})', 13)} * 5L + {_STEP}L")
 
 
 def _finalized(state: str, length: int) -> str:
     """Murmur's `fmix`: a signed 32-bit number."""
-    first = _product(_shifted(f"({state} ^ {length}L)", 16), _F1)
-    return _signed(_shifted(_product(_shifted(first, 13), _F2), 16))
+    first = _low_32_of_product(_shift_right(f"({state} ^ {length}L)", 16), _F1)
+    return _to_signed_32(_shift_right(_low_32_of_product(_shift_right(first, 13), _F2), 16))
 
 
-def _product(value: str, constant: int) -> str:
+def _low_32_of_product(value: str, constant: int) -> str:
     """The low 32 bits of a product. Both factors are signed, so the product fits 63 bits."""
-    return _low(f"{_signed(value)} * {constant - 2**32 if constant >= 2**31 else constant}L")
+    return _low_32_bits(f"{_to_signed_32(value)} * {constant - 2**32 if constant >= 2**31 else constant}L")
 
 
 def _rotated(value: str, by: int) -> str:
@@ -70,13 +70,13 @@ def _rotated(value: str, by: int) -> str:
     return f"(({value} * {1 << by}L - 1L) % {_ALL}L + 1L)"
 
 
-def _shifted(value: str, by: int) -> str:
+def _shift_right(value: str, by: int) -> str:
     return f"({value} ^ shiftrightunsigned({value}, {by}))"
 
 
-def _low(value: str) -> str:
+def _low_32_bits(value: str) -> str:
     return f"(({value}) & {_ALL}L)"
 
 
-def _signed(value: str) -> str:
+def _to_signed_32(value: str) -> str:
     return f"shiftright(shiftleft({value}, 32), 32)"

@@ -29,9 +29,9 @@ def partition_of(condition: ColumnOrName, rows: DataFrame, partition_keys: Seque
     resolved = analyzed_plan(rows.filter(condition)).condition()
     out: dict[str, str] = {}
     for part in _conjuncts(resolved):
-        if _name(part) == "Literal" and part.value() is True:
+        if _class_name(part) == "Literal" and part.value() is True:
             continue
-        name, value = _equality(part)
+        name, value = _column_and_value(part)
         key = next((k for k in partition_keys if name is not None and k.lower() == name.lower()), None)
         if key is None or key in out:
             raise UnsupportedOperation(
@@ -42,23 +42,23 @@ def partition_of(condition: ColumnOrName, rows: DataFrame, partition_keys: Seque
     return out
 
 
-def _name(expression: Expression) -> str:
+def _class_name(expression: Expression) -> str:
     return str(expression.getClass().getSimpleName())
 
 
 def _conjuncts(expression: Expression) -> list[Expression]:
-    if _name(expression) == "And":
+    if _class_name(expression) == "And":
         return [*_conjuncts(expression.left()), *_conjuncts(expression.right())]
     return [expression]
 
 
-def _equality(expression: Expression) -> tuple[str | None, str]:
+def _column_and_value(expression: Expression) -> tuple[str | None, str]:
     """(column, SQL of the value) of `column = value` or `value = column`; (None, '') for other expressions."""
-    if _name(expression) in ("EqualTo", "EqualNullSafe"):
+    if _class_name(expression) in ("EqualTo", "EqualNullSafe"):
         sides = [expression.left(), expression.right()]
         for column, value in (sides, sides[::-1]):
-            while _name(column) == "Cast":  # Spark widens the column for a wider value
+            while _class_name(column) == "Cast":  # Spark widens the column for a wider value
                 column = column.child()
-            if _name(column) == "AttributeReference" and value.foldable():
+            if _class_name(column) == "AttributeReference" and value.foldable():
                 return str(column.name()), str(value.sql())
     return None, ""

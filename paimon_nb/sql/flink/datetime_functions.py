@@ -110,25 +110,25 @@ def timestampadd(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[E
     return [(call_span(name, bracket), sql)]
 
 
-def timestampdiff_months(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+def timestampdiff_months(text: SqlText, name: Token, argument_tokens: Sequence[Token]) -> list[Edit]:
     """TIMESTAMPDIFF(MONTH, a, b): the last day of a shorter month completes a month; then times of day are compared.
 
     Source: Calcite `DateTimeUtils.subtractMonths`, compared with Flink 1.20.
     """
-    args = arguments(text, bracket)
+    args = arguments(text, argument_tokens)
     unit = args[0].upper() if args else ""
     if len(args) != 3 or unit not in _MONTHS:
         return []
     a, b = f"({args[1]})", f"({args[2]})"
     day, other = f"CAST({a} AS DATE)", f"CAST({b} AS DATE)"
     low, high = f"least({day}, {other})", f"greatest({day}, {other})"
-    begun = f"((year({high}) - year({low})) * 12 + month({high}) - month({low}))"
-    ended = f"({begun} - CASE WHEN add_months({low}, {begun}) > {high} THEN 1 ELSE 0 END)"
-    signed = f"(CASE WHEN {other} < {day} THEN -1 ELSE 1 END * {ended})"
-    early = f"add_months({day}, {signed}) = {other} AND {b} - {other} < {a} - {day}"
-    count = f"CAST(({signed} - CASE WHEN {early} THEN 1 ELSE 0 END) div {_MONTHS[unit]} AS INT)"
+    months_begun = f"((year({high}) - year({low})) * 12 + month({high}) - month({low}))"
+    months_ended = f"({months_begun} - CASE WHEN add_months({low}, {months_begun}) > {high} THEN 1 ELSE 0 END)"
+    signed = f"(CASE WHEN {other} < {day} THEN -1 ELSE 1 END * {months_ended})"
+    is_earlier_in_day = f"add_months({day}, {signed}) = {other} AND {b} - {other} < {a} - {day}"
+    count = f"CAST(({signed} - CASE WHEN {is_earlier_in_day} THEN 1 ELSE 0 END) div {_MONTHS[unit]} AS INT)"
     sql = f"(CASE WHEN {day} IS NOT NULL AND {other} IS NOT NULL THEN {count} END)"  # least() ignores NULL
-    return [(call_span(name, bracket), sql)]
+    return [(call_span(name, argument_tokens), sql)]
 
 
 _WALL_ZERO = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"

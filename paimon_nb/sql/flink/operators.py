@@ -29,11 +29,11 @@ def operator_edits(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
 # -- operand boundaries
 
 
-def _word(tokens: Sequence[Token], at: int) -> str:
+def _upper_word(tokens: Sequence[Token], at: int) -> str:
     return tokens[at].upper if 0 <= at < len(tokens) else ""
 
 
-def _closing(tokens: Sequence[Token], at: int) -> int:
+def _closing_bracket(tokens: Sequence[Token], at: int) -> int:
     """The index of the bracket that closes the one at `at`; the last token if there is none."""
     depth = 0
     for i in range(at, len(tokens)):
@@ -43,7 +43,7 @@ def _closing(tokens: Sequence[Token], at: int) -> int:
     return len(tokens) - 1
 
 
-def _opening(tokens: Sequence[Token], at: int) -> int:
+def _opening_bracket(tokens: Sequence[Token], at: int) -> int:
     depth = 0
     for i in range(at, -1, -1):
         depth += (tokens[i].text in _BRACKETS.values()) - (tokens[i].text in _BRACKETS)
@@ -55,14 +55,14 @@ def _opening(tokens: Sequence[Token], at: int) -> int:
 def operand_stop(tokens: Sequence[Token], at: int) -> int:
     """The index after the arithmetic expression that starts at `at`."""
     while True:
-        while _word(tokens, at) in ("+", "-"):
+        while _upper_word(tokens, at) in ("+", "-"):
             at += 1
         if at >= len(tokens):
             return at
         at = _factor_stop(tokens, at)
         while at < len(tokens) and tokens[at].text == "[":
-            at = _closing(tokens, at) + 1
-        if _word(tokens, at) not in _ARITHMETIC:
+            at = _closing_bracket(tokens, at) + 1
+        if _upper_word(tokens, at) not in _ARITHMETIC:
             return at
         at += 1
 
@@ -70,7 +70,7 @@ def operand_stop(tokens: Sequence[Token], at: int) -> int:
 def _factor_stop(tokens: Sequence[Token], at: int) -> int:
     token = tokens[at]
     if token.text == "(":
-        return _closing(tokens, at) + 1
+        return _closing_bracket(tokens, at) + 1
     if token.upper == "CASE":
         depth = 0
         while at < len(tokens):
@@ -82,13 +82,13 @@ def _factor_stop(tokens: Sequence[Token], at: int) -> int:
     following = tokens[at + 1] if at + 1 < len(tokens) else None
     if token.upper == "INTERVAL" and following is not None and following.kind in ("string", "number"):
         at += 3
-        return at + 2 if _word(tokens, at) == "TO" else at
+        return at + 2 if _upper_word(tokens, at) == "TO" else at
     if token.upper in ("DATE", "TIME", "TIMESTAMP") and following is not None and following.kind == "string":
         return at + 2
     at += 1
-    while token.is_name and _word(tokens, at) == ".":
+    while token.is_name and _upper_word(tokens, at) == ".":
         at += 2
-    return _closing(tokens, at) + 1 if token.is_name and _word(tokens, at) == "(" else at
+    return _closing_bracket(tokens, at) + 1 if token.is_name and _upper_word(tokens, at) == "(" else at
 
 
 def _operand_start(tokens: Sequence[Token], at: int) -> int:
@@ -97,7 +97,7 @@ def _operand_start(tokens: Sequence[Token], at: int) -> int:
     while at >= 0:
         if tokens[at].text in (")", "]"):
             round_ = tokens[at].text == ")"
-            at = _opening(tokens, at)
+            at = _opening_bracket(tokens, at)
             called = at > 0 and tokens[at - 1].is_name and tokens[at - 1].upper not in _NOT_FUNCTIONS
             if called or not round_:
                 at -= 1
@@ -115,7 +115,7 @@ def _operand_start(tokens: Sequence[Token], at: int) -> int:
 
 def _similar(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
     """x SIMILAR TO 'pattern' [ESCAPE 'c'] as RLIKE of the whole string."""
-    if _word(tokens, at + 1) != "TO":
+    if _upper_word(tokens, at + 1) != "TO":
         return []
     pattern = tokens[at + 2] if at + 2 < len(tokens) else tokens[at + 1]
     if pattern.kind != "string":
@@ -124,7 +124,7 @@ def _similar(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
             sql=text, start=pattern.start, stop=pattern.stop,
         )  # fmt: skip
     stop, escape = pattern.stop, ""
-    if _word(tokens, at + 3) == "ESCAPE" and at + 4 < len(tokens):
+    if _upper_word(tokens, at + 3) == "ESCAPE" and at + 4 < len(tokens):
         escape, stop = tokens[at + 4].value, tokens[at + 4].stop
     regex = similar_regex(pattern.value, escape).replace("\\", "\\\\").replace("'", "\\'")
     return [(Span(tokens[at].start, stop), f"RLIKE '^(?s:{regex})\\\\z'")]
@@ -150,22 +150,22 @@ def similar_regex(pattern: str, escape: str = "") -> str:
     return out
 
 
-def _symmetric(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+def _symmetric(text: str, tokens: Sequence[Token], symmetric_index: int) -> list[Edit]:
     """x BETWEEN SYMMETRIC a AND b: the smaller bound comes first."""
-    if _word(tokens, at - 1) != "BETWEEN":
+    if _upper_word(tokens, symmetric_index - 1) != "BETWEEN":
         return []
-    middle = operand_stop(tokens, at + 1)
-    if _word(tokens, middle) != "AND":
+    middle = operand_stop(tokens, symmetric_index + 1)
+    if _upper_word(tokens, middle) != "AND":
         return []
     end = operand_stop(tokens, middle + 1)
-    a = text[tokens[at + 1].start : tokens[middle - 1].stop]
+    a = text[tokens[symmetric_index + 1].start : tokens[middle - 1].stop]
     b = text[tokens[middle + 1].start : tokens[end - 1].stop]
-    low, high = (f"CASE WHEN ({a}) <= ({b}) THEN {x} ELSE {y} END" for x, y in ((a, b), (b, a)))
-    return [(Span(tokens[at].start, tokens[end - 1].stop), f"{low} AND {high}")]
+    lower, upper = (f"CASE WHEN ({a}) <= ({b}) THEN {x} ELSE {y} END" for x, y in ((a, b), (b, a)))
+    return [(Span(tokens[symmetric_index].start, tokens[end - 1].stop), f"{lower} AND {upper}")]
 
 
 def _asymmetric(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
-    return [(Span(tokens[at].start, tokens[at].stop), "")] if _word(tokens, at - 1) == "BETWEEN" else []
+    return [(Span(tokens[at].start, tokens[at].stop), "")] if _upper_word(tokens, at - 1) == "BETWEEN" else []
 
 
 _JSON_KIND = {
@@ -179,11 +179,11 @@ _JSON_KIND = {
 
 def _is_json(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
     """x IS [NOT] JSON [VALUE | OBJECT | ARRAY | SCALAR]; false for NULL."""
-    negated = _word(tokens, at + 1) == "NOT"
+    negated = _upper_word(tokens, at + 1) == "NOT"
     at_json = at + 1 + negated
-    if _word(tokens, at_json) != "JSON":
+    if _upper_word(tokens, at_json) != "JSON":
         return []
-    kind = _word(tokens, at_json + 1)
+    kind = _upper_word(tokens, at_json + 1)
     kind = kind if kind in _JSON_KIND else ""
     last = tokens[at_json + bool(kind)]
     start = tokens[_operand_start(tokens, at)].start
@@ -193,9 +193,9 @@ def _is_json(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
 
 def _overlaps(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
     """(a, b) OVERLAPS (c, d): two periods, each two timestamps in any order, or a timestamp and an interval."""
-    if _word(tokens, at - 1) != ")" or _word(tokens, at + 1) != "(":
+    if _upper_word(tokens, at - 1) != ")" or _upper_word(tokens, at + 1) != "(":
         return []
-    first, last = _opening(tokens, at - 1), _closing(tokens, at + 1)
+    first, last = _opening_bracket(tokens, at - 1), _closing_bracket(tokens, at + 1)
     periods = [_period(text, tokens[first + 1 : at - 1]), _period(text, tokens[at + 2 : last])]
     if not all(periods):
         return []
@@ -219,32 +219,40 @@ def _period(text: str, inside: Sequence[Token]) -> tuple[str, str] | None:
 
 def _sample(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
     """TABLESAMPLE BERNOULLI(p) and SYSTEM(p): p is a percentage."""
-    if _word(tokens, at + 1) not in ("BERNOULLI", "SYSTEM") or _word(tokens, at + 2) != "(":
+    if _upper_word(tokens, at + 1) not in ("BERNOULLI", "SYSTEM") or _upper_word(tokens, at + 2) != "(":
         return []
-    word, end = tokens[at + 1], tokens[_closing(tokens, at + 2)].start
+    word, end = tokens[at + 1], tokens[_closing_bracket(tokens, at + 2)].start
     return [(Span(word.start, word.stop), ""), (Span(end, end), " PERCENT")]
 
 
 def _quantified(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
     """x = ANY (SELECT ...) is x IN (SELECT ...), and x <> ALL (SELECT ...) is NOT IN."""
     operator = {("=", "ANY"): "IN", ("=", "SOME"): "IN", ("<>", "ALL"): "NOT IN"}.get(
-        (_word(tokens, at - 1), tokens[at].upper)
+        (_upper_word(tokens, at - 1), tokens[at].upper)
     )
-    if operator is None or _word(tokens, at + 1) != "(" or _word(tokens, at + 2) not in ("SELECT", "VALUES", "WITH"):
+    if (
+        operator is None
+        or _upper_word(tokens, at + 1) != "("
+        or _upper_word(tokens, at + 2) not in ("SELECT", "VALUES", "WITH")
+    ):
         return []
     return [(Span(tokens[at - 1].start, tokens[at].stop), operator)]
 
 
 def _interval(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
     """INTERVAL '1' DAY(3), INTERVAL '...' DAY TO SECOND(3): Spark accepts no precision."""
-    at += 1 + (_word(tokens, at + 1) in ("+", "-"))
+    at += 1 + (_upper_word(tokens, at + 1) in ("+", "-"))
     if at >= len(tokens) or tokens[at].kind != "string":
         return []
     edits: list[Edit] = []
-    for unit in (at + 1, at + 3 + 3 * (_word(tokens, at + 2) == "(")):
-        if _word(tokens, unit).isalpha() and _word(tokens, unit + 1) == "(" and _word(tokens, unit + 3) == ")":
+    for unit in (at + 1, at + 3 + 3 * (_upper_word(tokens, at + 2) == "(")):
+        if (
+            _upper_word(tokens, unit).isalpha()
+            and _upper_word(tokens, unit + 1) == "("
+            and _upper_word(tokens, unit + 3) == ")"
+        ):
             edits.append((Span(tokens[unit + 1].start, tokens[unit + 3].stop), ""))
-        if _word(tokens, unit + 1 + 3 * len(edits)) != "TO":
+        if _upper_word(tokens, unit + 1 + 3 * len(edits)) != "TO":
             break
     return edits
 
@@ -261,7 +269,7 @@ def _unicode(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
 
 
 def _local_time(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
-    if _word(tokens, at + 1) in ("(", ".") or _word(tokens, at - 1) in ("AS", "."):
+    if _upper_word(tokens, at + 1) in ("(", ".") or _upper_word(tokens, at - 1) in ("AS", "."):
         return []
     return [(Span(tokens[at].start, tokens[at].stop), "current_time()")]
 
@@ -273,9 +281,11 @@ def _rows_of_one_row(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
     while at < len(tokens):
         start = at
         at = operand_stop(tokens, at)
-        if _word(tokens, start) == "(" and _is_row_in_brackets(tokens, start + 1, _closing(tokens, start)):
+        if _upper_word(tokens, start) == "(" and _is_row_in_brackets(
+            tokens, start + 1, _closing_bracket(tokens, start)
+        ):
             edits.append((Span(tokens[start].start, tokens[start].start), "struct"))
-        if _word(tokens, at) != ",":
+        if _upper_word(tokens, at) != ",":
             break
         at += 1
     return edits
@@ -284,9 +294,9 @@ def _rows_of_one_row(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
 def _is_row_in_brackets(tokens: Sequence[Token], start: int, stop: int) -> bool:
     """Whether the tokens before `stop` are ROW(...) in at least one more bracket."""
     brackets = 0
-    while _word(tokens, start) == "(" and _closing(tokens, start) == stop - 1:
+    while _upper_word(tokens, start) == "(" and _closing_bracket(tokens, start) == stop - 1:
         start, stop, brackets = start + 1, stop - 1, brackets + 1
-    return brackets > 0 and _word(tokens, start) == "ROW" and _closing(tokens, start + 1) == stop - 1
+    return brackets > 0 and _upper_word(tokens, start) == "ROW" and _closing_bracket(tokens, start + 1) == stop - 1
 
 
 _OPERATORS: Mapping[str, Rewrite] = {

@@ -44,7 +44,7 @@ def alter(cursor: Cursor, span: Span) -> Statement:
     what = cursor.take_one("TABLE", "DATABASE", "SCHEMA", "NAMESPACE", "VIEW", "CATALOG", "FUNCTION")
     if what is None:
         cursor.fail("ALTER what?", expected=["TABLE", "DATABASE"])
-    if what == "VIEW" and (view := _view(cursor, span)) is not None:
+    if what == "VIEW" and (view := _parse_view(cursor, span)) is not None:
         return view
     if what in ("VIEW", "CATALOG", "FUNCTION"):
         cursor.at = len(cursor.tokens)
@@ -66,7 +66,7 @@ def alter(cursor: Cursor, span: Span) -> Statement:
     return AlterTable(text, span, name, tuple(action(cursor)), if_exists)
 
 
-def _position(cursor: Cursor) -> tuple[bool, str | None]:
+def _parse_position(cursor: Cursor) -> tuple[bool, str | None]:
     if cursor.take("FIRST"):
         return True, None
     return False, cursor.name("column") if cursor.take("AFTER") else None
@@ -85,7 +85,7 @@ def _one_or_list(cursor: Cursor, item: object) -> list[Change]:
     return out
 
 
-def _add(cursor: Cursor) -> list[Change]:
+def _parse_add(cursor: Cursor) -> list[Change]:
     if cursor.sees("PARTITION") or cursor.sees("IF", "NOT", "EXISTS", "PARTITION"):
         exists = cursor.take("IF", "NOT", "EXISTS")
         return [AddPartition(_partitions(cursor), exists)]
@@ -104,7 +104,7 @@ def _add(cursor: Cursor) -> list[Change]:
     return _one_or_list(cursor, one)
 
 
-def _modify(cursor: Cursor) -> list[Change]:
+def _parse_modify(cursor: Cursor) -> list[Change]:
     """Flink: MODIFY c TYPE [NOT NULL] [COMMENT] [FIRST | AFTER x], also in brackets."""
     cursor.take("COLUMN")
 
@@ -158,14 +158,14 @@ def _alter_column(cursor: Cursor) -> list[Change]:
         kind = sql_type(cursor)
         renamed: list[Change] = [] if (new,) == path else [RenameColumn(path, new)]
         comment = cursor.string() if cursor.take("COMMENT") else None
-        first, after = _position(cursor)
+        first, after = _parse_position(cursor)
         return [AlterColumn(path, kind, comment, first=first, after=after), *renamed]
     comment = cursor.string() if cursor.take("COMMENT") else None
-    first, after = _position(cursor)
+    first, after = _parse_position(cursor)
     return [AlterColumn(path, kind, comment, first=first, after=after)]
 
 
-def _drop(cursor: Cursor) -> list[Change]:
+def _parse_drop(cursor: Cursor) -> list[Change]:
     if cursor.sees("PARTITION") or cursor.sees("IF", "EXISTS", "PARTITION"):
         exists = cursor.take("IF", "EXISTS")
         return [DropPartition(_partitions(cursor), exists)]
@@ -203,7 +203,7 @@ def _partitions(cursor: Cursor) -> tuple[Mapping[str, str | None], ...]:
     return tuple(out)
 
 
-def _rename(cursor: Cursor) -> list[Change]:
+def _parse_rename(cursor: Cursor) -> list[Change]:
     if cursor.take("TO"):
         return [RenameTable(cursor.parts("table"))]
     if cursor.take("TAG"):
@@ -216,7 +216,7 @@ def _rename(cursor: Cursor) -> list[Change]:
     return [RenameColumn(path, cursor.name("column"))]
 
 
-def _set(cursor: Cursor) -> list[Change]:
+def _parse_set(cursor: Cursor) -> list[Change]:
     cursor.take_one("TBLPROPERTIES", "OPTIONS")
     if cursor.sees("LOCATION"):
         cursor.refuse(
@@ -227,7 +227,7 @@ def _set(cursor: Cursor) -> list[Change]:
     return [SetOptions(cursor.options())]
 
 
-def _reset(cursor: Cursor) -> list[Change]:
+def _parse_reset(cursor: Cursor) -> list[Change]:
     cursor.take("TBLPROPERTIES")
     exists = cursor.take("IF", "EXISTS")
     return [ResetOptions(tuple(cursor.listed(cursor.option_key)), exists)]
@@ -235,7 +235,7 @@ def _reset(cursor: Cursor) -> list[Change]:
 
 def _create_tag(cursor: Cursor) -> list[Change]:
     or_replace = cursor.take("OR", "REPLACE")
-    return [_tag(cursor, or_replace=or_replace)]
+    return [_parse_tag(cursor, or_replace=or_replace)]
 
 
 def _replace_tag(cursor: Cursor) -> list[Change]:
@@ -243,10 +243,10 @@ def _replace_tag(cursor: Cursor) -> list[Change]:
         cursor.fail(
             "REPLACE COLUMNS would lose the identity of every column", hint="use ADD, DROP, RENAME and ALTER COLUMN"
         )
-    return [_tag(cursor, only_replace=True)]
+    return [_parse_tag(cursor, only_replace=True)]
 
 
-def _tag(cursor: Cursor, *, or_replace: bool = False, only_replace: bool = False) -> CreateTag:
+def _parse_tag(cursor: Cursor, *, or_replace: bool = False, only_replace: bool = False) -> CreateTag:
     cursor.need("TAG")
     exists = cursor.take("IF", "NOT", "EXISTS")
     name = cursor.tag()
@@ -261,7 +261,7 @@ def _tag(cursor: Cursor, *, or_replace: bool = False, only_replace: bool = False
     return CreateTag(name, snapshot, retain, exists, or_replace, only_replace)
 
 
-def _view(cursor: Cursor, span: Span) -> AlterView | None:
+def _parse_view(cursor: Cursor, span: Span) -> AlterView | None:
     """`AS query` or `RENAME TO name`; None for Spark's other forms."""
     text, name = cursor.text_of(span), cursor.parts("view")
     if cursor.take("RENAME", "TO"):
@@ -291,15 +291,15 @@ _UNSUPPORTED = {
     "PARTITION": ("a partition cannot be renamed or moved", "INSERT its rows into the other one, then DROP PARTITION"),
 }
 _ACTIONS = {
-    "ADD": _add,
-    "MODIFY": _modify,
+    "ADD": _parse_add,
+    "MODIFY": _parse_modify,
     "ALTER": _alter_column,
     "CHANGE": _alter_column,
-    "DROP": _drop,
-    "RENAME": _rename,
-    "SET": _set,
-    "UNSET": _reset,
-    "RESET": _reset,
+    "DROP": _parse_drop,
+    "RENAME": _parse_rename,
+    "SET": _parse_set,
+    "UNSET": _parse_reset,
+    "RESET": _parse_reset,
     "CREATE": _create_tag,
     "REPLACE": _replace_tag,
     "DELETE": _delete_tag,

@@ -49,10 +49,10 @@ def create(cursor: Cursor, span: Span) -> Statement:
         cursor.need("WITH")
         return CreateCatalog(text, span, name, cursor.options(), exists)
     if what == "TABLE":
-        made = _table(cursor, span, exists, or_replace, temporary)
+        made = _parse_table(cursor, span, exists, or_replace, temporary)
         return replace(made, only_replace=only_replace)
     if what == "VIEW":
-        return _view(cursor, span, exists, or_replace, temporary)
+        return _parse_view(cursor, span, exists, or_replace, temporary)
     database = cursor.parts("database")
     comment, options = None, {}
     while not cursor.done:
@@ -68,7 +68,9 @@ def create(cursor: Cursor, span: Span) -> Statement:
     return CreateDatabase(text, span, database, exists, comment, options)
 
 
-def _view(cursor: Cursor, span: Span, exists: bool, or_replace: bool, temporary: bool) -> CreateView | SparkCommand:
+def _parse_view(
+    cursor: Cursor, span: Span, exists: bool, or_replace: bool, temporary: bool
+) -> CreateView | SparkCommand:
     name = cursor.parts("view")
     columns: list[str] = []
     if cursor.sees("("):
@@ -109,16 +111,16 @@ class _Table:
         self.is_flink = self.is_spark = False
 
 
-def _table(cursor: Cursor, span: Span, exists: bool, or_replace: bool, temporary: bool) -> CreateTable:
+def _parse_table(cursor: Cursor, span: Span, if_not_exists: bool, or_replace: bool, temporary: bool) -> CreateTable:
     name = cursor.parts("table")
     table = _Table()
     if cursor.sees("(") and cursor.peek(1).upper not in ("SELECT", "WITH"):
-        cursor.listed(lambda: _element(cursor, table), allow_trailing=True)
+        cursor.listed(lambda: _parse_element(cursor, table), allow_trailing=True)
     while not cursor.done:
-        _clause(cursor, span, table)
-    for read in table.columns:
-        if read.primary_key:
-            table.primary = (*table.primary, read.path[0])
+        _parse_clause(cursor, span, table)
+    for parsed in table.columns:
+        if parsed.primary_key:
+            table.primary = (*table.primary, parsed.path[0])
     # TIMESTAMP without precision is an instant in Spark and a local time in Flink; the default is Spark's.
     with_semantics = (lambda t: t) if table.is_flink and not table.is_spark else with_spark_semantics
     columns = tuple(
@@ -137,12 +139,12 @@ def _table(cursor: Cursor, span: Span, exists: bool, or_replace: bool, temporary
         columns, table.primary, table.partition, table.options, table.comment, table.watermark, table.location, table.provider
     )  # fmt: skip
     return CreateTable(
-        cursor.text_of(span), span, name, definition, exists, or_replace, temporary, table.like, table.excluding_options,
+        cursor.text_of(span), span, name, definition, if_not_exists, or_replace, temporary, table.like, table.excluding_options,
         table.query,
     )  # fmt: skip
 
 
-def _element(cursor: Cursor, table: _Table) -> None:
+def _parse_element(cursor: Cursor, table: _Table) -> None:
     """One item between the brackets: a column, a key, a watermark."""
     if cursor.sees("WATERMARK", "FOR"):
         cursor.at += 2
@@ -174,7 +176,7 @@ def _element(cursor: Cursor, table: _Table) -> None:
     table.columns.append(read)
 
 
-def _clause(cursor: Cursor, span: Span, table: _Table) -> None:
+def _parse_clause(cursor: Cursor, span: Span, table: _Table) -> None:
     """One clause after the brackets, in any order, of either dialect."""
     if cursor.take("COMMENT"):
         table.comment = cursor.string("comment")
@@ -192,7 +194,7 @@ def _clause(cursor: Cursor, span: Span, table: _Table) -> None:
     elif cursor.take("LOCATION"):
         table.location = cursor.string("path")
     elif cursor.take("DISTRIBUTED"):
-        _distribution(cursor, table)
+        _parse_distribution(cursor, table)
     elif cursor.take("CLUSTERED", "BY"):
         table.options.setdefault("bucket-key", ",".join(cursor.names()))
         cursor.need("INTO")
@@ -234,7 +236,7 @@ def _partition_key(cursor: Cursor, table: _Table) -> str:
     return read.path[0]
 
 
-def _distribution(cursor: Cursor, table: _Table) -> None:
+def _parse_distribution(cursor: Cursor, table: _Table) -> None:
     """Flink: DISTRIBUTED BY [HASH] (a, b) INTO n BUCKETS."""
     if cursor.take("BY"):
         cursor.take_one("HASH", "RANGE")

@@ -48,7 +48,7 @@ class KeyBucket:
         levels = self.levels()
         if full:
             return pick_full(levels, self._must_rewrite)
-        return pick(levels, pick_limits(self.store, _newest_on_top(levels) if streams else None))
+        return pick(levels, pick_limits(self.store, _last_full_compaction_ms(levels) if streams else None))
 
     def _has_too_few_files(self) -> bool:
         """Whether `pick` surely picks nothing: there are fewer files than the trigger, and no rule without a trigger."""
@@ -64,7 +64,7 @@ class KeyBucket:
         """Compact; writes files, publishes nothing. `write_changelog`: False in an overwrite, which has no changelog."""
         vectors = self.vectors()
         work = BucketCompaction(
-            self.store, self.partition, self.bucket, self.levels(), unit, vectors, self._force, write_changelog
+            self.store, self.partition, self.bucket, self.levels(), unit, vectors, self._forces_rewrite, write_changelog
         )
         return work.run()
 
@@ -78,11 +78,11 @@ class KeyBucket:
         return BucketVectors(self.store, self.partition, self.bucket, bucket_index)
 
     @property
-    def _force(self) -> bool:
+    def _forces_rewrite(self) -> bool:
         return bool(self.store.options.get(opt.COMPACTION_FORCE_REWRITE_ALL_FILES))
 
     def _must_rewrite(self, file: DataFile) -> bool:
-        if self._force or (file.delete_row_count or 0) > 0:
+        if self._forces_rewrite or (file.delete_row_count or 0) > 0:
             return True
         if self.store.options.get(opt.RECORD_LEVEL_EXPIRE_TIME) is not None:
             return True
@@ -98,7 +98,7 @@ def pick_limits(store: TableStore, last_full_ms: int | None = None) -> PickLimit
     )
 
 
-def _newest_on_top(levels: Levels) -> int | None:
+def _last_full_compaction_ms(levels: Levels) -> int | None:
     """Time of the last full compaction in epoch ms, derived from the files; None: there was none."""
     made = [f.creation_time_ms for r in levels.runs if r.level == levels.max_level for f in r.run.files]
     # File times are wall clock: only differences can be compared.

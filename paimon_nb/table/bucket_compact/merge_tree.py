@@ -110,7 +110,7 @@ class BucketCompaction:
     # -- rewriting
 
     def _upgrade(self, file: DataFile) -> None:
-        if self._logs(file.level):
+        if self._upgrade_produces_changelog(file.level):
             self._merge_into([LevelFiles(file.level, (file,))], None)
         elif self.vectors is not None and file.level == 0:
             self._merge_into([LevelFiles(0, (file,))], None)  # marks the rows that this file supersedes
@@ -124,10 +124,10 @@ class BucketCompaction:
             self.result.after += out.finish()
         self.result.before += files
 
-    def _logs(self, level: int) -> bool:
-        """Whether moving a file of `level` to the output level produces changelog."""
+    def _upgrade_produces_changelog(self, from_level: int) -> bool:
+        """Whether moving a file of `from_level` to the output level produces changelog."""
         if self.producer == "lookup":
-            return level == 0
+            return from_level == 0
         return self.producer == "full-compaction" and self.unit.output_level == self.levels.max_level
 
     def _merge_into(self, runs: Sequence[LevelFiles], out: KeyValueFiles | None) -> None:

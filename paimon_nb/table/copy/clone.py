@@ -76,10 +76,10 @@ def clone_rows(
         keep_partition: a filter on the source's partitions; None means all.
     Returns: how many rows, and the ids of the target's new snapshots (none if there were no rows).
     """
-    return retry_on_expiry(source, lambda: _cloned(source, target, keep_partition))
+    return retry_on_expiry(source, lambda: _clone_rows(source, target, keep_partition))
 
 
-def _cloned(
+def _clone_rows(
     source: TableStore, target: TableStore, keep_partition: Callable[[bytes], bool] | None
 ) -> tuple[int, list[int]]:
     plan = plan_scan(source)

@@ -70,10 +70,10 @@ def copy_live_files(
         `check_readable`.
     """
     source.check_readable()
-    return retry_on_expiry(source, lambda: _copied(source, target, keep_partition))
+    return retry_on_expiry(source, lambda: _copy_live_files(source, target, keep_partition))
 
 
-def _copied(
+def _copy_live_files(
     source: TableStore, target: TableStore, keep_partition: Callable[[bytes], bool] | None
 ) -> tuple[int, int, list[int]]:
     snapshot = source.latest()
@@ -97,10 +97,10 @@ def _copied(
 
 def _schema_ids(source: TableStore, target: TableStore, entries: Sequence[ManifestEntry]) -> dict[int, int]:
     """Schema ids of the source -> of the target: those with exactly the same fields."""
-    known = {_shape(s): s.id for s in reversed(target.schemas.all())}
+    known = {_layout(s): s.id for s in reversed(target.schemas.all())}
     ids = {}
     for schema_id in {e.file.schema_id for e in entries}:
-        same = known.get(_shape(source.schemas.get(schema_id)))
+        same = known.get(_layout(source.schemas.get(schema_id)))
         if same is None:
             raise SchemaMismatch(
                 f"files of {source.name} were written with columns that {target.name} never had (schema {schema_id})",
@@ -111,7 +111,7 @@ def _schema_ids(source: TableStore, target: TableStore, entries: Sequence[Manife
     return ids
 
 
-def _shape(schema: TableSchema) -> tuple[object, ...]:
+def _layout(schema: TableSchema) -> tuple[object, ...]:
     return tuple((f.id, f.name, str(f.type)) for f in schema.fields)
 
 
@@ -132,42 +132,42 @@ class _Carrier:
             first.partition,
             first.bucket,
             first.total_buckets,
-            new_files=tuple(self._data(e) for e in entries),
-            new_index=tuple(self._index(i) for i in indexes),
+            new_files=tuple(self._copy_data_file(e) for e in entries),
+            new_index=tuple(self._copy_index_file(i) for i in indexes),
         )
 
     def discard(self) -> None:
         for path in self.made:
             self.target.fs.delete(path)
 
-    def _data(self, entry: ManifestEntry) -> DataFile:
+    def _copy_data_file(self, entry: ManifestEntry) -> DataFile:
         old = entry.file
-        name = self._renamed(old.file_name)
+        name = self._new_file_name(old.file_name)
         path, external = self.target.new_path(entry.partition, entry.bucket, name)
         new = replace(
             old, file_name=name, external_path=external, schema_id=self.schema_ids[old.schema_id],
-            extra_files=tuple(self._renamed(e) for e in old.extra_files),
+            extra_files=tuple(self._new_file_name(e) for e in old.extra_files),
         )  # fmt: skip
-        self._copy(self.source.data_path(entry.partition, entry.bucket, old), path)
+        self._copy_file_once(self.source.data_path(entry.partition, entry.bucket, old), path)
         folder = path.rsplit("/", 1)[0]
         for sidecar, extra in zip(
             self.source.extra_paths(entry.partition, entry.bucket, old), new.extra_files, strict=True
         ):
-            self._copy(sidecar, f"{folder}/{extra}")
+            self._copy_file_once(sidecar, f"{folder}/{extra}")
         return new
 
-    def _index(self, old: IndexEntry) -> IndexEntry:
-        name = self._renamed(old.file_name)
+    def _copy_index_file(self, old: IndexEntry) -> IndexEntry:
+        name = self._new_file_name(old.file_name)
         path, external = self.target.new_index_path(old.partition, old.bucket, name)
-        self._copy(self.source.index_path(old), path)
-        ranges = old.dv_ranges and tuple(replace(r, data_file=self._renamed(r.data_file)) for r in old.dv_ranges)
+        self._copy_file_once(self.source.index_path(old), path)
+        ranges = old.dv_ranges and tuple(replace(r, data_file=self._new_file_name(r.data_file)) for r in old.dv_ranges)
         return replace(old, file_name=name, external_path=external, dv_ranges=ranges)
 
-    def _copy(self, source: str, target: str) -> None:
+    def _copy_file_once(self, source: str, target: str) -> None:
         self.made.append(target)
         copy_file(self.source.fs, source, self.target.fs, target)
 
-    def _renamed(self, name: str) -> str:
+    def _new_file_name(self, name: str) -> str:
         """A new name for each copy, of the same kind: the writer's UUID is XORed with this copy's UUID.
 
         Names without a UUID are those of imported files, and stay unchanged.

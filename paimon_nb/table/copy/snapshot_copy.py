@@ -35,10 +35,10 @@ def copy_snapshot(source: TableStore, target: TableStore) -> tuple[int, Snapshot
             hint="CALL sys.copy copies the rows' files, or INSERT INTO ... SELECT",
             path=target.root,
         )
-    return retry_on_expiry(source, lambda: _copied(source, target))
+    return retry_on_expiry(source, lambda: _copy_snapshot_files(source, target))
 
 
-def _copied(source: TableStore, target: TableStore) -> tuple[int, Snapshot | None]:
+def _copy_snapshot_files(source: TableStore, target: TableStore) -> tuple[int, Snapshot | None]:
     snapshot = source.latest()
     if snapshot is None:
         return 0, None
@@ -49,8 +49,8 @@ def _copied(source: TableStore, target: TableStore) -> tuple[int, Snapshot | Non
             name=target.name, snapshot=have.id,
         )  # fmt: skip
     copied, named = 0, []
-    for old, new in _files(source, target, snapshot):
-        copied += _carried(source, target, old, new)
+    for old, new in _files_of_snapshot(source, target, snapshot):
+        copied += _copy_if_missing(source, target, old, new)
         named.append(new)
     bytes_ = source.fs.read(source.snapshots.path(snapshot.id))
     target.fs.sync_and_put_if_absent(named, target.snapshots.path(snapshot.id), bytes_)
@@ -60,7 +60,7 @@ def _copied(source: TableStore, target: TableStore) -> tuple[int, Snapshot | Non
     return copied, snapshot
 
 
-def _carried(source: TableStore, target: TableStore, old: str, new: str) -> bool:
+def _copy_if_missing(source: TableStore, target: TableStore, old: str, new: str) -> bool:
     if target.fs.exists(new):
         if target.fs.size(new) == source.fs.size(old):
             return False
@@ -69,7 +69,7 @@ def _carried(source: TableStore, target: TableStore, old: str, new: str) -> bool
     return True
 
 
-def _files(source: TableStore, target: TableStore, snapshot: Snapshot) -> Iterator[Pair]:
+def _files_of_snapshot(source: TableStore, target: TableStore, snapshot: Snapshot) -> Iterator[Pair]:
     """All files of the snapshot, referenced directly or through its lists."""
     entries = [*live_entries(source, snapshot), *(e for e in changelog_entries(source, snapshot) if e.kind == ADD)]
     indexes = index_files(source, snapshot)

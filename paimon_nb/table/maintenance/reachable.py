@@ -70,14 +70,14 @@ def reachable(
     return used
 
 
-def _add_history(used: Reachable, store: TableStore, without: set[int]) -> None:
+def _add_history(used: Reachable, store: TableStore, removed_snapshots: set[int]) -> None:
     """Live files of the oldest retained snapshot, and all files that later ones added.
 
     Together that is the union of all retained states, without merging each state separately.
     """
     previous: Snapshot | None = None
     for snapshot_id in store.snapshots.ids():
-        if snapshot_id in without:
+        if snapshot_id in removed_snapshots:
             continue
         snapshot = store.snapshots.get(snapshot_id)
         used.add_metadata(store, snapshot)
@@ -105,18 +105,18 @@ def _manifest_names(store: TableStore, list_name: str) -> list[str]:
     return [m.file_name for m in read_manifest_list(store.fs, store.manifest_path(list_name))]
 
 
-def _add_tags(used: Reachable, store: TableStore, without: set[str]) -> None:
+def _add_tags(used: Reachable, store: TableStore, removed_tags: set[str]) -> None:
     for name in store.tags.names():
-        if name not in without:
+        if name not in removed_tags:
             snapshot = store.tags.get(name).snapshot
             used.add_metadata(store, without_changelog(snapshot))
             used.add_files(e.file for e in live_entries(store, snapshot))
 
 
-def _add_changelogs(used: Reachable, store: TableStore, without: set[int]) -> None:
+def _add_changelogs(used: Reachable, store: TableStore, removed_changelogs: set[int]) -> None:
     """A long-lived changelog uses its changelog files or, without any, the files that its commit appended."""
     for changelog_id in store.changelogs.ids():
-        if changelog_id in without:
+        if changelog_id in removed_changelogs:
             continue
         old = store.changelogs.get(changelog_id)
         if old.changelog_manifest_list:

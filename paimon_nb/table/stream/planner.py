@@ -108,14 +108,14 @@ def next_step(
         _check_range(store, position.next)
         return Idle.WAITING
     if position.full:
-        pieces = _whole(store, snapshot, bound, position.since_ms)
+        pieces = _full_state_splits(store, snapshot, bound, position.since_ms)
         return StreamStep(snapshot, True, pieces, StreamOffset(position.next + 1), bound)
     if _is_past(store, snapshot):
         return Idle.ENDED
     delay = store.options.get(opt.STREAMING_READ_SNAPSHOT_DELAY)
     if delay is not None and snapshot.time_ms > (clock.now_ms() if now_ms is None else now_ms) - delay:
         return Idle.WAITING
-    return StreamStep(snapshot, False, _follow(store, snapshot, bound), StreamOffset(position.next + 1), bound)
+    return StreamStep(snapshot, False, _change_splits(store, snapshot, bound), StreamOffset(position.next + 1), bound)
 
 
 def newest_position(store: TableStore) -> StreamOffset | None:
@@ -191,7 +191,7 @@ def _taken_back(rows: pa.Table) -> pa.Table:
 # -- files of a snapshot
 
 
-def _whole(
+def _full_state_splits(
     store: TableStore, snapshot: Snapshot, bound: Predicate | None, since_ms: int | None
 ) -> tuple[StreamSplit, ...]:
     """The state of a snapshot. With producers that emit the changes of young files later, those files are skipped."""
@@ -204,10 +204,10 @@ def _whole(
         for (partition, bucket, total), members in _in_order(store, entries)
         for files, raw in pack_bucket(store, members, independent)
     )
-    return (*merged, *_waiting(store, snapshot, bound, since_ms))
+    return (*merged, *_postponed_splits(store, snapshot, bound, since_ms))
 
 
-def _waiting(
+def _postponed_splits(
     store: TableStore, snapshot: Snapshot, bound: Predicate | None, since_ms: int | None
 ) -> tuple[StreamSplit, ...]:
     """Postponed rows belong to a stream's first state, as written, if no changelog emits them later."""
@@ -229,19 +229,21 @@ def _changelog_levels(store: TableStore):  # type: ignore[no-untyped-def]
     return None
 
 
-def _follow(store: TableStore, snapshot: Snapshot, bound: Predicate | None) -> tuple[StreamSplit, ...]:
+def _change_splits(store: TableStore, snapshot: Snapshot, bound: Predicate | None) -> tuple[StreamSplit, ...]:
     """The changes of a snapshot, one by one, as written or from its changelog."""
     producer = store.options.changelog_producer
     if snapshot.commit_kind == "OVERWRITE" and _shows_overwrites(store):
-        return _overwritten(store, snapshot, bound)
+        return _overwrite_splits(store, snapshot, bound)
     if producer == "none":
         name = snapshot.delta_manifest_list if snapshot.commit_kind == "APPEND" else None
     else:
         name = snapshot.changelog_manifest_list
-    return _written(store, snapshot, name, bound) if name is not None else ()
+    return _written_splits(store, snapshot, name, bound) if name is not None else ()
 
 
-def _written(store: TableStore, snapshot: Snapshot, manifests: str, bound: Predicate | None) -> tuple[StreamSplit, ...]:
+def _written_splits(
+    store: TableStore, snapshot: Snapshot, manifests: str, bound: Predicate | None
+) -> tuple[StreamSplit, ...]:
     return _one_by_one(store, snapshot, [e for e in _pruned_changes(store, manifests, bound) if e.kind == ADD])
 
 
@@ -257,12 +259,14 @@ def _one_by_one(store: TableStore, snapshot: Snapshot, added: Sequence[ManifestE
     return tuple(pieces)
 
 
-def _overwritten(store: TableStore, snapshot: Snapshot, bound: Predicate | None) -> tuple[StreamSplit, ...]:
+def _overwrite_splits(store: TableStore, snapshot: Snapshot, bound: Predicate | None) -> tuple[StreamSplit, ...]:
     """What an overwrite deleted and added; for a table without primary key only what it added."""
     if not store.has_keys:
-        return _written(store, snapshot, snapshot.delta_manifest_list, bound)
+        return _written_splits(store, snapshot, snapshot.delta_manifest_list, bound)
     if not store.fs.exists(store.manifest_path(snapshot.delta_manifest_list)):
-        raise _expired(store, snapshot.id)  # a long-lived changelog does not retain rows that an overwrite deleted
+        raise _expired_error(
+            store, snapshot.id
+        )  # a long-lived changelog does not retain rows that an overwrite deleted
     entries = _pruned_changes(store, snapshot.delta_manifest_list, bound)
     removed = dict(_in_order(store, [e for e in entries if e.kind == DELETE]))
     come = dict(_in_order(store, [e for e in entries if e.kind == ADD]))
@@ -336,7 +340,7 @@ def _check_range(store: TableStore, requested: int) -> None:
     earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
     store.check_identity()  # after reading the ids: those of a table that is being dropped are unreliable
     if earliest is not None and requested < earliest and change_of(store, requested) is None:
-        raise _expired(store, requested)
+        raise _expired_error(store, requested)
     if requested > (latest or 0) + 1 and change_of(store, requested) is None:
         raise TimeTravelError(
             f"{store.name}: the stream waits for snapshot {requested}, but the newest is {latest or 'none'}",
@@ -346,7 +350,7 @@ def _check_range(store: TableStore, requested: int) -> None:
         )
 
 
-def _expired(store: TableStore, requested: int) -> SnapshotExpired:
+def _expired_error(store: TableStore, requested: int) -> SnapshotExpired:
     earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
     return SnapshotExpired(
         f"{store.name}: the stream needs snapshot {requested}, which has expired; available: snapshots {earliest} to {latest}",

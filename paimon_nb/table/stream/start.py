@@ -106,13 +106,13 @@ def first_position(
     latest = store.latest()
     if latest is None:
         return None
-    match _mode(store):
+    match _scan_mode(store):
         case "latest":
             return StreamOffset(_FIRST_ID if began_empty else latest.id + (not includes_latest))
         case "compacted-full":
-            return StreamOffset(_compacted(store, latest), full=True)
+            return StreamOffset(_newest_compacted(store, latest), full=True)
         case "from-timestamp":
-            return StreamOffset(_before(store, _start_ms(store), latest) + 1)
+            return StreamOffset(_last_before_ms(store, _start_ms(store), latest) + 1)
         case "from-snapshot":
             return _changes_from(store, _snapshot_id(store))
         case "from-snapshot-full":
@@ -120,7 +120,7 @@ def first_position(
         case "from-file-creation-time":
             since = o.get(opt.SCAN_FILE_CREATION_TIME_MILLIS)
             if since is None:
-                raise _lacks("from-file-creation-time", opt.SCAN_FILE_CREATION_TIME_MILLIS.key)
+                raise _missing_option("from-file-creation-time", opt.SCAN_FILE_CREATION_TIME_MILLIS.key)
             return StreamOffset(latest.id, full=True, since_ms=since)
         case "from-creation-timestamp":
             return _from_creation(store, latest)
@@ -129,10 +129,10 @@ def first_position(
 
 def starts_full(store: TableStore) -> bool:
     """Whether a stream on an empty table first delivers a whole state, once there is one."""
-    return _mode(store) in ("latest-full", "compacted-full", "from-snapshot-full", "from-file-creation-time")
+    return _scan_mode(store) in ("latest-full", "compacted-full", "from-snapshot-full", "from-file-creation-time")
 
 
-def _mode(store: TableStore) -> str:
+def _scan_mode(store: TableStore) -> str:
     """`scan.mode`, or the mode implied by the other options."""
     o = store.options
     mode = o.get(opt.SCAN_MODE)
@@ -152,7 +152,7 @@ def _mode(store: TableStore) -> str:
 def _snapshot_id(store: TableStore) -> int:
     requested = store.options.get(opt.SCAN_SNAPSHOT_ID)
     if requested is None:
-        raise _lacks(str(store.options.get(opt.SCAN_MODE)), opt.SCAN_SNAPSHOT_ID.key)
+        raise _missing_option(str(store.options.get(opt.SCAN_MODE)), opt.SCAN_SNAPSHOT_ID.key)
     return int(requested)
 
 
@@ -163,20 +163,20 @@ def _start_ms(store: TableStore) -> int:
         return int(millis)
     text = o.get(opt.SCAN_TIMESTAMP)
     if text is None:
-        raise _lacks("from-timestamp", opt.SCAN_TIMESTAMP_MILLIS.key)
+        raise _missing_option("from-timestamp", opt.SCAN_TIMESTAMP_MILLIS.key)
     return local_ms(text, opt.SCAN_TIMESTAMP.key)
 
 
-def _lacks(mode: str, option: str) -> BadOptionValue:
+def _missing_option(mode: str, option: str) -> BadOptionValue:
     return BadOptionValue(f"scan.mode {mode!r} needs the option {option!r}", hint=f"set {option}", option=option)
 
 
 def _changes_from(store: TableStore, requested: int) -> StreamOffset | None:
-    earliest = _earliest(store)
+    earliest = _earliest_readable(store)
     return None if earliest is None else StreamOffset(max(requested, earliest))
 
 
-def _earliest(store: TableStore) -> int | None:
+def _earliest_readable(store: TableStore) -> int | None:
     """The oldest snapshot whose changes are still readable."""
     if store.options.changelog_outlives_snapshots:
         oldest = store.changelogs.earliest_id()
@@ -200,9 +200,9 @@ def change_of(store: TableStore, snapshot_id: int) -> Snapshot | None:
     return None
 
 
-def _before(store: TableStore, ms: int, latest: Snapshot) -> int:
+def _last_before_ms(store: TableStore, ms: int, latest: Snapshot) -> int:
     """The id of the last snapshot older than `ms`; one less than the earliest if there is none."""
-    earliest = _earliest(store)
+    earliest = _earliest_readable(store)
     if earliest is None:
         return latest.id - 1
     low, high = earliest, latest.id
@@ -220,14 +220,14 @@ def _before(store: TableStore, ms: int, latest: Snapshot) -> int:
 def _from_creation(store: TableStore, latest: Snapshot) -> StreamOffset:
     since = store.options.get(opt.SCAN_CREATION_TIME_MILLIS)
     if since is None:
-        raise _lacks("from-creation-timestamp", opt.SCAN_CREATION_TIME_MILLIS.key)
-    before = _before(store, since, latest)
-    if before >= (_earliest(store) or _FIRST_ID) and change_of(store, before + 1) is not None:
+        raise _missing_option("from-creation-timestamp", opt.SCAN_CREATION_TIME_MILLIS.key)
+    before = _last_before_ms(store, since, latest)
+    if before >= (_earliest_readable(store) or _FIRST_ID) and change_of(store, before + 1) is not None:
         return StreamOffset(before + 1)
     return StreamOffset(latest.id, full=True, since_ms=since)
 
 
-def _compacted(store: TableStore, latest: Snapshot) -> int:
+def _newest_compacted(store: TableStore, latest: Snapshot) -> int:
     """The newest COMPACT snapshot (of a scheduled full compaction, if those are scheduled), else the newest of all."""
     o = store.options
     scheduled = o.changelog_producer == "full-compaction" or o.has(opt.FULL_COMPACTION_DELTA_COMMITS)

@@ -63,7 +63,7 @@ def may_match(
             return _all(size, True) if found is None else _some_value(found)
         case Leaf(column):
             found = bounds(column)
-            return _all(size, True) if found is None else _sure(_leaf(predicate, found, type_of(column)))
+            return _all(size, True) if found is None else _unknown_as_match(_leaf(predicate, found, type_of(column)))
     raise TypeError(f"unknown predicate {predicate!r}")
 
 
@@ -78,14 +78,14 @@ def _leaf(leaf: Leaf, b: Bounds, t: DataType) -> Any:
         case Known(_, value):
             return _some_value(b) if value else _all(len(b.rows), False)
         case Compare(_, op, literal):
-            return pc.and_(_some_value(b), _sure(_compare(b, t, op, literal)))
+            return pc.and_(_some_value(b), _unknown_as_match(_compare(b, t, op, literal)))
         case In(_, literals):
-            hits: Sequence[Any] = [_sure(_compare(b, t, "=", v)) for v in literals]
+            hits: Sequence[Any] = [_unknown_as_match(_compare(b, t, "=", v)) for v in literals]
             return pc.and_(_some_value(b), reduce(pc.or_, hits, _all(len(b.rows), False)))
         case StartsWith(_, prefix):
-            return pc.and_(_some_value(b), _sure(_prefix(b, prefix)))
+            return pc.and_(_some_value(b), _unknown_as_match(_prefix(b, prefix)))
         case Like(_, pattern):
-            return pc.and_(_some_value(b), _sure(_prefix(b, like_prefix(pattern)[0])))
+            return pc.and_(_some_value(b), _unknown_as_match(_prefix(b, like_prefix(pattern)[0])))
     raise TypeError(f"unknown predicate {leaf!r}")
 
 
@@ -105,7 +105,9 @@ def _compare(b: Bounds, t: DataType, op: str, literal: Any) -> Any:
         low, high, value = low.cast(pa.int8()), high.cast(pa.int8()), scalar(int(literal), pa.int8())
     match op:
         case "=":
-            return pc.and_(_sure(pc.less_equal(low, value)), _sure(pc.greater_equal(high, value)))
+            return pc.and_(
+                _unknown_as_match(pc.less_equal(low, value)), _unknown_as_match(pc.greater_equal(high, value))
+            )
         case "<>":
             return pc.invert(pc.and_kleene(pc.equal(low, value), pc.equal(high, value)))
         case "<":
@@ -130,7 +132,7 @@ def _compare_floats(b: Bounds, op: str, literal: float) -> Any:
         return pc.less_equal(low, value)
     high = b.high.cast(pa.float64())
     high = pc.if_else(pc.is_nan(high), scalar(None, pa.float64()), high)
-    return pc.and_(_sure(pc.less_equal(low, value)), _sure(pc.greater_equal(high, value)))
+    return pc.and_(_unknown_as_match(pc.less_equal(low, value)), _unknown_as_match(pc.greater_equal(high, value)))
 
 
 def _prefix(b: Bounds, prefix: str) -> Any:
@@ -138,15 +140,15 @@ def _prefix(b: Bounds, prefix: str) -> Any:
         return _all(len(b.rows), True)
     value = scalar(prefix, b.low.type)
     # The upper bound may be a truncated and incremented prefix; it is still above every value.
-    below = pc.or_(_sure(pc.less_equal(b.low, value)), _sure(pc.starts_with(b.low, prefix)))
-    return pc.and_(below, _sure(pc.greater_equal(b.high, value)))
+    below = pc.or_(_unknown_as_match(pc.less_equal(b.low, value)), _unknown_as_match(pc.starts_with(b.low, prefix)))
+    return pc.and_(below, _unknown_as_match(pc.greater_equal(b.high, value)))
 
 
 def _some_value(b: Bounds) -> Any:
-    return _sure(pc.less(b.nulls, b.rows))
+    return _unknown_as_match(pc.less(b.nulls, b.rows))
 
 
-def _sure(answer: Any) -> Any:
+def _unknown_as_match(answer: Any) -> Any:
     """Unknown counts as a possible match."""
     return filled(answer, True)
 

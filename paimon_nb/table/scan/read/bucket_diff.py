@@ -40,10 +40,10 @@ def diff_states(before: pa.Table, after: pa.Table, spec: MergeSpec, *, keep_dele
     first, last = order[starts], order[ends]
     alone = first == last
     old, new = alone & (last < size), last >= size
-    new &= ~_after_first(first, last, size, _tied(both, first, last, spec))
+    new &= ~_after_first(first, last, size, _same_sort_position(both, first, last, spec))
     changed = np.zeros(len(first), dtype=bool)
     pairs = np.flatnonzero(~alone & new)
-    changed[pairs] = ~_equal(both, first[pairs], last[pairs])
+    changed[pairs] = ~_equal_rows(both, first[pairs], last[pairs])
     current = last[(alone & new) | changed]
     result = both.take(from_numpy(current))
     if keep_deletes:
@@ -57,7 +57,7 @@ def diff_states(before: pa.Table, after: pa.Table, spec: MergeSpec, *, keep_dele
     return result
 
 
-def _tied(rows: pa.Table, left: np.ndarray, right: np.ndarray, spec: MergeSpec) -> np.ndarray:
+def _same_sort_position(rows: pa.Table, left: np.ndarray, right: np.ndarray, spec: MergeSpec) -> np.ndarray:
     """Whether two different rows have the same position in the order of the key's rows."""
     tied = left != right
     for name in (*spec.sequence_fields, SEQUENCE_NUMBER):
@@ -80,7 +80,7 @@ def _after_first(first: np.ndarray, last: np.ndarray, size: int, tied: np.ndarra
     return np.asarray(tied & (base ^ ((number - settled) % 2 == 1)))
 
 
-def _equal(rows: pa.Table, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _equal_rows(rows: pa.Table, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Whether two rows have equal values and both add or both retract."""
     kinds = to_numpy(rows.column(VALUE_KIND))
     retracts = (kinds == 1) | (kinds == _DELETE)

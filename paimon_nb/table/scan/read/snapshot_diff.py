@@ -32,33 +32,33 @@ def changed_rows(store: TableStore, start: Snapshot, end: Snapshot) -> pa.Table:
 
     Tables without keys: rows are equal if all values are; duplicates count, so a second copy is one new row.
     """
-    before, after = _state(store, start, 0), _state(store, end, 1)
+    before, after = _state_at(store, start, 0), _state_at(store, end, 1)
     if not store.has_keys:
         return _more_and_less(before, after)
     spec = replace(MergeSpec.of(store.schema, store.options), keys=store.schema.primary_keys, sequence_fields=())
     return diff_states(before, after, spec, keep_deletes=True).drop_columns([SEQUENCE_NUMBER])
 
 
-def _state(store: TableStore, snapshot: Snapshot, number: int) -> pa.Table:
+def _state_at(store: TableStore, snapshot: Snapshot, number: int) -> pa.Table:
     rows = without_retracts(read_plan(plan_snapshot(store, snapshot), kinds=True))
     return rows.append_column(SEQUENCE_NUMBER, from_numpy(np.full(rows.num_rows, number, np.int64)))
 
 
 def _more_and_less(before: pa.Table, after: pa.Table) -> pa.Table:
     before, after = before.drop_columns([SEQUENCE_NUMBER]), after.drop_columns([SEQUENCE_NUMBER])
-    old, new = _values(before), _values(after)
-    lost = before.filter(pa.array(_beyond(old, Counter(new)), pa.bool_()))
+    old, new = _rows_as_text(before), _rows_as_text(after)
+    lost = before.filter(pa.array(_without_partner(old, Counter(new)), pa.bool_()))
     at = lost.schema.get_field_index(VALUE_KIND)
     lost = lost.set_column(at, lost.schema.field(at), from_numpy(np.full(lost.num_rows, _DELETE, np.int8)))
-    return pa.concat_tables([lost, after.filter(pa.array(_beyond(new, Counter(old)), pa.bool_()))])
+    return pa.concat_tables([lost, after.filter(pa.array(_without_partner(new, Counter(old)), pa.bool_()))])
 
 
-def _values(rows: pa.Table) -> list[str]:
+def _rows_as_text(rows: pa.Table) -> list[str]:
     columns = [times_as_numbers(rows.column(n)).to_pylist() for n in rows.column_names if n != VALUE_KIND]
     return [repr([plain_value(v) for v in row]) for row in zip(*columns, strict=True)]
 
 
-def _beyond(rows: list[str], among: Counter[Any]) -> list[bool]:
+def _without_partner(rows: list[str], among: Counter[Any]) -> list[bool]:
     """Which rows have no partner of their own among the others."""
     left = Counter(among)
     out = []
