@@ -108,12 +108,12 @@ def test_a_table_as_it_was_defined(run):
     assert said(run(DEFINE)) == "table default.sales created"
     assert said(run(DEFINE)) == "table default.sales exists already"
     assert run("DESC sales") == [
-        ("id", "BIGINT", "the key", False, "PRIMARY", None),
-        ("dt", "STRING", None, False, "PRIMARY PARTITION", None),
-        ("amount", "DECIMAL(10, 2)", None, True, None, "0.00"),
-        ("ts", "TIMESTAMP(3)", None, True, None, None),
+        ("id", "BIGINT", "the key", False, "PRIMARY", None, None),
+        ("dt", "STRING", None, False, "PRIMARY PARTITION", None, None),
+        ("amount", "DECIMAL(10, 2)", None, True, None, "0.00", None),
+        ("ts", "TIMESTAMP(3)", None, True, None, None, None),
     ]
-    assert run("DESCRIBE sales amount") == [("amount", "DECIMAL(10, 2)", None, True, None, "0.00")]
+    assert run("DESCRIBE sales amount") == [("amount", "DECIMAL(10, 2)", None, True, None, "0.00", None)]
     assert dict(row[:2] for row in run("DESCRIBE EXTENDED sales"))["Comment"] == "sold"
     assert run("SHOW COLUMNS FROM sales") == [("id",), ("dt",), ("amount",), ("ts",)]
     assert ("merge-engine", "partial-update") in run("SHOW TBLPROPERTIES sales")

@@ -30,6 +30,7 @@ def test_a_partition_is_added_once(flink):
         flink.run("CREATE TABLE t (a INT); ALTER TABLE t ADD PARTITION (a = 1)")
 
 
+@pytest.mark.spark
 def test_null_beside_nanoseconds_in_values(flink):
     flink.run("""
         CREATE TABLE t (ts TIMESTAMP(9), id INT);

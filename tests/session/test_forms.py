@@ -259,9 +259,3 @@ def test_a_default_is_a_constant_of_its_type(run, text):
         "1",
         "True",
     ]
-
-
-def test_a_system_table_has_no_definition(run):
-    run("CREATE TABLE t (a INT)")
-    with pytest.raises(PaimonError, match="'snapshots'"):
-        run("SHOW CREATE TABLE `t$snapshots`")

@@ -94,7 +94,10 @@ def _paths(wb):
     return [str(p) for p in Path(wb.table("t").path).rglob("*") if p.is_file()]
 
 
-@pytest.mark.parametrize("statement", ["static", "INSERT OVERWRITE t PARTITION (pt = 0)", "dynamic"])
+@pytest.mark.parametrize(
+    "statement",
+    ["static", pytest.param("INSERT OVERWRITE t PARTITION (pt = 0)", marks=pytest.mark.spark), "dynamic"],
+)
 def test_overwriting(wb, statement):
     make(wb, "k INT, v STRING, pt INT", "k,pt", "pt", **{"postpone.target-row-num-per-bucket": "1"})
     insert(wb, range(16), partition=0)

@@ -68,8 +68,8 @@ def test_keys_stay(run, text):
         run(text)
 
 
-@pytest.mark.parametrize("text", [UPDATE, DELETE, REMOVE])
-def test_parts_of_rows_are_not_written(run, text):
+@pytest.mark.parametrize("text", [DELETE, REMOVE])
+def test_rows_made_of_several_files_are_not_deleted(run, text):
     run("CREATE TABLE s (id INT)")
     run(
         "CREATE TABLE t (id INT, v STRING, n INT) WITH ('row-tracking.enabled' = 'true', 'data-evolution.enabled' = 'true')"

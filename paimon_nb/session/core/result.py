@@ -26,7 +26,7 @@ class Result:
         >>> result = wb.run("SELECT id, state FROM orders WHERE id = 1")
         >>> result.arrow.to_pylist()
         [{'id': 1, 'state': 'paid'}]
-        >>> wb.run("DELETE FROM orders WHERE id = 3").snapshots
+        >>> wb.run("INSERT INTO orders VALUES (3, 'paid', 8)").snapshots
         [('default.orders', 3)]
     """
 

@@ -178,7 +178,7 @@ class TestOverwrite:
     def test_bucket_count_may_change(self, tmp_path):
         store = make_table(f"{tmp_path}/t", KV, ["k"], bucket="1")
         put(store, rows(*((i, "x") for i in range(9))))
-        wider = store.copy({"bucket": "4"})
+        wider = store.with_buckets(4)
         with pytest.raises(UnsupportedOperation, match="has 1 buckets"):
             put(wider, rows((1, "a")))
         put(wider, rows_of(store), overwrite=Overwrite())
