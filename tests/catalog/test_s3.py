@@ -69,13 +69,13 @@ def test_sixteen_writers_lose_no_commit(s3, warehouse, locked, tmp_path):
 def test_a_lost_reply_is_told_from_a_lost_race(s3, warehouse, monkeypatch):
     fs = open_fs(warehouse, s3)
     path = f"{warehouse}/d/snapshot-1"
-    put, seen = type(fs)._put, []
+    put, seen = type(fs)._put_object, []
 
     def put_whose_reply_is_lost(self, path, data, token):
         seen.append(put(self, path, data, token))
         return put(self, path, data, token)  # what the client does when no reply came: it asks again
 
-    monkeypatch.setattr(type(fs), "_put", put_whose_reply_is_lost)
+    monkeypatch.setattr(type(fs), "_put_object", put_whose_reply_is_lost)
     assert fs.put_if_absent(path, b"same") is True
     assert fs.put_if_absent(path, b"same") is False
     assert (seen, fs.read(path)) == ([True, False], b"same")

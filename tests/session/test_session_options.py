@@ -56,4 +56,4 @@ def test_hidden_columns_say_which_tables_have_them(scene):
     for text in ("SELECT __paimon_bucket FROM k", "SELECT __paimon_file_pth FROM t"):
         with pytest.raises(SqlAnalysisError) as caught:
             scene.run(text)
-        assert "tables have __paimon_file_path" in caught.value.hint
+        assert "metadata columns are __paimon_file_path" in caught.value.hint

@@ -89,7 +89,7 @@ class KafkaReader(DataSourceStreamReader):
         return Broker(self.table)
 
     def stop(self) -> None:
-        if "_broker" in vars(self):
+        if "_cached_broker" in vars(self):
             self._cached_broker.close()
             del self._cached_broker
 
