@@ -7,7 +7,7 @@ import pytest
 from rest_server import RestServer
 
 import paimon_nb
-from paimon_nb.base.errors import AlreadyExists, SqlAnalysisError, TableNotFound
+from paimon_nb.base.errors import AlreadyExists, SqlAnalysisError, SqlSyntaxError, TableNotFound
 from paimon_nb.base.identifier import Identifier
 
 
@@ -159,5 +159,5 @@ def test_views_of_other_clients(server, wb):
     with pytest.raises(SqlAnalysisError, match="reads itself"):
         wb.sql("SELECT * FROM a")
     server.views["default", "broken"] = {"fields": [], "query": "THIS IS NOT SQL"}
-    with pytest.raises(SqlAnalysisError, match="Syntax error at or near 'THIS'"):
+    with pytest.raises(SqlSyntaxError, match="Syntax error at or near 'THIS'"):
         wb.sql("SELECT * FROM broken")
