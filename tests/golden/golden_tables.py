@@ -15,9 +15,15 @@ def unpacked(directory: Path, writer: str, *names: str) -> Path:
     warehouse = directory / "w"
     (warehouse / "default.db").mkdir(parents=True, exist_ok=True)
     for name in names:
-        with tarfile.open(GOLDEN / writer / f"{name}.tar.xz") as archive:
-            archive.extractall(warehouse / "default.db", filter="data")
+        unpack(GOLDEN / writer / f"{name}.tar.xz", warehouse / "default.db")
     return warehouse
+
+
+def unpack(archive: Path, directory: Path) -> None:
+    """Python 3.11 has filters from 3.11.4 on; Debian 12 has 3.11.2."""
+    with tarfile.open(archive) as opened:
+        opened.extraction_filter = getattr(tarfile, "data_filter", None)
+        opened.extractall(directory)
 
 
 def golden_table(directory: Path, writer: str, name: str) -> paimon_nb.Table:

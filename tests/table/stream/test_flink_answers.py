@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-import tarfile
 from pathlib import Path
 
 import pytest
+from golden_tables import unpack
 
 from paimon_nb import open_table
 
@@ -21,8 +21,7 @@ ANSWERS = json.loads((HERE / "flink_answers.json").read_text())
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     where = tmp_path_factory.mktemp("flink")
-    with tarfile.open(HERE / "flink_tables.tar.xz") as archive:
-        archive.extractall(where, filter="data")
+    unpack(HERE / "flink_tables.tar.xz", where)
     return where
 
 
