@@ -21,14 +21,13 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.base.identifier import MAIN_BRANCH, Identifier, check_name
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.catalog.api import SYSTEM_DATABASE, Catalog
+from paimon_nb.catalog.api import Catalog
 from paimon_nb.catalog.metastore import DB_SUFFIX, Metastore
-from paimon_nb.catalog.schema_validation import check_fallback, check_no_fallback, check_schema, check_writable_types
+from paimon_nb.catalog.new_tables import NewTableRules, check_new_database
+from paimon_nb.catalog.schema_validation import check_fallback
 from paimon_nb.format.schema import SchemaDirectory, TableSchema, following
 from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO
 from paimon_nb.options import TableOptions
-from paimon_nb.options.catalog import DISABLE_CREATE_TABLE_IN_DEFAULT_DB
-from paimon_nb.options.table import BRANCH
 from paimon_nb.table.external_paths import roots_outside
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
@@ -64,10 +63,7 @@ class WarehouseCatalog(Catalog):
         self.options = dict(options)
         self.metastore = metastore
         self._lock_of = lock_of
-        self._forbids_default = bool(DISABLE_CREATE_TABLE_IN_DEFAULT_DB.read(options))
-        self._default_options = {
-            k.removeprefix("table-default."): v for k, v in options.items() if k.startswith("table-default.")
-        }
+        self._new_table_rules = NewTableRules(self)
 
     # -- databases
 
@@ -77,9 +73,7 @@ class WarehouseCatalog(Catalog):
     def create_database(
         self, name: str, *, if_not_exists: bool = False, properties: Mapping[str, str] | None = None
     ) -> bool:
-        check_name(name, "database")
-        if name == SYSTEM_DATABASE:
-            raise InvalidName(f"database {name!r} holds the system tables of the catalog", hint="use another name")
+        check_new_database(name)
         if self.metastore.add_database(name, properties):
             self.has_created = True
             return True
@@ -111,10 +105,7 @@ class WarehouseCatalog(Catalog):
 
     def table(self, name: Identifier, options: Mapping[str, str] | None = None) -> Table:
         store = self._store(name)
-        stored = store.schema.options.get(BRANCH.key)
-        if stored is not None and name.branch == MAIN_BRANCH:
-            options = {BRANCH.key: stored, **(options or {})}
-        store = store.copy(options) if options else store
+        store = store.opened_with(options or {}, on_stored_branch=name.branch == MAIN_BRANCH)
         named = replace(name.of_table(), branch=store.branch)
         return Table(replace(store, watcher=self.metastore.watcher(named, store.schema)), name=named)
 
@@ -181,21 +172,10 @@ class WarehouseCatalog(Catalog):
 
     def _checked_new_schema(self, name: Identifier, schema: TableSchema) -> TableSchema:
         """The schema of a new table with catalog defaults. Raises if it is not allowed."""
-        if name.system or name.branch != MAIN_BRANCH:
-            raise InvalidName(f"{name} names a system table or branch", hint="use a plain table name in CREATE TABLE")
-        if name.database == self.default_database and self._forbids_default:
-            raise UnsupportedOperation(
-                f"catalog {self.name} forbids tables in its default database {name.database!r}",
-                hint="create another database and qualify the table with it, or remove disable-create-table-in-default-db",
-            )
+        self._new_table_rules.check_name(name)
         if not self.metastore.has_database(name.database):
             raise self._no_database(name.database)
-        missing = {k: v for k, v in self._default_options.items() if k not in schema.options}
-        if missing:
-            schema = schema.with_options({**schema.options, **missing})
-        check_schema(schema)
-        check_no_fallback(schema)
-        check_writable_types(schema)
+        schema = self._new_table_rules.checked_schema(schema)
         for root in roots_outside(TableOptions(schema.options)):
             self.fs.exists(root)  # raises if the catalog does not allow the path
         return schema

@@ -116,6 +116,21 @@ class TableStore:
             return (self if branch == self.branch else self.on_branch(branch)).copy(others)
         return self._overridden(dynamic)
 
+    def opened_with(self, dynamic: Mapping[str, str], *, on_stored_branch: bool) -> TableStore:
+        """The table as a catalog opens it: with dynamic options, on the branch that its own option `branch` names.
+
+        Args:
+            dynamic: dynamic options; a `branch` here overrides the stored one.
+            on_stored_branch: False if the name already says which branch to open.
+
+        Raises:
+            BranchNotFound, FixedOption: see `copy`.
+        """
+        stored = self.schema.options.get(opt.BRANCH.key)
+        if stored is not None and on_stored_branch:
+            dynamic = {opt.BRANCH.key: stored, **dynamic}
+        return self.copy(dynamic) if dynamic else self
+
     def with_buckets(self, count: int) -> TableStore:
         """The same table with another number of buckets, for what rewrites all its rows."""
         return self._overridden({opt.BUCKET.key: str(count)})

@@ -524,3 +524,13 @@ def test_storage_tokens_open_the_store(s3, tmp_path):
         assert read(server, Identifier("default", "t")) == [1, 2, 3]
         assert not any(key.startswith("s3.") for key in catalog.options)
         assert pickle.loads(pickle.dumps(table.store)).latest().id == 2
+
+
+def test_a_column_that_can_never_be_written_is_refused_before_the_server_is_asked(catalog):
+    blob = create_schema(
+        [("id", "INT", None, None), ("picture", "BLOB", None, None)],
+        options={"row-tracking.enabled": "true", "data-evolution.enabled": "true"},
+    )
+    with pytest.raises(UnsupportedFormat, match="'picture' cannot be BLOB"):
+        catalog.create_table(Identifier("d", "pictures"), blob)
+    assert catalog.tables("d") == ["t"]

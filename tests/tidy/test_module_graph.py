@@ -23,7 +23,7 @@ FOLDERS = {
         "handle", "reading", "inspection", "table", "open",
     ),
     "catalog": (
-        "api", "arrow_schema", "deletion_vector_toggle", "file_import", "locks", "schema_validation", "type_promotion", "alter", "metastore",
+        "api", "arrow_schema", "deletion_vector_toggle", "file_import", "locks", "schema_validation", "new_tables", "type_promotion", "alter", "metastore",
         "warehouse", "filesystem", "hive", "iceberg", "jdbc", "rest", "privilege", "open",
     ),
     "sql": (

@@ -18,7 +18,6 @@ from paimon_nb.base.errors import (
     CorruptFile,
     DatabaseNotFound,
     FormatError,
-    InvalidName,
     PaimonError,
     StoreError,
     TableNotFound,
@@ -27,14 +26,15 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.base.identifier import MAIN_BRANCH, Identifier, check_name
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.catalog.api import SYSTEM_DATABASE, Catalog, StoredView
+from paimon_nb.catalog.api import Catalog, StoredView
+from paimon_nb.catalog.new_tables import NewTableRules, check_new_database
 from paimon_nb.catalog.rest.api import RestApi, ServedTable, main_table
 from paimon_nb.catalog.rest.auth import authorizer_of
 from paimon_nb.catalog.rest.schema_changes import change_nodes
 from paimon_nb.catalog.rest.storage_tokens import TokenFileIO
 from paimon_nb.catalog.rest.transport import Timeouts, Transport
 from paimon_nb.catalog.rest.versions import RestVersions
-from paimon_nb.catalog.schema_validation import check_fallback, check_no_fallback, check_schema
+from paimon_nb.catalog.schema_validation import check_fallback
 from paimon_nb.format.metadata_json import java_json
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.schema.table_schema import highest_id
@@ -43,7 +43,6 @@ from paimon_nb.format.types.parse import parse_field_json
 from paimon_nb.fs import FileIO, RootedFileIO, external_roots, open_fs
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
-from paimon_nb.options.table import BRANCH
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.publish.partition_changes import partition_changes
 from paimon_nb.table.store import TableStore
@@ -104,10 +103,7 @@ class RestCatalog(Catalog):
         self.api = api
         self.warehouse = options.get("warehouse") or api.transport.uri
         self._data_token = bool(opt.DATA_TOKEN_ENABLED.read(options))
-        self._forbids_default = bool(opt.DISABLE_CREATE_TABLE_IN_DEFAULT_DB.read(options))
-        self._default_options = {
-            k.removeprefix("table-default."): v for k, v in options.items() if k.startswith("table-default.")
-        }
+        self._new_table_rules = NewTableRules(self)
         self._create_default_database()
 
     def _create_default_database(self) -> None:
@@ -128,9 +124,7 @@ class RestCatalog(Catalog):
     def create_database(
         self, name: str, *, if_not_exists: bool = False, properties: Mapping[str, str] | None = None
     ) -> bool:
-        check_name(name, "database")
-        if name == SYSTEM_DATABASE:
-            raise InvalidName(f"database {name!r} holds the system tables of the catalog", hint="use another name")
+        check_new_database(name)
         try:
             self.api.create_database(name, properties or {})
         except AlreadyExists:
@@ -173,10 +167,7 @@ class RestCatalog(Catalog):
 
     def table(self, name: Identifier, options: Mapping[str, str] | None = None) -> Table:
         store = self._store(name)
-        stored = store.schema.options.get(BRANCH.key)
-        if stored is not None and name.branch == MAIN_BRANCH:
-            options = {BRANCH.key: stored, **(options or {})}
-        store = store.copy(options) if options else store
+        store = store.opened_with(options or {}, on_stored_branch=name.branch == MAIN_BRANCH)
         return Table(store, name=replace(name.of_table(), branch=store.branch))
 
     def _store(self, name: Identifier) -> TableStore:
@@ -212,7 +203,7 @@ class RestCatalog(Catalog):
         return RootedFileIO(fs, path, external_roots(self.options))
 
     def create_table(self, name: Identifier, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
-        schema = self._checked(name, schema)
+        schema = self._checked_new_schema(name, schema)
         node = schema.to_node()
         body = {key: node.get(key) for key in ("fields", "partitionKeys", "primaryKeys", "options", "comment")}
         try:
@@ -226,26 +217,14 @@ class RestCatalog(Catalog):
         return True
 
     def replace_table(self, name: Identifier, schema: TableSchema, *, create: bool = True) -> bool:
-        schema = self._checked(name, schema)  # before the old table is dropped
+        schema = self._checked_new_schema(name, schema)  # before the old table is dropped
         replaced = self.drop_table(name, if_exists=create)
         self.create_table(name, schema)
         return replaced
 
-    def _checked(self, name: Identifier, schema: TableSchema) -> TableSchema:
-        """The schema of a new table with catalog defaults. Raises if it is not allowed."""
-        if name.system or name.branch != MAIN_BRANCH:
-            raise InvalidName(f"{name} names a system table or branch", hint="use a plain table name in CREATE TABLE")
-        if name.database == self.default_database and self._forbids_default:
-            raise UnsupportedOperation(
-                f"catalog {self.name} forbids tables in its default database {name.database!r}",
-                hint="create another database and qualify the table with it, or remove disable-create-table-in-default-db",
-            )
-        missing = {k: v for k, v in self._default_options.items() if k not in schema.options}
-        if missing:
-            schema = schema.with_options({**schema.options, **missing})
-        check_schema(schema)
-        check_no_fallback(schema)
-        return schema
+    def _checked_new_schema(self, name: Identifier, schema: TableSchema) -> TableSchema:
+        self._new_table_rules.check_name(name)
+        return self._new_table_rules.checked_schema(schema)
 
     def drop_table(self, name: Identifier, *, if_exists: bool = False, purge: bool = False) -> bool:
         try:
@@ -398,7 +377,7 @@ def _served_schema(served: ServedTable, name: Identifier) -> TableSchema:
         schema = TableSchema.from_json(java_json(node), f"schema of table {name}")
     except CorruptFile as error:
         raise StoreError(
-            f"table {name}: the catalog server describes a schema that is not one: {error.why}",
+            f"table {name}: the catalog server describes an invalid schema: {error.why}",
             hint="check the version of the catalog server",
             name=str(name),
         ) from None
