@@ -34,30 +34,30 @@ class CancellationToken:
 
     @contextmanager
     def activate(self) -> Iterator[None]:
-        """Context: `publishing` in this thread checks this token."""
-        before = _active.set(self)
+        """Context: `publishing_unless_cancelled` in this thread checks this token."""
+        before = _active_token.set(self)
         try:
             yield
         finally:
-            _active.reset(before)
+            _active_token.reset(before)
 
     @contextmanager
-    def _publishing_scope(self) -> Iterator[None]:
+    def _publish_in_progress(self) -> Iterator[None]:
         with self._turn:
             if self.cancelled:
                 raise Cancelled("cancelled before publishing", hint="the table is unchanged; run the statement again")
             yield
 
 
-_active: ContextVar[CancellationToken | None] = ContextVar("stop", default=None)
+_active_token: ContextVar[CancellationToken | None] = ContextVar("cancellation token", default=None)
 
 
 @contextmanager
-def publishing() -> Iterator[None]:
-    """Guards the publishing of work. Raises Cancelled: cancellation was requested before."""
-    stop = _active.get()
-    if stop is None:
+def publishing_unless_cancelled() -> Iterator[None]:
+    """Context in which a snapshot is published; `cancel` waits for its end. Raises Cancelled: cancellation was requested before."""
+    token = _active_token.get()
+    if token is None:
         yield
     else:
-        with stop._publishing_scope():
+        with token._publish_in_progress():
             yield

@@ -71,7 +71,7 @@ class KafkaSync(SyncJob):
                         else broker.resolve(self.table.end, broker.partitions())
                     )
                     while not self._stop.is_set():
-                        if self._read_topics(broker, end_offsets) and end_offsets is not None:
+                        if self._apply_available_records(broker, end_offsets) and end_offsets is not None:
                             return
                         last_message = time.monotonic()
                         self._stop.wait(min(self.options.interval_s, 0.2))
@@ -88,7 +88,7 @@ class KafkaSync(SyncJob):
             known.update({p: max(o, known.get(p, 0)) for p, o in of.items()})
         return json.dumps(at)
 
-    def _read_topics(self, broker: Broker, end_offsets: Offsets | None) -> bool:
+    def _apply_available_records(self, broker: Broker, end_offsets: Offsets | None) -> bool:
         """Apply the available records. Returns True if all records up to `end_offsets` are applied."""
         partitions = broker.partitions()
         high = end_offsets or broker.bounds(partitions)[1]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from paimon_nb.base import clock
-from paimon_nb.base.cancellation import publishing
+from paimon_nb.base.cancellation import publishing_unless_cancelled
 from paimon_nb.base.errors import (
     AccessDenied,
     Cancelled,
@@ -277,7 +277,7 @@ def try_commit(store: TableStore, latest: Snapshot | None, change: Change, terms
         writer.discard()  # nothing was published yet, so the outcome is certain
         raise
     try:
-        with publishing():
+        with publishing_unless_cancelled():
             published = _publish(store, latest, snapshot, change, writer)
     except (Cancelled, AccessDenied, TableReplaced, UnsupportedOperation):
         # Not published, so no snapshot needs these files: cancelled before, or refused by the catalog server.
