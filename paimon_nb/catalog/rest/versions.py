@@ -24,6 +24,7 @@ from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.rest.api import RestApi, main_table
 from paimon_nb.format.metadata_json import java_json
 from paimon_nb.format.snapshot import PartitionStatistics, Snapshot, Tag
+from paimon_nb.options import parse_duration_ms
 
 _ISO_SPAN = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
 
@@ -142,8 +143,6 @@ def _span_ms(text: str) -> int | None:
     if match and any(match.groups()):
         days, hours, minutes, seconds = (float(g or 0) for g in match.groups())
         return int((((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000)
-    from paimon_nb.options.option import parse_duration_ms
-
     try:
         return parse_duration_ms(text)
     except ValueError:

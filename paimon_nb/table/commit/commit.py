@@ -44,7 +44,7 @@ class TableCommit(SnapshotPublisher):
             m.bucket == POSTPONE_BUCKET and m.new_files for m in messages
         ):
             return messages, []
-        from paimon_nb.table.compact.postponed_batch import gives_buckets, with_buckets
+        from paimon_nb.table.compact.postponed_batch import assign_buckets, gives_buckets
 
         if not gives_buckets(self.store):
             return messages, []
@@ -56,7 +56,7 @@ class TableCommit(SnapshotPublisher):
                 abort_messages(self.store, changed)
                 raise
 
-        return with_buckets(self.store, messages, publish, overwrite=overwrite)
+        return assign_buckets(self.store, messages, publish, overwrite=overwrite)
 
     def _after_lost_compaction(self, messages: Sequence[CommitMessage], meta: CommitMeta) -> list[int]:
         """Compact again if reads skip level 0: committed rows would stay invisible until the next compaction.

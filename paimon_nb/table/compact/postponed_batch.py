@@ -96,7 +96,7 @@ def _positive(store: TableStore, option: Option[Any]) -> int:
     return value
 
 
-def with_buckets(
+def assign_buckets(
     store: TableStore, messages: Sequence[CommitMessage], commit: Commit, *, overwrite: bool
 ) -> tuple[list[CommitMessage], list[int]]:
     """The messages with their postponed rows in real buckets, and the snapshots of a rescale that this needed.
@@ -107,7 +107,10 @@ def with_buckets(
         commit: publishes a rescale.
         overwrite: the commit replaces what the partitions hold, so that their buckets do not matter.
     """
-    staged = [m for m in messages if m.bucket == POSTPONE_BUCKET and m.new_files]
+    staged: list[CommitMessage] = []
+    others: list[CommitMessage] = []
+    for message in messages:
+        (staged if message.bucket == POSTPONE_BUCKET and message.new_files else others).append(message)
     written: list[CommitMessage] = []
     made: list[int] = []
     try:
@@ -124,11 +127,11 @@ def with_buckets(
             made = commit(*_rescale(store, rescaled))
         written = _write_files(store, files, {p: c.buckets for p, c in counts.items()}, overwrite)
     except BaseException:
-        abort_messages(store, [*written, *(m for m in messages if m not in staged)])
+        abort_messages(store, [*written, *others])
         raise
     finally:
         abort_messages(store, staged)
-    return [*written, *(m for m in messages if m not in staged)], made
+    return [*written, *others], made
 
 
 def _write_files(
