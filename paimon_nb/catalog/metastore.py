@@ -124,7 +124,7 @@ class DirectoryMetastore(Metastore):
     def add_database(self, name: str, properties: Mapping[str, str] | None = None) -> bool:
         if "location" in (properties or {}):
             raise UnsupportedOperation(
-                f"database {name!r} cannot have a place of its own: in a filesystem catalog its folder is in the warehouse",
+                f"database {name!r} cannot have a location of its own: in a filesystem catalog its folder is in the warehouse",
                 hint="leave LOCATION out, or CREATE CATALOG on that path",
             )
         path = self.database_path(name)

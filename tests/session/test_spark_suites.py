@@ -326,7 +326,7 @@ def test_ranges_of_buckets(wb):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("CREATE DATABASE d LOCATION '/tmp/d'", "a place of its own"),
+        ("CREATE DATABASE d LOCATION '/tmp/d'", "a location of its own"),
         ("ANALYZE TABLE t COMPUTE STATISTICS NOSCAN", "NOSCAN has no effect"),
         ("CALL sys.rollback(table => 't', version => '1', tag => 'one')", "one of version, snapshot and tag"),
         ("CALL sys.rollback(table => 't', version => 'one', snapshot => 1)", "one of version, snapshot and tag"),

@@ -273,10 +273,10 @@ class RestApi:
         seen: set[str] = set()
         for page in self._pages(path, key, about, missing):
             if not all(isinstance(name, str) for name in page):
-                raise self._nonsense(about, f"{key!r} holds something that is not a name")
+                raise self._invalid_reply_error(about, f"{key!r} holds something that is not a name")
             fresh = [name for name in page if name not in seen]
             if page and not fresh:
-                raise self._nonsense(about, "it lists the same names page after page")
+                raise self._invalid_reply_error(about, "it lists the same names page after page")
             seen.update(fresh)
             yield from fresh
 
@@ -310,7 +310,7 @@ class RestApi:
             if token in tokens or empty > _MAX_EMPTY_PAGES:
                 break
             tokens.add(token)
-        raise self._nonsense(about, "its list of pages does not end")
+        raise self._invalid_reply_error(about, "its list of pages does not end")
 
     @contextmanager
     def _understood(self, about: str) -> Iterator[None]:
@@ -318,9 +318,9 @@ class RestApi:
         try:
             yield
         except CorruptFile as error:
-            raise self._nonsense(about, error.why) from None
+            raise self._invalid_reply_error(about, error.why) from None
 
-    def _nonsense(self, about: str, why: str) -> SourceUnavailable:
+    def _invalid_reply_error(self, about: str, why: str) -> SourceUnavailable:
         return SourceUnavailable(
             f"{about}: the reply of the catalog server at {self.transport.uri} does not follow the REST protocol: {why}",
             hint="check that 'uri' is the address of a Paimon REST catalog, and its version",

@@ -276,7 +276,7 @@ class RestCatalog(Catalog):
             return StoredView(query, fields, node.get("comment", str, None))
         except FormatError as error:
             raise StoreError(
-                f"view {name}: the catalog server at {self.api.transport.uri} describes it wrongly: {error.message}",
+                f"view {name}: the catalog server at {self.api.transport.uri} sends an invalid definition: {error.message}",
                 hint="drop the view and create it again",
                 name=str(name),
             ) from None
