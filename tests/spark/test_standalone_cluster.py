@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from spark_cluster import python_without_package, spark_cluster
 
+from paimon_nb.spark.runtime.java import java_home
+
 SCRIPT = Path(__file__).with_name("standalone_cluster_script.py")
 ROOT = Path(__file__).parents[2]
 
@@ -18,7 +20,8 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.spark
 def test_statements_of_a_users_session_run_on_executors(tmp_path: Path) -> None:
     python = python_without_package(tmp_path / "env")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1"}
+    # PySpark finds no Java of a Python package by itself.
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1", "JAVA_HOME": str(java_home())}
     with spark_cluster(tmp_path) as master:
         done = subprocess.run(
             [sys.executable, SCRIPT, master, python, tmp_path / "warehouse"],
