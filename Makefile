@@ -40,7 +40,7 @@ nightly: export JAVA_TOOL_OPTIONS ?=
 MEMORY = $(shell test -w /dev/shm && { df -BG --output=avail /dev/shm && grep ' /dev/shm ' /proc/mounts; } 2>/dev/null | awk 'NR == 2 {room = $$1 + 0} /noexec/ {room = 0} END {if (room >= 10) print "/dev/shm"}')
 
 # A test that waits for a server, a stream or a browser leaves its core to a third one, where there is memory for three JVMs.
-WORKERS = $(shell awk '/^MemTotal/ {gib = $$2 / 1048576} END {print gib >= 12 ? 3 : 2}' /proc/meminfo 2>/dev/null || echo 2)
+WORKERS = $(shell $(PYTHON) -c 'import os; print(3 if os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >= 12 << 30 else 2)' || echo 2)
 
 # Unit tests only compute: one process per core.
 CORES      = $(shell $(PYTHON) -c 'import os; print(min(8, os.cpu_count() or 2))')

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarks import own_process
 from benchmarks.processes import Memory
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 AT_MOST = 1.3
 TIMES = 10

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.harness import Contender
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 DUCKDB = "DuckDB over the Parquet files"
 

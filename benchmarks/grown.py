@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarks import picture
 from benchmarks.bounded import AT_MOST, Bounded
 from benchmarks.growth import BENT, Growth
 from benchmarks.report import BUSY, RESULTS, seconds_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def lines(growth: Growth) -> list[str]:

@@ -6,9 +6,8 @@ import json
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +15,9 @@ import pyarrow as pa
 from benchmarks import data, own_process
 from benchmarks.peer import RUST
 from benchmarks.stage import WRITE_ONLY, Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
 
 BENT = 2.0
 """A curve bends at the first size that costs so many times the smallest."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import statistics
 import time
-from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.processes import Memory, cpu_seconds
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from benchmarks.stage import Stage
 
 OURS = "paimon_nb"

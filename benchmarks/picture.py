@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from html import escape
+from typing import TYPE_CHECKING
 
-from benchmarks.growth import Growth
+if TYPE_CHECKING:
+    from benchmarks.growth import Growth
 
 COLOURS = ("#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#D55E00")
 _STYLE = """svg{font:12px/1.35 system-ui,-apple-system,"Segoe UI",sans-serif;color:#1c1e21}text{fill:currentColor}

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import threading
 from pathlib import Path
-from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import TracebackType
 
 _PROC = Path("/proc")
 _PAGE = os.sysconf("SC_PAGE_SIZE")

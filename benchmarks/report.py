@@ -7,12 +7,14 @@ import json
 import os
 import platform
 import statistics
-from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.harness import OURS, Result
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 RESULTS = Path(__file__).parent / "results"
 ROWS = 2_000_000

@@ -5,14 +5,16 @@ from __future__ import annotations
 import statistics
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from benchmarks.kafka_topics import PARTITIONS, Flow
 from benchmarks.processes import by_program
-from benchmarks.streams import Scene
 from paimon_nb.session.streaming.progress import newest_of
+
+if TYPE_CHECKING:
+    from benchmarks.streams import Scene
 
 OBJECTS = "JVM, objects alone"
 """What its heap holds once garbage is collected; the heap itself grows as its collector likes."""

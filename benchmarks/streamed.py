@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import paimon_nb
 from benchmarks.kafka_topics import broker
@@ -15,6 +13,10 @@ from benchmarks.peer import Peer
 from benchmarks.report import BUSY, RESULTS
 from benchmarks.soak import AT_MOST, KINDS, Soak, soak
 from benchmarks.streams import Latency, Rate, Scene, latencies, lookups, rates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 Figure = Rate | Latency | Soak
 

@@ -12,11 +12,10 @@ from __future__ import annotations
 import itertools
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import paimon_nb
 from benchmarks.harness import OURS
@@ -24,6 +23,9 @@ from benchmarks.kafka_topics import COLUMNS, PARTITIONS, Flow, fill
 from benchmarks.peer import RUST, Peer
 from benchmarks.processes import cpu_seconds
 from paimon_nb.spark.streaming.start import start_query
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
 
 SPARK = "Spark, Parquet"
 TABLE = {"bucket": "4"}

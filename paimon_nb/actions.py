@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError, ProcedureNotFound, SqlAnalysisError
@@ -13,6 +12,8 @@ from paimon_nb.base.identifier import quote
 from paimon_nb.base.registry import did_you_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from paimon_nb.procedures import Procedure
     from paimon_nb.procedures.procedure import Argument
     from paimon_nb.workbench import Workbench

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,8 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.redact import redact_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nbformat import NotebookNode
 
 

@@ -7,10 +7,13 @@ import importlib.metadata
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.redact import redact_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 
 @dataclass(frozen=True, slots=True)

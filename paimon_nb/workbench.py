@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import EnvironmentError_, SqlAnalysisError, TableNotFound
@@ -12,15 +11,16 @@ from paimon_nb.options.spelling import check_catalog_names
 from paimon_nb.session import Result, Session
 from paimon_nb.session.core.result import dataframe_of
 from paimon_nb.session.core.spark_catalogs import with_store_settings
-from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
 
     from pyspark.sql import DataFrame, SparkSession
 
     from paimon_nb.session.core.live_result import LiveResult
+    from paimon_nb.table.table import Table
 
 
 def connect(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -23,7 +22,12 @@ from paimon_nb.table.write import table_write
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs" / "generate"))
 
+from typing import TYPE_CHECKING
+
 import public_api
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MODULES = (
     workbench, handle, reading, inspection, table, table_open, api, query, stream, table_write, commit, publisher, result,

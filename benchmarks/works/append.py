@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 
 from benchmarks import data, duck
 from benchmarks.data import checksum
 from benchmarks.harness import OURS, Contender, Work
-from benchmarks.stage import Stage
 from benchmarks.works.scan_spark import AGGREGATE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchmarks.stage import Stage
 
 PLAIN = "Spark Parquet"
 

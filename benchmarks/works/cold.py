@@ -7,13 +7,17 @@ the session runs already, and ours gets a copy of the table that it has not seen
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from benchmarks import own_process
 from benchmarks.harness import OURS, Contender, Work
 from benchmarks.peer import RUST
-from benchmarks.stage import Stage
 from benchmarks.works.scan_spark import AGGREGATE, PLAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchmarks.stage import Stage
 
 _OURS = "import sys, paimon_nb; t = paimon_nb.open_table(sys.argv[1]); print(len({}))"
 _PEER = """

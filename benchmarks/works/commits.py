@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 
@@ -12,6 +12,9 @@ from benchmarks import data
 from benchmarks.harness import OURS, Contender, Timed, Work
 from benchmarks.peer import RUST
 from benchmarks.stage import WRITE_ONLY, Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 COMMITS, LAST = 200, 20
 """How many in a row, and of how many at their end the median is taken."""

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.data import checksum
 from benchmarks.harness import OURS, Contender, Work
-from benchmarks.stage import Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchmarks.stage import Stage
 
 PYARROW = "pyarrow read and write"
 

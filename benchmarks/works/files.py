@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from benchmarks import data, own_process
 from benchmarks.harness import OURS, Contender, Timed, Work
 from benchmarks.peer import CORES
 from benchmarks.stage import WRITE_ONLY, Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 COMMITS = 200
 SPARK_START = "Spark start"

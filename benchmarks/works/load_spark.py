@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 
 from benchmarks.data import checksum
 from benchmarks.harness import OURS, Contender, Work
 from benchmarks.stage import WRITE_ONLY, Stage, by_bucket
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SORTED = "Spark Parquet, shuffled and sorted"
 PLAIN = "Spark Parquet"

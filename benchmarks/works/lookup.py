@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterator
 from itertools import count
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from benchmarks.harness import OURS, Contender, Timed, Work
 from benchmarks.peer import RUST
-from benchmarks.stage import Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from benchmarks.stage import Stage
 
 LOOKUPS = 20
 

@@ -6,11 +6,15 @@ so many times of), and over plain Parquet of the merged rows, whose answer is th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from benchmarks import duck
 from benchmarks.harness import OURS, Contender, Work
-from benchmarks.stage import Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from benchmarks.stage import Stage
 
 PLAIN = "Spark Parquet, same rows"
 SAME_FILES = "Spark Parquet, same files, not merged"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 
@@ -10,7 +10,11 @@ from benchmarks import duck
 from benchmarks.data import SCHEMA, checksum
 from benchmarks.harness import OURS, Contender, Timed, Work
 from benchmarks.peer import RUST
-from benchmarks.stage import Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchmarks.stage import Stage
 
 PYARROW = "pyarrow"
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from benchmarks.data import checksum
 from benchmarks.harness import OURS, Contender, Timed, Work
 from benchmarks.peer import RUST
 from benchmarks.stage import WRITE_ONLY, Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 APPEND = "Spark Parquet append"
 

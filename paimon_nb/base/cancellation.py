@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import Cancelled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class CancellationToken:

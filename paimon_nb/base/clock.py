@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000  # noqa: E731  a replaceable module value
 """Milliseconds since the epoch. Call as `clock.now_ms()`; tests replace the attribute."""

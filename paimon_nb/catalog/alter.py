@@ -6,8 +6,8 @@ Source: Paimon `SchemaManager.java` (generateTableSchema); docs/spec/format.md s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import ColumnNotFound, FixedOption, SchemaChangeError
 from paimon_nb.base.identifier import check_name
@@ -27,6 +27,9 @@ from paimon_nb.plan.ddl import (
     SetComment,
     SetOptions,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
 
 _FILE_INDEX_OPTION = re.compile(r"file-index\.(?P<kind>[^.]+)\.(?P<column>[^.\[]+)(?P<rest>(\[.*\])?\..+)")
 """`file-index.bitmap.<column>.version`, also `...<column>[key].version`."""

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.base.identifier import Identifier
-from paimon_nb.format.schema import TableSchema
-from paimon_nb.format.types import DataField
-from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from paimon_nb.base.identifier import Identifier
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.format.types import DataField
     from paimon_nb.plan.ddl import Change
+    from paimon_nb.table.table import Table
 
 DEFAULT_DATABASE = "default"
 SYSTEM_DATABASE = "sys"

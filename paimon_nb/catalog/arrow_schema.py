@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.format.schema import TableSchema, create_schema
 from paimon_nb.format.types.arrow_builders import from_arrow_schema
 from paimon_nb.options import validate_table_options
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
 
 
 def schema_of(

@@ -6,12 +6,16 @@ a compaction. Disabling would bring deleted rows back. After a full compaction n
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from paimon_nb.base.errors import FixedOption
-from paimon_nb.format.schema import TableSchema
 from paimon_nb.options import TableOptions
 from paimon_nb.table.live_files import by_bucket, index_entries, live_entries
 from paimon_nb.table.publish.changes import DELETION_VECTORS
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.table.store import TableStore
 
 KEY = "deletion-vectors.enabled"
 

@@ -5,8 +5,8 @@ Source: Paimon 1.3 `FileMetaUtils.java`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -15,10 +15,14 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.format.data import iter_data_file
 from paimon_nb.format.manifest import EMPTY_STATS, DataFile
 from paimon_nb.format.row import EMPTY_ROW
-from paimon_nb.fs import FileIO, FileStatus
 from paimon_nb.table.data_file_writer import FileTarget, value_stats
 from paimon_nb.table.migrated_files import with_partition
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.fs import FileIO, FileStatus
+    from paimon_nb.table.store import TableStore
 
 SUFFIX = "_paimon_"
 """Java's suffix for the name of the temporary target table."""

@@ -5,11 +5,14 @@ Source: docs/spec/format.md section 1. Same layout as Java's FileSystemCatalog.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from paimon_nb.catalog.metastore import DirectoryMetastore
 from paimon_nb.catalog.warehouse import WarehouseCatalog
 from paimon_nb.fs import FileIO, RootedFileIO, external_roots
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class FilesystemCatalog(WarehouseCatalog):

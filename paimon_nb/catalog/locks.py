@@ -5,14 +5,18 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, CommitGaveUp, StoreError
-from paimon_nb.fs import RootedFileIO
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from paimon_nb.fs import RootedFileIO
 
 _FIRST_SLEEP_MS = 50
 _log = logging.getLogger(__name__)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import posixpath
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.identifier import Identifier, check_name
 from paimon_nb.catalog.api import DEFAULT_DATABASE
 from paimon_nb.format.schema import SchemaDirectory, TableSchema
-from paimon_nb.fs import FileIO
-from paimon_nb.table.store import CommitWatcher
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from paimon_nb.fs import FileIO
+    from paimon_nb.table.store import CommitWatcher
 
 DB_SUFFIX = ".db"
 

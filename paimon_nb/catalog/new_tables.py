@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from paimon_nb.base.errors import InvalidName, UnsupportedOperation
 from paimon_nb.base.identifier import MAIN_BRANCH, Identifier, check_name
 from paimon_nb.catalog.api import SYSTEM_DATABASE, Catalog
 from paimon_nb.catalog.schema_validation import check_no_fallback, check_schema, check_writable_types
-from paimon_nb.format.schema import TableSchema
 from paimon_nb.options.catalog import DISABLE_CREATE_TABLE_IN_DEFAULT_DB
+
+if TYPE_CHECKING:
+    from paimon_nb.format.schema import TableSchema
 
 _TABLE_DEFAULT = "table-default."
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.registry import Registry
-from paimon_nb.catalog.api import Catalog
 from paimon_nb.catalog.filesystem import FilesystemCatalog
 from paimon_nb.catalog.privilege import with_access_control
 from paimon_nb.fs import open_fs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from paimon_nb.catalog.api import Catalog
 
 DEFAULT_WAREHOUSE = "warehouse"
 

@@ -5,12 +5,10 @@ Source: Paimon 1.3 `SchemaValidation.java`, `TableSchema.java`.
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from paimon_nb.base.errors import BadOptionValue, SchemaMismatch, UnsupportedFormat
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.format.schema import TableSchema
-from paimon_nb.format.snapshot import BranchDirectory
 from paimon_nb.format.types import DataField, is_nano, is_opaque
 from paimon_nb.options import TableOptions, validate_table_options
 from paimon_nb.options import table as opt
@@ -18,6 +16,10 @@ from paimon_nb.table.external_paths import external_paths
 from paimon_nb.table.merge import MergeSpec
 from paimon_nb.table.merge.aggregate import AGGREGATES
 from paimon_nb.table.scan import parse_travel
+
+if TYPE_CHECKING:
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.format.snapshot import BranchDirectory
 
 _NESTED = ("ARRAY", "MAP", "MULTISET", "ROW")
 _SYSTEM_COLUMNS = ("_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL", "rowkind", "_ROW_ID")

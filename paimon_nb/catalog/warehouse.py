@@ -6,7 +6,6 @@ Source: Paimon `AbstractCatalog.java`.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -33,6 +32,8 @@ from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from paimon_nb.plan.ddl import Change
 
 TRASH = ".trash"

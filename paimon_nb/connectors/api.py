@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,6 +11,8 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.types import DataField, parse_type
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
     from pyspark.sql import DataFrame, SparkSession
 
 T = TypeVar("T")

@@ -4,21 +4,23 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
 from paimon_nb.base import clock
-from paimon_nb.format.types import DataField
 from paimon_nb.spark.errors import crossing_tasks
 from paimon_nb.spark.jobs.task_runner import pieces_of, work_frame
 from paimon_nb.spark.streaming.data_source import stream_from
 from paimon_nb.spark.types import spark_schema, task_batches
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
+
+    from paimon_nb.format.types import DataField
 
 _TASK_ROWS = 10_000
 

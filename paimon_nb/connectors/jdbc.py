@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal as Number
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,8 @@ from paimon_nb.connectors.api import ConnectorTable, Source
 from paimon_nb.format.types import DataField, DataType, Decimal, LocalZonedTimestamp, Time, Timestamp, arrow_type
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
     from pyspark.sql import DataFrame, SparkSession
     from sqlalchemy import Select
 

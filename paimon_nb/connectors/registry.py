@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pkgutil import resolve_name
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from paimon_nb.base.registry import Registry
-from paimon_nb.connectors.api import ConnectorTable, Sink, Source
+
+if TYPE_CHECKING:
+    from paimon_nb.connectors.api import ConnectorTable, Sink, Source
 
 SOURCES = Registry(
     "source connector",
@@ -34,12 +36,12 @@ SINKS = Registry(
 
 def open_source(definition: ConnectorTable) -> Source:
     """Create the source of a table. Raises UnknownName: no such source. UnknownOption, BadOptionValue: invalid options."""
-    return cast(Source, _import_factory(SOURCES.find(definition.connector))(definition))
+    return cast("Source", _import_factory(SOURCES.find(definition.connector))(definition))
 
 
 def open_sink(definition: ConnectorTable) -> Sink:
     """Create the sink of a table. Raises UnknownName: no such sink. UnknownOption, BadOptionValue: invalid options."""
-    return cast(Sink, _import_factory(SINKS.find(definition.connector))(definition))
+    return cast("Sink", _import_factory(SINKS.find(definition.connector))(definition))
 
 
 def _import_factory(import_path: str) -> Any:

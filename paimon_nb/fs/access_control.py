@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from paimon_nb.fs.api import OutputFile
 from paimon_nb.fs.rooted import RootedFileIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from paimon_nb.fs.api import OutputFile
 
 _READERS_OWN = "/consumer/"
 """Directory of stream consumers, which readers may write."""

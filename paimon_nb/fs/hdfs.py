@@ -9,16 +9,18 @@ import os
 import posixpath
 import socket
 import uuid
-from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from paimon_nb.base.errors import EnvironmentError_, MissingFile, StoreError
 from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _CONNECT_S = 20
 _PIECE = 4 << 20

@@ -6,14 +6,16 @@ import errno
 import os
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import MissingFile, NotWritable
 from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 _AT_ONCE = 16
 """Number of files synced in parallel: a journal writes them in one step."""

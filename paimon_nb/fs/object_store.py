@@ -6,15 +6,17 @@ Directories are key prefixes up to a '/'; an empty directory is an object whose 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import MissingFile, StoreError
 from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
 from paimon_nb.fs.s3_client import S3Settings, arrow_store, client
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 _TOKEN = "put-token"
 """Metadata that identifies our object: distinguishes a lost reply from a lost race."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.registry import Registry
-from paimon_nb.fs.api import FileIO
 from paimon_nb.fs.local import LocalFileIO
 from paimon_nb.fs.memory import MemoryFileIO
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from paimon_nb.fs.api import FileIO
 
 _MEMORY = MemoryFileIO()
 """One per process, so that two catalogs of the same `memory:` path see the same files."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import posixpath
 import stat
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import OutsideWarehouse
 from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
 from paimon_nb.fs.local import without_scheme
 from paimon_nb.options import TableOptions
 from paimon_nb.options.catalog import DATA_FILE_EXTERNAL_PATHS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 def external_roots(options: Mapping[str, str]) -> tuple[str, ...]:

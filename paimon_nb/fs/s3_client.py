@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import EnvironmentError_
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _ANY_REGION = "us-east-1"
 """Region for servers other than Amazon's."""

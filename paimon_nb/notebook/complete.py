@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.completer import SimpleCompletion, SimpleMatcherResult, context_matcher
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.identifier import split_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _KEYWORDS = (
     "SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "INSERT INTO", "INSERT OVERWRITE", "CREATE TABLE", "CREATE DATABASE",

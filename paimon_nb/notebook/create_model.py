@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.table.inspect.formatting import bytes_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
 DIALECTS = ("flink", "spark")
 BUCKET_LOW, BUCKET_HIGH = 20 << 20, 2 << 30

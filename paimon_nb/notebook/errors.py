@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import Cancelled, PaimonError
 from paimon_nb.base.redact import redact_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class LastError:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import UnsupportedFormat
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from paimon_nb.format.manifest import DataFile, ManifestEntry
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.store import TableStore

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,8 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from paimon_nb.format.manifest import DataFile
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.store import TableStore

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Collection
 from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import DictLoader
 from nbconvert import HTMLExporter
 from traitlets.config import Config
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 MAX_PAGE_BYTES = 2_000_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,8 @@ from paimon_nb.notebook.svg import LEVEL_COLOURS
 from paimon_nb.table.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from paimon_nb.table.inspect import Compared, Due, Finding, RowHistory, RowVersion
 
 STYLE = """

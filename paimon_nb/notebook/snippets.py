@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnknownName, UnsupportedOperation
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.registry import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 
 def query_text(text: str) -> str:

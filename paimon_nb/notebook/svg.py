@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Mapping, Sequence
 from html import escape as html_escape
+from typing import TYPE_CHECKING
 
-from paimon_nb.notebook.lsm_model import FileMark, Lane, LsmPicture
 from paimon_nb.notebook.timeline_model import SIGN, Commit, TimelineModel
 from paimon_nb.table.inspect.formatting import bytes_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from paimon_nb.notebook.lsm_model import FileMark, Lane, LsmPicture
 
 LEVEL_COLOURS = ("#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00")
 KIND_COLOURS = {"APPEND": "#009E73", "COMPACT": "#0072B2", "OVERWRITE": "#D55E00", "ANALYZE": "#CC79A7"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError
@@ -12,11 +11,13 @@ from paimon_nb.session.core.jobs import Jobs, Progress, StreamJob
 from paimon_nb.session.streaming.planner import start_options_of
 from paimon_nb.session.streaming.progress import newest_of
 from paimon_nb.session.streaming.sinks import OP
-from paimon_nb.table.stream import TableStream
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pyarrow as pa
 
+    from paimon_nb.table.stream import TableStream
     from paimon_nb.table.table import Table
 
 LARGE_BYTES = 64 << 20

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import PaimonError, UnsupportedOperation
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from paimon_nb.table.table import Table
     from paimon_nb.workbench import Workbench
 

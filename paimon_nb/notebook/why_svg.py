@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.notebook.display import cell
 from paimon_nb.notebook.svg import LEVEL_COLOURS, WIDTH, clip, clipped, escape, open_svg
-from paimon_nb.table.inspect import RowHistory, RowVersion
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from paimon_nb.table.inspect import RowHistory, RowVersion
 
 COLUMNS = 5
 """Value columns that fit."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import UnknownOption
 from paimon_nb.options.catalog import CATALOG_OPTIONS
@@ -13,6 +12,9 @@ from paimon_nb.options.read import READ_OPTIONS
 from paimon_nb.options.table import TABLE_OPTIONS
 from paimon_nb.options.validation import find_option
 from paimon_nb.options.write import WRITE_OPTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 _CLOSE = 0.75
 """Similarity from which a name counts as misspelled; readers may pass options of other formats."""

@@ -6,15 +6,18 @@ called whenever a table is opened for reading, writing or compaction.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.options.connector import CONNECTOR_OPTIONS
 from paimon_nb.options.option import parse_names, text
 from paimon_nb.options.prefix_options import find_pattern
 from paimon_nb.options.table import TABLE_OPTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 
 class Access(Enum):

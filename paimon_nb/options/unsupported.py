@@ -6,9 +6,12 @@ buffers, caches) and for options of jobs that do not run here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from paimon_nb.options.support import Access, is_enabled, unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _CALLBACK = "Java classes cannot be called"
 _BLOB = "blob columns are not stored separately"

@@ -5,19 +5,22 @@ Checks options only. Checks that need columns (sequence fields, aggregates by ty
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.registry import nearest
 from paimon_nb.options import table
 from paimon_nb.options.connector import CONNECTOR_OPTIONS
-from paimon_nb.options.option import Option
 from paimon_nb.options.prefix_options import PATTERNS, find_pattern
 from paimon_nb.options.support import IGNORE_UNSUPPORTED
 from paimon_nb.options.table import TABLE_OPTIONS
 from paimon_nb.options.table_options import TableOptions
 from paimon_nb.options.unsupported import unsupported_option_warnings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from paimon_nb.options.option import Option
 
 # Stored by other tools, not options of Paimon.
 _STORED_KEYS = frozenset({"comment", "connector", "location", "owner", "provider", "file.format.version"})

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from paimon_nb.plan.query import Query
 from paimon_nb.plan.statement import Parts, Statement
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from paimon_nb.plan.query import Query
 
 
 @dataclass(frozen=True, slots=True)

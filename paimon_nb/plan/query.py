@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from paimon_nb.plan.statement import Parts, Span, Statement
-from paimon_nb.table.scan.predicate.model import Predicate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from paimon_nb.table.scan.predicate.model import Predicate
 
 
 @dataclass(frozen=True, slots=True)

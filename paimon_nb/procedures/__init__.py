@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import ProcedureNotFound, UnsupportedOperation
 from paimon_nb.base.registry import Registry, did_you_mean
-from paimon_nb.plan import Call
 from paimon_nb.procedures.branches import CREATE_BRANCH, DELETE_BRANCH, FAST_FORWARD, MERGE_BRANCH, RENAME_BRANCH
 from paimon_nb.procedures.catalogs import MIGRATE_DATABASE, MIGRATE_ICEBERG_TABLE, MIGRATE_TABLE, REPAIR
 from paimon_nb.procedures.cdc import (
@@ -66,6 +65,11 @@ from paimon_nb.procedures.tags import (
     REPLACE_TAG,
     TRIGGER_TAG_AUTOMATIC_CREATION,
 )
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from paimon_nb.plan import Call
 
 PROCEDURES: Registry[Procedure] = Registry(
     "procedure",

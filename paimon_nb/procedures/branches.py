@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import MAIN_BRANCH
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, success, table_argument
 from paimon_nb.table.maintenance import create_branch, delete_branch, fast_forward, merge_branch, rename_branch
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _BRANCH = Argument("branch", required=True, doc="name of the branch")
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from paimon_nb.base.errors import EnvironmentError_, PaimonError, SqlAnalysisError, UnsupportedOperation
 from paimon_nb.base.identifier import Identifier, split_name
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, one_row, parse_options, success
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from paimon_nb.catalog.hive import HiveCatalog
 
 

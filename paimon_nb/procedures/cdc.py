@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from paimon_nb.base.identifier import Identifier, check_name, split_name
 from paimon_nb.options import parse_names
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, one_row, parse_options
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from paimon_nb.connectors.cdc.job import SyncJob
     from paimon_nb.connectors.cdc.kafka_sync import KafkaSync
     from paimon_nb.connectors.cdc.mysql_sync import MySqlSync

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Protocol
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Protocol
 
 from paimon_nb.base.errors import AlreadyExists, BadOptionValue, PaimonError, SqlAnalysisError, UnsupportedOperation
 from paimon_nb.base.identifier import Identifier
-from paimon_nb.catalog.api import Catalog
 from paimon_nb.catalog.open import open_catalog
-from paimon_nb.format.schema import TableSchema
 from paimon_nb.options import table as opt
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, one_row, parse_options
 from paimon_nb.spark.write.compact import compact
 from paimon_nb.table.copy import check_target, clone_rows, clone_schema
 from paimon_nb.table.scan.predicate.partition_filter import partition_filter
 from paimon_nb.table.store import POSTPONE_BUCKET
-from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+
+    from paimon_nb.catalog.api import Catalog
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.table.table import Table
 
 Pair = tuple[Identifier, Identifier]
 """(source, target)."""

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError, SqlAnalysisError, UnsupportedOperation
 from paimon_nb.base.identifier import Identifier
@@ -24,7 +21,13 @@ from paimon_nb.procedures.procedure import (
 from paimon_nb.spark.write.compact import compact as run_compaction
 from paimon_nb.table.cluster import Order
 from paimon_nb.table.compact import clusters, idle_partitions
-from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pyarrow as pa
+
+    from paimon_nb.table.table import Table
 
 
 def _compact_table(

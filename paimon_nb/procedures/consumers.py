@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SnapshotNotFound
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, success, table_argument
 from paimon_nb.table.maintenance import clear_consumers, delete_consumer, reset_consumer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def _reset_consumer(context: Context, table: str, consumer_id: str, next_snapshot_id: int | None) -> pa.Table:

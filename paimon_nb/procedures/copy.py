@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import AlreadyExists, UnsupportedOperation
-from paimon_nb.base.identifier import Identifier
-from paimon_nb.catalog.api import Catalog
-from paimon_nb.format.schema import TableSchema
 from paimon_nb.procedures.clone import CreatedTarget, catalog_from_conf, known_tables, table_pairs
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, one_row, parse_options, success
 from paimon_nb.table.copy import (
@@ -21,7 +16,16 @@ from paimon_nb.table.copy import (
     refuse_tracked,
 )
 from paimon_nb.table.scan.predicate.partition_filter import partition_filter
-from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from paimon_nb.base.identifier import Identifier
+    from paimon_nb.catalog.api import Catalog
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.table.table import Table
 
 
 def _copy_table(context: Context, source_table: str, target_table: str, where: str | None) -> pa.Table:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -26,6 +25,9 @@ from paimon_nb.table.maintenance import (
     expire_snapshots,
     remove_orphans,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _UNBOUNDED = 1 << 40
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from paimon_nb.procedures.procedure import (
     Argument,
@@ -14,6 +14,9 @@ from paimon_nb.procedures.procedure import (
     table_argument,
 )
 from paimon_nb.table.compact import rewrite_file_indexes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def _rewrite_file_index(context: Context, table: str, partitions: str | None, where: str | None) -> pa.Table:

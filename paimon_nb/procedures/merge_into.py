@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SqlAnalysisError, UnsupportedOperation
 from paimon_nb.base.identifier import quote
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, success
 from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.lexer import tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
 
 
 def _merge_into(

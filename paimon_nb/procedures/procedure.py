@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, SqlAnalysisError
-from paimon_nb.base.identifier import Identifier
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.catalog.api import Catalog
 from paimon_nb.options.option import parse_duration_ms
 from paimon_nb.table.partition_spec import in_row_spec
 from paimon_nb.table.publish.overwrite import partition_matcher
 from paimon_nb.table.scan.predicate.partition_filter import partition_filter
-from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from paimon_nb.base.identifier import Identifier
+    from paimon_nb.catalog.api import Catalog
+    from paimon_nb.table.table import Table
 
 
 _KINDS = {

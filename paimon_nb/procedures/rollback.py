@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SqlAnalysisError, TimeTravelError
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, commit_note, one_row, table_argument
 from paimon_nb.table.maintenance import restore_as_latest, rollback_to_snapshot, rollback_to_tag
 from paimon_nb.table.maintenance.tags import pick_snapshot
-from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from paimon_nb.table.table import Table
 
 
 def _rollback_result(table: Table, rollback: Any) -> pa.Table:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import PaimonError, SqlAnalysisError, SqlSyntaxError
 from paimon_nb.base.scalars import to_python
@@ -43,13 +42,17 @@ from paimon_nb.plan import (
 )
 from paimon_nb.session.core.default_catalog import CATALOG, without_default_catalog
 from paimon_nb.session.core.result import Result, of_frame, of_rows, summary
-from paimon_nb.session.core.session import Session
 from paimon_nb.session.core.statement_context import StatementContext
 from paimon_nb.session.query.error_location import locate
 from paimon_nb.session.query.local_select import try_local_select
 from paimon_nb.session.query.run_query import at, run_query
 from paimon_nb.session.statements import admin, ddl, insert, merge, settings, show, update_delete
 from paimon_nb.sql import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from paimon_nb.session.core.session import Session
 
 
 def _run_query_statement(context: StatementContext, statement: Query) -> Result:

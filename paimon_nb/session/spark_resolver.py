@@ -11,7 +11,6 @@ from paimon_nb.options.spelling import check_names
 from paimon_nb.options.table import BRANCH
 from paimon_nb.plan import Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.core.result import dataframe_of
-from paimon_nb.session.core.session import Session
 from paimon_nb.session.query.run_query import resolve, schema_fields, time_travel_options
 from paimon_nb.spark.api.base_session import Resolver
 from paimon_nb.sql.lexer import tokens
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.format.types import DataField
+    from paimon_nb.session.core.session import Session
     from paimon_nb.spark.api.base_session import ResolvingSession
     from paimon_nb.spark.streaming.sink import TableSink
     from paimon_nb.table.table import Table

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -29,6 +28,8 @@ from paimon_nb.spark.runtime.worker_pool import forget_dead_workers
 from paimon_nb.spark.runtime.worker_setup import prepare_next_task, use_jemalloc
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from paimon_nb.plan import Span
 
 _MARK = "PAIMON_ERROR"

@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -43,6 +42,8 @@ from paimon_nb.format.types import (
 from paimon_nb.spark.versions import has_time_type
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
     from pyspark.sql import types as spark
 
 NANO_DIGITS = 6

@@ -7,10 +7,13 @@ literals only end by Flink's rule (`SPLIT_INDEX(path, '\', 1)`) is lexed by it; 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SqlSyntaxError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _SPARK_TEXT = r"""[rR]?'(?:[^'\\]|\\.|'')*'|[rR]?"(?:[^"\\]|\\.|"")*\""""
 _FLINK_TEXT = r"""'(?:[^']|'')*'|"(?:[^"]|"")*\""""

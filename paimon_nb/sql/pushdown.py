@@ -8,18 +8,20 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import logging
-from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.identifier import quote
 from paimon_nb.plan import Span, TableRef
 from paimon_nb.sql.render import substitute
-from paimon_nb.sql.table_references import TableReferences
 from paimon_nb.table.scan.predicate.model import FLIPPED, Compare, In, IsNull, Like, Not, Or, Predicate, all_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
     from sqlglot import exp
+
+    from paimon_nb.sql.table_references import TableReferences
 
 _PLACEHOLDER = "__t"
 _MAX_LENGTH = 200_000

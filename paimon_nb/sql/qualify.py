@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import quote
 from paimon_nb.plan import Span
 from paimon_nb.sql.lexer import tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 
 def qualify(text: str, span: Span, names: Collection[str], table: str) -> list[tuple[Span, str]]:

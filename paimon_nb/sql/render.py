@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from paimon_nb.plan import Query, Span
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from paimon_nb.plan import Query, Span
 
 
 def render(query: Query, text: str, names: Mapping[Span, str], *, flink: bool = False) -> str:

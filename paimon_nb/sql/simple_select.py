@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from paimon_nb.plan import Query
 from paimon_nb.sql.pushdown import conjuncts_of, predicate_of, tree_of
 from paimon_nb.table.scan.predicate.model import Predicate, all_of
 
 if TYPE_CHECKING:
     from sqlglot import exp
+
+    from paimon_nb.plan import Query
 
 _CLAUSES = frozenset({"expressions", "from", "from_", "where", "order", "limit", "offset"})
 

@@ -6,8 +6,8 @@ It finds names in FROM, JOIN and comma lists at any depth, with time travel, hin
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import quote
 from paimon_nb.plan import Span, TableFunction, TableRef, TimestampAsOf, VersionAsOf
@@ -22,7 +22,11 @@ from paimon_nb.sql.flink.casts import (
 from paimon_nb.sql.flink.function_edits import SqlText
 from paimon_nb.sql.flink.functions import FLINK_SEMANTICS, FUNCTION_EDITS
 from paimon_nb.sql.flink.operators import operator_edits
-from paimon_nb.sql.lexer import Token
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.sql.lexer import Token
 
 MAX_DEPTH = 150
 _QUERY_STARTS = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})

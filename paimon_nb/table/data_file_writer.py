@@ -7,9 +7,8 @@ Source: docs/spec/format.md sections 5.3, 7 and 8.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -32,10 +31,14 @@ from paimon_nb.format.index import INDEX_SUFFIX, FileIndexWriter, index_specs
 from paimon_nb.format.manifest import EMPTY_STATS, DataFile
 from paimon_nb.format.row import EMPTY_ROW, from_scalar, serialize
 from paimon_nb.format.stats import KEY_MODE, StatsCollector, stats_modes
-from paimon_nb.format.types import DataField
 from paimon_nb.format.types.arrow_builders import to_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from paimon_nb.format.types import DataField
 
 APPEND_SOURCE, COMPACT_SOURCE = 0, 1
 _SLICE_ROWS = 65536

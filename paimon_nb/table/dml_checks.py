@@ -6,11 +6,15 @@ tables without keys, Spark's `RowLevelOp`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.options import table as opt
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from paimon_nb.table.store import TableStore
 
 _UPDATABLE = ("deduplicate", "partial-update")
 _PAST = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,16 +10,19 @@ from paimon_nb.base.errors import BadOptionValue, TableNotFound
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.base.scalars import to_python
-from paimon_nb.format.schema import TableSchema
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.options.spelling import checked_texts
 from paimon_nb.table.scan import OWN_SCHEMA
-from paimon_nb.table.store import TableStore
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pyarrow as pa
+
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.store import TableStore
 
 TimestampLike = int | str | dt.date
 """A point in time: epoch milliseconds, text, a date or a datetime."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from paimon_nb.base.errors import UnsupportedOperation
@@ -10,6 +9,8 @@ from paimon_nb.options.spelling import checked_texts
 from paimon_nb.table.reading import ReadableTable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from paimon_nb.table.inspect import Compared, Due, Finding, RowHistory
 
 

@@ -15,6 +15,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,10 +34,12 @@ from paimon_nb.format.manifest import (
     read_manifest,
     read_manifest_list,
 )
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types.arrow_builders import to_numpy
 from paimon_nb.format.unique import unique_inverse
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore, side_by_side
+
+if TYPE_CHECKING:
+    from paimon_nb.format.snapshot import Snapshot
 
 _THREADS = 4
 Identity = tuple[object, ...]

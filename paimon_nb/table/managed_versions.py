@@ -5,10 +5,8 @@ Source: Paimon `SnapshotLoader.java`, `CatalogSnapshotCommit.java`.
 
 from __future__ import annotations
 
-import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from paimon_nb.base.errors import (
     CorruptFile,
@@ -19,7 +17,12 @@ from paimon_nb.base.errors import (
     UnsupportedOperation,
 )
 from paimon_nb.format.snapshot import PartitionStatistics, Published, Snapshot, SnapshotDirectory, Tag, TagDirectory
-from paimon_nb.fs import FileIO
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from paimon_nb.fs import FileIO
 
 
 class VersionService(Protocol):

@@ -7,15 +7,19 @@ Source: Paimon `PartitionUtils.java`, which always fills such columns; `FileMeta
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from paimon_nb.format.data import format_of
-from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import EMPTY_ROW, to_scalar
 from paimon_nb.format.types import DataField, LocalZonedTimestamp, Timestamp
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.table.store import TableStore
 
 _PAIMON_NAME = re.compile(r"-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-\d+\.[^/]*$")
 """Suffix of the file names of all Paimon writers: the writer's UUID and a count."""

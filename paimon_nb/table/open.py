@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import MAIN_BRANCH, Identifier
 from paimon_nb.fs import RootedFileIO, external_roots, open_fs
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def open_table(path: str, *, branch: str = MAIN_BRANCH, options: Mapping[str, str] | None = None) -> Table:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, PaimonError
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.row import from_python, from_scalar
-from paimon_nb.format.schema import TableSchema
+
+if TYPE_CHECKING:
+    from paimon_nb.format.schema import TableSchema
 
 
 def in_row_spec(schema: TableSchema, spec: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,8 +5,6 @@ A query offers Arrow's C stream interface, so pyarrow, pandas, polars, DuckDB, i
 
 from __future__ import annotations
 
-import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from importlib import import_module
@@ -19,6 +17,9 @@ from paimon_nb.format.schema import TableSchema, readable_fields
 from paimon_nb.format.types.arrow_builders import arrow_schema
 
 if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Iterator, Mapping, Sequence
+
     from paimon_nb.table.scan import Predicate, ScanPlan, Split
 
 BATCH_ROWS = 1 << 16

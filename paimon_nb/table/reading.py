@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +10,15 @@ from paimon_nb.format.schema import readable_fields
 from paimon_nb.options.spelling import checked_texts
 from paimon_nb.table.handle import TableHandle, TimestampLike
 from paimon_nb.table.scan import ScanPlan, plan_scan
-from paimon_nb.table.store import TableStore
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     import pyarrow as pa
 
     from paimon_nb.table.query import TableQuery
     from paimon_nb.table.scan import PointLookup, Predicate
+    from paimon_nb.table.store import TableStore
     from paimon_nb.table.stream import StreamOffset, TableStream
 
 

@@ -5,11 +5,10 @@ Source: docs/spec/merge-semantics.md sections 4.1 and 6 (Paimon on Spark: `Paimo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
@@ -21,7 +20,13 @@ from paimon_nb.table.scan.plan.snapshot_scan import DvRef, ScanPlan, Split
 from paimon_nb.table.scan.read.data_evolution import anchor, same_rows
 from paimon_nb.table.scan.read.row_tracking import tracked_rows, tracks_rows
 from paimon_nb.table.scan.read.split_reader import load_vector, read_split
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from paimon_nb.table.store import TableStore
 
 Marked = tuple[Split, np.ndarray]
 """A file, and the physical positions of its deleted rows."""

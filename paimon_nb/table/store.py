@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from paimon_nb.base.errors import (
     BranchNotFound,
@@ -21,17 +20,21 @@ from paimon_nb.base.errors import (
     UnsupportedFormat,
 )
 from paimon_nb.base.identifier import MAIN_BRANCH
-from paimon_nb.format.manifest import DataFile, IndexEntry
 from paimon_nb.format.row import deserialize, partition_path
 from paimon_nb.format.schema import SchemaDirectory, TableSchema
 from paimon_nb.format.snapshot import BranchDirectory, ConsumerDirectory, Snapshot, SnapshotDirectory, TagDirectory
 from paimon_nb.format.types import is_opaque
-from paimon_nb.fs import AccessPolicy, FileIO
 from paimon_nb.options import TABLE_OPTIONS, TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import IGNORE_UNSUPPORTED, Access, check_supported
 from paimon_nb.table.external_paths import PathAllocator, external_paths
 from paimon_nb.table.managed_versions import ManagedSnapshots, ManagedTags, VersionService
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from paimon_nb.format.manifest import DataFile, IndexEntry
+    from paimon_nb.fs import AccessPolicy, FileIO
 
 _LOOKS = 3
 A = TypeVar("A")

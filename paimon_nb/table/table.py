@@ -7,7 +7,6 @@ Every method is a thin call; the rules are in the packages of `paimon_nb.table`.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, UnsupportedOperation
@@ -17,6 +16,8 @@ from paimon_nb.table.inspection import InspectableTable
 from paimon_nb.table.partition_spec import in_row_spec
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
     import pyarrow as pa
 
     from paimon_nb.table.commit import CommitMessage, TableCommit

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lab_kit import Lab, Notebook
 from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lab_kit import Lab, Notebook
 
 KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
 

@@ -15,11 +15,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from lab_kit import REPO, Lab, Notebook
@@ -31,6 +30,9 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeout
 sys.path.insert(0, str(REPO / "tests" / "servers"))
 
 from requirements import REQUIREMENTS, chromium
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
 
 DEPARTED, LANDED = ("dep_time", "dep_delay"), ("arr_time", "arr_delay", "air_time")
 IMAGES = REPO / "docs" / "images"

@@ -13,7 +13,6 @@ from test_lab import CONTRAST
 
 import paimon_nb
 from paimon_nb.notebook.page import write_page
-from paimon_nb.notebook.widgets.base import Picture
 from paimon_nb.notebook.widgets.compaction import Compaction
 from paimon_nb.notebook.widgets.compare import CompareView
 from paimon_nb.notebook.widgets.explore import Explorer
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from playwright.sync_api import Browser
+
+    from paimon_nb.notebook.widgets.base import Picture
 
 pytestmark = pytest.mark.browser
 

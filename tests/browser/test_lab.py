@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from lab_kit import Lab, Notebook
 from panel_kit import live_nodes_of, serious_issues, walk_to_a_file, write_notebook
 from playwright.sync_api import expect
 from table_kit import PAYLOADS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lab_kit import Lab, Notebook
 
 pytestmark = pytest.mark.browser
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from lab_kit import REPO, Lab, Notebook
@@ -12,6 +12,9 @@ from panel_kit import live_nodes_of, opened, serious_issues, signs
 from playwright.sync_api import expect
 from table_kit import PAYLOADS
 from test_lab import CONTRAST
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.browser
 

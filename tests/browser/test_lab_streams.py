@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
-from lab_kit import Lab, Notebook
 from panel_kit import opened, serious_issues
 from playwright.sync_api import expect
 from test_lab import CONTRAST
+
+if TYPE_CHECKING:
+    from lab_kit import Lab, Notebook
 
 pytestmark = pytest.mark.browser
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.format.schema import TableSchema, create_schema
 from paimon_nb.format.types import parse_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    import pytest
 
 ODD_NAMES = ("a-b", "a b", "a.b", "100%", "x_y", "'; DROP TABLE t; --", "select", "été", "表", "a=b", "50%25", "q?x#y")
 """Each one a legal name of a directory entry, and a trap for whoever glues text."""

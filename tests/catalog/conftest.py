@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from paimon_nb.catalog import Catalog, open_catalog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import datetime as dt
 import shutil
 from decimal import Decimal
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyiceberg.catalog.sql import SqlCatalog
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 COLUMNS = pa.schema([
     pa.field("id", pa.int64(), nullable=False), ("name", pa.string()), ("price", pa.decimal128(8, 2)),

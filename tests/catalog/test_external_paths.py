@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from dataclasses import replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -14,6 +14,9 @@ import paimon_nb
 from paimon_nb.base.errors import BadOptionValue, OutsideWarehouse
 from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.write import TableWrite
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import logging
 import os
 import shutil
 from functools import partial
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -27,6 +27,9 @@ from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.hive.client import _connection_pool
 from paimon_nb.format.schema import create_schema
 from paimon_nb.plan.ddl import AddColumn, SetOptions
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ttypes = pytest.importorskip("hive_metastore.ttypes")
 T = Identifier("d", "t")

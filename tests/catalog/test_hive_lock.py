@@ -8,10 +8,10 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -24,6 +24,9 @@ from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.hive.client import HiveMetastoreClient
 from paimon_nb.plan.ddl import AddColumn
 from paimon_nb.table.maintenance.branches import create_branch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ttypes = pytest.importorskip("hive_metastore.ttypes")
 T = Identifier("d", "t")

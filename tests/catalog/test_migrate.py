@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.orc
@@ -23,6 +23,9 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog import open_catalog
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ttypes = pytest.importorskip("hive_metastore.ttypes")
 _SERDES = {

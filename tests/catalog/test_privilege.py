@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -19,6 +19,9 @@ from paimon_nb.base.errors import (
     UnsupportedOperation,
 )
 from paimon_nb.notebook.errors import short
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = {"user": "root", "password": "root's canary"}
 KEYED = "(k INT, v STRING, PRIMARY KEY (k) NOT ENFORCED)"

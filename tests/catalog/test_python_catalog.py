@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,11 @@ from paimon_nb.base.errors import (
     TableNotFound,
     UnsupportedOperation,
 )
-from paimon_nb.workbench import Workbench
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from paimon_nb.workbench import Workbench
 
 ROWS = {"id": [1, 2, 3], "name": ["a", None, "c"], "amount": [1.5, 2.5, None]}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -15,6 +15,9 @@ from paimon_nb.format.schema import create_schema
 from paimon_nb.plan.ddl import AddColumn, AlterColumn, DropColumn, RenameColumn, SetComment, SetOptions
 from paimon_nb.table.maintenance import branches, tags
 from paimon_nb.table.maintenance.rollback import rollback_to_snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 pytestmark = pytest.mark.nightly
 

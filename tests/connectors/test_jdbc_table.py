@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import sqlite3
 from decimal import Decimal
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from sql_servers import PASSWORD, USER, postgresql
@@ -15,6 +15,9 @@ from paimon_nb.catalog.jdbc.database import Database
 from paimon_nb.connectors.api import ConnectorTable
 from paimon_nb.connectors.jdbc import Jdbc
 from paimon_nb.format.types import DataField, parse_type
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TYPES = {
     "id": "INT", "flag": "BOOLEAN", "big": "BIGINT", "real": "DOUBLE", "price": "DECIMAL(10, 2)", "name": "STRING", "raw": "BYTES",

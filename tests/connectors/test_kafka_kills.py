@@ -12,14 +12,17 @@ import sys
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import kafka_job
 import pytest
 
 import paimon_nb
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 pytestmark = pytest.mark.spark
 NAMES = {k: f"name {k % 4}" for k in range(10)}

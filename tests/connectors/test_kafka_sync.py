@@ -11,11 +11,10 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -34,6 +33,9 @@ from paimon_nb.connectors.cdc.events import parse_event
 from paimon_nb.connectors.cdc.mysql_types import to_column
 from paimon_nb.connectors.cdc.target import POSITION
 from paimon_nb.format.types import parse_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -28,6 +28,9 @@ from paimon_nb.connectors.cdc.computed import parse_computed
 from paimon_nb.connectors.cdc.mysql_types import MySqlType, paimon_type, parse_modes
 from paimon_nb.connectors.cdc.type_widening import wider
 from paimon_nb.format.types import parse_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 OperationalError = pytest.importorskip("pymysql").err.OperationalError
 

@@ -9,9 +9,9 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -27,6 +27,9 @@ from paimon_nb.base.errors import (
 from paimon_nb.connectors.cdc.pgoutput import Transaction
 from paimon_nb.connectors.cdc.postgres_client import SnapshotPoint, SyncPosition
 from paimon_nb.connectors.cdc.postgres_types import PostgresType, elements, paimon_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @pytest.fixture

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.fs import FileIO, FileStatus, MemoryFileIO, OutputFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 
 class SimulatedCrash(BaseException):

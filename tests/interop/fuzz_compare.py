@@ -7,7 +7,6 @@ import re
 import shutil
 import tomllib
 from collections import Counter
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from decimal import Decimal
@@ -22,6 +21,8 @@ import paimon_nb
 from paimon_nb.base.errors import PaimonError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyspark.sql import SparkSession
 
 DELIBERATE = tomllib.loads(Path(__file__).with_name("deliberate_differences.toml").read_text())["difference"]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import random
 import re
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from odd_tables import TEXTS, WHOLE, Column
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Sequence
 
 FAMILIES = {
     **dict.fromkeys((*WHOLE, "INTEGER"), "int"), "FLOAT": "num", "DOUBLE": "num", "DECIMAL": "dec", "CHAR": "text",

@@ -11,12 +11,15 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from flink_session import FlinkSession
 from fuzz_compare import Difference, Pair, as_json
 from fuzz_sessions import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 SERVERS = Path(__file__).parents[1] / "servers"
 

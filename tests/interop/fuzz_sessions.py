@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from fuzz_expressions import Expressions, family
 from odd_merges import OddMerge
 from odd_tables import FLAT, WIDER, Column, OddTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 SYSTEM = {
     "files": (

@@ -6,10 +6,12 @@ What a table should hold in the end is folded from its batches by plain Python, 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 AXES: Mapping[str, tuple[str, ...]] = {
     "engine": ("deduplicate", "partial-update", "aggregation", "first-row", "append"),

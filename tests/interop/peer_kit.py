@@ -7,13 +7,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 WORKER = Path(__file__).with_name("peer_worker.py")
 WANTED = ("pypaimon==2.1.0", "pypaimon-rust==0.4.0")

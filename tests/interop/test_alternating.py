@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import subprocess
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
 
 import paimon_nb
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.java
 

@@ -6,8 +6,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from cases_changelog import CASES
@@ -15,6 +14,9 @@ from merge_case import Case, comparable, told
 from test_java_answers import bag, written
 
 from paimon_nb.format.types import Array, DataType, VarChar
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.java
 

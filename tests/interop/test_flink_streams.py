@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,6 +14,9 @@ import paimon_nb
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "table" / "stream"))
 from record_flink import TABLES, asking, modes, times_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 pytestmark = [pytest.mark.java, pytest.mark.spark, pytest.mark.nightly]
 

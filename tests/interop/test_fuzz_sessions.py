@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from flink_session import FlinkSession
 from fuzz_compare import DELIBERATE, Pair
 from fuzz_run import run_seeds
 from fuzz_sessions import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 NIGHTLY = 500
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from replay_kit import LOOKS, History
 
 import paimon_nb
 from paimon_nb.base.errors import PaimonError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
 
 FIRST_KEYS = {"snapshots": 1, "tags": 1}
 """Answers whose first columns are an order of their own; the others are multisets."""

@@ -9,11 +9,10 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
@@ -26,6 +25,9 @@ from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance import ExpireLimits, create_branch, create_tag, expire_snapshots, rollback_to_snapshot
 from paimon_nb.table.publish.overwrite import Overwrite
 from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 pytestmark = pytest.mark.java
 COLUMNS = {"id": "INT", "name": "STRING", "price": "DECIMAL(10, 2)", "at": "TIMESTAMP(3)", "day": "DATE"}

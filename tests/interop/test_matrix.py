@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 from matrix import COLUMNS, Case, cases
 
 import paimon_nb
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.java
 TYPES = {"INT": pa.int32(), "BIGINT": pa.int64(), "STRING": pa.string()}

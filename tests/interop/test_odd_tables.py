@@ -6,9 +6,8 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from odd_merges import OddMerge
@@ -16,6 +15,10 @@ from odd_tables import OddTable
 
 import paimon_nb
 from paimon_nb.base.errors import PaimonError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
 
 
 def ask_flink(shared: Path, tables: Sequence[OddTable], place: Path, *, write: bool) -> None:

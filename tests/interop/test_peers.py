@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fnmatch import fnmatch
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -12,6 +11,12 @@ from peer_cases import Case, cases, keeps, shown
 from peer_kit import PeerError, Peers, as_sql
 
 import paimon_nb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow  # other processes, in a venv that the first test makes
 
 WRITERS = ("us", "pypaimon", "rust", "in_turn")
 READERS = ("us", "pypaimon", "rust")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import subprocess
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import paimon_nb
 from paimon_nb.base.errors import AccessDenied
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.java
 TABLE = "CREATE TABLE {} (k INT, v STRING, PRIMARY KEY (k) NOT ENFORCED) WITH ('bucket' = '1')"

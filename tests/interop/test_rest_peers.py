@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -15,6 +15,11 @@ from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog import Catalog, open_catalog
 from paimon_nb.format.schema import create_schema
 from paimon_nb.format.types.arrow_builders import from_arrow_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+pytestmark = pytest.mark.slow  # other processes, in a venv that the first test makes
 
 SCHEMA = pa.schema([("id", pa.int64()), ("by", pa.string()), ("dt", pa.string())])
 NAMES = SCHEMA.names

@@ -12,11 +12,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-import pyarrow as pa
-
 import paimon_nb
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 ZONE = os.environ["TZ"]
 FORMATS = ("parquet", "orc", "avro")

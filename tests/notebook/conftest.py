@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -13,7 +12,12 @@ from traitlets.config import Config
 import paimon_nb
 from paimon_nb.notebook.magics.active import current
 from paimon_nb.spark.runtime.session import spark_session, stop
-from paimon_nb.workbench import Workbench
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from paimon_nb.workbench import Workbench
 
 
 @pytest.fixture(scope="session")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pytest
-from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
+
+if TYPE_CHECKING:
+    import pytest
+    from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
 KEYED = "CREATE TABLE {} (id INT, v STRING COMMENT 'the value', PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1', 'write-only' = 'true')"
 

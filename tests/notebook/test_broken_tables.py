@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from shell_kit import KEYED, Shell, rows
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook.magics.active import current, workbench
-from paimon_nb.notebook.widgets.base import Picture
 from paimon_nb.notebook.widgets.compaction import Compaction
 from paimon_nb.notebook.widgets.compare import CompareView
 from paimon_nb.notebook.widgets.explore import Explorer
@@ -21,8 +19,13 @@ from paimon_nb.notebook.widgets.live import LiveTable
 from paimon_nb.notebook.widgets.lsm import LsmView
 from paimon_nb.notebook.widgets.timeline import Timeline
 from paimon_nb.notebook.widgets.why import WhyView
-from paimon_nb.table.table import Table
-from paimon_nb.workbench import Workbench
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paimon_nb.notebook.widgets.base import Picture
+    from paimon_nb.table.table import Table
+    from paimon_nb.workbench import Workbench
 
 COMMANDS = (
     "lsm t", "timeline t", "explore t", "explore t snapshot/4", "compact t", "due t", "watch t", "skip t WHERE id = 1", "why t id=1", "compare t",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pytest
 from shell_kit import KEYED, Shell, rows
 
 from paimon_nb.notebook.magics.active import workbench
+
+if TYPE_CHECKING:
+    import pytest
 
 CANARY = "c4n4ry-7f3"
 SECRETS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from shell_kit import KEYED, Shell, rows
@@ -10,7 +11,9 @@ from shell_kit import KEYED, Shell, rows
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
 from paimon_nb.notebook.widgets.compaction import Compaction
 from paimon_nb.table.inspect import amplification
-from paimon_nb.workbench import Workbench
+
+if TYPE_CHECKING:
+    from paimon_nb.workbench import Workbench
 
 TRIGGER = "num-sorted-run.compaction-trigger"
 

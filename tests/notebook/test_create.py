@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import pytest
 from hostile import PAYLOADS
-from shell_kit import Shell
 
 from paimon_nb.notebook.create_model import Column, Draft, bucket_bytes, ddl, verdict, warnings
 from paimon_nb.notebook.create_svg import layout_svg
 from paimon_nb.notebook.widgets.create import CHOICES, TYPES, CreateForm
 from paimon_nb.options import TABLE_OPTIONS
-from paimon_nb.workbench import Workbench
+
+if TYPE_CHECKING:
+    from shell_kit import Shell
+
+    from paimon_nb.workbench import Workbench
 
 FULL = Draft(
     "visits",

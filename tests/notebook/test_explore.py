@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -12,7 +12,11 @@ from shell_kit import KEYED, rows
 
 from paimon_nb.notebook.explore_model import MAX_CHILDREN, Facts, Inspector, explore_text
 from paimon_nb.notebook.widgets.explore import Explorer
-from paimon_nb.workbench import Workbench
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paimon_nb.workbench import Workbench
 
 
 @pytest.fixture

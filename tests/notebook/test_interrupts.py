@@ -6,16 +6,18 @@ import random
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from queue import Empty
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from jupyter_client.manager import KernelManager
 
 import paimon_nb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 ROWS = 1000
 PATIENT_S = 600

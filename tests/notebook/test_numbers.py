@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -16,8 +16,12 @@ from paimon_nb.notebook.lsm_model import lsm_picture
 from paimon_nb.notebook.timeline_model import timeline
 from paimon_nb.table.inspect import amplification
 from paimon_nb.table.store import POSTPONE_BUCKET
-from paimon_nb.table.table import Table
-from paimon_nb.workbench import Workbench
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paimon_nb.table.table import Table
+    from paimon_nb.workbench import Workbench
 
 JAVA = Path(__file__).parents[3] / "shared" / "oracle" / "fixtures" / "warehouse" / "fx.db"
 JAVA_TABLES = sorted(p.name for p in JAVA.iterdir() if p.is_dir()) if JAVA.is_dir() else []

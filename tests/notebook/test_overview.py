@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pyarrow as pa
 import pytest
 from shell_kit import KEYED, Shell, rows
@@ -10,7 +12,9 @@ from paimon_nb.notebook.explore_model import Inspector
 from paimon_nb.notebook.overview import MAX_FILES, ago, bounds_of, stored_in
 from paimon_nb.notebook.widgets.lsm import LsmView
 from paimon_nb.notebook.widgets.timeline import Timeline
-from paimon_nb.workbench import Workbench
+
+if TYPE_CHECKING:
+    from paimon_nb.workbench import Workbench
 
 
 def test_the_figures_are_those_of_the_system_tables(wb: Workbench) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -14,7 +15,9 @@ from paimon_nb.notebook.why_svg import visible_columns
 from paimon_nb.notebook.widgets.compare import CompareView
 from paimon_nb.notebook.widgets.funnel import FunnelView
 from paimon_nb.notebook.widgets.why import WhyView
-from paimon_nb.workbench import Workbench
+
+if TYPE_CHECKING:
+    from paimon_nb.workbench import Workbench
 
 # -- the funnel
 

@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import random
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hostile import PAYLOADS, live_nodes, svg_tags
@@ -20,7 +21,9 @@ from paimon_nb.notebook.timeline_model import Commit, TimelineModel, timeline, t
 from paimon_nb.notebook.widgets.timeline import stacked
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.lsm.levels import key_decoder
-from paimon_nb.workbench import Workbench
+
+if TYPE_CHECKING:
+    from paimon_nb.workbench import Workbench
 
 DRAWN = {"svg", "text", "rect", "circle", "line", "title", "style"}
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 from jupyter_client.manager import KernelManager
-from shell_kit import Shell
 
 from paimon_nb.base.errors import Cancelled
 from paimon_nb.notebook.display import Rows
@@ -20,6 +18,11 @@ from paimon_nb.notebook.magics.arguments import words
 from paimon_nb.notebook.table_feed import TableFeed
 from paimon_nb.notebook.widgets.jobs import JobsView
 from paimon_nb.session import Result
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from shell_kit import Shell
 
 SALES = "CREATE TABLE sales (`order id` INT, v STRING, PRIMARY KEY (`order id`) NOT ENFORCED) WITH ('bucket' = '1')"
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
@@ -16,6 +15,9 @@ from paimon_nb.notebook.stream_model import MAX_BYTES, LiveRows, Rate, counts_te
 from paimon_nb.notebook.table_feed import TableFeed
 from paimon_nb.notebook.widgets.jobs import JobsView
 from paimon_nb.notebook.widgets.live import LiveTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def changes(*rows: tuple[str, int, str | None]) -> pa.Table:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
-from shell_kit import Shell
 
 import paimon_nb
 from paimon_nb.notebook.magics.active import workbench
-from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from shell_kit import Shell
+
+    from paimon_nb.table.table import Table
 
 COLUMNS, FILES, ROWS_A_FILE = 1000, 200, 50_000
 MAX_BYTES = 1_000_000

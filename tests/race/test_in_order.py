@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable
 from functools import cache
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,6 +28,9 @@ from paimon_nb.table.row_rewrite import marks_vectors, placed_rows, single_files
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 pytestmark = pytest.mark.slow
 

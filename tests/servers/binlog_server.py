@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from requirements import REQUIREMENTS, program
 from server_kit import NotHere, Restartable, free_port, user_name
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _USERS = """
 CREATE OR REPLACE USER root@'127.0.0.1' IDENTIFIED BY 'password';

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import sys
 import uuid
-from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hive_server import spark_jars
 from requirements import JARS
@@ -18,6 +18,9 @@ from server_kit import NotHere, absent, free_port, maven_jars, running
 
 from paimon_nb.base.errors import EnvironmentError_
 from paimon_nb.spark.runtime.java import find_java
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 POM = Path(__file__).with_name("hdfs.xml")
 _FROM_SPARK = ("hadoop-client-*", "slf4j-api*", "jcl-over-slf4j*", "log4j-*", "commons-cli*")

@@ -9,10 +9,10 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from requirements import JARS
 from server_kit import NotHere, absent, free_port, maven_jars, running
@@ -20,6 +20,9 @@ from server_kit import NotHere, absent, free_port, maven_jars, running
 from paimon_nb.base.errors import EnvironmentError_
 from paimon_nb.catalog.hive.client import HiveMetastoreClient
 from paimon_nb.spark.runtime.java import find_java
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 LOCKS = Path(__file__).with_name("hive_locks.sql")
 POM = Path(__file__).with_name("hive.xml")

@@ -9,15 +9,17 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from requirements import JARS
 from server_kit import NotHere, Restartable, free_port, maven_jars
 
 from paimon_nb.base.errors import EnvironmentError_
 from paimon_nb.spark.runtime.java import find_java
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 POM = Path(__file__).with_name("kafka.xml")
 

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from requirements import JARS
 from server_kit import NotHere, absent, maven_jars
 
 from paimon_nb.base.errors import EnvironmentError_
 from paimon_nb.spark.runtime.java import find_java
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 POM = Path(__file__).with_name("paimon_rest.xml")
 SOURCE = Path(__file__).with_name("PaimonRestServer.java")

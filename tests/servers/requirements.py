@@ -18,12 +18,15 @@ import shutil
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable
 
 REPO = Path(__file__).resolve().parents[2]
 SERVERS = Path(__file__).parent

@@ -10,11 +10,9 @@ import re
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qsl, unquote_plus, urlsplit
 
 from paimon_nb.base.errors import (
@@ -44,6 +42,10 @@ from paimon_nb.plan.ddl import (
     SetOptions,
 )
 from paimon_nb.table.maintenance import branches, rollback, tags
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
 
 PREFIX = "paimon"
 _STATUS: list[tuple[type[PaimonError], int, str]] = [

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from server_kit import absent, free_port, running
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ACCESS, SECRET, BUCKET = "a-key", "s3cr3t-of-tests", "lake"
 

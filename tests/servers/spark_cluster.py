@@ -8,15 +8,17 @@ import sys
 import sysconfig
 import time
 import venv
-from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyspark
 from server_kit import free_port
 
 from paimon_nb.spark.runtime.java import java_home
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _START_S = 90
 

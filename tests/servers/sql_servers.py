@@ -7,12 +7,15 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from requirements import REQUIREMENTS, program
 from server_kit import absent, free_port, running
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 USER, PASSWORD, DATABASE = "paimon", "p%t/e:s@t", "lake"
 

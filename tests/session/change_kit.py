@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 COLUMNS = "id INT, v STRING, n INT, p STRING"
 KINDS: dict[str, str] = {

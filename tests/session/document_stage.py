@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pytest
-from binlog_server import MariaDb
 from document_blocks import BEFORE, CUT, IN_BATCH, LEFT, PLACEHOLDERS, WORDS
-from kafka_server import KafkaServer
 
-import paimon_nb
 from paimon_nb.base import clock
 from paimon_nb.base.errors import (
     EnvironmentError_,
@@ -26,6 +20,16 @@ from paimon_nb.base.errors import (
 from paimon_nb.plan import Call, Query, Statement
 from paimon_nb.session.streaming.executor import in_mode
 from paimon_nb.sql import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import pytest
+    from binlog_server import MariaDb
+    from kafka_server import KafkaServer
+
+    import paimon_nb
 
 FENCE = re.compile(r"^[ \t]*```(\w*)[ \t]*\n(.*?)^[ \t]*```", re.MULTILINE | re.DOTALL)
 Block = tuple[str, str]

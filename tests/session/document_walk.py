@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from document_blocks import BEFORE, IN_BATCH, LEFT, OUTCOMES
 from document_stage import Stage, blocks
@@ -16,6 +14,10 @@ from document_stage import Stage, blocks
 from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.plan import ResetOption, SetOption, Statement
 from paimon_nb.sql import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,8 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "servers"))
@@ -24,6 +23,9 @@ from document_walk import Step, Walk, left_here, quoted, rows_here
 
 from paimon_nb.plan import Call, CreateCatalog, CreateTable, Query, Statement
 from paimon_nb.sql import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
 
 MADE = "fields, partition_keys, primary_keys, options, `comment`"
 """Columns of `t$schemas` that say what a statement has made."""

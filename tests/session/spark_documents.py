@@ -12,9 +12,8 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "servers"))
@@ -22,6 +21,9 @@ from document_blocks import OUTCOMES
 from document_walk import Step, Walk, left_here, rows_here
 
 from paimon_nb.plan import CreateCatalog, CreateTable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ANSWERS = Path(__file__).with_name("spark_documents.json")
 OTHERWISE = {

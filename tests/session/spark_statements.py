@@ -10,9 +10,8 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 from spark_peer import plain
@@ -21,6 +20,9 @@ import paimon_nb
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.plan import Call, Query
 from paimon_nb.sql import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ANSWERS = Path(__file__).with_name("spark_statements.json")
 OTHERWISE = {

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from document_blocks import BEFORE, DATABASE, IN_BATCH, LEFT, OUTCOMES, TOPICS
 from document_stage import Stage, blocks
 from flink_documents import compare
 from spark_documents import compare as compare_with_spark
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture(scope="module")

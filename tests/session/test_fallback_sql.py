@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from test_branch_option import rows
 
-import paimon_nb
 from paimon_nb.base.errors import ColumnNotFound, FixedOption, UnsupportedOperation
+
+if TYPE_CHECKING:
+    import paimon_nb
 
 
 @pytest.fixture

@@ -5,11 +5,13 @@ from __future__ import annotations
 import datetime as dt
 import random
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
 
-import paimon_nb
+if TYPE_CHECKING:
+    import paimon_nb
 
 COLUMNS = {
     "k": pa.int32(), "b": pa.bool_(), "s": pa.string(), "n": pa.int64(), "d": pa.decimal128(20, 3), "f": pa.float64(),

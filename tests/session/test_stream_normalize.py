@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-import paimon_nb
+if TYPE_CHECKING:
+    import paimon_nb
 
 FROM_1 = "/*+ OPTIONS('scan.snapshot-id' = '1') */"
 

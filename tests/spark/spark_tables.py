@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-import random
 from decimal import Decimal
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -17,6 +16,10 @@ from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
 from paimon_nb.table.write import TableWrite
+
+if TYPE_CHECKING:
+    import random
+    from pathlib import Path
 
 _numbers = itertools.count()
 VALUES = {

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from paimon_nb.base.errors import EnvironmentError_
 from paimon_nb.spark.runtime.java import Java, find_java
 from paimon_nb.spark.runtime.jvm_cds import archive, dump_option, sharing_option
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -39,7 +38,11 @@ from paimon_nb.table.maintenance import (
 from paimon_nb.table.row_rewrite import marks_vectors, placed_rows, single_files, take_out, without_rows
 from paimon_nb.table.scan import parse_predicate, plan_scan
 from paimon_nb.table.scan.predicate.evaluate import evaluate
-from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from paimon_nb.table.table import Table
 
 ARROW = {"INT": pa.int32(), "BIGINT": pa.int64(), "STRING": pa.string(), "DATE": pa.date32()}
 PARTITIONS = ("x", "y é", "z/1")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from model import Column, Rules
+
+if TYPE_CHECKING:
+    import random
 
 ENGINES = ("deduplicate", "sequence", "partial-update", "groups", "aggregation", "first-row")
 KINDS = (

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
 
 from paimon_nb.notebook.display import cells
 from paimon_nb.workbench import connect
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 YEAR_0, YEAR_10000 = -62_167_219_200_000, 253_402_300_800_000
 """Milliseconds from the epoch to the first moment of those years."""

@@ -8,14 +8,17 @@ from __future__ import annotations
 import inspect
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
 
 import paimon_nb
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
 
 PACKAGE = Path(paimon_nb.__file__).parent
 MOST = 40

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import AlreadyExists, BadOptionValue, DatabaseNotFound, TableNotFound
-from paimon_nb.base.identifier import Identifier
-from paimon_nb.catalog.api import Catalog
 from paimon_nb.catalog.hive.client import HiveMetastoreClient
 from paimon_nb.catalog.hive.hive_conf import WAREHOUSE, hive_settings
 from paimon_nb.catalog.hive.hms_table import Layout
@@ -14,10 +12,16 @@ from paimon_nb.catalog.hive.lock import HiveLock
 from paimon_nb.catalog.hive.metastore import HiveMetastore
 from paimon_nb.catalog.locks import lock_wait_of
 from paimon_nb.catalog.warehouse import WarehouseCatalog
-from paimon_nb.format.schema import TableSchema
 from paimon_nb.fs import Lock, RootedFileIO, external_roots, open_fs
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from paimon_nb.base.identifier import Identifier
+    from paimon_nb.catalog.api import Catalog
+    from paimon_nb.format.schema import TableSchema
 
 
 def open_hive_catalog(name: str, options: Mapping[str, str]) -> Catalog:

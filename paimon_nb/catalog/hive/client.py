@@ -5,16 +5,18 @@ from __future__ import annotations
 import getpass
 import logging
 import os
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from queue import LifoQueue
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from paimon_nb.base.errors import BadOptionValue, EnvironmentError_, SourceUnavailable, StoreError, UnsupportedOperation
 from paimon_nb.catalog.hive.hive_conf import URIS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _PORT = 9083
 _TIMEOUT_S = 600

@@ -7,24 +7,27 @@ from __future__ import annotations
 
 import posixpath
 import uuid
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import TableNotFound, UnsupportedFormat, UnsupportedOperation
-from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.file_import import describe_file
-from paimon_nb.catalog.hive.catalog import HiveCatalog
 from paimon_nb.catalog.hive.hms_table import VIEW, file_format, is_paimon
 from paimon_nb.catalog.hive.metastore import without_file_scheme
 from paimon_nb.catalog.hive.migrate import check_importable, partition_of, pieces_of, schema_of
-from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import EMPTY_ROW
-from paimon_nb.format.schema import TableSchema
-from paimon_nb.fs import FileIO
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.copy.copy import copy_file
 from paimon_nb.table.publish.overwrite import Overwrite
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paimon_nb.base.identifier import Identifier
+    from paimon_nb.catalog.hive.catalog import HiveCatalog
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.fs import FileIO
+    from paimon_nb.table.store import TableStore
 
 _NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 

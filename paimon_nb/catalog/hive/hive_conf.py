@@ -6,13 +6,16 @@ Source: Paimon `HiveCatalog.java` (createHiveConf).
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _SITE = "hive-site.xml"
 URIS, WAREHOUSE = "hive.metastore.uris", "hive.metastore.warehouse.dir"

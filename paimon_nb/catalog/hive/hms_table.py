@@ -5,18 +5,21 @@ Source: Paimon 1.3 `HiveCatalog.java` (newHmsTable, updateHmsTable, updateHmsTab
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base import clock
 from paimon_nb.catalog.hive.client import user
 from paimon_nb.catalog.hive.types import to_hive
-from paimon_nb.format.schema import TableSchema
-from paimon_nb.format.types import DataField
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.options.table import TABLE_OPTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.format.types import DataField
 
 INPUT_FORMAT = "org.apache.paimon.hive.mapred.PaimonInputFormat"
 OUTPUT_FORMAT = "org.apache.paimon.hive.mapred.PaimonOutputFormat"

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import socket
 import uuid
-from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import StoreError
 from paimon_nb.catalog.hive.client import HiveMetastoreClient, NotFound, Refused, user
 from paimon_nb.catalog.locks import LockWait, log_release_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import posixpath
 import time
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import InvalidName, StoreError, TableNotFound, UnsupportedOperation
-from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.hive.client import Exists, HiveMetastoreClient, NotFound, Refused
 from paimon_nb.catalog.hive.hms_table import (
     Layout,
@@ -26,9 +24,14 @@ from paimon_nb.catalog.hive.hms_table import (
 from paimon_nb.catalog.hive.partitions import PartitionSync
 from paimon_nb.catalog.hive.types import HIVE_TIMESTAMP_LTZ
 from paimon_nb.catalog.metastore import Metastore
-from paimon_nb.format.schema import SchemaDirectory, TableSchema
 from paimon_nb.fs import without_scheme
 from paimon_nb.options import table as opt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from paimon_nb.base.identifier import Identifier
+    from paimon_nb.format.schema import SchemaDirectory, TableSchema
 
 _PAGE_SIZE = 300
 """Entries per request, as in Java."""

@@ -6,24 +6,27 @@ Source: Paimon 1.3 `HiveMigrator.java`, `FileMetaUtils.java`.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SchemaMismatch, TableNotFound, UnsupportedFormat, UnsupportedOperation
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.file_import import SUFFIX, describe_file, imported_name, undo_moves
-from paimon_nb.catalog.hive.catalog import HiveCatalog
 from paimon_nb.catalog.hive.hms_table import VIEW, file_format, is_paimon
 from paimon_nb.catalog.hive.metastore import without_file_scheme
 from paimon_nb.catalog.hive.types import from_hive
 from paimon_nb.format.row import EMPTY_ROW, serialize
 from paimon_nb.format.schema import TableSchema, create_schema
-from paimon_nb.fs import FileIO
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.partition_spec import in_row_spec
 from paimon_nb.table.publish.changes import append_change
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from paimon_nb.catalog.hive.catalog import HiveCatalog
+    from paimon_nb.fs import FileIO
+    from paimon_nb.table.store import TableStore
 
 _FORMATS = ("parquet", "orc", "avro")
 

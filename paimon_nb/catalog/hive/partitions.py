@@ -6,9 +6,8 @@ Source: Paimon 1.3 `AddPartitionCommitCallback.java`, `HiveCatalog.java` (create
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import StoreError
@@ -17,7 +16,11 @@ from paimon_nb.catalog.hive.client import HiveMetastoreClient, NotFound, Refused
 from paimon_nb.format.row import partition_names
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import live_entries
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from paimon_nb.table.store import TableStore
 
 
 class PartitionedTables(Protocol):

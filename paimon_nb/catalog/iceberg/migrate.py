@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import fastavro
 import pyarrow as pa
@@ -30,14 +29,18 @@ from paimon_nb.base.errors import (
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.file_import import SUFFIX, describe_file, imported_name, undo_moves
 from paimon_nb.catalog.iceberg.schema import schemas_of
-from paimon_nb.catalog.warehouse import WarehouseCatalog
 from paimon_nb.format.row import EMPTY_ROW, serialize
 from paimon_nb.format.row.binary_row import from_python, instant_of
-from paimon_nb.format.schema import TableSchema
 from paimon_nb.fs import FileStatus, RootedFileIO, without_scheme
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.publish.changes import append_change
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from paimon_nb.catalog.warehouse import WarehouseCatalog
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.table.store import TableStore
 
 STORAGE, WAREHOUSE = "metadata.iceberg.storage", "iceberg_warehouse"
 _FORMATS = ("parquet", "orc", "avro")

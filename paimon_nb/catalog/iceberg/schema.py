@@ -5,8 +5,7 @@ Source: Paimon 1.3 `IcebergDataField.java`; Iceberg's table specification, primi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyiceberg import types as iceberg
 from pyiceberg.transforms import IdentityTransform
@@ -15,6 +14,9 @@ from paimon_nb.base import clock
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import Array, DataField, DataType, Map, Row, parse_type
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _ATOMIC_TYPES: Mapping[type, str] = {
     iceberg.BooleanType: "BOOLEAN", iceberg.IntegerType: "INT", iceberg.LongType: "BIGINT", iceberg.FloatType: "FLOAT",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue
-from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.api import DEFAULT_DATABASE, Catalog
 from paimon_nb.catalog.jdbc.database import Database
 from paimon_nb.catalog.jdbc.lock import JdbcLock, create_lock_table
@@ -15,6 +14,11 @@ from paimon_nb.catalog.warehouse import WarehouseCatalog
 from paimon_nb.fs import Lock, RootedFileIO, external_roots, open_fs
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from paimon_nb.base.identifier import Identifier
 
 
 def open_jdbc_catalog(name: str, options: Mapping[str, str]) -> Catalog:

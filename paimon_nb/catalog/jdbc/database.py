@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from paimon_nb.base.errors import BadOptionValue, EnvironmentError_, StoreError, UnsupportedOperation
@@ -15,6 +14,9 @@ from paimon_nb.base.redact import redact_text
 from paimon_nb.fs import without_scheme
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 _BUSY_S = 60
 """SQLite's timeout for another session's transaction."""

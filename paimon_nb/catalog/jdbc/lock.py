@@ -5,13 +5,17 @@ Source: Paimon 1.3 `JdbcCatalogLock.java`, `AbstractDistributedLockDialect.java`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from paimon_nb.catalog.jdbc.database import Database
 from paimon_nb.catalog.jdbc.metastore import create_table
 from paimon_nb.catalog.locks import LockWait, log_release_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paimon_nb.catalog.jdbc.database import Database
 
 LOCKS = "paimon_distributed_locks"
 _CREATE = (

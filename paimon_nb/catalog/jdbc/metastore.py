@@ -5,14 +5,17 @@ Source: Paimon 1.3 `JdbcUtils.java`, `JdbcCatalog.java`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import AlreadyExists, StoreError, TableNotFound
-from paimon_nb.base.identifier import Identifier
-from paimon_nb.catalog.jdbc.database import Database
 from paimon_nb.catalog.metastore import Metastore
-from paimon_nb.format.schema import TableSchema
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from paimon_nb.base.identifier import Identifier
+    from paimon_nb.catalog.jdbc.database import Database
+    from paimon_nb.format.schema import TableSchema
 
 TABLES = "paimon_tables"
 PROPERTIES = "paimon_database_properties"

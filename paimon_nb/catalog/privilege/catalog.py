@@ -5,8 +5,8 @@ Names, columns and options are public, as in Java. Reading rows needs SELECT, wr
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.api import Catalog
@@ -20,12 +20,16 @@ from paimon_nb.catalog.privilege.privilege import (
 )
 from paimon_nb.catalog.privilege.privilege_store import PrivilegeStore
 from paimon_nb.catalog.warehouse import WarehouseCatalog
-from paimon_nb.format.schema import TableSchema
 from paimon_nb.fs import GuardedFileIO, RootedFileIO
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
-from paimon_nb.plan.ddl import Change
 from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.plan.ddl import Change
 
 
 def with_access_control(catalog: Catalog) -> Catalog:

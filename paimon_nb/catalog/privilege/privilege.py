@@ -5,12 +5,15 @@ Source: Paimon 1.3 `PrivilegeType.java`, `PrivilegeCheckerImpl.java`.
 
 from __future__ import annotations
 
-from collections.abc import Set
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import AccessDenied, BadOptionValue
 from paimon_nb.base.registry import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Set
 
 WHOLE_CATALOG = ""
 """The identifier of the catalog. A database's identifier is its name, a table's is `database.table`."""

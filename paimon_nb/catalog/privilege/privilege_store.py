@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -18,10 +17,14 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.privilege.privilege import ANONYMOUS, ROOT, Privilege, Rights, is_below
 from paimon_nb.format.schema import SchemaDirectory, create_schema
 from paimon_nb.format.types import parse_type
-from paimon_nb.fs import FileIO
 from paimon_nb.table.scan import Compare, all_of
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from paimon_nb.fs import FileIO
 
 USERS, PRIVILEGES = "user.sys", "privilege.sys"
 _USER = "USER"

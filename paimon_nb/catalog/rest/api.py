@@ -5,16 +5,19 @@ Source: Paimon `rest-catalog-open-api.yaml`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import CorruptFile, SourceUnavailable, UnsupportedOperation
 from paimon_nb.base.identifier import Identifier
-from paimon_nb.catalog.rest.refusals import Refusal
 from paimon_nb.catalog.rest.transport import Refused, Transport, encode
 from paimon_nb.format.metadata_json import JsonObject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from paimon_nb.catalog.rest.refusals import Refusal
 
 _PAGE_SIZE = 1000
 _MAX_PAGES = 10_000

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.registry import Registry
 from paimon_nb.catalog.rest.authorizer import Anonymous, Authorizer
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 
 class Bearer(Authorizer):

@@ -5,7 +5,6 @@ Source: Paimon `RESTCatalog.java`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -49,6 +48,8 @@ from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
     from paimon_nb.plan.ddl import Change
 
 _HEADER = "header."

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.catalog.alter import apply_changes
-from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import DataField, Map, Row, parse_type
 from paimon_nb.format.types.types import Array, Multiset
 from paimon_nb.plan.ddl import (
@@ -19,6 +17,11 @@ from paimon_nb.plan.ddl import (
     SetComment,
     SetOptions,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from paimon_nb.format.schema import TableSchema
 
 Node = dict[str, Any]
 

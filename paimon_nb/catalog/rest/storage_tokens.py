@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base import clock
-from paimon_nb.base.identifier import Identifier
-from paimon_nb.catalog.rest.api import RestApi, StorageToken
 from paimon_nb.catalog.rest.expiry import renew_at
 from paimon_nb.fs import FileIO, FileStatus, OutputFile, open_fs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from paimon_nb.base.identifier import Identifier
+    from paimon_nb.catalog.rest.api import RestApi, StorageToken
 
 
 class TokenFileIO(FileIO):

@@ -8,17 +8,19 @@ import os
 import random
 import threading
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_plus
 
 from paimon_nb.base.errors import SourceUnavailable
-from paimon_nb.catalog.rest.authorizer import Authorizer
 from paimon_nb.catalog.rest.refusals import Refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     import httpx
+
+    from paimon_nb.catalog.rest.authorizer import Authorizer
 
 sleep: Callable[[float], None] = time.sleep
 """Replaceable by tests that count retries instead of waiting for them."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import (
     CorruptFile,
@@ -20,11 +19,15 @@ from paimon_nb.base.errors import (
     TagNotFound,
     UnsupportedOperation,
 )
-from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.rest.api import RestApi, main_table
 from paimon_nb.format.metadata_json import java_json
 from paimon_nb.format.snapshot import PartitionStatistics, Snapshot, Tag
 from paimon_nb.options import parse_duration_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from paimon_nb.base.identifier import Identifier
 
 _ISO_SPAN = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
 

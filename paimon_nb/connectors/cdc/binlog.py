@@ -6,13 +6,15 @@ A position is text: comma-separated GTIDs of MariaDB ('0-1-42'), or 'file:offset
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SourceLost
 from paimon_nb.connectors.cdc.mysql_client import MySqlConf, libraries, unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 INSERT, BEFORE, AFTER, DELETE = "+I", "-U", "+U", "-D"
 _READ_TIMEOUT_S = 60

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import Any, Generic, Protocol, TypeVar
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError
-from paimon_nb.catalog.api import Catalog
 from paimon_nb.connectors.cdc.job import SyncJob, SyncOptions
 from paimon_nb.connectors.cdc.target import SourceSchema, Target, ToColumn, merge_schemas
-from paimon_nb.format.types import DataType
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from paimon_nb.catalog.api import Catalog
+    from paimon_nb.format.types import DataType
 
 RETRY_INTERVAL_S = 0.5
 """Time between two attempts to reach an unreachable server."""

@@ -7,11 +7,14 @@ import re
 import threading
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import PaimonError, UnsupportedOperation
 from paimon_nb.base.identifier import Identifier
-from paimon_nb.catalog.api import Catalog
 from paimon_nb.connectors.cdc.target import SourceSchema, Target, TargetOptions, open_target
+
+if TYPE_CHECKING:
+    from paimon_nb.catalog.api import Catalog
 
 RECONNECT_TIMEOUT_S = 600.0
 """How long a sync waits for an unreachable server."""

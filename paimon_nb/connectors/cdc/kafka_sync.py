@@ -7,14 +7,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-
-import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError, SchemaMismatch, SourceUnavailable
 from paimon_nb.base.identifier import Identifier
-from paimon_nb.catalog.api import Catalog
 from paimon_nb.connectors.api import ConnectorTable
 from paimon_nb.connectors.cdc.events import EVENTS, Event, parse_event
 from paimon_nb.connectors.cdc.job import RECONNECT_TIMEOUT_S, SyncJob, SyncOptions
@@ -26,7 +22,12 @@ from paimon_nb.connectors.kafka.options import KafkaTable, OffsetMode, read_opti
 from paimon_nb.format.types import DataField, DataType, parse_type
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
     from confluent_kafka import Message
+
+    from paimon_nb.catalog.api import Catalog
 
 _MAX_SAMPLE = 1000
 """Number of messages that are searched for the first one with columns."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import (
     BadOptionValue,
@@ -19,6 +18,9 @@ from paimon_nb.base.errors import (
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.connectors.cdc.mysql_types import MySqlType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 OPTIONS = (
     "hostname", "port", "username", "password", "database-name", "table-name", "server-id", "server-time-zone",

@@ -6,17 +6,21 @@ Source of the options: Paimon's mysql_sync_table and mysql_sync_database actions
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SourceUnavailable
-from paimon_nb.catalog.api import Catalog
 from paimon_nb.connectors.cdc.binlog import INSERT, Binlog, Transaction, has_reached
 from paimon_nb.connectors.cdc.database_sync import RETRY_INTERVAL_S, DatabaseSync, Source
 from paimon_nb.connectors.cdc.job import RECONNECT_TIMEOUT_S, SyncOptions
 from paimon_nb.connectors.cdc.mysql_client import MySqlClient, MySqlConf, SourceTable
 from paimon_nb.connectors.cdc.mysql_types import MySqlType, paimon_type, to_column
-from paimon_nb.connectors.cdc.target import Target
-from paimon_nb.format.types import DataType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from paimon_nb.catalog.api import Catalog
+    from paimon_nb.connectors.cdc.target import Target
+    from paimon_nb.format.types import DataType
 
 
 class MySqlSync(DatabaseSync[SourceTable]):

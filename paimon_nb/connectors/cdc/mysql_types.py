@@ -8,11 +8,10 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from decimal import Context
 from decimal import Decimal as Number
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -27,6 +26,9 @@ from paimon_nb.format.types import (
     arrow_type,
     parse_type,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
 
 MODES = (
     "tinyint1-not-bool", "to-nullable", "to-string", "char-to-string", "longtext-to-bytes", "bigint-unsigned-to-bigint",

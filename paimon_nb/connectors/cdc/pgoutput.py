@@ -6,11 +6,13 @@ Source: PostgreSQL's manual, "Logical Replication Message Formats", protocol ver
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import UnsupportedOperation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
 
 INSERT, BEFORE, AFTER, DELETE = "+I", "-U", "+U", "-D"
 _EPOCH_MS = 946_684_800_000

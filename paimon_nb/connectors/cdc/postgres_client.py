@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import (
     BadOptionValue,
@@ -19,6 +18,9 @@ from paimon_nb.base.errors import (
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.connectors.cdc.pgoutput import Transaction, transactions
 from paimon_nb.connectors.cdc.postgres_types import PostgresType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
 OPTIONS = (
     "hostname", "port", "username", "password", "database-name", "schema-name", "table-name", "slot.name", "decoding.plugin.name",

@@ -7,17 +7,21 @@ Source of the options: Paimon's postgres_sync_table action.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SourceUnavailable
-from paimon_nb.catalog.api import Catalog
 from paimon_nb.connectors.cdc.database_sync import RETRY_INTERVAL_S, DatabaseSync, Source
 from paimon_nb.connectors.cdc.job import RECONNECT_TIMEOUT_S, SyncOptions
 from paimon_nb.connectors.cdc.pgoutput import INSERT, Relation, Transaction
 from paimon_nb.connectors.cdc.postgres_client import PostgresClient, PostgresConf, SourceTable, SyncPosition
 from paimon_nb.connectors.cdc.postgres_types import PostgresType, paimon_type, to_column
-from paimon_nb.connectors.cdc.target import Target
-from paimon_nb.format.types import DataType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from paimon_nb.catalog.api import Catalog
+    from paimon_nb.connectors.cdc.target import Target
+    from paimon_nb.format.types import DataType
 
 _IDLE_LOG_BYTES = 64 << 20
 """Bytes of the log without changes of the synced tables after which the targets store a newer position."""

@@ -6,16 +6,18 @@ Source: Paimon's PostgresTypeUtils. UUID and JSONB, which it does not support, a
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal as Number
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.connectors.cdc import mysql_types
 from paimon_nb.format.types import Array, DataType, arrow_type, parse_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
 
 _PLAIN = {
     "bool": "BOOLEAN", "int2": "SMALLINT", "int4": "INT", "int8": "BIGINT", "float4": "FLOAT", "float8": "DOUBLE", "bytea": "BYTES",

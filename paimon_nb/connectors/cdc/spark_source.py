@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import pyarrow as pa
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
 from paimon_nb.base.errors import SourceUnavailable
 from paimon_nb.spark.errors import packed_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import pyarrow as pa
 
 RECONNECT_TIMEOUT_S = 300.0
 """How long a task waits for an unreachable server."""

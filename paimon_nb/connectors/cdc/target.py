@@ -8,24 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import SchemaChangeError, SnapshotNotFound, UnsupportedOperation
-from paimon_nb.base.identifier import Identifier
-from paimon_nb.catalog.api import Catalog
 from paimon_nb.connectors.cdc.computed import Computed, parse_computed
 from paimon_nb.connectors.cdc.type_widening import wider
 from paimon_nb.format.schema import TableSchema, create_schema
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types import DataType
 from paimon_nb.plan.ddl import AddColumn, AlterColumn, Change, SetOptions
 from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.stream.committer import StreamCommitter
-from paimon_nb.table.table import Table
 from paimon_nb.table.write import TableWrite
+
+if TYPE_CHECKING:
+    from paimon_nb.base.identifier import Identifier
+    from paimon_nb.catalog.api import Catalog
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.table import Table
 
 POSITION = "cdc.position"
 """Property of a snapshot: the table contains all changes before this position in the log of the source."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, TypeVar
 
 from paimon_nb.base.errors import BadMessage, BadOptionValue, UnknownOption
 from paimon_nb.base.registry import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import pyarrow as pa
 
 T = TypeVar("T")
 INSERT, BEFORE, AFTER, DELETE = "+I", "-U", "+U", "-D"

@@ -73,7 +73,7 @@ class Avro(Decoder, Encoder):
             if message is None:
                 continue
             try:
-                row = cast(dict[str, Any], schemaless_reader(io.BytesIO(message), schema, None))
+                row = cast("dict[str, Any]", schemaless_reader(io.BytesIO(message), schema, None))
                 values = [row[n] if c is None or row[n] is None else c(row[n]) for n, c in converters]
             except _CONVERSION_ERRORS as error:
                 raise self._bad_message(message, error) from None

@@ -8,15 +8,18 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from paimon_nb.connectors.formats.api import AFTER, BEFORE, DELETE, INSERT, FormatOptions, MalformedMessage
 from paimon_nb.connectors.formats.json import OPTIONS, JsonEncoder, JsonRecords, Record, dumps, require_object
-from paimon_nb.format.types import DataField
 from paimon_nb.options import parse_bool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import pyarrow as pa
+
+    from paimon_nb.format.types import DataField
 
 
 class CdcJsonDecoder(JsonRecords):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -23,6 +22,9 @@ from paimon_nb.connectors.formats.api import (
 from paimon_nb.connectors.formats.values import RawNumber, converter, json_values
 from paimon_nb.format.types import Array, DataField, Map, Row, arrow_type
 from paimon_nb.options import parse_bool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 _OPTIONS = (
     "field-delimiter", "disable-quote-character", "quote-character", "allow-comments", "ignore-parse-errors",

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal as Number
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -22,6 +21,9 @@ from paimon_nb.connectors.formats.api import (
 from paimon_nb.connectors.formats.values import RawNumber, converter, json_values, to_array
 from paimon_nb.format.types import DataField, arrow_type
 from paimon_nb.options import parse_bool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
 
 Record = tuple[str, dict[str, Any]]
 """Row kind and JSON object."""

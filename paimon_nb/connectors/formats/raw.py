@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
 from paimon_nb.connectors.formats.api import INSERT, Decoder, Encoder, FormatOptions, Rows, bad_message
 from paimon_nb.format.types import DataField, arrow_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
 
 _CODES = {"BOOLEAN": "?", "TINYINT": "b", "SMALLINT": "h", "INT": "i", "BIGINT": "q", "FLOAT": "f", "DOUBLE": "d"}
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.registry import Registry
-from paimon_nb.connectors.formats.api import Decoder, Encoder, FormatOptions
 from paimon_nb.connectors.formats.avro import Avro
 from paimon_nb.connectors.formats.cdc_json import (
     CanalDecoder,
@@ -20,7 +19,12 @@ from paimon_nb.connectors.formats.cdc_json import (
 from paimon_nb.connectors.formats.csv import CsvDecoder, CsvEncoder
 from paimon_nb.connectors.formats.json import JsonDecoder, JsonEncoder
 from paimon_nb.connectors.formats.raw import Raw
-from paimon_nb.format.types import DataField
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from paimon_nb.connectors.formats.api import Decoder, Encoder, FormatOptions
+    from paimon_nb.format.types import DataField
 
 ROW_DECODERS: Registry[Callable[[Sequence[DataField], FormatOptions], Decoder]] = Registry(
     "format",

@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -17,6 +16,8 @@ from paimon_nb.base.errors import BadOptionValue, EnvironmentError_, SourceLost,
 from paimon_nb.connectors.kafka.options import KafkaTable, OffsetMode, OffsetSpec
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from confluent_kafka import Consumer, Message
 
 Offsets = dict[str, dict[str, int]]
@@ -242,7 +243,7 @@ class Broker:
 
 def record_offset(message: Message) -> int:
     """The offset of a record that a consumer returned. The client's types allow None, for records not yet produced."""
-    return cast(int, message.offset())
+    return cast("int", message.offset())
 
 
 def check_offsets_exist(known: Offsets, low: Offsets, high: Offsets) -> None:

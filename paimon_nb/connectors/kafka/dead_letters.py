@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from paimon_nb.base.errors import BadMessage, SourceUnavailable
 from paimon_nb.connectors.kafka.client import CLIENT_LOGGING, kafka
-from paimon_nb.connectors.kafka.options import KafkaTable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from confluent_kafka import Message
+
+    from paimon_nb.connectors.kafka.options import KafkaTable
 
     BadRecord = tuple[Message, BadMessage]
 T = TypeVar("T")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -17,6 +16,8 @@ from paimon_nb.connectors.kafka.options import METADATA, KafkaTable
 from paimon_nb.format.types import DataField, arrow_type
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from confluent_kafka import Message
 
 _TIMESTAMP_TYPES = {0: "NoTimestampType", 1: "CreateTime", 2: "LogAppendTime"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -22,6 +21,8 @@ from paimon_nb.spark.streaming.sink import query_id
 from paimon_nb.spark.types import from_spark_arrow
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     from pyspark.sql import DataFrame
 
 _FLUSH_TIMEOUT_S = 120.0

@@ -4,11 +4,9 @@ workers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
 from paimon_nb.base.errors import BadMessage, SourceUnavailable
@@ -22,6 +20,9 @@ from paimon_nb.spark.streaming.data_source import stream_from
 from paimon_nb.spark.types import spark_schema, task_batches
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    import pyarrow as pa
     from confluent_kafka import Message
     from pyspark.sql import DataFrame, SparkSession
 

@@ -6,14 +6,17 @@ tasks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SourceUnavailable
 from paimon_nb.connectors.kafka.client import CLIENT_LOGGING, kafka, reason
-from paimon_nb.connectors.kafka.options import KafkaTable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paimon_nb.connectors.kafka.options import KafkaTable
 
 _TIMEOUT_S = 60.0
 PRODUCER_SETTINGS = {"transaction.timeout.ms": "300000"}

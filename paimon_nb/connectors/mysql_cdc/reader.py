@@ -8,10 +8,8 @@ stores it once.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 from pyspark.sql.datasource import DataSource
 
 from paimon_nb.base.errors import SourceUnavailable
@@ -32,6 +30,9 @@ from paimon_nb.spark.streaming.data_source import stream_from
 from paimon_nb.spark.types import spark_schema
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 

@@ -7,10 +7,8 @@ once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 from pyspark.sql.datasource import DataSource
 
 from paimon_nb.base.errors import SourceUnavailable
@@ -25,6 +23,9 @@ from paimon_nb.spark.streaming.data_source import stream_from
 from paimon_nb.spark.types import spark_schema
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 

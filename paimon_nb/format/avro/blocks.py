@@ -10,10 +10,12 @@ import json
 import lzma
 import os
 import zlib
-from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 MAGIC = b"Obj\x01"
 BLOCK_BYTES = 64_000

@@ -13,16 +13,18 @@ here) is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.format.types.arrow_builders import from_numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
 LANES = 3_000
 """Lanes that are walked at a time: fewer and NumPy's calls cost more than their work, more and they fall out of the

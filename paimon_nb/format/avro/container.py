@@ -12,11 +12,13 @@ import json
 import lzma
 import os
 import zlib
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 MAGIC = b"Obj\x01"
 MAX_PLAIN = 1 << 30

@@ -29,12 +29,13 @@ from paimon_nb.format.types import (
     arrow_type,
 )
 from paimon_nb.format.types.arrow_builders import no_rows
-from paimon_nb.fs import FileIO
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
+
+    from paimon_nb.fs import FileIO
 
 _CODECS = {"none": "null", "uncompressed": "null", "null": "null", "zstd": "zstandard", "zstandard": "zstandard", "snappy": "snappy", "deflate": "deflate", "gzip": "deflate", "zlib": "deflate", "bzip2": "bzip2", "xz": "xz"}  # fmt: skip
 _ROWS = 1 << 16

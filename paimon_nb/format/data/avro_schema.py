@@ -5,8 +5,7 @@ TIMESTAMP and TIMESTAMP_LTZ have each other's logical types, as Java writes them
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.types import (
@@ -22,6 +21,9 @@ from paimon_nb.format.types import (
     Time,
     Timestamp,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _ROOT, _NAMESPACE = "record", "org.apache.paimon.avro.generated"
 _ATOMIC = {

@@ -6,8 +6,7 @@ any length, where Java knows some types only as STRING.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +19,9 @@ from paimon_nb.format.row.binary_row import from_scalar
 from paimon_nb.format.row.java_to_string import cast_to_string
 from paimon_nb.format.types import Binary, Char, DataType, Decimal, VarBinary, VarChar, arrow_type
 from paimon_nb.format.types.arrow_builders import to_numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 _FLOATS = ("FLOAT", "DOUBLE")

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import datetime as dt
 import time
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.types import DataType, LocalZonedTimestamp, Timestamp, arrow_type
 from paimon_nb.format.types.arrow_builders import filled, to_numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 STAMPS = ("TIMESTAMP", "TIMESTAMP_LTZ")
 TIMES = (*STAMPS, "DATE", "TIME")

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
 from paimon_nb.base.errors import NullNotAllowed, UnsupportedFormat
-from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import Atomic, DataField
-from paimon_nb.fs import FileIO
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.fs import FileIO
 
 KEY_PREFIX = "_KEY_"
 SEQUENCE_NUMBER = "_SEQUENCE_NUMBER"

@@ -9,8 +9,7 @@ types hold the same bytes. Source: parquet-format `parquet.thrift`; Paimon `Parq
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +18,9 @@ from pyarrow import parquet as pq
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data.thrift_compact import T_I32, Struct, decode, encode
 from paimon_nb.format.types.arrow_builders import filled, to_numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 INT96_ARROW = pa.binary(12)
 """How a column that becomes INT96 is handed to Arrow's writer."""

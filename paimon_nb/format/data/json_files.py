@@ -10,7 +10,6 @@ import base64
 import bz2
 import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -31,14 +30,17 @@ from paimon_nb.format.types import (
     arrow_type,
 )
 from paimon_nb.format.types.arrow_builders import no_rows
-from paimon_nb.fs import FileIO
-from paimon_nb.options import TableOptions
 
 TEXT_EXTENSIONS = {"none": "", "gzip": "gz", "zstd": "zst", "bzip2": "bz2", "deflate": "deflate"}
 """Codec in Paimon's words -> the last extension of a JSON file, which is compressed as a whole."""
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
     import pyarrow.dataset as ds
+
+    from paimon_nb.fs import FileIO
+    from paimon_nb.options import TableOptions
 
 STRING, BYTES = VarChar(), ("BINARY", "VARBINARY")
 

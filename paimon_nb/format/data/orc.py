@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import datetime as dt
 import zoneinfo
-from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -40,11 +39,14 @@ from paimon_nb.format.types import (
     arrow_type,
 )
 from paimon_nb.format.types.arrow_builders import filled, no_rows
-from paimon_nb.fs import FileIO
-from paimon_nb.options import TableOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     import pyarrow.dataset as ds
+
+    from paimon_nb.fs import FileIO
+    from paimon_nb.options import TableOptions
 
 _UTC = ("UTC", "GMT", "Etc/UTC", "Etc/GMT", "Z", "Etc/UCT", "Zulu", "Universal", "Etc/Universal", "Etc/Zulu", "UCT")
 _LEGACY = "orc.timestamp-ltz.legacy.type"

@@ -3,8 +3,7 @@ before 1970 wrong. Types: docs/spec/format.md section 9."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -34,6 +33,9 @@ from paimon_nb.format.types import (
 from paimon_nb.format.types.arrow_builders import filled, to_numpy
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _CODECS = {"none": "NONE", "uncompressed": "NONE", "zlib": "ZLIB", "gzip": "ZLIB", "snappy": "SNAPPY", "lz4": "LZ4", "zstd": "ZSTD", "zstandard": "ZSTD"}  # fmt: skip
 _ATOMIC = {"BOOLEAN": "Boolean", "TINYINT": "TinyInt", "SMALLINT": "SmallInt", "INT": "Int", "BIGINT": "BigInt", "FLOAT": "Float", "DOUBLE": "Double", "DATE": "Date", "BINARY": "Binary", "VARBINARY": "Binary", "BLOB": "Binary"}  # fmt: skip

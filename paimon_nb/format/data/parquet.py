@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,6 @@ from pyarrow import parquet as pq
 
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.format.data.int96 import raw_metadata
-from paimon_nb.format.data.pushdown import RowFilter, Span
 from paimon_nb.format.data.schema_cast import BROKEN, to_memory, without_columns
 from paimon_nb.format.types import (
     DataField,
@@ -23,11 +21,15 @@ from paimon_nb.format.types import (
     arrow_schema,
 )
 from paimon_nb.format.types.arrow_builders import from_numpy, no_rows, to_numpy
-from paimon_nb.fs import FileIO
-from paimon_nb.options import TableOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     import pyarrow.dataset as ds
+
+    from paimon_nb.format.data.pushdown import RowFilter, Span
+    from paimon_nb.fs import FileIO
+    from paimon_nb.options import TableOptions
 
 
 @dataclass(frozen=True, slots=True)

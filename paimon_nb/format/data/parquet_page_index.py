@@ -9,11 +9,10 @@ their own into a file in memory, which Arrow then decodes, whatever its encoding
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import methodcaller
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,13 +20,17 @@ import pyarrow.compute as pc
 from pyarrow import parquet as pq
 
 from paimon_nb.format.data.parquet import in_memory
-from paimon_nb.format.data.pushdown import RowFilter, Span
 from paimon_nb.format.data.schema_cast import BROKEN
 from paimon_nb.format.data.thrift_compact import T_I32, T_I64, T_LIST, T_STRUCT, Struct, ThriftList, decode, encode
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.types import DataField, arrow_schema
 from paimon_nb.format.types.arrow_builders import from_numpy, no_rows, to_numpy
-from paimon_nb.fs import FileIO
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.format.data.pushdown import RowFilter, Span
+    from paimon_nb.fs import FileIO
 
 _MAX_GROUPS = 2
 """If a key occurs in more row groups, the file is not sorted by it."""

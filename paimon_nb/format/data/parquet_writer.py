@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -29,6 +28,9 @@ from paimon_nb.format.types.arrow_builders import filled
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.options.option import parse_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 _CODECS = {"none": "none", "uncompressed": "none", "null": "none", "snappy": "snappy", "gzip": "gzip", "lz4": "lz4", "lz4_raw": "lz4", "zstd": "zstd", "zstandard": "zstd", "brotli": "brotli"}  # fmt: skip
 _GROUP_ROWS, _GROUP_BYTES = 1 << 16, 4 << 20

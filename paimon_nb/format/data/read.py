@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.base.registry import Registry
@@ -16,14 +14,18 @@ from paimon_nb.format.data.json_files import JsonReader
 from paimon_nb.format.data.orc import OrcReader
 from paimon_nb.format.data.parquet import ParquetReader
 from paimon_nb.format.data.parquet_page_index import find_rows, has_rows
-from paimon_nb.format.data.pushdown import RowFilter
 from paimon_nb.format.types import DataField, is_opaque
 from paimon_nb.format.types.arrow_builders import from_numpy
-from paimon_nb.fs import FileIO
-from paimon_nb.options import TableOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import pyarrow as pa
     import pyarrow.dataset as ds
+
+    from paimon_nb.format.data.pushdown import RowFilter
+    from paimon_nb.fs import FileIO
+    from paimon_nb.options import TableOptions
 
 BATCH_ROWS = 1 << 16
 ROW_POSITION = "_ROW_POSITION"

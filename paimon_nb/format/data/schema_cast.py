@@ -6,8 +6,7 @@ row that does not fit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +34,9 @@ from paimon_nb.format.types import (
     arrow_type,
 )
 from paimon_nb.format.types.arrow_builders import filled, from_numpy, to_numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 BROKEN = (pa.ArrowException, OSError, ValueError, KeyError, TypeError, OverflowError)
 """What Arrow raises for broken bytes."""

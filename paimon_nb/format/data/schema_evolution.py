@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -11,6 +10,9 @@ from paimon_nb.format.data.cast import cast_column
 from paimon_nb.format.data.schema_cast import map_parts, mask_of, running
 from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row, arrow_schema, arrow_type
 from paimon_nb.format.types.arrow_builders import filled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def evolve(table: pa.Table, file_fields: Sequence[DataField], read_fields: Sequence[DataField]) -> pa.Table:

@@ -6,10 +6,12 @@ becomes text.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def times_as_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:

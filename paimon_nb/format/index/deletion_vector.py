@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterable, Mapping
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,11 @@ from pyroaring import BitMap
 from paimon_nb.base.errors import CorruptFile, NewerFormat
 from paimon_nb.format.index import roaring
 from paimon_nb.format.manifest import DvRange
-from paimon_nb.fs import FileIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from paimon_nb.fs import FileIO
 
 _FILE_VERSION = 1
 _MAGIC_32 = struct.pack(">i", 1581511376)

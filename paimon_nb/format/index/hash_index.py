@@ -5,13 +5,17 @@ Source: Paimon `HashIndexFile`; docs/spec/format.md section 12.2.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from paimon_nb.base.errors import CorruptFile
-from paimon_nb.fs import FileIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from paimon_nb.fs import FileIO
 
 
 def read_hash_index(fs: FileIO, path: str) -> npt.NDArray[np.int32]:

@@ -6,11 +6,14 @@ Source: the RoaringFormatSpec; Java writes run-optimised bitmaps.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 from pyroaring import BitMap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _COOKIE, _COOKIE_NO_RUNS = 12347, 12346
 _NO_OFFSETS_BELOW = 4

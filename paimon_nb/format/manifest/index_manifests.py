@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import CorruptFile
 from paimon_nb.format.manifest.entries import ADD, DvRange, IndexEntry
 from paimon_nb.format.manifest.manifests import checked_name
 from paimon_nb.format.manifest.metadata_codec import ROOT, optional, read_rows, record, required, write_rows
-from paimon_nb.fs import FileIO
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.fs import FileIO
 
 _VERSION = 1
 _RANGE = record(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.avro.columnar import WORTH, Lists, Numbers, Texts, UnsupportedLayout, read_columns
-from paimon_nb.format.avro.container import Container
 from paimon_nb.format.manifest.entries import (
     BYTES,
     STATS_COLS,
@@ -22,6 +20,11 @@ from paimon_nb.format.manifest.entries import (
 )
 from paimon_nb.format.manifest.metadata_codec import gc_paused
 from paimon_nb.format.types.arrow_builders import from_numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from paimon_nb.format.avro.container import Container
 
 _FILE = "_FILE."
 _NUMBERS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import CorruptFile
 from paimon_nb.format.file_cache import FileCache
@@ -22,7 +22,9 @@ from paimon_nb.format.manifest.metadata_codec import (
     unpacked,
     write_rows,
 )
-from paimon_nb.fs import FileIO
+
+if TYPE_CHECKING:
+    from paimon_nb.fs import FileIO
 
 _LIST_VERSION = 2
 _LIST_CACHE = FileCache(64 << 20)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import datetime as dt
 import gc
 import io
-from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import CorruptFile, NewerFormat, UnsupportedFormat
 from paimon_nb.format.avro.container import BLOCK_BYTES, MAGIC, Container, pack, unpack
 from paimon_nb.format.manifest.orc_rows import orc_bytes
-from paimon_nb.fs import FileIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from paimon_nb.fs import FileIO
 
 NAMESPACE = "org.apache.paimon.avro.generated"
 ROOT = "record"

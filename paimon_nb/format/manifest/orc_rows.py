@@ -6,11 +6,13 @@ Types are those that Paimon 1.3.1 writes; its reader finds columns by name.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.orc_library import require_pyorc
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _CODECS = {
     "zstd": "ZSTD", "zstandard": "ZSTD", "none": "NONE", "null": "NONE", "uncompressed": "NONE", "snappy": "SNAPPY",

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +26,9 @@ from paimon_nb.format.row.binary_row import (
 )
 from paimon_nb.format.types import DataType, Decimal, LocalZonedTimestamp, Timestamp, arrow_type
 from paimon_nb.format.types.arrow_builders import column, filled, scalar, to_numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Words = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]

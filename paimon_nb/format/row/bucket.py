@@ -6,9 +6,9 @@ docs/spec/format.md section 10.
 
 from __future__ import annotations
 
-import decimal
 import math
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,9 @@ from paimon_nb.format.types import DataType, arrow_type
 from paimon_nb.format.types.arrow_builders import column as column_of
 from paimon_nb.format.types.arrow_builders import filled, to_numpy
 from paimon_nb.format.unique import unique
+
+if TYPE_CHECKING:
+    import decimal
 
 SEED = 42
 _C1, _C2 = np.uint32(0xCC9E2D51), np.uint32(0x1B873593)

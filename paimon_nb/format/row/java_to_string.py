@@ -7,13 +7,16 @@ Source: `java.lang.Double`, `java.time.LocalDateTime`, Paimon `Timestamp`, `Deci
 from __future__ import annotations
 
 import datetime as dt
-import decimal
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.row.binary_row import Instant, Value
 from paimon_nb.format.row.java_float import double_text, float_text
 from paimon_nb.format.types import Array, DataType, LocalZonedTimestamp, Map, Multiset, Row, Time, Timestamp
+
+if TYPE_CHECKING:
+    import decimal
+    from collections.abc import Callable
 
 _MS_PER_DAY = 86_400_000
 _DAYS_0000_TO_1970 = 719528

@@ -6,11 +6,15 @@ Source: Paimon `InternalRowPartitionComputer`, `PartitionPathUtils`; docs/spec/f
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from paimon_nb.format.row.binary_row import Value
 from paimon_nb.format.row.java_to_string import cast_to_string, java_to_string
-from paimon_nb.format.types import DataField, DataType
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.format.row.binary_row import Value
+    from paimon_nb.format.types import DataField, DataType
 
 DEFAULT_PARTITION = "__DEFAULT_PARTITION__"
 """Directory value of null and blank text (option `partition.default-name`)."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -24,11 +23,14 @@ from paimon_nb.format.metadata_json import JsonObject, java_json
 from paimon_nb.format.types import DataField, DataType, Row, is_opaque, parse_type
 from paimon_nb.format.types.parse import parse_field_json
 from paimon_nb.format.types.types import Array, Map, Multiset
-from paimon_nb.fs import FileIO
 from paimon_nb.options import parse_names
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
     import pyarrow as pa
+
+    from paimon_nb.fs import FileIO
 
 
 NEWEST_VERSION = 3

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import posixpath
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BranchNotFound, InvalidName
 from paimon_nb.base.identifier import MAIN_BRANCH, check_name
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.fs import FileIO
+
+if TYPE_CHECKING:
+    from paimon_nb.fs import FileIO
 
 _PREFIX = "branch-"
 

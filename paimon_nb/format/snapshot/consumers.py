@@ -5,12 +5,15 @@ from __future__ import annotations
 import posixpath
 import time
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import ConsumerNotFound, CorruptFile, MissingFile
 from paimon_nb.base.identifier import check_name
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.metadata_json import JsonObject, java_json
-from paimon_nb.fs import FileIO
+
+if TYPE_CHECKING:
+    from paimon_nb.fs import FileIO
 
 _PREFIX = "consumer-"
 _PAUSE_S = 0.002

@@ -5,15 +5,18 @@ from __future__ import annotations
 import posixpath
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import CorruptFile, MissingFile, SnapshotNotFound, StoreError
 from paimon_nb.format.metadata_json import JsonObject, java_json
-from paimon_nb.format.snapshot.partition_statistics import PartitionStatistics
-from paimon_nb.fs import FileIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from paimon_nb.format.snapshot.partition_statistics import PartitionStatistics
+    from paimon_nb.fs import FileIO
 
 NEWEST_VERSION = 3
 BATCH_IDENTIFIER = 9223372036854775807

@@ -7,14 +7,16 @@ import posixpath
 import re
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import AlreadyExists, CorruptFile, MissingFile, TagNotFound
 from paimon_nb.base.identifier import check_name
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.metadata_json import JsonObject, java_json
 from paimon_nb.format.snapshot.directory import Snapshot
-from paimon_nb.fs import FileIO
+
+if TYPE_CHECKING:
+    from paimon_nb.fs import FileIO
 
 _PREFIX = "tag-"
 

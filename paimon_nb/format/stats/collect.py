@@ -19,10 +19,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -31,11 +30,15 @@ import pyarrow.compute as pc
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.format.manifest import SimpleStats
 from paimon_nb.format.row import from_scalar, serialize
-from paimon_nb.format.row.binary_row import Value
 from paimon_nb.format.types import DataField, DataType, LocalZonedTimestamp, Timestamp
 from paimon_nb.format.types.arrow_builders import scalar, to_numpy
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from paimon_nb.format.row.binary_row import Value
 
 KEY_MODE = "truncate(128)"
 """Mode of `_KEY_` columns and of keys in thin files, whatever the options say."""

@@ -5,14 +5,18 @@ Source: Paimon `SimpleStatsEvolution`; docs/spec/format.md section 7.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import FormatError
-from paimon_nb.format.manifest import SimpleStats
 from paimon_nb.format.row import Instant, arity_of, deserialize
-from paimon_nb.format.row.binary_row import Value
 from paimon_nb.format.types import DataField, DataType, LocalZonedTimestamp, Timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.format.manifest import SimpleStats
+    from paimon_nb.format.row.binary_row import Value
 
 
 @dataclass(frozen=True, slots=True)

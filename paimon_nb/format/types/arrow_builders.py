@@ -24,9 +24,8 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import sys
-from collections.abc import Callable, Iterable, Sequence
 from types import NoneType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -48,6 +47,9 @@ from paimon_nb.format.types.types import (
     VarBinary,
     VarChar,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
 
 VARIANT_ARROW = pa.struct([pa.field("value", pa.binary(), False), pa.field("metadata", pa.binary(), False)])
 _ATOMIC: dict[str, pa.DataType] = {

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import FormatError, UnsupportedFormat
 from paimon_nb.format.types.types import (
@@ -31,6 +30,9 @@ from paimon_nb.format.types.types import (
     VarBinary,
     VarChar,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _TOKEN = re.compile(
     r"\s*(?:(`(?:[^`]|``)*`)|('(?:[^']|'')*')|([^\x00-@\[-^`{-\x7f][^\x00-/:-@\[-^`{-\x7f]*|\d+)|([<>(),:]))"

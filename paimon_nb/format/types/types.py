@@ -6,9 +6,11 @@ Source: Paimon `types/*Type.java` (asSQLString, serializeJson); docs/spec/format
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MAX_LENGTH = 2147483647
 """Length of STRING and BYTES."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import difflib
 import re
 import textwrap
-from collections.abc import Mapping
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +24,9 @@ from paimon_nb.notebook.snippets import query_text, with_snippets
 from paimon_nb.notebook.undo import now_ms
 
 if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
     from paimon_nb.workbench import Workbench
 
 _ASSIGN = re.compile(r"^\s*([A-Za-z_]\w*)\s*<<\s*")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.notebook.magics.active import current
 
 if TYPE_CHECKING:
+    from collections.abc import Set
+
     from paimon_nb.session.core.jobs import Jobs
 
 

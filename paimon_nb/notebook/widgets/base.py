@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anywidget
 import traitlets
@@ -13,6 +12,9 @@ import traitlets
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook.errors import last, sentence
 from paimon_nb.notebook.svg import framed, standalone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _HERE = Path(__file__).parent
 

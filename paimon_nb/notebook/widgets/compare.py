@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,8 @@ from paimon_nb.table.scan import read_plan
 from paimon_nb.table.scan.plan.time_travel import AtVersion, resolve
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
     from paimon_nb.format.snapshot import Snapshot

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import traitlets
@@ -16,6 +15,8 @@ from paimon_nb.notebook.why_svg import why_svg
 from paimon_nb.notebook.widgets.base import Picture, report_errors, script
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from paimon_nb.table.inspect import RowHistory
     from paimon_nb.table.table import Table
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import traitlets
@@ -11,6 +10,8 @@ from paimon_nb.notebook.lsm_model import NARROWEST, WHOLE, Keys, LsmPicture, Win
 from paimon_nb.notebook.widgets.base import Picture, report_errors
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.store import TableStore
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from paimon_nb.session.core.session import Session
+if TYPE_CHECKING:
+    from paimon_nb.session.core.session import Session
 
 CATALOG, DATABASE = "default_catalog", "default_database"
 T = TypeVar("T")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,6 +14,9 @@ from paimon_nb.base.errors import Cancelled, EngineError, PaimonError, UnknownNa
 from paimon_nb.base.registry import did_you_mean
 
 if TYPE_CHECKING:
+    import tempfile
+    from collections.abc import Callable
+
     from paimon_nb.table.stream import StreamBatch, StreamOffset, TableStream
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,14 +14,15 @@ from paimon_nb.options import find_option
 from paimon_nb.options.spelling import check_names
 from paimon_nb.session.core.jobs import Jobs
 from paimon_nb.session.core.spark_catalogs import NOTHING, CatalogSettings, catalog_settings, open_from_settings
-from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from contextlib import AbstractContextManager
 
     from pyspark.sql import SparkSession
 
     from paimon_nb.plan import CreateTable, CreateView, Query, Span
+    from paimon_nb.table.table import Table
 
 
 _SAFE_BEFORE_START = ("spark.sql.shuffle.partitions", "spark.sql.session.timeZone", "spark.paimon.")

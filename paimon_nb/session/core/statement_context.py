@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from paimon_nb.session.core.session import Session
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from paimon_nb.session.core.session import Session
 
 
 @dataclass(frozen=True, slots=True)

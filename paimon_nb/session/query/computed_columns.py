@@ -6,7 +6,6 @@ Data files do not contain them. Source: Flink `FlinkCatalogPropertiesUtil`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,8 @@ from paimon_nb.format.types import parse_type
 from paimon_nb.plan import ColumnDef
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from pyspark.sql import DataFrame, SparkSession
 
     from paimon_nb.format.types import DataField, DataType

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.format.types import DataField, parse_type
-from paimon_nb.plan import CreateTable, TableDef
 from paimon_nb.session.query.computed_columns import to_spark_expression
 from paimon_nb.session.query.watermark import watermarked
 
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from paimon_nb.connectors.api import ConnectorTable, Sink, Source
+    from paimon_nb.plan import CreateTable, TableDef
 
 
 def declared(statement: CreateTable) -> ConnectorTable:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import PaimonError, SqlSyntaxError
 from paimon_nb.plan import Span
 from paimon_nb.sql.lexer import Token, tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 _SUBJECT_FACTS = (
     "assigned",

@@ -8,7 +8,6 @@ upper-cased.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from paimon_nb.plan import Span
@@ -16,6 +15,8 @@ from paimon_nb.spark.runtime.jvm_bridge import analyzed_plan, has_bridge, jvm
 from paimon_nb.sql.lexer import Token, tokens
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
     from pyspark.sql import DataFrame, SparkSession
 
     from paimon_nb.spark.runtime.jvm_types import Expression, Plan, ScalaSeq

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue
@@ -12,6 +11,8 @@ from paimon_nb.options import table as opt
 from paimon_nb.options.read import SCAN_PARTITIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from paimon_nb.table.scan.predicate.model import Predicate
     from paimon_nb.table.table import Table
 

@@ -6,7 +6,6 @@ Spark could differ goes to Spark, and so do errors in the query.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,18 +13,20 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.format.types import Atomic, DataField, DataType, LocalZonedTimestamp, from_arrow_schema
 from paimon_nb.options.spelling import check_names
 from paimon_nb.plan import Query, TableRef, VersionAsOf
-from paimon_nb.session.core.session import Session
 from paimon_nb.session.query.computed_columns import computed_columns
 from paimon_nb.session.query.hints import check_consumer, scan_partitions
 from paimon_nb.session.query.run_query import global_system_table, known_to_spark, time_travel_options
-from paimon_nb.table.scan.predicate.model import Predicate
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     import pyarrow as pa
 
+    from paimon_nb.session.core.session import Session
     from paimon_nb.spark.scan.table_scan import PlannedScan
     from paimon_nb.sql.simple_select import Order, Selection
     from paimon_nb.table.scan.plan.snapshot_scan import Split
+    from paimon_nb.table.scan.predicate.model import Predicate
 
 _UNSORTABLE = ("FLOAT", "DOUBLE", "VARIANT", "BLOB", "ARRAY", "MAP", "MULTISET", "ROW")
 """Types that Spark sorts differently from Arrow: NaN and nested values."""

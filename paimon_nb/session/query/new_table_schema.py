@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, SchemaMismatch, UnsupportedOperation
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.schema import TableSchema, create_schema
 from paimon_nb.options import parse_names
-from paimon_nb.plan import TableDef
 from paimon_nb.session.query.watermark import watermark_options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.plan import TableDef
 
 
 def new_table_schema(definition: TableDef, fields: tuple[object, ...] | None = None) -> TableSchema:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SqlAnalysisError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 
 def partition_values(partition: Mapping[str, str | None], keys: Sequence[str]) -> dict[str, object]:

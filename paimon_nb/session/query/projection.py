@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import ColumnNotFound, SchemaMismatch
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from pyspark.sql import Column, DataFrame
 
     from paimon_nb.format.types import DataField
+    from paimon_nb.table.table import Table
 
 
 def align(

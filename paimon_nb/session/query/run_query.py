@@ -20,10 +20,8 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.base.identifier import Identifier, quote, split_name
 from paimon_nb.base.sql_quoting import spark_literal
-from paimon_nb.catalog.api import Catalog
 from paimon_nb.options.spelling import check_names
 from paimon_nb.plan import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
-from paimon_nb.session.core.session import Session
 from paimon_nb.session.query.computed_columns import computed_columns, with_computed
 from paimon_nb.session.query.flink_numeric import with_flink_numerics
 from paimon_nb.session.query.hints import (
@@ -37,12 +35,14 @@ from paimon_nb.session.query.stored_views import find_view, inside_view
 from paimon_nb.session.query.unnest import unnested
 from paimon_nb.sql.grammar.query import ROW_TRACKING_COLUMNS
 from paimon_nb.table.scan.predicate.model import all_of
-from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from paimon_nb.catalog.api import Catalog
     from paimon_nb.format.types import DataField
+    from paimon_nb.session.core.session import Session
+    from paimon_nb.table.table import Table
 
 _counter = itertools.count()
 

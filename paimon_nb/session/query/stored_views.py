@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import NameError_, SqlAnalysisError, UnsupportedFormat
-from paimon_nb.base.identifier import Identifier
 from paimon_nb.plan import CreateView, TableRef
-from paimon_nb.session.core.session import Session
 from paimon_nb.sql import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paimon_nb.base.identifier import Identifier
+    from paimon_nb.session.core.session import Session
 
 _HEAD = "CREATE TEMPORARY VIEW v AS "
 _open: ContextVar[tuple[tuple[str, Identifier], ...]] = ContextVar("views that are being read", default=())

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BucketsChanged, SqlAnalysisError
 from paimon_nb.base.identifier import split_name
-from paimon_nb.plan import TableFunction, TableRef
-from paimon_nb.session.core.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyspark.sql import DataFrame
 
+    from paimon_nb.plan import TableFunction, TableRef
+    from paimon_nb.session.core.session import Session
     from paimon_nb.table.table import Table
 
 _OPTION = {

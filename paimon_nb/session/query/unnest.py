@@ -6,17 +6,18 @@ Only Spark knows the element type, so it analyses the query with `explode` first
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from paimon_nb.plan import Query
 from paimon_nb.session.query.flink_numeric import nodes
 from paimon_nb.spark.runtime.jvm_bridge import analyzed_plan, has_bridge
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql import DataFrame
 
+    from paimon_nb.plan import Query
     from paimon_nb.spark.runtime.jvm_types import Plan
 
 MAX_VARIED = 5

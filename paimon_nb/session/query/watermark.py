@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -15,6 +14,8 @@ from paimon_nb.plan import Change, DropColumn, RenameColumn, ResetOptions, SetOp
 from paimon_nb.session.query.computed_columns import computed_columns
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from pyspark.sql import DataFrame
 
     from paimon_nb.format.schema import TableSchema

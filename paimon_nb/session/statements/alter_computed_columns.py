@@ -6,7 +6,6 @@ Source: Flink `AlterTableConverter`, `SchemaReferencesManager`; compared with Fl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -28,6 +27,8 @@ from paimon_nb.session.query.computed_columns import computed_columns, computed_
 from paimon_nb.sql import tokens
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from pyspark.sql import SparkSession
 
     from paimon_nb.format.schema import TableSchema

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,6 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.alter import is_schema_change
 from paimon_nb.catalog.api import StoredView
-from paimon_nb.format.schema import TableSchema
 from paimon_nb.options import validate_table_options
 from paimon_nb.options.spelling import misspelled_catalog_keys
 from paimon_nb.plan import (
@@ -60,7 +58,10 @@ from paimon_nb.session.streaming.planner import empty_unbounded_inputs
 from paimon_nb.table.maintenance import refuse_existing
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from paimon_nb.catalog.api import Catalog
+    from paimon_nb.format.schema import TableSchema
     from paimon_nb.session.core.session import Session
     from paimon_nb.session.core.statement_context import StatementContext
     from paimon_nb.table.table import Table

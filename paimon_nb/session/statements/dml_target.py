@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from paimon_nb.base.errors import InvalidName, SqlAnalysisError
 from paimon_nb.base.identifier import quote
-from paimon_nb.plan import Assignment, RowChange, Span
 from paimon_nb.session.query.flink_casts import implicit_cast, is_checked
 from paimon_nb.session.query.flink_numeric import with_flink_numerics
 from paimon_nb.session.query.projection import column_named
 from paimon_nb.session.query.run_query import borrowed_views, replaced_names
-from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType as SparkType
 
     from paimon_nb.format.types import DataType
+    from paimon_nb.plan import Assignment, RowChange, Span
     from paimon_nb.session.core.statement_context import StatementContext
     from paimon_nb.spark.scan.located_rows import LocatedRows
+    from paimon_nb.table.table import Table
 
 
 class RenderExpression(Protocol):

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import InvalidName
-from paimon_nb.plan import Insert, StatementSet, TableRef
 from paimon_nb.session.core.result import Result, summary
-from paimon_nb.session.core.session import Session
 from paimon_nb.session.query.computed_columns import check_metadata
 from paimon_nb.session.query.projection import align, check_width, columns_named
 from paimon_nb.session.query.run_query import run_query
 from paimon_nb.session.statements.schema_merging import merging_of, with_merged_schema
-from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
+    from paimon_nb.plan import Insert, StatementSet, TableRef
+    from paimon_nb.session.core.session import Session
     from paimon_nb.session.core.statement_context import StatementContext
+    from paimon_nb.table.table import Table
 
 SELF_OVERWRITE = "the table was overwritten from itself; CALL sys.compact(...) rewrites files at lower cost"
 

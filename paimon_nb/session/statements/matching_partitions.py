@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SqlAnalysisError
 from paimon_nb.base.identifier import quote
-from paimon_nb.plan import Span
 from paimon_nb.spark.runtime.jvm_bridge import analyzed_plan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from paimon_nb.plan import Span
     from paimon_nb.session.statements.dml_target import Target
 
 

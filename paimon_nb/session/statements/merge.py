@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import ColumnNotFound, SchemaMismatch, WriteError
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.format.types import DataType
-from paimon_nb.plan import Merge, MergeClause
 from paimon_nb.session.core.result import Result, summary
 from paimon_nb.session.query.projection import default_text
 from paimon_nb.session.statements.dml_target import (
@@ -26,8 +23,12 @@ from paimon_nb.sql.grammar.query import is_metadata_column
 from paimon_nb.table.dml_checks import check_merge, check_merge_update
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyspark.sql import Column, DataFrame
 
+    from paimon_nb.format.types import DataType
+    from paimon_nb.plan import Merge, MergeClause
     from paimon_nb.session.core.statement_context import StatementContext
     from paimon_nb.spark.scan.located_rows import LocatedRows
 

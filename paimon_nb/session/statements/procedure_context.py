@@ -6,16 +6,17 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.identifier import Identifier
-from paimon_nb.catalog.api import Catalog
 from paimon_nb.plan import Statement
 from paimon_nb.session.core.jobs import Running, StreamJob
 from paimon_nb.session.core.result import Result
 from paimon_nb.session.core.session import Session
-from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from paimon_nb.base.identifier import Identifier
+    from paimon_nb.catalog.api import Catalog
+    from paimon_nb.table.table import Table
 
 
 RunStatement = Callable[[Session, Statement, str, Mapping[str, Any]], Result]

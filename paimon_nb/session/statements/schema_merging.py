@@ -5,7 +5,6 @@ Source: Paimon `SchemaMergingUtils.java`; Spark's options `write.merge-schema` a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,8 @@ from paimon_nb.options.write import (
 from paimon_nb.plan import AddColumn, AlterColumn, Change
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.session.core.session import Session
     from paimon_nb.table.table import Table

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.redact import redact_options
-from paimon_nb.plan import ResetOption, SetOption, Span
 from paimon_nb.session.core.result import Result, rows, summary
 from paimon_nb.session.query.hints import unknown_option_note
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from paimon_nb.plan import ResetOption, SetOption, Span
     from paimon_nb.session.core.session import Session
     from paimon_nb.session.core.statement_context import StatementContext
 

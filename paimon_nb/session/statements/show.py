@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SqlAnalysisError, SqlSyntaxError, UnknownName, UnsupportedOperation
@@ -14,7 +13,6 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.catalog.api import SYSTEM_DATABASE
 from paimon_nb.options import table as opt
-from paimon_nb.plan import Describe, Show, ShowCreate
 from paimon_nb.session.core.result import Result, rows
 from paimon_nb.session.query import watermark
 from paimon_nb.session.query.computed_columns import computed_columns, is_computed_column_key
@@ -24,8 +22,11 @@ from paimon_nb.table.system import SYSTEM_TABLES
 from paimon_nb.table.system.global_tables import LISTED
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.format.types import DataField
+    from paimon_nb.plan import Describe, Show, ShowCreate
     from paimon_nb.session.core.session import ResolvedTable
     from paimon_nb.session.core.statement_context import StatementContext
     from paimon_nb.table.table import Table

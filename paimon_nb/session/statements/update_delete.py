@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.sql_quoting import spark_literal
 from paimon_nb.options import table as opt
-from paimon_nb.plan import Delete, Truncate, Update
 from paimon_nb.session.core.result import Result, summary
 from paimon_nb.session.query.partition_predicates import partition_values
 from paimon_nb.session.query.projection import default_text
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame
 
+    from paimon_nb.plan import Delete, Truncate, Update
     from paimon_nb.session.core.statement_context import StatementContext
 
 KIND = "__paimon_kind"

@@ -8,11 +8,11 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.session.streaming.planner import StreamPlan
 from paimon_nb.spark.runtime.jvm_bridge import java_query
 
 if TYPE_CHECKING:
     from paimon_nb.connectors.api import Source
+    from paimon_nb.session.streaming.planner import StreamPlan
 
 _PAUSE_S = 0.1
 

@@ -6,7 +6,6 @@ import copy
 import json
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +15,7 @@ from paimon_nb.connectors.api import KIND, ORDER
 from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.options import parse_duration_ms
 from paimon_nb.options.read import SCAN_MAX_SNAPSHOT_COUNT, SOURCE_CHECKPOINT_ALIGN_ENABLED
-from paimon_nb.plan import Query
 from paimon_nb.session.core.jobs import RefreshLoop, Running
-from paimon_nb.session.core.session import Session
 from paimon_nb.session.query.hidden_columns import has_hidden
 from paimon_nb.session.query.run_query import run_query
 from paimon_nb.session.query.watermark import as_utc, watermark_after, watermark_in, watermarked
@@ -37,7 +34,12 @@ from paimon_nb.spark.streaming.start import start_query
 from paimon_nb.table.stream import StreamOffset
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
     from pyspark.sql import DataFrame
+
+    from paimon_nb.plan import Query
+    from paimon_nb.session.core.session import Session
 
 _MODE = "execution.runtime-mode"
 _INTERVAL = "execution.checkpointing.interval"

@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from paimon_nb.format.data import VALUE_KIND
 from paimon_nb.format.types.arrow_builders import column
-from paimon_nb.plan import Query
 from paimon_nb.session.core.jobs import TableLoop
 from paimon_nb.session.query.computed_columns import computed_columns
 from paimon_nb.session.query.local_select import columns_of, means_the_same
@@ -25,6 +24,7 @@ from paimon_nb.table.write.input_rows import kind_codes
 
 if TYPE_CHECKING:
     from paimon_nb.format.types import DataField
+    from paimon_nb.plan import Query
     from paimon_nb.sql.simple_select import Selection
     from paimon_nb.table.scan.predicate.model import Predicate
     from paimon_nb.table.stream import StreamBatch

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,8 @@ from paimon_nb.table.system.audit_log import kind_texts
 from paimon_nb.table.write.input_rows import UPDATE_AFTER, kind_codes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
     from pyspark.sql import DataFrame
 

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -19,7 +18,6 @@ from paimon_nb.base.identifier import quote
 from paimon_nb.options.read import SCAN_BOUNDED
 from paimon_nb.options.table import CONSUMER_IGNORE_PROGRESS, SCAN_MODE, SCAN_SNAPSHOT_ID, SCAN_TIMESTAMP_MILLIS
 from paimon_nb.plan import CreateTable, Query, TableRef, TimestampAsOf, Watermark
-from paimon_nb.session.core.session import Session
 from paimon_nb.session.query.hints import check_consumer
 from paimon_nb.session.query.run_query import time_travel_options
 from paimon_nb.session.query.watermark import watermark_in
@@ -28,10 +26,13 @@ from paimon_nb.table.scan import OWN_SCHEMA
 from paimon_nb.table.stream import is_upsert_stream
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from pyspark.sql import DataFrame
     from sqlglot import exp
 
     from paimon_nb.connectors.api import Source
+    from paimon_nb.session.core.session import Session
     from paimon_nb.table.table import Table
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import (
@@ -13,13 +12,15 @@ from paimon_nb.base.errors import (
     TableNotFound,
     UnsupportedOperation,
 )
-from paimon_nb.plan import TableRef
-from paimon_nb.session.core.session import Session
 from paimon_nb.session.query.run_query import at
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pyspark.sql import DataFrame
 
+    from paimon_nb.plan import TableRef
+    from paimon_nb.session.core.session import Session
     from paimon_nb.spark.streaming.sink import TableSink
     from paimon_nb.table.table import Table
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.session.streaming.relations import KINDS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     import pyarrow as pa
     from pyspark.sql import DataFrame
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
 from paimon_nb.base.identifier import quote
 from paimon_nb.options.unsupported import unsupported_option_warnings
-from paimon_nb.plan import CreateTable, Insert, Query, StopJob
 from paimon_nb.session.core.jobs import Running, StreamJob
 from paimon_nb.session.core.live_result import LiveResult
 from paimon_nb.session.core.result import Result, rows, summary
@@ -24,9 +21,13 @@ from paimon_nb.session.streaming.sinks import OP, BufferOutput, ConnectorOutput,
 from paimon_nb.session.streaming.windows import late_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import TracebackType
+
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
+    from paimon_nb.plan import CreateTable, Insert, Query, StopJob
     from paimon_nb.session.core.statement_context import StatementContext
     from paimon_nb.table.table import Table
 

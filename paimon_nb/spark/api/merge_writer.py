@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
@@ -12,6 +11,8 @@ from paimon_nb.base.identifier import quote, split_name
 from paimon_nb.spark.runtime.jvm_bridge import analyzed_plan, logical_plan
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pyspark.sql import Column, DataFrame, SparkSession
 
 _counter = itertools.count()

@@ -8,11 +8,9 @@ writers for the DataFrames of a `PaimonSession`, and Spark's own for all others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from inspect import getattr_static
 from typing import TYPE_CHECKING, Any, cast
 
-from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.readwriter import DataFrameReader, DataFrameWriter, DataFrameWriterV2
 
 from paimon_nb.base.errors import TableNotFound, UnsupportedOperation
@@ -23,9 +21,9 @@ from paimon_nb.spark.runtime.arrow_interop import without_empty_batches
 from paimon_nb.spark.runtime.jvm_bridge import column_text, default_session, plain_session, set_default_session
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from pyspark.sql import Column
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql._typing import ColumnOrName, OptionalPrimitiveType
     from pyspark.sql.catalog import Catalog
     from pyspark.sql.merge import MergeIntoWriter
@@ -274,7 +272,7 @@ def _hook_writers() -> None:
         session = self.sparkSession
         if isinstance(session, PaimonSession):
             return PaimonWriter(self, session)
-        return cast(DataFrameWriter, plain_write.__get__(self))
+        return cast("DataFrameWriter", plain_write.__get__(self))
 
     def write_to(self: DataFrame, table: str) -> DataFrameWriterV2:
         session = self.sparkSession

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from paimon_nb.base.errors import TableNotFound
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from pyspark.sql._typing import OptionalPrimitiveType
 
 _PATH_OPTIONS = ("path", "catalog", "database", "table")
@@ -35,13 +36,13 @@ class OptionsMixin:
         """Set the source, such as "paimon"."""
         self._source = source
         if source.lower() != "paimon":
-            cast(_SparkBuilder, super()).format(source)
+            cast("_SparkBuilder", super()).format(source)
         return self
 
     def option(self, key: str, value: OptionalPrimitiveType) -> Self:
         """Set an option of the reader or writer, or a dynamic table option."""
         self._captured[key] = str(value).lower() if isinstance(value, bool) else str(value)
-        cast(_SparkBuilder, super()).option(key, value)
+        cast("_SparkBuilder", super()).option(key, value)
         return self
 
     def options(self, **options: OptionalPrimitiveType) -> Self:
@@ -70,7 +71,7 @@ class WriterOptionsMixin(OptionsMixin):
     def partitionBy(self, *cols: Any) -> Self:
         """`partitionBy("a", "b")` or `partitionBy(["a", "b"])`."""
         self._partition_by = tuple(cols[0]) if len(cols) == 1 and isinstance(cols[0], list | tuple) else cols
-        cast(_SparkBuilder, super()).partitionBy(*cols)
+        cast("_SparkBuilder", super()).partitionBy(*cols)
         return self
 
     def _take_last(

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.streaming.readwriter import DataStreamReader, DataStreamWriter
@@ -16,6 +15,8 @@ from paimon_nb.spark.streaming import idle_checkpoint_timer
 from paimon_nb.spark.streaming.start import start_query
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from pyspark.sql import DataFrame
     from pyspark.sql._typing import OptionalPrimitiveType
     from pyspark.sql.streaming.query import StreamingQuery

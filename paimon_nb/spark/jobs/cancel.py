@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
 import uuid
-from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
 from contextlib import suppress
@@ -17,6 +15,9 @@ from paimon_nb.spark.errors import translate
 from paimon_nb.spark.jobs.progress import Progress, poll
 
 if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable
+
     from pyspark.sql import SparkSession
 
 R = TypeVar("R")

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.options import table as opt
 from paimon_nb.spark.runtime.jvm_bridge import executor_infos
-from paimon_nb.table.store import TableStore
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from paimon_nb.table.store import TableStore
 
 WAIT_S = 10.0
 """Maximum wait for task attempts that are being killed. Orphan file removal deletes what they write later."""

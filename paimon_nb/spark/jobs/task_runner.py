@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from os import cpu_count
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,6 +12,8 @@ import pyarrow as pa
 from paimon_nb.spark.errors import crossing_tasks
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
     from pyspark.sql import DataFrame, SparkSession
 
 T = TypeVar("T")

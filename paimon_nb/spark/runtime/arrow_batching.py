@@ -8,12 +8,13 @@ with a guard on the width of each row. If a row is wide, the job runs again with
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from paimon_nb.spark.runtime.jvm_bridge import in_cloned_session
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql import Column, DataFrame
 
 ROW_BYTES = 64 << 10

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -12,6 +11,8 @@ from paimon_nb.spark.runtime.jvm_bridge import collect_batches
 from paimon_nb.spark.types import from_spark_arrow, spark_schema, to_spark_arrow
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyspark.sql import DataFrame, SparkSession
 
 

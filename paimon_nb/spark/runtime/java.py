@@ -9,12 +9,15 @@ import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import EnvironmentError_
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PREFERRED = (17, 21)
 """The releases that Spark 4 supports."""

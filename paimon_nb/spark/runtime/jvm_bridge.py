@@ -7,10 +7,11 @@ functions raise AttributeError.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
     import pyarrow as pa
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import Column, DataFrame, SparkSession

@@ -7,9 +7,11 @@ for each operator and expression: `Plan` and `Expression` list the members of al
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from subprocess import Popen
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from subprocess import Popen
 
 T_co = TypeVar("T_co", covariant=True)
 

@@ -9,7 +9,6 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +27,8 @@ from paimon_nb.spark.runtime.jvm_cds import sharing_option
 from paimon_nb.spark.runtime.python_exec import worker_python
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pyspark import SparkConf
     from pyspark.sql import SparkSession
 

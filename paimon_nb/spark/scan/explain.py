@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from paimon_nb.spark.scan.table_scan import PlannedScan, plan_table_scan
-from paimon_nb.table.scan.predicate.model import Predicate
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from pyspark.sql import SparkSession
 
+    from paimon_nb.table.scan.predicate.model import Predicate
     from paimon_nb.table.table import Table
 
 

@@ -7,27 +7,32 @@ Superseded rows are skipped by position, as in a masked scan, so nothing is merg
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.data import open_data_file
 from paimon_nb.format.data.parquet import Found, ParquetReader
 from paimon_nb.format.data.schema_evolution import evolve
-from paimon_nb.format.manifest import DataFile
-from paimon_nb.format.types import DataField
 from paimon_nb.format.types.arrow_builders import no_rows
 from paimon_nb.spark.scan.superseded_rows import hidden_of
 from paimon_nb.table.scan.plan.prune import file_schema
-from paimon_nb.table.scan.plan.snapshot_scan import Split
 from paimon_nb.table.scan.plan.time_travel import translate_missing_files
-from paimon_nb.table.scan.predicate.model import Predicate
 from paimon_nb.table.scan.read.split_reader import file_filter
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.format.types import DataField
+    from paimon_nb.table.scan.plan.snapshot_scan import Split
+    from paimon_nb.table.scan.predicate.model import Predicate
+    from paimon_nb.table.store import TableStore
 
 _SAMPLE_ROWS = 10_000
 """Number of scanned rows from which the matches in the remaining rows are estimated."""

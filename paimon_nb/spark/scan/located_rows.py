@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,14 +18,16 @@ from paimon_nb.spark.scan.pushdown import pushable
 from paimon_nb.spark.types import spark_schema, task_batches
 from paimon_nb.table.row_rewrite import placed_rows, single_files
 from paimon_nb.table.scan.plan.planner import plan_scan
-from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan, Split
-from paimon_nb.table.scan.predicate.model import Predicate
 from paimon_nb.table.scan.read.row_tracking import tracks_rows
-from paimon_nb.table.store import TableStore
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
     from pyspark.sql import DataFrame, SparkSession
 
+    from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan, Split
+    from paimon_nb.table.scan.predicate.model import Predicate
+    from paimon_nb.table.store import TableStore
     from paimon_nb.table.table import Table
 
 FILE, ROW = "__paimon_file", "__paimon_row"

@@ -5,7 +5,6 @@ A row of a primary-key table that is merged from several files has no position. 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,8 @@ from paimon_nb.spark.runtime.arrow_interop import from_arrow
 from paimon_nb.spark.scan.located_rows import FILE, ROW, LocatedRows, locate_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from paimon_nb.table.scan.predicate.model import Predicate

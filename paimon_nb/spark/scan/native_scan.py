@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import quote
-from paimon_nb.format.types import DataField
 from paimon_nb.spark.scan.position_filter import Mask, without_hidden
 from paimon_nb.spark.scan.pushdown import native_condition
 from paimon_nb.spark.scan.scan_strategy import spark_reads_type
 from paimon_nb.spark.types import spark_schema, spark_type
-from paimon_nb.table.scan.predicate.model import Predicate
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyspark.sql import DataFrame, SparkSession
+
+    from paimon_nb.format.types import DataField
+    from paimon_nb.table.scan.predicate.model import Predicate
 
 _OPTIONS = {
     "recursiveFileLookup": "true",  # no partition columns from directory names: the files contain them

@@ -9,7 +9,6 @@ file to each row.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,8 @@ import numpy as np
 from paimon_nb.spark.runtime.jvm_bridge import column_of, has_bridge, jvm, long_array
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from pyspark.sql import Column, DataFrame, SparkSession
 
 _WORD = 64

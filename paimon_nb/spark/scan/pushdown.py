@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime as dt
 import operator
 import re
-from collections.abc import Sequence
 from decimal import Decimal as Number
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -34,6 +33,8 @@ from paimon_nb.table.scan.predicate.model import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyspark.sql import Column
 
 _OPERATORS = {

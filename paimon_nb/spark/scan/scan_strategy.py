@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
@@ -38,6 +37,8 @@ from paimon_nb.table.merge import PICKS_ROWS
 from paimon_nb.table.migrated_files import stores_partition_columns
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from paimon_nb.format.manifest import DataFile
     from paimon_nb.table.scan.plan.snapshot_scan import Split
 

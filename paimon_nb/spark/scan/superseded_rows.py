@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -21,13 +21,17 @@ from paimon_nb.format.data.schema_evolution import evolve
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.index import read_deletion_vectors
 from paimon_nb.format.manifest import DataFile, DvRange
-from paimon_nb.format.types import DataField
 from paimon_nb.spark.scan.superseded_rows_delta import by_file, hidden_since
 from paimon_nb.table.merge import PICKS_ROWS, MergeSpec, merge, winners
 from paimon_nb.table.merge.groups import group_ends, group_starts, merge_order
 from paimon_nb.table.merge.merge import retracts
-from paimon_nb.table.scan.plan.snapshot_scan import Split
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from paimon_nb.format.types import DataField
+    from paimon_nb.table.scan.plan.snapshot_scan import Split
+    from paimon_nb.table.store import TableStore
 
 CACHE_BYTES = 64 << 20
 """Size of the cache of hidden rows, including merged rows."""

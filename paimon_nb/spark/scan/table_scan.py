@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache, reduce
 from os import cpu_count
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 
 from paimon_nb.base.errors import ReadError
-from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.schema import TableSchema, readable_fields
-from paimon_nb.format.types import DataField
 from paimon_nb.format.types.arrow_builders import no_rows
 from paimon_nb.options import table as opt
 from paimon_nb.options.read import READ_ALLOW_FULLSCAN
@@ -41,14 +37,19 @@ from paimon_nb.spark.scan.superseded_rows import creates_rows, hidden_of, split_
 from paimon_nb.spark.types import spark_schema, task_batches
 from paimon_nb.table.scan.plan.planner import plan_scan
 from paimon_nb.table.scan.plan.selectivity import estimate_selectivity, key_share
-from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan, Split
 from paimon_nb.table.scan.predicate.model import Predicate, conjuncts
 from paimon_nb.table.scan.read.split_reader import read_split
-from paimon_nb.table.store import TableStore
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+
+    import numpy as np
     from pyspark.sql import DataFrame, SparkSession
 
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.format.types import DataField
+    from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan, Split
+    from paimon_nb.table.store import TableStore
     from paimon_nb.table.table import Table
 
 _ONE_PARTITION_FROM = 1_000

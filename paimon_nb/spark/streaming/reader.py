@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue
-from paimon_nb.options import TableOptions
 from paimon_nb.options.read import (
     READ_CHANGELOG,
     READ_STREAM_MAXROWSPERTRIGGER,
@@ -18,12 +16,15 @@ from paimon_nb.spark.runtime.jvm_bridge import plain_session
 from paimon_nb.spark.scan.pushdown import pushable
 from paimon_nb.spark.scan.table_scan import requested_fields
 from paimon_nb.spark.streaming.data_source import stream_from
-from paimon_nb.table.scan.predicate.model import Predicate
 from paimon_nb.table.stream import StreamOffset, check_streamable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from pyspark.sql import DataFrame, SparkSession
 
+    from paimon_nb.options import TableOptions
+    from paimon_nb.table.scan.predicate.model import Predicate
     from paimon_nb.table.table import Table
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import posixpath
 import threading
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, EngineError, MissingFile
@@ -17,6 +16,8 @@ from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.stream.committer import StreamCommitter
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from pyspark.sql import DataFrame
 
     from paimon_nb.table.table import Table

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,8 +29,6 @@ from paimon_nb.options.read import (
 from paimon_nb.spark.errors import crossing_tasks, packed_errors
 from paimon_nb.spark.types import spark_schema, task_batches
 from paimon_nb.table.merge.merge import INSERT, UPDATE_AFTER, without_retracts
-from paimon_nb.table.scan.predicate.model import Predicate
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.stream import (
     ConsumerRecord,
     FirstLook,
@@ -49,7 +46,12 @@ from paimon_nb.table.system.audit_log import ROWKIND, kind_texts
 from paimon_nb.table.system.binlog import binlog_fields, pack_updates
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     from pyspark.sql.types import StructType
+
+    from paimon_nb.table.scan.predicate.model import Predicate
+    from paimon_nb.table.store import TableStore
 
 _NO_SNAPSHOT = StreamOffset(0)
 """The offset of a stream that started on a table without snapshots."""

@@ -7,11 +7,15 @@ overflows, so the result is the same with `spark.sql.ansi.enabled` on and off.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import reduce
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import quote
-from paimon_nb.format.types import DataField
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.format.types import DataField
 
 _ALL = 2**32 - 1
 _AFTER_HEADER = 0x11737B65  # Murmur's state after the seed 42 and the header's two zero words

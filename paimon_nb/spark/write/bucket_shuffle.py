@@ -6,13 +6,11 @@ and `format.row` in Python tasks, from the key columns only, for other types.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from paimon_nb.format.types import DataField
 from paimon_nb.options import table as opt
 from paimon_nb.spark.errors import packed_errors
 from paimon_nb.spark.types import from_spark_arrow
@@ -21,7 +19,11 @@ from paimon_nb.spark.write.bucket_hash import bucket_expression
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     from pyspark.sql import Column, DataFrame
+
+    from paimon_nb.format.types import DataField
 
 
 _BUCKET = "__paimon_bucket"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,14 +12,16 @@ from paimon_nb.format.types import DataField, parse_type
 from paimon_nb.spark.runtime.arrow_interop import to_arrow
 from paimon_nb.spark.scan.located_rows import FILE, ROW, LocatedRows
 from paimon_nb.spark.write.table_write import write_messages
-from paimon_nb.table.commit import CommitMessage
 from paimon_nb.table.scan.read.split_reader import read_split
 from paimon_nb.table.write.column_file_writer import columns_change, write_columns
 from paimon_nb.table.write.global_index import drop_stale_indexes
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from pyspark.sql import DataFrame
 
+    from paimon_nb.table.commit import CommitMessage
     from paimon_nb.table.table import Table
 
 _LOCATION = (DataField(-1, FILE, parse_type("INT")), DataField(-2, ROW, parse_type("BIGINT")))

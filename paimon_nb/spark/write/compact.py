@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from itertools import chain
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, TypeVar
 from paimon_nb.spark.errors import spark_errors
 from paimon_nb.spark.jobs.job_cleanup import delete_job_files, with_job_token
 from paimon_nb.spark.jobs.task_runner import run_in_tasks
-from paimon_nb.table.cluster import Order
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.compact import (
     CompactTask,
@@ -23,12 +21,15 @@ from paimon_nb.table.compact import (
     run_task,
     sort_overwrite,
 )
-from paimon_nb.table.store import TableStore
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
     from pyspark.sql import SparkSession
 
+    from paimon_nb.table.cluster import Order
     from paimon_nb.table.publish.overwrite import Overwrite
+    from paimon_nb.table.store import TableStore
     from paimon_nb.table.table import Table
 
 Task = TypeVar("Task", CompactTask, SortTask)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from paimon_nb.format.data import ROW_ID_FIELD, SEQUENCE_NUMBER
 from paimon_nb.spark.jobs.task_runner import run_in_tasks, run_in_threads
@@ -15,13 +13,16 @@ from paimon_nb.spark.scan.located_rows import FILE, ROW, LocatedRows
 from paimon_nb.spark.write.table_write import write_messages
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.row_rewrite import Marked, marks_vectors, take_out, without_rows
-from paimon_nb.table.scan.plan.snapshot_scan import Split
 from paimon_nb.table.scan.read.row_tracking import tracks_rows
 from paimon_nb.table.write.global_index import drop_stale_indexes
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
+    from paimon_nb.table.scan.plan.snapshot_scan import Split
     from paimon_nb.table.table import Table
 
 INLINE_BYTES = 8 << 20

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,14 +21,16 @@ from paimon_nb.spark.write.bucket_shuffle import shuffle
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.publish.changes import BATCH_IDENTIFIER
 from paimon_nb.table.publish.overwrite import Overwrite
-from paimon_nb.table.store import TableStore
-from paimon_nb.table.stream.committer import StreamCommitter
 from paimon_nb.table.write import TableWrite
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
     from pyspark.sql import DataFrame
 
     from paimon_nb.format.types import DataField
+    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.stream.committer import StreamCommitter
     from paimon_nb.table.table import Table
 
 INLINE_BYTES = 32 << 20

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from paimon_nb.plan import Span
 from paimon_nb.sql.flink.function_edits import Edit, normalised_text
-from paimon_nb.sql.lexer import Token
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.sql.lexer import Token
 
 _FLINK_TYPE = re.compile(
     r"""\b(?:

@@ -5,7 +5,7 @@ The result has the argument's type: a DATE stays a DATE. Therefore a value is sh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.plan import Span
@@ -18,7 +18,11 @@ from paimon_nb.sql.flink.function_edits import (
     from_template,
     rename_function,
 )
-from paimon_nb.sql.lexer import Token
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.sql.lexer import Token
 
 _MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 _DAYS = {"DAY": 1, "WEEK": 7}

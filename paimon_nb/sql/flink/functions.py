@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.sql.flink.datetime_functions import (
@@ -27,7 +27,11 @@ from paimon_nb.sql.flink.function_edits import (
     with_argument,
 )
 from paimon_nb.sql.flink.json_functions import JSON_FUNCTIONS
-from paimon_nb.sql.lexer import Token
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from paimon_nb.sql.lexer import Token
 
 
 def _truncate(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:

@@ -6,7 +6,7 @@ A path without `lax` is `strict` in Flink: a missing value is an error, not empt
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.sql_quoting import spark_literal
 from paimon_nb.sql.flink.casts import spark_type_text
@@ -19,7 +19,11 @@ from paimon_nb.sql.flink.function_edits import (
     call_span,
     normalised_text,
 )
-from paimon_nb.sql.lexer import Token
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.sql.lexer import Token
 
 _CLAUSES = ("NULL", "ERROR", "DEFAULT", "EMPTY", "WITH", "WITHOUT", "TRUE", "FALSE", "UNKNOWN")
 _SIMPLE_PATH = re.compile(r"\$(\.\w+|\[\d+\])*")

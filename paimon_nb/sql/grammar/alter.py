@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import quote
 from paimon_nb.plan import (
@@ -32,10 +32,14 @@ from paimon_nb.plan import (
     Statement,
     Watermark,
 )
-from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.grammar.columns import Column, column, default_text, sql_type
 from paimon_nb.sql.grammar.partition import partition_spec
 from paimon_nb.sql.grammar.query import query_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from paimon_nb.sql.cursor import Cursor
 
 
 def alter(cursor: Cursor, span: Span) -> Statement:
@@ -73,7 +77,6 @@ def _parse_position(cursor: Cursor) -> tuple[bool, str | None]:
 
 
 def _one_or_list(cursor: Cursor, item: object) -> list[Change]:
-    from collections.abc import Callable
     from typing import cast
 
     read = cast("Callable[[], Change]", item)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.format.types.parse import TypeSyntaxError, parse_type
 from paimon_nb.plan import Span
-from paimon_nb.sql.cursor import Cursor
+
+if TYPE_CHECKING:
+    from paimon_nb.sql.cursor import Cursor
 
 _BARE_TIMESTAMP = re.compile(r"(?i)\bTIMESTAMP\b(?!\s*(\(|WITH|_))")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from paimon_nb.plan import (
     ColumnDef,
@@ -17,9 +18,11 @@ from paimon_nb.plan import (
     TableDef,
     Watermark,
 )
-from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.grammar.columns import Column, column, with_spark_semantics
 from paimon_nb.sql.grammar.query import query_of
+
+if TYPE_CHECKING:
+    from paimon_nb.sql.cursor import Cursor
 
 _WHAT = ("CATALOG", "DATABASE", "SCHEMA", "NAMESPACE", "TABLE", "VIEW", "FUNCTION")
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from paimon_nb.plan import Delete, Insert, Merge, MergeClause, Query, Span, Statement, StatementSet, TableRef, Update
 from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.grammar.partition import partition_spec
 from paimon_nb.sql.grammar.query import metadata_columns_of, query, query_of
 from paimon_nb.sql.grammar.values_literals import constant_rows
-from paimon_nb.sql.lexer import Token
 from paimon_nb.sql.pushdown import with_condition
 from paimon_nb.sql.table_references import find_source, find_tables_in, hint_options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.sql.lexer import Token
 
 _QUERY = ("SELECT", "WITH", "VALUES", "FROM", "TABLE")
 _CHANGES = frozenset({("INSERT", "INTO"), ("INSERT", "OVERWRITE"), ("MERGE", "INTO"), ("DELETE", "FROM")})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from paimon_nb.plan import (
     DropCatalog,
     DropDatabase,
@@ -13,8 +15,10 @@ from paimon_nb.plan import (
     Truncate,
     Undrop,
 )
-from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.grammar.partition import partition_spec
+
+if TYPE_CHECKING:
+    from paimon_nb.sql.cursor import Cursor
 
 
 def drop(cursor: Cursor, span: Span) -> Statement:

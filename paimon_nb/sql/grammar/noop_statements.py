@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from paimon_nb.plan import (
     AlterColumn,
     AlterTable,
@@ -12,8 +14,10 @@ from paimon_nb.plan import (
     SparkCommand,
     Statement,
 )
-from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.grammar.query import query_of
+
+if TYPE_CHECKING:
+    from paimon_nb.sql.cursor import Cursor
 
 _WHY = {
     "REFRESH": "each query reads the latest snapshot",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from paimon_nb.sql.cursor import Cursor
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from paimon_nb.sql.cursor import Cursor
 
 
 def partition_spec(cursor: Cursor) -> dict[str, str | None]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import quote
 from paimon_nb.plan import Query, Span
 from paimon_nb.plan.metadata_columns import FILE_PATH
-from paimon_nb.sql.cursor import Cursor
-from paimon_nb.sql.lexer import Token
 from paimon_nb.sql.pushdown import with_pushdown
 from paimon_nb.sql.table_references import find_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.sql.cursor import Cursor
+    from paimon_nb.sql.lexer import Token
 
 FILE_NAME_FUNCTION = "INPUT_FILE_NAME"
 METADATA_PREFIX = "__paimon_"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from paimon_nb.plan import Describe, Show, ShowCreate, Span, SparkCommand, Statement
-from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.grammar.partition import partition_spec
+
+if TYPE_CHECKING:
+    from paimon_nb.sql.cursor import Cursor
 
 _QUERIES = ("SELECT", "WITH", "VALUES", "FROM")
 _DELTA_LAKE = {

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from paimon_nb.plan import Constant
-from paimon_nb.sql.lexer import Token
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.sql.lexer import Token
 
 Row = tuple[Constant, ...]
 

@@ -6,23 +6,26 @@ Source: docs/spec/merge-semantics.md sections 4.1 and 13 (Paimon `append/AppendC
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
 from paimon_nb.format.data import TRACKING_FIELDS, iter_data_file
 from paimon_nb.format.data.schema_evolution import evolve
-from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
-from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
 from paimon_nb.table.bucket_compact.result import CompactResult
 from paimon_nb.table.cluster import Order, sorted_rows
 from paimon_nb.table.data_file_writer import COMPACT_SOURCE, AppendFiles, FileTarget
 from paimon_nb.table.migrated_files import in_file, with_partition
 from paimon_nb.table.scan.read.row_tracking import held, tracks_rows, with_tracking
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
+    from paimon_nb.table.store import TableStore
 
 _FULL_FILES = 3
 """Minimum number of files for a full compaction of a bucket (Paimon `BucketedAppendCompactManager`)."""

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from paimon_nb.base import clock
-from paimon_nb.format.manifest import DataFile, IndexEntry
 from paimon_nb.options import table as opt
 from paimon_nb.table.bucket_compact.append import compact_append_bucket, pick_append_auto
 from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
 from paimon_nb.table.bucket_compact.merge_tree import BucketCompaction
-from paimon_nb.table.bucket_compact.result import CompactResult
 from paimon_nb.table.live_files import index_entries
 from paimon_nb.table.lsm import Levels, sections
 from paimon_nb.table.lsm.levels import key_decoder
 from paimon_nb.table.lsm.pick import PickLimits, Unit, pick, pick_full
-from paimon_nb.table.publish.changes import CommitMessage
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.format.manifest import DataFile, IndexEntry
+    from paimon_nb.table.bucket_compact.result import CompactResult
+    from paimon_nb.table.publish.changes import CommitMessage
 
 
 @dataclass(frozen=True)

@@ -8,22 +8,26 @@ Source: Paimon 1.3 `append/cluster/IncrementalClusterManager.java`, `Incremental
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import BadOptionValue
-from paimon_nb.format.manifest import DataFile
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.table.bucket_compact.append import Where, rewrite_append
-from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
-from paimon_nb.table.bucket_compact.result import CompactResult
 from paimon_nb.table.cluster import Order
 from paimon_nb.table.data_file_writer import APPEND_SOURCE
 from paimon_nb.table.lsm.levels import Levels
 from paimon_nb.table.lsm.pick import PickLimits, Unit, pick_universal
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
+    from paimon_nb.table.bucket_compact.result import CompactResult
+    from paimon_nb.table.store import TableStore
 
 
 def clusters(store: TableStore) -> bool:

@@ -5,15 +5,19 @@ Source: docs/spec/format.md section 12.3; docs/spec/merge-semantics.md section 6
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from paimon_nb.format.index import DeletionVector, read_deletion_vectors, write_deletion_vectors
 from paimon_nb.format.manifest import IndexEntry
 from paimon_nb.options import table as opt
 from paimon_nb.table.publish.changes import DELETION_VECTORS
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    import numpy as np
+
+    from paimon_nb.table.store import TableStore
 
 
 class BucketVectors:

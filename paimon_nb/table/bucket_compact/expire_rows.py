@@ -5,18 +5,22 @@ Source: docs/spec/merge-semantics.md section 1 (`record-level.expire-time`, `rec
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import BadOptionValue
-from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.types.arrow_builders import filled
 from paimon_nb.options import table as opt
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.table.store import TableStore
 
 _MS_BEGINS = 1_000_000_000_000
 """A BIGINT from this value on is milliseconds, below it seconds, as in Java."""

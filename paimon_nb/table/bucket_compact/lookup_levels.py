@@ -5,7 +5,7 @@ Source: docs/spec/merge-semantics.md sections 3 and 6 (Paimon `mergetree/LookupL
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -13,14 +13,18 @@ import pyarrow.compute as pc
 
 from paimon_nb.format.data import iter_data_file, kv_columns
 from paimon_nb.format.data.schema_evolution import evolve
-from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import from_scalar
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
-from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
 from paimon_nb.table.bucket_compact.sorted_run_reader import ordered
 from paimon_nb.table.lsm.levels import key_decoder, key_order
 from paimon_nb.table.lsm.superseded import key_ids
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
+    from paimon_nb.table.store import TableStore
 
 
 class LookupLevels:

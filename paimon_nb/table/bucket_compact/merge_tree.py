@@ -6,16 +6,14 @@ Source: docs/spec/merge-semantics.md sections 3, 4 and 6 (Paimon `MergeTreeCompa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from paimon_nb.format.data import file_extension
-from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
-from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
 from paimon_nb.table.bucket_compact.expire_rows import RowExpiry
 from paimon_nb.table.bucket_compact.lookup_levels import LookupLevels
 from paimon_nb.table.bucket_compact.result import CompactResult
@@ -25,11 +23,17 @@ from paimon_nb.table.data_file_writer import APPEND_SOURCE, COMPACT_SOURCE, File
 from paimon_nb.table.lsm import Levels, sections
 from paimon_nb.table.lsm.compaction_plan import Rewrite, compaction_steps
 from paimon_nb.table.lsm.levels import key_decoder
-from paimon_nb.table.lsm.pick import Unit
 from paimon_nb.table.lsm.superseded import is_in, key_ids, without_older_results
 from paimon_nb.table.merge import MergeSpec, merge
 from paimon_nb.table.merge.merge import without_retracts
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
+    from paimon_nb.table.lsm.pick import Unit
+    from paimon_nb.table.store import TableStore
 
 
 @dataclass

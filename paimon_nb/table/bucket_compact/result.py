@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from paimon_nb.format.manifest import DataFile, IndexEntry
-from paimon_nb.table.publish.changes import CommitMessage
+if TYPE_CHECKING:
+    from paimon_nb.format.manifest import DataFile, IndexEntry
+    from paimon_nb.table.publish.changes import CommitMessage
 
 
 @dataclass

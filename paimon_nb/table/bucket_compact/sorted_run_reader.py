@@ -5,22 +5,25 @@ A chunk holds, for every run, all rows up to one key: merging chunk by chunk equ
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, iter_data_file, kv_columns
 from paimon_nb.format.data.read import BATCH_ROWS
 from paimon_nb.format.data.schema_evolution import evolve
-from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import from_scalar
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
-from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
 from paimon_nb.table.lsm.levels import Key, key_order, sections
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
+    from paimon_nb.table.store import TableStore
 
 _UNPACKED = 8
 """How many times larger rows are in memory than in a file, about: zstd and dictionaries."""

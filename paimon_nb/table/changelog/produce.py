@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,9 +11,13 @@ import pyarrow.compute as pc
 from paimon_nb.format.data import VALUE_KIND, times_as_numbers
 from paimon_nb.format.types.arrow_builders import filled, from_numpy, to_numpy
 from paimon_nb.table.lsm.superseded import is_in, key_ids
-from paimon_nb.table.merge import MergeSpec
 from paimon_nb.table.merge.aggregate.java_hash_order import identity
 from paimon_nb.table.merge.merge import retracts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.table.merge import MergeSpec
 
 Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
 _INSERT, _UPDATE_BEFORE, _UPDATE_AFTER, _DELETE = 0, 1, 2, 3

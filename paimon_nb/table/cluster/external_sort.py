@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import heapq
 import tempfile
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 _SLICE_ROWS = 8192
 

@@ -5,17 +5,21 @@ Source: docs/spec/merge-semantics.md section 4.1 (`clustering.columns`, sort com
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
-from paimon_nb.format.types import DataField
 from paimon_nb.options import table as opt
 from paimon_nb.table.cluster.curve import STRATEGIES, check_type, hilbert_keys
 from paimon_nb.table.cluster.external_sort import ExternalSort
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import pyarrow as pa
+
+    from paimon_nb.format.types import DataField
+    from paimon_nb.table.store import TableStore
 
 _AUTO_ZORDER, _AUTO_HILBERT = 2, 5
 """Minimum number of columns for which `clustering.strategy` = auto uses a curve."""

@@ -6,16 +6,20 @@ Source: docs/spec/format.md section 3; docs/spec/merge-semantics.md section 11.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import Cancelled, CommitConflict, CommitError, PaimonError, UnsupportedOperation
 from paimon_nb.table.publish.abort import abort_messages
-from paimon_nb.table.publish.attempt import CommitMeta
 from paimon_nb.table.publish.changes import BATCH_IDENTIFIER, CommitMessage
 from paimon_nb.table.publish.overwrite import Overwrite, overwrite_change
 from paimon_nb.table.publish.publisher import SnapshotPublisher
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.table.publish.attempt import CommitMeta
 
 log = logging.getLogger(__name__)
 _COMPACT_AGAIN = 5

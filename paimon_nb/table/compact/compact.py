@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.format.manifest import DataFile, IndexEntry, ManifestEntry
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
 from paimon_nb.table.bucket_compact.append import (
@@ -25,11 +25,14 @@ from paimon_nb.table.bucket_compact.cluster import cluster, clusters, idle_histo
 from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
 from paimon_nb.table.compact.postpone_bucket import compact_postponed
 from paimon_nb.table.live_files import by_bucket, index_entries, live_entries
-from paimon_nb.table.lsm.pick import Unit
 from paimon_nb.table.publish.abort import abort_messages
 from paimon_nb.table.publish.changes import CommitMessage
 from paimon_nb.table.scan.plan.snapshot_scan import visible_levels
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore, side_by_side
+
+if TYPE_CHECKING:
+    from paimon_nb.format.manifest import DataFile, IndexEntry, ManifestEntry
+    from paimon_nb.table.lsm.pick import Unit
 
 _AT_ONCE = 4
 """Maximum number of buckets in parallel: memory is the limit on a large machine."""

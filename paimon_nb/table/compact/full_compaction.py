@@ -6,8 +6,8 @@ Source: Paimon `flink/sink/GlobalFullCompactionSinkWrite.java`, `StoreSinkWrite.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import MissingFile, SnapshotNotFound
 from paimon_nb.format.manifest import ADD, read_manifest_list
@@ -15,8 +15,12 @@ from paimon_nb.options import table as opt
 from paimon_nb.options.write import CHANGELOG_PRODUCER_COMPACTION_INTERVAL
 from paimon_nb.table.compact.compact import plan_compaction, run_tasks
 from paimon_nb.table.live_files import LIVE_FILES, BucketKey, entries_of
-from paimon_nb.table.publish.changes import CommitMessage
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from paimon_nb.table.publish.changes import CommitMessage
+    from paimon_nb.table.store import TableStore
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from paimon_nb.format.manifest import DataFile
 from paimon_nb.options import table as opt
 from paimon_nb.table.compact.postponed_batch import needed_buckets, write_routed
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.publish.changes import CommitMessage
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.format.manifest import DataFile
 
 
 def compact_postponed(

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
-from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import bucket_of
 from paimon_nb.format.types.arrow_builders import to_numpy
 from paimon_nb.options import Option
@@ -30,6 +29,9 @@ from paimon_nb.table.scan.plan.snapshot_scan import written_order
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.write.input_rows import one_chunk, split, take
 from paimon_nb.table.write.table_write import TableWrite
+
+if TYPE_CHECKING:
+    from paimon_nb.format.manifest import DataFile
 
 Commit = Callable[[list[CommitMessage], Overwrite], list[int]]
 """Publishes messages that replace something; returns the new snapshots."""

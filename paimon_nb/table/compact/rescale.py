@@ -5,19 +5,23 @@ Source: docs/spec/merge-semantics.md section 5 (Paimon `RescaleProcedure`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
 from paimon_nb.table.compact.compact import refuse_level0_rows
 from paimon_nb.table.live_files import live_entries
-from paimon_nb.table.publish.changes import CommitMessage
 from paimon_nb.table.publish.overwrite import Overwrite
 from paimon_nb.table.scan import plan_scan, read_split
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.write import TableWrite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paimon_nb.table.publish.changes import CommitMessage
 
 
 def rescale(

@@ -5,21 +5,25 @@ Source: docs/spec/format.md section 13 (Paimon `RewriteFileIndexProcedure`, `Fil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from paimon_nb.format.data import iter_data_file, kv_columns
 from paimon_nb.format.index import INDEX_SUFFIX, FileIndexWriter, IndexSpec, fitting_specs, index_specs
-from paimon_nb.format.manifest import DataFile
-from paimon_nb.format.schema import TableSchema
 from paimon_nb.options.support import Access
 from paimon_nb.table.data_file_writer import store_file_index
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.publish.abort import abort_messages
 from paimon_nb.table.publish.changes import CommitMessage
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.table.store import TableStore
 
 
 def rewrite_file_indexes(store: TableStore, partitions: Callable[[bytes], bool] | None = None) -> list[CommitMessage]:

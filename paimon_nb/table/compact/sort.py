@@ -7,11 +7,10 @@ Source: docs/spec/merge-semantics.md section 4.1 (Paimon `SortCompactAction`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.format.manifest import DataFile, IndexEntry, ManifestEntry
 from paimon_nb.options.support import Access
 from paimon_nb.table.bucket_compact.append import append_rows, in_order
 from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
@@ -23,7 +22,12 @@ from paimon_nb.table.publish.changes import CommitMessage
 from paimon_nb.table.publish.overwrite import Overwrite
 from paimon_nb.table.scan import read_split
 from paimon_nb.table.scan.plan.snapshot_scan import plan_snapshot, visible_levels
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from paimon_nb.format.manifest import DataFile, IndexEntry, ManifestEntry
+    from paimon_nb.table.store import TableStore
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ Source: Paimon `ClonePaimonSchemaFunction`, `ListCloneSplitsFunction`, `CommitMe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.format.schema import TableSchema, create_schema
@@ -15,8 +15,12 @@ from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.copy.copy import retry_on_expiry
 from paimon_nb.table.publish.overwrite import Overwrite
 from paimon_nb.table.scan import plan_scan, read_split
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.write import TableWrite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from paimon_nb.table.store import TableStore
 
 _NOT_TAKEN = (opt.BUCKET.key, "path", "owner")
 

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from paimon_nb.base.errors import MissingFile, SchemaMismatch, SnapshotExpired, SnapshotNotFound, UnsupportedOperation
-from paimon_nb.format.manifest import DataFile, IndexEntry, ManifestEntry
-from paimon_nb.format.schema import TableSchema
-from paimon_nb.fs import FileIO
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.live_files import by_bucket, index_entries, live_entries
 from paimon_nb.table.publish.overwrite import Overwrite
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from paimon_nb.format.manifest import DataFile, IndexEntry, ManifestEntry
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.fs import FileIO
+    from paimon_nb.table.store import TableStore
 
 T = TypeVar("T")
 _CHUNK = 8 << 20

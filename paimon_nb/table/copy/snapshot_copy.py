@@ -5,16 +5,20 @@ Source: Paimon 1.3 `CopyMetaFilesFunction`, `CopyManifestFileOperator`, `CopyDat
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import AlreadyExists, UnsupportedOperation
 from paimon_nb.format.manifest import ADD, read_manifest_list
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.copy.copy import copy_file, retry_on_expiry
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.reachable import changelog_entries, index_files, list_names
 from paimon_nb.table.publish.publisher import notify_partitions_added
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.store import TableStore
 
 Pair = tuple[str, str]
 """A path in the source, and in the target."""

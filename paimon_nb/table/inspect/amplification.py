@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from paimon_nb.format.manifest import ADD, DataFile, ManifestEntry
 from paimon_nb.table.inspect.formatting import bytes_text
 from paimon_nb.table.live_files import drop_deleted, read_changes
 from paimon_nb.table.lsm.levels import Levels, key_decoder
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from paimon_nb.table.store import TableStore
 
 MAX_SNAPSHOTS = 300
 """Maximum number of commits, the latest ones."""

@@ -6,14 +6,13 @@ Source: docs/spec/merge-semantics.md section 4 (Paimon `UniversalCompaction`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.table.bucket_compact.bucket import KeyBucket, pick_limits
 from paimon_nb.table.inspect.formatting import bytes_text, partition_text
 from paimon_nb.table.live_files import by_bucket, index_entries, live_entries
-from paimon_nb.table.lsm import Levels
 from paimon_nb.table.lsm.pick import (
     PickLimits,
     early_full,
@@ -23,7 +22,12 @@ from paimon_nb.table.lsm.pick import (
     size_amplification,
     size_ratio,
 )
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from paimon_nb.table.lsm import Levels
+    from paimon_nb.table.store import TableStore
 
 
 @dataclass(frozen=True, slots=True)

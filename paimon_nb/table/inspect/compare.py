@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.redact import redact_options
 from paimon_nb.format.manifest import DataFile
-from paimon_nb.format.schema import TableSchema
-from paimon_nb.format.snapshot import Snapshot
-from paimon_nb.format.types import DataField
 from paimon_nb.table.inspect.formatting import bytes_text, partition_text
 from paimon_nb.table.live_files import read_live
 from paimon_nb.table.scan.plan.time_travel import AtVersion, resolve
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.format.types import DataField
+    from paimon_nb.table.store import TableStore
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from paimon_nb.format.row import cast_to_string
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.table.store import TableStore
 
 
 def partition_text(store: TableStore, partition: bytes) -> str:

@@ -6,23 +6,27 @@ Limits come from the table's own options where Paimon has one, and from Paimon's
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from statistics import median
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import FormatError, PaimonError
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.format.data import read_data_file
-from paimon_nb.format.manifest import DataFile
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.inspect.formatting import bytes_text, partition_text
 from paimon_nb.table.live_files import by_bucket, live_entries, snapshot_manifests
 from paimon_nb.table.maintenance.orphans import find_orphans
 from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.read.split_reader import schema_and_system
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.store import TableStore
 
 BUCKET_MAX = 2 << 30
 """Bytes; Paimon advises 200 MB to 1 GB per bucket, twice that is reported."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.types.arrow_builders import filled, from_numpy, to_numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ROWKIND = "rowkind"
 

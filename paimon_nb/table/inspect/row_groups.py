@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from paimon_nb.format.data import SEQUENCE_FIELD, SEQUENCE_NUMBER
 from paimon_nb.format.data.parquet import ParquetReader
 from paimon_nb.format.data.read import open_data_file
-from paimon_nb.format.manifest import DataFile
 from paimon_nb.table.scan.plan.prune import file_schema
-from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan, Split
 from paimon_nb.table.scan.read.split_reader import file_filter, pushable_predicate, schema_and_system
+
+if TYPE_CHECKING:
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan, Split
 
 MAX_FILES = 200
 """Maximum number of footers to open."""

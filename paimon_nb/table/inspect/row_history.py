@@ -6,9 +6,8 @@ Source: docs/spec/merge-semantics.md sections 1 and 2 (merge order and merge eng
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -24,7 +23,6 @@ from paimon_nb.format.data import (
 )
 from paimon_nb.format.data.schema_evolution import evolve
 from paimon_nb.format.manifest import ADD, DataFile
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types.arrow_builders import no_rows
 from paimon_nb.table.inspect.formatting import partition_text
 from paimon_nb.table.live_files import read_changes
@@ -36,7 +34,12 @@ from paimon_nb.table.scan.plan.snapshot_scan import Split, every_level, plan_sna
 from paimon_nb.table.scan.predicate.evaluate import bind, keep
 from paimon_nb.table.scan.predicate.model import Compare, Predicate, all_of
 from paimon_nb.table.scan.read.split_reader import load_vector, schema_and_system
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.store import TableStore
 
 KINDS = ("+I", "-U", "+U", "-D")
 _VERSION = "__version"

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import deserialize
-from paimon_nb.format.types import DataType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.format.types import DataType
 
 
 @dataclass(frozen=True, slots=True)

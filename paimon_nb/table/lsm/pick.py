@@ -6,15 +6,15 @@ Source: docs/spec/merge-semantics.md section 4 (Paimon `mergetree/compact/Univer
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from paimon_nb.format.manifest import DataFile
-from paimon_nb.table.lsm.levels import LevelRun, Levels
-
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from paimon_nb.format.manifest import DataFile
     from paimon_nb.options import TableOptions
+    from paimon_nb.table.lsm.levels import LevelRun, Levels
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,20 @@ which Java uses for reads of such tables too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.format.row import encode_rows, with_one_nan
-from paimon_nb.format.types import DataField
 from paimon_nb.format.types.arrow_builders import column, from_numpy, scalar, to_numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+
+    from paimon_nb.format.types import DataField
 
 
 def without_older_results(parts: Sequence[tuple[int, pa.Table]], keys: Sequence[DataField]) -> list[pa.Table]:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,7 +19,6 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.row import from_scalar
 from paimon_nb.format.row.binary_row import Instant
 from paimon_nb.format.row.java_float import double_text, float_text
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.snapshot.statistics import ColumnStatistics, Statistics
 from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row
 from paimon_nb.options import table as opt
@@ -28,7 +26,12 @@ from paimon_nb.table.cluster import ExternalSort
 from paimon_nb.table.publish.changes import Change
 from paimon_nb.table.publish.publisher import SnapshotPublisher
 from paimon_nb.table.scan import iter_plan, plan_scan
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.store import TableStore
 
 _TEXTS, _BYTES = ("CHAR", "VARCHAR"), ("BINARY", "VARBINARY")
 

@@ -6,15 +6,18 @@ Source: docs/spec/merge-semantics.md section 7 (Paimon `tag/TagAutoCreation.java
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import BadOptionValue
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.maintenance.tags import create_tag, delete_tag
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.tag_period import Period
+
+if TYPE_CHECKING:
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.store import TableStore
 
 
 def create_due_tags(store: TableStore) -> list[str]:

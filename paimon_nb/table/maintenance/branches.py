@@ -5,17 +5,21 @@ Data, manifests and indexes are shared by all branches, so only small metadata f
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import AlreadyExists, InvalidName, UnsupportedOperation
 from paimon_nb.base.identifier import MAIN_BRANCH
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.maintenance.reachable import changelog_entries, reachable, without_changelog
 from paimon_nb.table.publish.commit_log import clear_record
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.store import TableStore
 
 
 def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_not_exists: bool = False) -> bool:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import BadOptionValue, ConsumerNotFound
 from paimon_nb.base.identifier import check_name
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.options import table as opt
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.table.store import TableStore
 
 
 def reset_consumer(store: TableStore, consumer: str, next_snapshot: int) -> None:

@@ -5,14 +5,18 @@ Collected completely before anything is deleted, so that an unreadable file stop
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import MissingFile
 from paimon_nb.format.manifest import ManifestEntry, read_manifest_list
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.maintenance.reachable import Reachable, index_files, list_names
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.store import TableStore
 
 
 @dataclass

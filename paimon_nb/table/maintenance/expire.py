@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import BadOptionValue, MissingFile, SnapshotNotFound
 from paimon_nb.format.manifest import ADD, DELETE
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.maintenance.reachable import changelog_entries, continues, delta_entries, keeps_delta, reachable
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.store import TableStore
 
 
 @dataclass(frozen=True, slots=True)

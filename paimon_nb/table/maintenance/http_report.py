@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import http.client
 import json
+from typing import TYPE_CHECKING
 from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 from paimon_nb.base.errors import BadOptionValue, SourceUnavailable
 from paimon_nb.base.redact import redact_text
 from paimon_nb.options import table as opt
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.table.store import TableStore
 
 _PATIENCE_S = 60.0
 

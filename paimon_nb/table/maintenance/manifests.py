@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import CommitConflict
@@ -18,7 +19,9 @@ from paimon_nb.table.maintenance.post_commit import run_post_commit
 from paimon_nb.table.publish.attempt import ManifestWriter
 from paimon_nb.table.publish.changes import BATCH_IDENTIFIER, Change, CommitMessage
 from paimon_nb.table.publish.publisher import SnapshotPublisher
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.table.store import TableStore
 
 
 def compact_manifests(store: TableStore) -> int | None:

@@ -6,7 +6,7 @@ Source: Paimon `partition/actions/SuccessFileMarkDoneAction.java`, `SuccessFile.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import MissingFile, UnsupportedOperation
@@ -16,7 +16,11 @@ from paimon_nb.format.row.partition_path import names_of_path
 from paimon_nb.options import table as opt
 from paimon_nb.table.maintenance.http_report import report_done
 from paimon_nb.table.partition_spec import in_row_spec
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from paimon_nb.table.store import TableStore
 
 _HERE, _REPORT, _EVENT = "success-file", "http-report", "mark-event"
 SUCCESS_FILE = "_SUCCESS"

@@ -6,17 +6,20 @@ Source: Paimon issue 7863 and its `merge_branch` procedure.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
 from paimon_nb.base.identifier import MAIN_BRANCH
 from paimon_nb.format.manifest import ADD
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.branches import open_branch
 from paimon_nb.table.publish.changes import Change
 from paimon_nb.table.publish.publisher import SnapshotPublisher
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.store import TableStore
 
 
 def merge_branch(store: TableStore, source: str, target: str = MAIN_BRANCH) -> int | None:

@@ -6,14 +6,18 @@ Source: docs/spec/merge-semantics.md section 7 (Paimon `OrphanFilesClean`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import BadOptionValue
-from paimon_nb.fs import FileStatus
 from paimon_nb.table.maintenance.reachable import Reachable, reachable
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paimon_nb.fs import FileStatus
+    from paimon_nb.table.store import TableStore
 
 DAY_MS = 24 * 3600 * 1000
 _TEMPORARY = re.compile(r"^\..*\.tmp$|\.tmp$")

@@ -6,8 +6,8 @@ Source: Paimon `flink/sink/listener/PartitionMarkDoneTrigger.java`, `PartitionMa
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
 from datetime import UTC
+from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import PaimonError
@@ -19,7 +19,11 @@ from paimon_nb.options.write import (
 )
 from paimon_nb.table.maintenance.mark_done import mark_done
 from paimon_nb.table.maintenance.partition_time import partition_time
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from paimon_nb.table.store import TableStore
 
 log = logging.getLogger(__name__)
 

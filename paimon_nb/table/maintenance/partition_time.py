@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from paimon_nb.format.types import DataType
-from paimon_nb.table.store import TableStore
+if TYPE_CHECKING:
+    from paimon_nb.format.types import DataType
+    from paimon_nb.table.store import TableStore
 
 _LETTERS = {
     "yyyy": r"(?P<year>\d{4})", "MM": r"(?P<month>\d{2})", "dd": r"(?P<day>\d{2})", "HH": r"(?P<hour>\d{2})",

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import AlreadyExists, BadOptionValue, UnknownName, UnsupportedOperation
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.partition_time import partition_time
-from paimon_nb.table.publish.changes import Change
 from paimon_nb.table.publish.overwrite import Overwrite, drop_partitions_change, overwrite_change, partition_matcher
 from paimon_nb.table.publish.publisher import SnapshotPublisher, notify_partitions_dropped
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.publish.changes import Change
+    from paimon_nb.table.store import TableStore
 
 _STRATEGIES = ("values-time", "update-time")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import PaimonError
@@ -14,7 +14,11 @@ from paimon_nb.table.maintenance.expire import expire_changelogs, expire_snapsho
 from paimon_nb.table.maintenance.mark_done import mark_done
 from paimon_nb.table.maintenance.partitions import expire_partitions
 from paimon_nb.table.maintenance.tags import expire_tags
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from paimon_nb.table.store import TableStore
 
 log = logging.getLogger(__name__)
 

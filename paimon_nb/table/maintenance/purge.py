@@ -5,12 +5,16 @@ Source: Paimon `PurgeFilesProcedure`.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from paimon_nb.table.maintenance.branches import check_no_fallback, delete_branch
 from paimon_nb.table.maintenance.consumers import clear_consumers
 from paimon_nb.table.maintenance.expire import ExpireLimits, delete_changelogs, expire_snapshots
 from paimon_nb.table.maintenance.partitions import truncate
 from paimon_nb.table.maintenance.tags import delete_tag
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.table.store import TableStore
 
 _EVER = 1 << 62
 

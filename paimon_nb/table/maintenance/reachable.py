@@ -6,8 +6,8 @@ nothing may be deleted, because "unreadable" must never count as "uses no files"
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import MAIN_BRANCH
 from paimon_nb.format.manifest import (
@@ -19,9 +19,13 @@ from paimon_nb.format.manifest import (
     read_manifest,
     read_manifest_list,
 )
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.live_files import live_entries
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.store import TableStore
 
 
 @dataclass

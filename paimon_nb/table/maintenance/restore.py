@@ -7,16 +7,20 @@ an old snapshot removed, and must not delete restored files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import CommitConflict
 from paimon_nb.format.manifest import ADD, DELETE, DataFile, IndexEntry, ManifestEntry
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.live_files import index_entries, live_entries
 from paimon_nb.table.publish.changes import Change
 from paimon_nb.table.publish.publisher import SnapshotPublisher
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.store import TableStore
 
 _CHUNK = 8 << 20
 

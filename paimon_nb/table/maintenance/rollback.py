@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from paimon_nb.base.errors import SnapshotNotFound
 from paimon_nb.format.manifest import ADD
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.maintenance.reachable import (
@@ -14,9 +15,12 @@ from paimon_nb.table.maintenance.reachable import (
     reachable,
     without_changelog,
 )
-from paimon_nb.table.managed_versions import VersionService
 from paimon_nb.table.publish.commit_log import clear_record
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.managed_versions import VersionService
+    from paimon_nb.table.store import TableStore
 
 
 def rollback_to_snapshot(store: TableStore, snapshot_id: int) -> Snapshot:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import AlreadyExists, InvalidName, SnapshotNotFound
 from paimon_nb.base.identifier import check_name
 from paimon_nb.format.metadata_json import java_json
-from paimon_nb.format.snapshot import Snapshot, Tag
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.maintenance.reachable import reachable, without_changelog
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.format.snapshot import Snapshot, Tag
+    from paimon_nb.table.store import TableStore
 
 
 def create_tag(

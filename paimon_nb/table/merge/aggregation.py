@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,9 +11,11 @@ import pyarrow as pa
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.table.merge.aggregate import aggregate_of
-from paimon_nb.table.merge.groups import Groups
 from paimon_nb.table.merge.python_rows import column_of, python_columns, table_of
-from paimon_nb.table.merge.spec import MergeSpec
+
+if TYPE_CHECKING:
+    from paimon_nb.table.merge.groups import Groups
+    from paimon_nb.table.merge.spec import MergeSpec
 
 
 def aggregation(groups: Groups, spec: MergeSpec) -> pa.Table:

@@ -6,9 +6,8 @@ when needed, and large inputs chunk by chunk: sorting all rows at once would nee
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +16,11 @@ import pyarrow.compute as pc
 
 from paimon_nb.format.data import SEQUENCE_NUMBER
 from paimon_nb.format.types.arrow_builders import filled, from_numpy, to_numpy
-from paimon_nb.table.merge.spec import MergeSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from paimon_nb.table.merge.spec import MergeSpec
 
 Indices = npt.NDArray[np.int64]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,11 @@ from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.table.merge.aggregation import aggregation
 from paimon_nb.table.merge.groups import Groups, Indices, group_ends, group_starts, merge_order
 from paimon_nb.table.merge.partial_update import partial_update
-from paimon_nb.table.merge.spec import MergeSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from paimon_nb.table.merge.spec import MergeSpec
 
 
 def deduplicate(groups: Groups, spec: MergeSpec) -> pa.Table:

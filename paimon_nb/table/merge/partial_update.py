@@ -6,7 +6,7 @@ Source: Paimon `PartialUpdateMergeFunction.java`; docs/spec/merge-semantics.md s
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +16,11 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.table.merge.aggregate import Aggregate, aggregate_of
-from paimon_nb.table.merge.groups import Groups, Indices
 from paimon_nb.table.merge.python_rows import python_columns, table_of
-from paimon_nb.table.merge.spec import MergeSpec
+
+if TYPE_CHECKING:
+    from paimon_nb.table.merge.groups import Groups, Indices
+    from paimon_nb.table.merge.spec import MergeSpec
 
 
 def partial_update(groups: Groups, spec: MergeSpec) -> pa.Table:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, numbers_as_times, times_as_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def python_columns(table: pa.Table, names: Sequence[str]) -> list[list[Any]]:

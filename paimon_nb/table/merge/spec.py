@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue
-from paimon_nb.format.schema import TableSchema
-from paimon_nb.format.types import DataField
 from paimon_nb.options import TableOptions, parse_names
 from paimon_nb.options import table as opt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.format.types import DataField
 
 DEFAULT_AGGREGATE = "last_non_null_value"
 PICKS_ROWS = frozenset({"deduplicate", "first-row"})

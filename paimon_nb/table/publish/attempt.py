@@ -8,6 +8,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
 from paimon_nb.base.cancellation import publishing_unless_cancelled
@@ -53,7 +54,9 @@ from paimon_nb.table.publish.conflict import (
     marked_conflict,
 )
 from paimon_nb.table.publish.partition_changes import partition_changes
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.table.store import TableStore
 
 _FIRST_GUESS = 200
 """Assumed compressed bytes of one entry, until a manifest of the table gives a better estimate."""

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from paimon_nb.base.errors import CommitConflict, UnsupportedOperation
 from paimon_nb.format.manifest import ADD, DELETE, ManifestEntry
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import live_entries, read_changes
 from paimon_nb.table.lsm.superseded import is_in
-from paimon_nb.table.publish.changes import Change
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.publish.changes import Change
+    from paimon_nb.table.store import TableStore
 
 
 def check_only_adds(store: TableStore, change: Change) -> None:

@@ -5,13 +5,15 @@ Source: docs/spec/merge-semantics.md section 11 (Paimon `operation/commit/Confli
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.format.manifest import ADD, DELETE, IndexEntry, ManifestEntry
 from paimon_nb.table.publish.changes import DELETION_VECTORS, HASH
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable, Sequence
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,19 +5,22 @@ Source: docs/spec/format.md section 3; docs/spec/merge-semantics.md section 11.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import ColumnNotFound, CommitConflict, UnsupportedOperation
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.manifest import ADD, DELETE, ManifestEntry
 from paimon_nb.format.row import partition_names
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.publish.changes import Change, CommitMessage, append_change
 from paimon_nb.table.publish.checks import refuse_moved_keys
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from paimon_nb.format.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)

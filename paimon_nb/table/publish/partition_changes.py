@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
 from paimon_nb.format.manifest import ADD, ManifestEntry
 from paimon_nb.format.row.partition_path import partition_names
 from paimon_nb.format.snapshot import PartitionStatistics
 from paimon_nb.options import table as opt
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from paimon_nb.table.store import TableStore
 
 
 def partition_changes(store: TableStore, entries: Iterable[ManifestEntry]) -> list[PartitionStatistics]:

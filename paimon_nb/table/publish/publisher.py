@@ -9,8 +9,8 @@ import logging
 import random
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import (
     AccessDenied,
@@ -33,7 +33,11 @@ from paimon_nb.table.publish.changes import BATCH_IDENTIFIER, Change, CommitMess
 from paimon_nb.table.publish.checks import StrictMode, check_only_adds
 from paimon_nb.table.publish.commit_log import check_last_commit, find_consumed, mark_consumed, record_commit
 from paimon_nb.table.publish.overwrite import Overwrite, overwrite_change
-from paimon_nb.table.store import CommitWatcher, TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+    from paimon_nb.table.store import CommitWatcher, TableStore
 
 sleep: Callable[[float], None] = time.sleep
 """Replaceable by tests that count retries instead of waiting for them."""

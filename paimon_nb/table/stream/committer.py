@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import MissingFile
@@ -19,11 +18,15 @@ from paimon_nb.options import table as opt
 from paimon_nb.options.write import SINK_SAVEPOINT_AUTO_TAG
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.compact.full_compaction import FullCompactions, compact_behind, written_by
-from paimon_nb.table.live_files import BucketKey
 from paimon_nb.table.maintenance.auto_tags import makes_tags_by_clock, waits_for_a_snapshot
 from paimon_nb.table.maintenance.partition_done_tracker import IdlePartitions, marks_idle
 from paimon_nb.table.maintenance.tags import create_tag
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from paimon_nb.table.live_files import BucketKey
+    from paimon_nb.table.store import TableStore
 
 _PENDING = "paimon_partitions.json"
 

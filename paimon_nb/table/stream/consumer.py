@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from paimon_nb.base.errors import ConsumerNotFound, ReadError
 from paimon_nb.options import table as opt
-from paimon_nb.table.store import TableStore
-from paimon_nb.table.stream.offset import StreamOffset
+
+if TYPE_CHECKING:
+    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.stream.offset import StreamOffset
 
 
 class ConsumerRecord:

@@ -6,19 +6,23 @@ delivered, and turns each new one into +I, or -U and +U. Source: Flink's `Change
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimon_nb.format.types import DataField
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.options.read import SCAN_REMOVE_NORMALIZE
 from paimon_nb.table.lsm.superseded import is_in, key_ids
 from paimon_nb.table.merge.merge import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 from paimon_nb.table.scan.read.bucket_diff import same_values
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.format.types import DataField
+    from paimon_nb.table.store import TableStore
 
 
 def is_upsert_stream(store: TableStore) -> bool:

@@ -6,9 +6,9 @@ Source: docs/spec/merge-semantics.md section 8 (Paimon `DataTableStreamScan`, `D
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,6 @@ from paimon_nb.base import clock
 from paimon_nb.base.errors import SnapshotExpired, TimeTravelError
 from paimon_nb.format.data import KIND_FIELD, VALUE_KIND
 from paimon_nb.format.manifest import ADD, DELETE, DataFile, ManifestEntry
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types.arrow_builders import from_numpy, no_rows, to_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import read_changes, read_live
@@ -38,6 +37,11 @@ from paimon_nb.table.scan.read.split_reader import read_split, read_split_kinds
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.stream.offset import StreamOffset
 from paimon_nb.table.stream.start import change_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from paimon_nb.format.snapshot import Snapshot
 
 _FOREVER = 1 << 62
 

@@ -5,13 +5,17 @@ Source: docs/spec/merge-semantics.md section 8 (Paimon `AbstractDataTableScan.cr
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from paimon_nb.base.errors import BadOptionValue, ConsumerNotFound, SnapshotNotFound, UnsupportedOperation
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.scan.plan.snapshot_scan import merges_postponed
 from paimon_nb.table.scan.plan.time_travel import SCAN_VERSION, check_mode, local_ms
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.stream.offset import StreamOffset
+
+if TYPE_CHECKING:
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.store import TableStore
 
 _MERGED = ("partial-update", "aggregation", "first-row")
 _FIRST_ID = 1

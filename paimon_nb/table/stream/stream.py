@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from types import TracebackType
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from paimon_nb.format.data import VALUE_KIND
 from paimon_nb.options import table as opt
-from paimon_nb.table.scan.predicate.model import Predicate
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.stream.consumer import ConsumerRecord
 from paimon_nb.table.stream.offset import StreamOffset
 from paimon_nb.table.stream.planner import Idle, next_step, read_step
 from paimon_nb.table.stream.start import FirstLook, check_streamable
 from paimon_nb.table.system.audit_log import ROWKIND, kind_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import TracebackType
+
+    import pyarrow as pa
+
+    from paimon_nb.table.scan.predicate.model import Predicate
+    from paimon_nb.table.store import TableStore
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pyarrow as pa
 
 from paimon_nb.format.data import VALUE_KIND
 from paimon_nb.format.types import DataField, VarChar
 from paimon_nb.format.types.arrow_builders import column
 from paimon_nb.table.scan import plan_scan
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.columns import SystemTable
+
+if TYPE_CHECKING:
+    from paimon_nb.table.store import TableStore
 
 ROWKIND = DataField(2147483643, "rowkind", VarChar())
 KINDS = ("+I", "-U", "+U", "-D")

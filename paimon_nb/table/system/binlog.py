@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -11,9 +11,13 @@ from paimon_nb.format.data import VALUE_KIND
 from paimon_nb.format.types import Array, DataField, arrow_schema, arrow_type
 from paimon_nb.format.types.arrow_builders import no_rows, to_numpy
 from paimon_nb.table.scan import plan_scan
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.audit_log import ROWKIND, kind_texts
 from paimon_nb.table.system.columns import SystemTable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.table.store import TableStore
 
 _UPDATE_BEFORE = 1
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.columns import fixed, local_wall_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paimon_nb.table.store import TableStore
 
 COLUMNS = {"branch_name": "STRING NOT NULL", "create_time": "TIMESTAMP(3) NOT NULL"}
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.columns import fixed, partition_texts
 from paimon_nb.table.system.file_totals import totals, unmerged_entries
+
+if TYPE_CHECKING:
+    from paimon_nb.table.store import TableStore
 
 COLUMNS = {
     "partition": "STRING",

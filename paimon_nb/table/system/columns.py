@@ -6,16 +6,19 @@ Source: output of Paimon 1.3.1 (`table/system/*.java`).
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from paimon_nb.format.row import cast_to_string, deserialize
 from paimon_nb.format.types import DataField, Row, arrow_schema, parse_type
 from paimon_nb.format.types.arrow_builders import column
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from paimon_nb.table.store import TableStore
 
 
 @dataclass(frozen=True, slots=True)

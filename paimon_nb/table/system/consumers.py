@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.columns import fixed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paimon_nb.table.store import TableStore
 
 COLUMNS = {"consumer_id": "STRING NOT NULL", "next_snapshot_id": "BIGINT NOT NULL"}
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.table.scan import every_level, plan_scan
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.columns import fixed, partition_texts
 from paimon_nb.table.system.file_stats import StatsTexts
 from paimon_nb.table.system.files import COLUMNS as FILE_COLUMNS
 from paimon_nb.table.system.files import format_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paimon_nb.table.store import TableStore
 
 _COMMON = (
     "partition", "bucket", "file_path", "file_format", "schema_id", "level", "record_count", "file_size_in_bytes",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import add, itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import PaimonError, UnsupportedFormat
 from paimon_nb.format.data import TRACKING_FIELDS
@@ -19,7 +19,9 @@ from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.types import DataField, DataType, arrow_type
 from paimon_nb.format.types.arrow_builders import column
 from paimon_nb.table.scan.plan.prune import file_schema
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.table.store import TableStore
 
 Text = Callable[[Any], str]
 _CACHE_ROWS = 20_000

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from paimon_nb.format.manifest import DELETE, ManifestEntry
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.live_files import read_changes, read_live
 from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.store import TableStore
 
 K = TypeVar("K", bound=Hashable)
 

@@ -4,20 +4,23 @@ of partitions that still exist.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data import format_of
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.table.scan import every_level, parse_travel, plan_scan
 from paimon_nb.table.scan.plan.time_travel import Latest
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.columns import SystemTable, fixed, partition_texts
 from paimon_nb.table.system.file_stats import StatsTexts
 from paimon_nb.table.system.file_totals import totals, unmerged_entries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from paimon_nb.table.store import TableStore
 
 COLUMNS = {
     "partition": "STRING",

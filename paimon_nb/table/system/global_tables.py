@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, Protocol
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.identifier import Identifier
@@ -13,9 +10,15 @@ from paimon_nb.base.redact import redact_options
 from paimon_nb.base.registry import Registry
 from paimon_nb.format.row import partition_path
 from paimon_nb.options import table as opt
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.columns import columns_of, table_of
 from paimon_nb.table.system.file_totals import Totals, selected_entries, totals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import pyarrow as pa
+
+    from paimon_nb.table.store import TableStore
 
 
 class HasStore(Protocol):

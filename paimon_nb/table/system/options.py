@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.redact import redact_options
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.columns import fixed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paimon_nb.table.store import TableStore
 
 COLUMNS = {"key": "STRING NOT NULL", "value": "STRING NOT NULL"}
 

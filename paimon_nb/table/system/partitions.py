@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.options import table as opt
 from paimon_nb.table.scan.plan.planner import fallback_state
 from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.columns import fixed, partition_texts
 from paimon_nb.table.system.file_totals import totals, unmerged_entries
+
+if TYPE_CHECKING:
+    from paimon_nb.table.store import TableStore
 
 COLUMNS = {
     "partition": "STRING",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
-from paimon_nb.format.types import DataField
 from paimon_nb.table.scan import plan_scan
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.columns import SystemTable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from paimon_nb.format.types import DataField
+    from paimon_nb.table.store import TableStore
 
 
 def _fields(store: TableStore) -> tuple[DataField, ...]:

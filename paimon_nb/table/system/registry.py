@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from paimon_nb.base.registry import Registry
 from paimon_nb.table.system.aggregation_fields import AGGREGATION_FIELDS
 from paimon_nb.table.system.audit_log import AUDIT_LOG
 from paimon_nb.table.system.binlog import BINLOG
 from paimon_nb.table.system.branches import BRANCHES
 from paimon_nb.table.system.buckets import BUCKETS
-from paimon_nb.table.system.columns import SystemTable
 from paimon_nb.table.system.consumers import CONSUMERS
 from paimon_nb.table.system.file_key_ranges import FILE_KEY_RANGES
 from paimon_nb.table.system.files import FILES
@@ -22,6 +23,9 @@ from paimon_nb.table.system.snapshots import SNAPSHOTS
 from paimon_nb.table.system.statistics import STATISTICS
 from paimon_nb.table.system.table_indexes import TABLE_INDEXES
 from paimon_nb.table.system.tags import TAGS
+
+if TYPE_CHECKING:
+    from paimon_nb.table.system.columns import SystemTable
 
 SYSTEM_TABLES: Registry[SystemTable] = Registry(
     "system table",

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.data import TRACKING_FIELDS
-from paimon_nb.format.types import DataField
 from paimon_nb.format.types.arrow_builders import no_rows
 from paimon_nb.table.scan import plan_scan
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.columns import SystemTable
+
+if TYPE_CHECKING:
+    from paimon_nb.format.types import DataField
+    from paimon_nb.table.store import TableStore
 
 
 def _fields(store: TableStore) -> tuple[DataField, ...]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.redact import redact_options
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.columns import fixed, local_wall_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paimon_nb.table.store import TableStore
 
 COLUMNS = {
     "schema_id": "BIGINT NOT NULL",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.format.metadata_json import java_json
 from paimon_nb.format.snapshot.statistics import Statistics
 from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.columns import fixed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paimon_nb.table.store import TableStore
 
 COLUMNS = {
     "snapshot_id": "BIGINT NOT NULL",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.table.live_files import index_entries
 from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.columns import fixed, partition_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paimon_nb.table.store import TableStore
 
 COLUMNS = {
     "partition": "STRING",

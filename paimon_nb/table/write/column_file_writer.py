@@ -5,22 +5,26 @@ Source: Paimon 1.3 `DataEvolutionSparkTableWrite`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import CommitConflict
-from paimon_nb.format.manifest import DataFile
-from paimon_nb.format.snapshot import Snapshot
-from paimon_nb.format.types import DataField
 from paimon_nb.options import table as opt
 from paimon_nb.table.data_file_writer import AppendFiles, FileTarget
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.publish.changes import Change, CommitMessage, append_change
-from paimon_nb.table.scan.plan.snapshot_scan import Split
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.write.global_index import drop_stale_indexes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.format.types import DataField
+    from paimon_nb.table.scan.plan.snapshot_scan import Split
+    from paimon_nb.table.store import TableStore
 
 
 class _ColumnFile(AppendFiles):

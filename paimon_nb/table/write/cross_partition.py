@@ -6,8 +6,8 @@ A write reads every key of the table once. Source: docs/spec/merge-semantics.md 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +18,12 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.lsm.superseded import key_ids
 from paimon_nb.table.scan.read.bucket_keys import bucket_keys
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.write.input_rows import DELETE, UPDATE_BEFORE, partition_groups
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.table.store import TableStore
 
 BucketKey = tuple[bytes, int]
 

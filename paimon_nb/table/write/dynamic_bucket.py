@@ -5,11 +5,10 @@ Source: docs/spec/merge-semantics.md section 5; docs/spec/format.md section 12.2
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from paimon_nb.format.index import read_hash_index, write_hash_index
 from paimon_nb.format.manifest import IndexEntry
@@ -17,8 +16,14 @@ from paimon_nb.format.row import key_hash
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import index_entries
 from paimon_nb.table.publish.changes import HASH, CommitMessage
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.write.input_rows import one_chunk
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from paimon_nb.table.store import TableStore
 
 _MAX_BUCKETS = 32767
 

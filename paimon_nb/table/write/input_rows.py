@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -17,12 +17,14 @@ import pyarrow.compute as pc
 from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
 from paimon_nb.format.data import cast_text
 from paimon_nb.format.row import EMPTY_ROW, bucket_of, from_scalar, serialize
-from paimon_nb.format.schema import TableSchema
-from paimon_nb.format.types import DataField
 from paimon_nb.format.types.arrow_builders import column, from_numpy, to_numpy
 from paimon_nb.format.unique import unique_inverse
 from paimon_nb.options import table as opt
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.format.types import DataField
 
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 """Name that pandas gives an unnamed index: row labels, not a column of the user's table."""

@@ -11,7 +11,7 @@ import os
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from types import TracebackType
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +19,6 @@ import pyarrow as pa
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.data import ROW_ID_FIELD, SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.data.schema_cast import conform
-from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import EMPTY_ROW
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
@@ -46,6 +45,11 @@ from paimon_nb.table.write.input_rows import (
     take,
     with_defaults,
 )
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from paimon_nb.format.manifest import DataFile
 
 _LARGE = 16 << 20
 """From this flush size on, memory is returned to the system."""

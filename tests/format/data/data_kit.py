@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.format.data import key_value_fields
 from paimon_nb.format.row.binary_row import from_scalar
@@ -27,6 +24,11 @@ from paimon_nb.format.types import (
     Timestamp,
 )
 from paimon_nb.options import TableOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "data"
 

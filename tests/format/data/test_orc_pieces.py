@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -12,6 +12,9 @@ from paimon_nb.format.data import iter_data_file, open_data_writer, read_data_fi
 from paimon_nb.format.types import DataField, arrow_schema, parse_type
 from paimon_nb.fs import LocalFileIO
 from paimon_nb.options import TableOptions
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TYPES = {
     "k": "INT",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import time
-from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -14,6 +13,10 @@ from paimon_nb.format.data import open_data_writer, read_data_file
 from paimon_nb.format.types import DataField, parse_type
 from paimon_nb.fs import LocalFileIO
 from paimon_nb.options import TableOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 ZONES = ("UTC", "Asia/Tokyo", "America/New_York", "Asia/Kolkata", "Pacific/Apia", "Europe/Amsterdam")
 """Whole and half hours, both sides of the date line, and old local times that were no whole minutes."""

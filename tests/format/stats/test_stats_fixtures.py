@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,6 +14,10 @@ from paimon_nb.format.snapshot import SnapshotDirectory
 from paimon_nb.format.stats import collect_stats, decode_stats, key_modes, stats_modes
 from paimon_nb.fs import LocalFileIO
 from paimon_nb.options import TableOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 ORC_QUIRKS = {"TIMESTAMP", "TIMESTAMP_LTZ", "CHAR"}
 """Java's ORC is wrong by a second around 1970, and stores CHAR without the trailing spaces that its statistics have."""

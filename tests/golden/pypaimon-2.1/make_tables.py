@@ -7,11 +7,13 @@ Run it with a Python that has pypaimon, never with this project's. Each table go
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pypaimon import CatalogFactory, Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 EVOLVES = {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}
 TABLES: dict[str, Callable[[Maker], None]] = {}

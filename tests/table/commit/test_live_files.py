@@ -2,18 +2,21 @@
 
 import random
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from commit_kit import added, compacted, data_file, make_table
 from write_kit import make_table as table_on_disk
 from write_kit import put
 
-from paimon_nb.format.manifest import DataFile
 from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.compact import compact
 from paimon_nb.table.live_files import LiveFiles, live_entries
 from paimon_nb.table.maintenance import rollback_to_snapshot
 from paimon_nb.table.publish.overwrite import Overwrite
+
+if TYPE_CHECKING:
+    from paimon_nb.format.manifest import DataFile
 
 
 @pytest.mark.parametrize("seed", range(6))

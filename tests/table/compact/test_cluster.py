@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import paimon_nb
 from paimon_nb.base.errors import BadOptionValue
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BATCHES = ([(3, 1), (1, 2), (2, 0)], [(0, 3), (3, 3)], [(1, 1), (2, 2)], [(0, 0)], [(5, 5), (1, 0)], [(4, 4)], [(2, 1)])
 OPTIONS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -14,6 +14,9 @@ from write_kit import make_table, put
 from paimon_nb.table.bucket_compact.sorted_run_reader import LevelFiles, piece_rows, stream
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.scan import plan_scan, read_split
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ALLOWED = 14_000_000
 RUNS, ROWS = 5, 200_000

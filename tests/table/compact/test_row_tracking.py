@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from write_kit import make_table, put, rows_of
@@ -11,6 +11,9 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 COLUMNS = {"k": "INT", "v": "STRING", "p": "INT"}
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,8 +26,12 @@ from paimon_nb.table.compact import plan_sort, run_sort, sort_overwrite
 from paimon_nb.table.compact.rescale import rescale
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.scan import plan_scan, read_split
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from paimon_nb.table.store import TableStore
 
 COLUMNS = {"a": "INT", "b": "INT", "s": "STRING", "d": "DOUBLE"}
 PLAIN = {"bucket": "-1"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from commit_kit import added, compacted, data_file
 
@@ -11,7 +12,9 @@ from paimon_nb.format.manifest import DataFile, read_manifest_list
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.reachable import changelog_entries, list_names
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.table.store import TableStore
 
 NOW = 1_700_000_000_000
 

@@ -6,15 +6,18 @@ import datetime as dt
 import json
 import random
 from decimal import Decimal
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from write_kit import compact_all, make_table, put
 
 from paimon_nb.base.errors import ColumnNotFound, UnsupportedOperation
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from paimon_nb.table.store import TableStore
 
 TYPES = {
     "i": "INT", "s": "STRING", "d": "DOUBLE", "dd": "DATE", "bo": "BOOLEAN", "f": "FLOAT", "l": "BIGINT", "ti": "TINYINT",

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from write_kit import make_table, put
 
 from paimon_nb.base.errors import BadOptionValue, SourceUnavailable
 from paimon_nb.table.maintenance.mark_done import mark_partitions_done
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paimon_nb.table.store import TableStore
 
 
 class Service(HTTPServer):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from history_kit import Ticking
@@ -16,9 +15,13 @@ from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.table.commit import BATCH_IDENTIFIER, TableCommit
 from paimon_nb.table.maintenance import create_tag, reset_consumer
 from paimon_nb.table.maintenance.auto_tags import create_due_tags
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
 from paimon_nb.table.write import TableWrite
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from paimon_nb.table.store import TableStore
 
 HOUR = 3_600_000
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from history_kit import Ticking
@@ -13,10 +13,12 @@ from write_kit import arrow, compact_all, make_table
 from paimon_nb.table.commit import BATCH_IDENTIFIER
 from paimon_nb.table.maintenance import expire_snapshots
 from paimon_nb.table.maintenance.expire import ExpireLimits
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.stream.committer import StreamCommitter
 from paimon_nb.table.table import Table
 from paimon_nb.table.write import TableWrite
+
+if TYPE_CHECKING:
+    from paimon_nb.table.store import TableStore
 
 FULL = {"changelog-producer": "full-compaction"}
 

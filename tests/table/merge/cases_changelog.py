@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from hashlib import sha512
+from typing import TYPE_CHECKING
 
 from merge_case import Case, Rows, aggregated
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 PARTIAL = {"merge-engine": "partial-update"}
 LOOKUP = {"changelog-producer": "lookup"}

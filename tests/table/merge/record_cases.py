@@ -7,14 +7,17 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from merge_case import Case
 from merge_cases import CASES
 
 from paimon_nb.format.types import Array, DataType, Map, Row, VarBinary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from merge_case import Case
 
 HERE = Path(__file__).resolve().parent
 GOLDEN = HERE / "golden.json"

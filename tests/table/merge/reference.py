@@ -5,11 +5,13 @@ It shares nothing with the kernels but the schema's types. Versions are `Version
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from paimon_nb.table.merge import MergeSpec
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.table.merge import MergeSpec
 
 RETRACTS = (1, 3)
 DELETE = 3

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pytest
 from merge_case import Case, arrow_rows, comparable, told
 from merge_cases import CASES
 
 import paimon_nb
 from paimon_nb.format.types import Array, DataType, VarChar
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 GOLDEN: dict[str, Any] = json.loads((Path(__file__).parent / "golden.json").read_text())
 ALL_TIME = {"incremental-between-timestamp": "0,9999999999999"}

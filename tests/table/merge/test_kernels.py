@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -19,6 +19,9 @@ from paimon_nb.options import TableOptions
 from paimon_nb.table.bucket_compact.sorted_run_reader import chunks
 from paimon_nb.table.merge import MergeSpec, SortedChunks, merge, merged_groups, winners
 from paimon_nb.table.merge import groups as pieces
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 COLUMNS = {
     "k": "INT", "l": "STRING", "a": "INT", "b": "BIGINT", "s": "INT", "t": "INT", "c": "ARRAY<INT>", "x": "STRING",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from write_kit import make_table, put
@@ -11,8 +10,12 @@ from write_kit import make_table, put
 from paimon_nb.base.errors import BranchNotFound, UnsupportedOperation
 from paimon_nb.format.schema import SchemaDirectory
 from paimon_nb.table.maintenance import create_branch, create_tag
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from paimon_nb.table.store import TableStore
 
 COLUMNS = {"dt": "STRING", "k": "INT", "v": "STRING"}
 

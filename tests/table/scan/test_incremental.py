@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from write_kit import compact_all, make_table, put
@@ -12,8 +10,13 @@ from write_kit import compact_all, make_table, put
 from paimon_nb.base.errors import BadOptionValue, PaimonError, TagNotFound, TimeTravelError
 from paimon_nb.table.maintenance import create_tag
 from paimon_nb.table.scan import plan_scan, read_plan
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.system import SYSTEM_TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from paimon_nb.table.store import TableStore
 
 COLUMNS = {"id": "INT", "v": "STRING"}
 Cell = tuple[Any, ...]

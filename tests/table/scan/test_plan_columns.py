@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import random
+from typing import TYPE_CHECKING
 
 import pytest
 from write_kit import make_table
@@ -17,7 +18,9 @@ from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.live_files import read_live
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.scan.plan.snapshot_scan import _cuts, pack
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.table.store import TableStore
 
 COLUMNS = {"p": "INT", "k": "BIGINT", "v": "STRING", "x": "DOUBLE"}
 TYPES = [parse_type(t) for t in COLUMNS.values()]

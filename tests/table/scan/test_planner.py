@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
@@ -16,7 +15,11 @@ from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.scan import ScanPlan, Split, plan_scan, read_plan, read_split, read_split_kinds
 from paimon_nb.table.scan.plan.snapshot_scan import pack
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from paimon_nb.table.store import TableStore
 
 COLUMNS = {"dt": "STRING", "id": "INT", "v": "STRING", "n": "BIGINT"}
 

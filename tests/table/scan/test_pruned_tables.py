@@ -6,7 +6,7 @@ import datetime as dt
 import random
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
@@ -34,7 +34,9 @@ from paimon_nb.table.scan import (
     read_plan,
 )
 from paimon_nb.table.scan.predicate.evaluate import bind
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.table.store import TableStore
 
 COLUMNS = {
     "k": "INT", "p": "STRING", "q": "DATE", "i": "INT", "b": "BIGINT", "t": "TINYINT", "s": "STRING", "c": "CHAR(3)",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +11,11 @@ import pytest
 
 import paimon_nb
 from paimon_nb.base.errors import BadOptionValue, TableReplaced, UnknownOption
-from paimon_nb.workbench import Workbench
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from paimon_nb.workbench import Workbench
 
 
 @pytest.fixture

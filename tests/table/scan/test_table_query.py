@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import polars as pl
@@ -11,7 +11,11 @@ import pytest
 
 import paimon_nb
 from paimon_nb.base.errors import BadOptionValue, ColumnNotFound
-from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from paimon_nb.table.table import Table
 
 
 @pytest.fixture

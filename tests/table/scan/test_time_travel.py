@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from write_kit import compact_all, make_table, put
@@ -18,6 +17,9 @@ from paimon_nb.table.scan.plan.time_travel import local_ms
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.system import SYSTEM_TABLES
 from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 COLUMNS = {"id": "INT", "v": "STRING"}
 

@@ -13,8 +13,11 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 HERE = Path(__file__).parent
 KEYED = "k INT, v STRING, PRIMARY KEY (k) NOT ENFORCED"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -23,6 +23,9 @@ from paimon_nb.table.maintenance.expire import ExpireLimits
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.stream import StreamOffset
 from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def make(where: Path, *, keys: tuple[str, ...] = ("k",), **options: str) -> Table:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from paimon_nb.workbench import connect
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_what_is_told_again_is_what_is_there_now(tmp_path: Path) -> None:

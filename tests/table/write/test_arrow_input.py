@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,9 @@ from write_kit import make_table
 
 from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TWO = pa.table({"k": [1, 2], "v": ["a", None]})
 FORMS = {

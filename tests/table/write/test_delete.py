@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -10,6 +10,9 @@ from write_kit import make_table
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ROWS = pa.table({"k": [1, 2], "v": [10, 20], "a": [[1], [2]]})
 

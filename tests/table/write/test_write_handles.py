@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -14,8 +15,10 @@ from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.compact import compact
 from paimon_nb.table.publish import commit_log
 from paimon_nb.table.publish.overwrite import Overwrite
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.write import TableWrite
+
+if TYPE_CHECKING:
+    from paimon_nb.table.store import TableStore
 
 TWO = pa.table({"k": pa.array([1, 2], pa.int32()), "v": ["a", "b"]})
 KINDS = {

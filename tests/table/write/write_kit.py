@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -20,9 +19,13 @@ from paimon_nb.table.live_files import by_bucket, index_entries, live_entries
 from paimon_nb.table.lsm.levels import newest_first
 from paimon_nb.table.lsm.superseded import without_older_results
 from paimon_nb.table.merge import MergeSpec, merge
-from paimon_nb.table.publish.overwrite import Overwrite
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write import TableWrite
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from paimon_nb.table.publish.overwrite import Overwrite
 
 Row = dict[str, Any]
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from pyroaring import BitMap
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-from paimon_nb.format.row.binary_row import Value
+    from pyroaring import BitMap
+
+    from paimon_nb.format.row.binary_row import Value
 
 OPERATORS = ("=", "<>", "<", "<=", ">", ">=", "in", "not in", "is null", "is not null")
 """What an index may be asked. Others ('like', 'starts with', ...) get no answer."""

@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import bisect
 import struct
-from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
 from pyroaring import BitMap
 
 from paimon_nb.format.index import roaring
 from paimon_nb.format.index.file_index.api import UnknownVersion
 from paimon_nb.format.index.file_index.bitmap_keys import Key, decode_key, encode_key, group_rows, is_exact, keys_of
-from paimon_nb.format.row.binary_row import Value
-from paimon_nb.format.types import DataType
 from paimon_nb.options.option import parse_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+    from paimon_nb.format.row.binary_row import Value
+    from paimon_nb.format.types import DataType
 
 NEWEST = 2
 _DEFAULT_BLOCK = "16 kb"

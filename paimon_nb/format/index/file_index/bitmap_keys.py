@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from paimon_nb.format.row.binary_row import Value, unscaled_of
 from paimon_nb.format.row.binary_row_vectorized import as_array, decimal_halves, fixed_values
 from paimon_nb.format.types import DataType, Decimal, LocalZonedTimestamp, Timestamp
 from paimon_nb.format.types.arrow_builders import filled, to_numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
 
 Key = int | bytes
 Positions = npt.NDArray[np.int64]

@@ -7,18 +7,23 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyroaring import BitMap
 
 from paimon_nb.format.index.file_index.bitmap_keys import canonical_float_bits, key_numbers
 from paimon_nb.format.row.binary_row import Value, to_scalar
 from paimon_nb.format.row.binary_row_vectorized import as_array, fixed_values
-from paimon_nb.format.types import DataType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyroaring import BitMap
+
+    from paimon_nb.format.types import DataType
 
 DEFAULT_ITEMS = 1_000_000
 DEFAULT_FPP = 0.1

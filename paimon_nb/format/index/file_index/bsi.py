@@ -6,20 +6,25 @@ Source: Paimon `BitSliceIndexBitmapFileIndex`, `BitSliceIndexRoaringBitmap`; doc
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 from pyroaring import BitMap
 
 from paimon_nb.format.index import roaring
 from paimon_nb.format.index.file_index.api import UnknownVersion, pick
 from paimon_nb.format.index.file_index.bit_slice import Slices, slices_of
 from paimon_nb.format.index.file_index.bitmap_keys import has_keys, is_exact, key_numbers, keys_of
-from paimon_nb.format.row.binary_row import Value
 from paimon_nb.format.row.binary_row_vectorized import as_array
-from paimon_nb.format.types import DataType
 from paimon_nb.format.types.arrow_builders import to_numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+    from paimon_nb.format.row.binary_row import Value
+    from paimon_nb.format.types import DataType
 
 _VERSION = 1
 _TYPES = ("TINYINT", "SMALLINT", "INT", "BIGINT", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_LTZ", "DECIMAL")

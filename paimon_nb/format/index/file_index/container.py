@@ -6,9 +6,7 @@ Source: Paimon `FileIndexFormat`; docs/spec/format.md section 13.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping, Sequence
-
-from pyroaring import BitMap
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import CorruptFile, NewerFormat
 from paimon_nb.base.registry import Registry
@@ -17,8 +15,14 @@ from paimon_nb.format.index.file_index.bitmap import BitmapReader
 from paimon_nb.format.index.file_index.bloom import BloomReader
 from paimon_nb.format.index.file_index.bsi import BsiReader
 from paimon_nb.format.index.file_index.range_bitmap import RangeBitmapReader
-from paimon_nb.format.row.binary_row import Value
-from paimon_nb.format.types import DataType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pyroaring import BitMap
+
+    from paimon_nb.format.row.binary_row import Value
+    from paimon_nb.format.types import DataType
 
 MAGIC = 1493475289347502
 VERSION = 1

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import bisect
 import struct
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 from pyroaring import BitMap
 
 from paimon_nb.format.index import roaring
@@ -26,9 +25,15 @@ from paimon_nb.format.index.file_index.bitmap_keys import (
     is_exact,
     keys_of,
 )
-from paimon_nb.format.row.binary_row import Value
-from paimon_nb.format.types import DataType
 from paimon_nb.options.option import parse_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+    from paimon_nb.format.row.binary_row import Value
+    from paimon_nb.format.types import DataType
 
 _VERSION = 1
 _TEXT = ("CHAR", "VARCHAR")

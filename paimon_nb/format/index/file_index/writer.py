@@ -5,9 +5,8 @@ Source: Paimon `FileIndexOptions`, `DataFileIndexWriter`; docs/spec/format.md se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -17,7 +16,11 @@ from paimon_nb.format.index.file_index import bitmap, bloom, bsi, range_bitmap
 from paimon_nb.format.index.file_index.bitmap_keys import has_keys
 from paimon_nb.format.index.file_index.container import write_container
 from paimon_nb.format.types import DataField, DataType, Map
-from paimon_nb.options import TableOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from paimon_nb.options import TableOptions
 
 PREFIX = "file-index."
 COLUMNS = ".columns"

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
 from paimon_nb.spark.runtime.jvm_bridge import cached_bytes
 from paimon_nb.table.scan.plan.prune import BucketFilter
-from paimon_nb.table.scan.plan.snapshot_scan import Split
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
     from paimon_nb.spark.scan.table_scan import PlannedScan
+    from paimon_nb.table.scan.plan.snapshot_scan import Split
     from paimon_nb.table.store import TableStore
 
 _MAX_PARTS = 32

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -14,8 +13,6 @@ from paimon_nb.base.errors import Cancelled, UnsupportedOperation
 from paimon_nb.base.identifier import quote
 from paimon_nb.options.read import LOOKUP_CACHE
 from paimon_nb.options.table import LOOKUP_CACHE_MAX_MEMORY_SIZE
-from paimon_nb.plan import Query, Span, TableRef
-from paimon_nb.session.core.session import Session
 from paimon_nb.session.query.computed_columns import computed_columns, with_computed
 from paimon_nb.session.query.hints import lookup_options, lookup_table, partition_predicate, scan_partitions
 from paimon_nb.session.query.run_query import known_to_spark, new_view, resolve, rows_of_partitions, view_reference
@@ -25,10 +22,14 @@ from paimon_nb.session.streaming.lookup.refresh import Refresh
 from paimon_nb.table.scan.predicate.model import all_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
+    from paimon_nb.plan import Query, Span, TableRef
     from paimon_nb.session.core.jobs import Running
+    from paimon_nb.session.core.session import Session
     from paimon_nb.table.table import Table
 
 _INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")

@@ -5,14 +5,17 @@ Results are slices of the user's text. A join that is not clearly understood is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue, UnknownOption
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.options import parse_duration_ms
-from paimon_nb.plan import Span, TableRef
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from paimon_nb.plan import Span, TableRef
 
 _RETRY = ("retry-predicate", "retry-strategy", "fixed-delay", "max-attempts")
 _OTHERS = ("table", "async", "output-mode", "capacity", "timeout", "shuffle")

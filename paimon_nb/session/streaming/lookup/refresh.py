@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue
-from paimon_nb.options import TableOptions
 from paimon_nb.options.read import (
     LOOKUP_DYNAMIC_PARTITION_REFRESH_INTERVAL,
     LOOKUP_REFRESH_TIME_PERIODS_BLACKLIST,
 )
 from paimon_nb.options.table import CONTINUOUS_DISCOVERY_INTERVAL, LOOKUP_CONTINUOUS_DISCOVERY_INTERVAL
+
+if TYPE_CHECKING:
+    from paimon_nb.options import TableOptions
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,9 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.types import Decimal, arrow_type
 from paimon_nb.format.types.arrow_builders import filled, to_numpy
 from paimon_nb.table.merge.aggregate.base import Aggregate
-from paimon_nb.table.merge.groups import Groups
+
+if TYPE_CHECKING:
+    from paimon_nb.table.merge.groups import Groups
 
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
 _EXACT = decimal.Context(prec=100, rounding=decimal.ROUND_HALF_UP)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.format.types import DataField
-from paimon_nb.table.merge.groups import Groups
-from paimon_nb.table.merge.spec import Aggregator
+
+if TYPE_CHECKING:
+    from paimon_nb.format.types import DataField
+    from paimon_nb.table.merge.groups import Groups
+    from paimon_nb.table.merge.spec import Aggregator
 
 
 class Aggregate(ABC):

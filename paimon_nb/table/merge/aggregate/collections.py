@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.format.types import Array
 from paimon_nb.table.merge.aggregate.base import Aggregate
 from paimon_nb.table.merge.aggregate.java_hash_order import hash_code, identity, java_hash_order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class Collect(Aggregate):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
 from paimon_nb.table.merge.aggregate.base import Aggregate
-from paimon_nb.table.merge.groups import Groups
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from paimon_nb.table.merge.groups import Groups
 
 
 class LastValue(Aggregate):

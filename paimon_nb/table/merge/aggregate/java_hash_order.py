@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import decimal
 import struct
-from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.format.row import Instant, row_bytes
 from paimon_nb.format.row.binary_row import instant_of
 from paimon_nb.format.row.bucket import hash_bytes
 from paimon_nb.format.types import Array, DataType, Decimal, Map, Row, arrow_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 _SMALLEST_TABLE = 16
 _SEED, _C1, _C2 = 42, 0xCC9E2D51, 0x1B873593

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from paimon_nb.table.merge.aggregate.base import Aggregate, grouped
-from paimon_nb.table.merge.groups import Groups
+
+if TYPE_CHECKING:
+    from paimon_nb.table.merge.groups import Groups
 
 _TYPES = frozenset(
     {"TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_LTZ",

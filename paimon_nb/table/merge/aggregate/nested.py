@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
 from paimon_nb.format.types import Array, DataField, Row
 from paimon_nb.options import parse_names
 from paimon_nb.table.merge.aggregate.base import Aggregate
 from paimon_nb.table.merge.aggregate.java_hash_order import identity, java_hash_order, row_hash
-from paimon_nb.table.merge.spec import Aggregator
+
+if TYPE_CHECKING:
+    from paimon_nb.table.merge.spec import Aggregator
 
 _NO_LIMIT = 2147483647
 

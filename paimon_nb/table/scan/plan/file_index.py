@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from paimon_nb.format.index import INDEX_SUFFIX, FileIndex
-from paimon_nb.format.manifest import DataFile
-from paimon_nb.format.types import DataField
 from paimon_nb.table.scan.predicate.model import (
     And,
     Compare,
@@ -19,7 +17,13 @@ from paimon_nb.table.scan.predicate.model import (
     Or,
     Predicate,
 )
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.format.types import DataField
+    from paimon_nb.table.store import TableStore
 
 
 def index_may_match(store: TableStore, partition: bytes, bucket: int, file: DataFile, predicate: Predicate) -> bool:

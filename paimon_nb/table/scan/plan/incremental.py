@@ -5,12 +5,10 @@ Source: docs/spec/merge-semantics.md section 9 (Paimon `IncrementalDeltaStarting
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, BucketsChanged, SnapshotNotFound, TagNotFound, TimeTravelError
 from paimon_nb.format.manifest import ADD, Entries, as_entries, joined
-from paimon_nb.format.snapshot import Snapshot, Tag
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import read_changes
@@ -34,6 +32,9 @@ from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.tag_period import Period
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.format.snapshot import Snapshot, Tag
     from paimon_nb.table.scan.predicate.model import Predicate
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimon_nb.format.types import DataType
 from paimon_nb.format.types.arrow_builders import to_numpy
 from paimon_nb.format.unique import unique_inverse
 from paimon_nb.table.scan.predicate.stats_evaluator import stats_column
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.format.types import DataType
 
 _WHOLE = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT"})
 _ORDERED = _WHOLE | {"CHAR", "VARCHAR", "DATE", "DECIMAL"}

@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import read_live
 from paimon_nb.table.scan.plan.scan_report import ScanReport, Stage
@@ -33,10 +32,11 @@ from paimon_nb.table.scan.plan.time_travel import (
     translate_missing_files,
     version_of,
 )
-from paimon_nb.table.store import TableStore
 
 if TYPE_CHECKING:
+    from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.scan.predicate.model import Predicate
+    from paimon_nb.table.store import TableStore
 
 
 def plan_scan(

@@ -5,15 +5,12 @@ The result equals that of `plan_scan` for the same condition, without the files 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.format.data import RowFilter, may_have_rows
-from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import bucket_of, serialize
 from paimon_nb.format.row.binary_row import to_arrow_value
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types import arrow_type
 from paimon_nb.format.types.arrow_builders import column
 from paimon_nb.options import table as opt
@@ -37,6 +34,12 @@ from paimon_nb.table.scan.predicate.evaluate import bind
 from paimon_nb.table.scan.predicate.model import Compare, Predicate, all_of, conjuncts
 from paimon_nb.table.scan.read.split_reader import file_filter, schema_and_system
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.format.snapshot import Snapshot
 
 _SEVERAL_FORMS = frozenset({"FLOAT", "DOUBLE", "CHAR"})
 """Types whose equal values can have different bytes (0.0 and -0.0, CHAR padding): neither hash nor order is usable."""

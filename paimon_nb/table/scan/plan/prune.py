@@ -7,7 +7,6 @@ version of a row; otherwise a whole bucket is skipped or nothing. Source: docs/s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,6 @@ import pyarrow as pa
 
 from paimon_nb.format.manifest import DataFile, Entries, ManifestEntry, ManifestFile, as_entries
 from paimon_nb.format.row.binary_row import to_arrow_value
-from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import DataType, arrow_type
 from paimon_nb.format.types.arrow_builders import column as column_of
 from paimon_nb.format.types.arrow_builders import to_numpy
@@ -24,11 +22,14 @@ from paimon_nb.format.unique import unique
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import bucket_numbers
 from paimon_nb.table.scan.plan.scan_report import ScanReport, SkippedFiles, Stage
-from paimon_nb.table.store import TableStore
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from paimon_nb.format.schema import TableSchema
     from paimon_nb.table.scan.predicate.model import Predicate
     from paimon_nb.table.scan.predicate.stats_evaluator import Bounds
+    from paimon_nb.table.store import TableStore
 
 _KEY_COMBINATIONS = 1000
 

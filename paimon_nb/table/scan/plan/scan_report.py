@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from paimon_nb.format.manifest import ManifestEntry
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from paimon_nb.format.manifest import ManifestEntry
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.manifest import ADD, Listed, ManifestEntry
-from paimon_nb.format.types import DataField
 from paimon_nb.format.types.arrow_builders import to_numpy
 from paimon_nb.table.scan.plan.prune import file_schema
-from paimon_nb.table.scan.plan.snapshot_scan import Split
 from paimon_nb.table.scan.predicate.model import In, Predicate, conjuncts, only_on
 from paimon_nb.table.scan.predicate.stats_evaluator import column_bounds
 from paimon_nb.table.scan.read.split_reader import spans
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.format.types import DataField
+    from paimon_nb.table.scan.plan.snapshot_scan import Split
+    from paimon_nb.table.store import TableStore
 
 
 def key_share(store: TableStore, splits: Sequence[Split], predicate: Predicate | None) -> float:

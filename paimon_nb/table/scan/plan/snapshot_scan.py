@@ -25,18 +25,18 @@ from paimon_nb.format.manifest import (
     ManifestEntry,
     as_entries,
 )
-from paimon_nb.format.schema import TableSchema
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import IGNORE_UNSUPPORTED
 from paimon_nb.table.live_files import bucket_numbers, check_unique, index_entries, read_live
 from paimon_nb.table.lsm.levels import cut, key_decoder
 from paimon_nb.table.scan.plan.prune import Pruner
-from paimon_nb.table.scan.plan.scan_report import ScanReport
 from paimon_nb.table.scan.read.data_evolution import same_rows
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
 if TYPE_CHECKING:
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.scan.plan.scan_report import ScanReport
     from paimon_nb.table.scan.predicate.model import Predicate
 
 

@@ -7,10 +7,9 @@ A version outside the table's history is an error, never an empty result. Source
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from paimon_nb.base.errors import (
     BadOptionValue,
@@ -20,10 +19,14 @@ from paimon_nb.base.errors import (
     TagNotFound,
     TimeTravelError,
 )
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.store import TableStore
 
 T = TypeVar("T")
 OWN_SCHEMA = "paimon-nb.own-schema"

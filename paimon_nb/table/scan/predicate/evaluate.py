@@ -14,9 +14,8 @@ import datetime as dt
 import decimal
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -57,6 +56,9 @@ from paimon_nb.table.scan.predicate.model import (
     Predicate,
     StartsWith,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
 
 _INTEGER = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
 _EXACT = decimal.Context(prec=120)

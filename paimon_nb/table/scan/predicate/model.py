@@ -6,11 +6,13 @@ Literals are everyday Python values (int, str, Decimal, date, datetime, bytes ..
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.sql_quoting import text_literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _NEGATED = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 FLIPPED = {"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}

@@ -9,10 +9,9 @@ from __future__ import annotations
 import decimal
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import ColumnNotFound, SqlAnalysisError, SqlSyntaxError
-from paimon_nb.format.schema import TableSchema
 from paimon_nb.table.scan.predicate.evaluate import bind
 from paimon_nb.table.scan.predicate.model import (
     FLIPPED,
@@ -27,6 +26,9 @@ from paimon_nb.table.scan.predicate.model import (
     Predicate,
     all_of,
 )
+
+if TYPE_CHECKING:
+    from paimon_nb.format.schema import TableSchema
 
 _TOKEN = re.compile(
     r"""\s*(?:

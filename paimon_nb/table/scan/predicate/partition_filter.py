@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -12,7 +12,11 @@ from paimon_nb.format.types import arrow_type
 from paimon_nb.format.types.arrow_builders import column
 from paimon_nb.table.scan.predicate.evaluate import bind, evaluate
 from paimon_nb.table.scan.predicate.parser import parse_predicate
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paimon_nb.table.store import TableStore
 
 
 def partition_filter(store: TableStore, where: str) -> Callable[[bytes], bool]:

@@ -6,10 +6,9 @@ The answer is conservative: False means that surely no row matches. Knows no man
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +19,6 @@ from paimon_nb.format.data import TRACKING_FIELDS
 from paimon_nb.format.manifest import STATS_COLS, Entries, null_counts
 from paimon_nb.format.row import deserialize, to_scalar
 from paimon_nb.format.row.binary_row import to_arrow_value
-from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import Char, DataField, DataType, Decimal, LocalZonedTimestamp, Timestamp, arrow_type
 from paimon_nb.format.types.arrow_builders import column as column_of
 from paimon_nb.format.types.arrow_builders import filled, from_numpy, scalar
@@ -41,6 +39,11 @@ from paimon_nb.table.scan.predicate.model import (
     Predicate,
     StartsWith,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from paimon_nb.format.schema import TableSchema
 
 
 def may_match(

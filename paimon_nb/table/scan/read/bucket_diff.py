@@ -6,7 +6,7 @@ Source: Paimon `IncrementalDiffSplitRead.DiffMerger`.
 from __future__ import annotations
 
 import struct
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,8 +14,10 @@ import pyarrow.compute as pc
 
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, times_as_numbers
 from paimon_nb.format.types.arrow_builders import filled, from_numpy, to_numpy
-from paimon_nb.table.merge import MergeSpec
 from paimon_nb.table.merge.groups import group_ends, group_starts, merge_order
+
+if TYPE_CHECKING:
+    from paimon_nb.table.merge import MergeSpec
 
 _DELETE = 3
 

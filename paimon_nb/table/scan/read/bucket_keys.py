@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
-from paimon_nb.format.manifest import ManifestEntry
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.lsm.superseded import key_ids
 from paimon_nb.table.scan.plan.snapshot_scan import Split, grouped, select, vectors_of
 from paimon_nb.table.scan.read.split_reader import read_split
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import pyarrow as pa
+
+    from paimon_nb.format.manifest import ManifestEntry
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.store import TableStore
 
 
 def bucket_keys(

@@ -5,12 +5,16 @@ Source: Paimon 2 `DataEvolutionSplitGenerator`, `DataEvolutionSplitRead`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import CorruptFile
-from paimon_nb.format.manifest import DataFile
-from paimon_nb.format.types import DataField
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.format.types import DataField
+    from paimon_nb.table.store import TableStore
 
 
 def same_rows(files: Sequence[DataFile]) -> list[list[DataFile]]:

@@ -6,19 +6,23 @@ Source: docs/spec/format.md section 8.2 (Paimon `RowTrackingTable`, `AppendCompa
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.format.data import TRACKING_FIELDS, read_data_file
-from paimon_nb.format.manifest import DataFile
-from paimon_nb.format.types import DataField
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
-from paimon_nb.table.scan.plan.snapshot_scan import Split
 from paimon_nb.table.scan.read.data_evolution import anchor
 from paimon_nb.table.scan.read.split_reader import load_vector, read_split
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.format.types import DataField
+    from paimon_nb.table.scan.plan.snapshot_scan import Split
+    from paimon_nb.table.store import TableStore
 
 
 def tracks_rows(store: TableStore) -> bool:

@@ -9,20 +9,22 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, times_as_numbers
-from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.table.merge import MergeSpec
 from paimon_nb.table.merge.merge import without_retracts
 from paimon_nb.table.scan.plan.snapshot_scan import plan_snapshot
 from paimon_nb.table.scan.read.bucket_diff import diff_states, plain_value
 from paimon_nb.table.scan.read.split_reader import read_plan
-from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.store import TableStore
 
 _DELETE = 3
 

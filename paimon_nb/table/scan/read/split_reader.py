@@ -8,19 +8,16 @@ Source: docs/spec/format.md section 14 (Paimon `MergeFileSplitRead`, `RawFileSpl
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.format.data import KIND_FIELD, SEQUENCE_FIELD, SEQUENCE_NUMBER, VALUE_KIND, RowFilter, read_data_file
-from paimon_nb.format.data.pushdown import Span
 from paimon_nb.format.data.schema_evolution import evolve
 from paimon_nb.format.index import DeletionVector, read_deletion_vector
-from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import bucket_of
 from paimon_nb.format.schema import TableSchema, readable_fields
 from paimon_nb.format.types import DataField, VarChar, arrow_schema
@@ -32,13 +29,19 @@ from paimon_nb.table.merge import PICKS_ROWS, MergeSpec, merge
 from paimon_nb.table.merge.merge import without_retracts
 from paimon_nb.table.migrated_files import in_file, with_partition
 from paimon_nb.table.scan.plan.prune import file_schema
-from paimon_nb.table.scan.plan.snapshot_scan import DvRef, ScanPlan, Split
 from paimon_nb.table.scan.plan.time_travel import translate_missing_files
 from paimon_nb.table.scan.predicate.evaluate import evaluate, keep
 from paimon_nb.table.scan.predicate.model import Compare, In, Predicate, conjuncts, only_on
 from paimon_nb.table.scan.read.bucket_diff import diff_states
 from paimon_nb.table.scan.read.data_evolution import anchor, holders, same_rows
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore, side_by_side
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from paimon_nb.format.data.pushdown import Span
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.table.scan.plan.snapshot_scan import DvRef, ScanPlan, Split
 
 
 def read_plan(
