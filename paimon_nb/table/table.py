@@ -309,11 +309,12 @@ class Table(InspectableTable):
             return []
         return commit.commit(messages, overwrite=sort_overwrite(self.store, tasks))
 
-    def analyze(self, columns: Sequence[str] | None = ()) -> int | None:
+    def analyze(self, columns: Sequence[str] | None = (), *, spark: bool = False) -> int | None:
         """Compute statistics of the latest snapshot: row count, size, and statistics of columns.
 
         Args:
             columns: names of the columns; None is all, an empty sequence none.
+            spark: collect what Spark's ANALYZE collects, also lengths of numbers and bounds of booleans; else what Flink's does.
 
         Returns:
             The id of the ANALYZE snapshot; None for a table without snapshots. `system("statistics")` shows the result.
@@ -323,7 +324,8 @@ class Table(InspectableTable):
         """
         from paimon_nb.table.maintenance import analyze
 
-        return analyze(self.store, None if columns is None else [self.schema.column_name(c) for c in columns])
+        names = None if columns is None else [self.schema.column_name(c) for c in columns]
+        return analyze(self.store, names, spark=spark)
 
     def create_tag(self, name: str, snapshot: int | None = None, *, retained: Retention | None = None) -> None:
         """Keep a snapshot under a name.

@@ -1,5 +1,7 @@
 """What the Spark suites of Java Paimon ask of a table: its rows, its refusals, its texts."""
 
+import json
+
 import pytest
 
 from paimon_nb.base.errors import (
@@ -465,3 +467,25 @@ def test_a_key_with_some_of_the_partition_columns(wb):
     assert {tuple(r.values()) for r in wb.table("t").to_arrow().to_pylist()} == {
         (1, "moved", "a", "y"), (1, "other key", "b", "x"), (1, "third key", "c", "y"),
     }  # fmt: skip
+
+
+def test_statistics_of_each_dialect(wb):
+    wb.run("""
+        CREATE TABLE t (i INT, b BOOLEAN, m DECIMAL(20, 1), s STRING, none STRING);
+        INSERT INTO t VALUES (7, true, 1.5, 'ab', NULL), (9, false, 2.5, 'abc', NULL);
+        ANALYZE TABLE t COMPUTE STATISTICS FOR COLUMNS i, b, m, s, none
+    """)
+    assert columns_of_statistics(wb) == {
+        "i": ("7", "9", 4, 4), "b": ("false", "true", 1, 1), "m": ("1.5", "2.5", 16, 16), "s": (None, None, 3, 3),
+        "none": (None, None, 20, 20),
+    }  # fmt: skip
+    wb.run("SET 'execution.runtime-mode' = 'batch'; ANALYZE TABLE t COMPUTE STATISTICS FOR COLUMNS i, b, s")
+    assert columns_of_statistics(wb) == {
+        "i": ("7", "9", None, None), "b": (None, None, None, None), "s": (None, None, 2, 3),
+    }  # fmt: skip
+
+
+def columns_of_statistics(wb) -> dict[str, tuple]:
+    [row] = wb.table("t").system("statistics").to_pylist()
+    found = json.loads(row["colstat"])
+    return {name: tuple(c.get(key) for key in ("min", "max", "avgLen", "maxLen")) for name, c in found.items()}

@@ -128,7 +128,8 @@ def _choices(
         return [(unit.files, unit)] if unit else []
     vectors = BucketVectors(store, partition, bucket, index) if index else None
     if store.bucket_option > 0:
-        picked = pick_append_full(store, files, vectors) if full else pick_append_auto(store, files)
+        # As in Java, a full compaction that finds nothing to do is followed by one of what is due.
+        picked = (pick_append_full(store, files, vectors) if full else []) or pick_append_auto(store, files)
         return [(tuple(picked), None)] if picked else []
     groups = pick_unaware(store, files, full=full, vectors=vectors)
     if index and len(groups) > 1:
