@@ -131,6 +131,7 @@ FIXTURES = {
     "spark": ("java",), "broker": ("java", "kafka"), "mariadb": ("mariadb",), "postgres": ("postgresql",),
     "postgresql": ("postgresql",), "hive": ("java",), "hive_4": ("java", "hive-4"), "hdfs": ("java", "hdfs"), "java_rest": ("java", "paimon-rest"),
     "browser": ("chromium",), "shared": ("shared",), "s3": ("s3",),
+    "flink_process": ("java", "shared"),
 }  # fmt: skip
 """Session fixtures."""
 CHOOSERS = {"options", "place", "server"}
