@@ -370,7 +370,7 @@ class WarehouseCatalog(Catalog):
         """The table's directory."""
         return self.metastore.table_path(name)
 
-    def _files(self, *paths: str) -> RootedFileIO:
+    def _files(self, *_paths: str) -> RootedFileIO:
         """The file system, with access to these paths."""
         return self.fs
 

@@ -215,7 +215,7 @@ class _LocalOutput(OutputFile):
 
 
 @cache
-def _thread_pool(pid: int) -> ThreadPoolExecutor:
+def _thread_pool(_process_id: int) -> ThreadPoolExecutor:
     """Thread pool of one process: a fork has none of its parent's threads."""
     return ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="paimon-sync")
 

@@ -88,7 +88,7 @@ class Rows:
     def __repr__(self) -> str:
         return text_table(self.preview)
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Mapping[str, str]:
+    def _repr_mimebundle_(self, **_: Any) -> Mapping[str, str]:
         return {"text/plain": text_table(self.preview), "text/html": html_table(self.preview)}
 
 

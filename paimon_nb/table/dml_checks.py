@@ -73,7 +73,7 @@ def check_delete(store: TableStore) -> None:
     )
 
 
-def check_merge(store: TableStore, *, updates: bool, deletes: bool) -> None:
+def check_merge(store: TableStore, *, deletes: bool) -> None:
     """Raises UnsupportedOperation if MERGE INTO is not allowed; `deletes`: it has a DELETE clause."""
     _check_present(store)
     if store.has_keys:

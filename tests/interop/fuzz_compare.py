@@ -202,7 +202,7 @@ def deliberate(sql: str, flink: Outcome, ours: Outcome) -> bool:
     )  # fmt: skip
 
 
-def differs(sql: str, flink: Outcome, ours: Outcome) -> bool:
+def differs(flink: Outcome, ours: Outcome) -> bool:
     if ours.raw or (flink.error is None) != (ours.error is None):
         return True
     return flink.error is None and flink.rows != ours.rows
@@ -226,7 +226,7 @@ class Pair:
             outcomes = flink.run(sql), ours.run(sql)
             if show:
                 print(f"{at}: {sql}\n   Flink {outcomes[0]}\n   here  {outcomes[1]}", flush=True)
-            if not differs(sql, *outcomes):
+            if not differs(*outcomes):
                 continue
             if not deliberate(sql, *outcomes):
                 found.append(Difference(seed, at, sql, str(outcomes[0]), str(outcomes[1])))
@@ -255,7 +255,7 @@ class Pair:
             for text, java, here in sides:
                 if show:
                     print(f"{text}\n   Flink {java}\n   here  {here}", flush=True)
-                if differs(text, java, here) and not deliberate(text, java, here):
+                if differs(java, here) and not deliberate(text, java, here):
                     found.append(Difference(seed, -1, text, str(java), str(here)))
         return found
 

@@ -16,7 +16,7 @@ from paimon_nb.sql import parse
 @pytest.fixture
 def run(wb, monkeypatch):
     """Runs text and gives the one cell of its answer. Starting Spark fails the test."""
-    monkeypatch.setattr(type(wb.session), "spark", property(lambda self: pytest.fail("Spark was started")))
+    monkeypatch.setattr(type(wb.session), "spark", property(lambda _self: pytest.fail("Spark was started")))
 
     def go(text: str, **params):
         return wb.run(text, **params).arrow.column(0)[0].as_py()

@@ -88,7 +88,7 @@ def explain(context: StatementContext, statement: Explain) -> Result:
     for ref in query.tables:
         if ref.function is None and session.exists(ref.parts) and session.find(ref.parts).name.system is None:
             table = session.table(ref.parts, ref.options)
-            lines.append(explain_relation(session.spark, table, filter=ref.filter, columns=ref.columns))
+            lines.append(explain_relation(table, filter=ref.filter, columns=ref.columns))
     mode = (
         statement.mode.lower() if statement.mode.lower() in ("extended", "formatted", "cost", "codegen") else "simple"
     )
@@ -116,12 +116,12 @@ def _change_plan(context: StatementContext, change: RowChange) -> list[str]:
     )
     lines = [f"{type(change).__name__} of {target.table.name}: {strategy}"]
     filter = change.target.filter if change.target else None
-    lines.append(explain_relation(None, target.table, filter=filter))
+    lines.append(explain_relation(target.table, filter=filter))
     for ref in change.tables:
         is_paimon = ref.function is None and session.exists(ref.parts) and session.find(ref.parts).name.system is None
         if is_paimon:
             source = session.table(ref.parts, ref.options)
-            lines.append(explain_relation(None, source, filter=ref.filter, columns=ref.columns))
+            lines.append(explain_relation(source, filter=ref.filter, columns=ref.columns))
     return lines
 
 

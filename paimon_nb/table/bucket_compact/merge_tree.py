@@ -97,7 +97,7 @@ class BucketCompaction:
     def _must_rewrite(self, file: DataFile) -> bool:
         """Whether a file must be rewritten even on its own level."""
         deleted = self.vectors is not None and self.vectors.of(file.file_name) is not None
-        return deleted or self.force_rewrite or self.expiry.may_expire(file)
+        return deleted or self.force_rewrite or self.expiry.is_active
 
     def _may_upgrade(self, file: DataFile) -> bool:
         """Whether the level can change without rewriting the rows."""

@@ -140,10 +140,10 @@ class SnapshotPublisher:
             else:
                 first = append_change(messages)
                 if not first.is_empty or not ignore_empty:
-                    made += self._publish(lambda latest: first, meta, empty_too=not ignore_empty)
+                    made += self._publish(lambda _: first, meta, empty_too=not ignore_empty)
             second = compact_change(messages)
             if not second.is_empty:
-                made += self._publish(lambda latest: second, meta)
+                made += self._publish(lambda _: second, meta)
         except (CommitError, Cancelled, UnsupportedOperation, AccessDenied) as error:
             # Refused before or instead of publishing: no snapshot holds these files. After the first snapshot was
             # published, only the compaction's files are unused.
@@ -184,7 +184,7 @@ class SnapshotPublisher:
         Raises:
             CommitError: as `commit`.
         """
-        plan: Plan = change if callable(change) else lambda latest: change
+        plan: Plan = change if callable(change) else lambda _: change
         self.store.check_identity()
         check_last_commit(self.store)
         made = self._publish(plan, CommitMeta(self.user, identifier, **meta))  # type: ignore[arg-type]

@@ -344,7 +344,8 @@ def test_javas_manifests_both_ways(shared):
             assert at_once(container).objects() == one_by_one(container), file
 
 
-def test_entries_are_what_they_were(tmp_path):
+@pytest.mark.usefixtures("tmp_path")
+def test_entries_are_what_they_were():
     """Those of the kit: with every field, without any, with empty statistics."""
     fs = MemoryFileIO()
     entries = [e for e in ENTRIES if e.file.max_sequence < 1 << 54] * 3

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.override import override
 
 if TYPE_CHECKING:
     from paimon_nb.format.types import DataField
@@ -69,6 +70,7 @@ class IgnoringRetract(Aggregate):
     def add(self, accumulator: Any, value: Any) -> Any:
         return self.inner.add(accumulator, value)
 
+    @override
     def retract(self, accumulator: Any, value: Any) -> Any:
         return accumulator
 
