@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 from pathlib import Path
 
 import all_types
@@ -32,7 +31,7 @@ def wb(tmp_path: Path):
         yield workbench
 
 
-def in_runs(t: paimon_nb.Table, column: str = "n") -> paimon_nb.Table:
+def in_runs(t: paimon_nb.Table) -> paimon_nb.Table:
     """Four overlapping runs of different sizes."""
     t.append(all_types.rows(t, range(KEYS)))
     t.append(all_types.rows(t, range(2_000, KEYS, 3), 1))
@@ -149,8 +148,8 @@ def test_data_evolution_files_are_read_together_in_pieces(wb) -> None:
 
 
 def open_files(folder: Path) -> set[str]:
-    links = (Path("/proc/self/fd") / name for name in os.listdir("/proc/self/fd"))
-    return {str(p.readlink()) for p in links if p.is_symlink() and str(folder) in os.readlink(p)}
+    targets = (str(p.readlink()) for p in Path("/proc/self/fd").iterdir() if p.is_symlink())
+    return {target for target in targets if str(folder) in target}
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are listed in /proc")
