@@ -19,6 +19,7 @@ from pyspark.errors import PySparkException
 
 import paimon_nb
 from paimon_nb.base.errors import PaimonError
+from paimon_nb.spark.errors import spark_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -157,7 +158,8 @@ class Ours:
             if result.live is not None:
                 table = result.live.collect(limit=100_000, timeout_s=30, idle_s=1.5)
             else:
-                table = result.arrow if result.arrow is not None else result.frame.toArrow()  # type: ignore[union-attr]
+                with spark_errors(sql):
+                    table = result.arrow if result.arrow is not None else result.frame.toArrow()  # type: ignore[union-attr]
         except (PaimonError, PySparkException) as error:  # the rows of a DataFrame come when it is collected
             return Outcome(error=f"{type(error).__name__}: {error}")
         except Exception as error:  # another one than ours is a difference by itself
@@ -246,7 +248,7 @@ class Pair:
         found = []
         guest = Ours(theirs, ours.spark())
         guest.run(f"USE d; {BATCH}")
-        for name in ours.workbench.run("SHOW TABLES").arrow.column(0).to_pylist():  # type: ignore[union-attr]
+        for name in ours.workbench.tables("d"):
             query = f"SELECT * FROM d.{name}"
             sides = [
                 (f"{query} -- written by us", flink.run(f"SELECT * FROM ours.d.{name}"), ours.run(query)),
