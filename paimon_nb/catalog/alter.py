@@ -43,7 +43,7 @@ _COLUMN_LIST_OPTIONS = (
 
 
 def apply_changes(schema: TableSchema, changes: Sequence[Change], *, has_data: bool, now_ms: int) -> TableSchema:
-    """The next schema, or `schema` itself if nothing changes.
+    """The next schema, as in Java also if it equals the latest one but for its id; `schema` itself without changes.
 
     Args:
         schema: the latest schema.
@@ -53,6 +53,8 @@ def apply_changes(schema: TableSchema, changes: Sequence[Change], *, has_data: b
     Raises:
         SchemaChangeError, ColumnNotFound, FixedOption, BadOptionValue.
     """
+    if not changes:
+        return schema
     draft = _Draft(schema, has_data)
     for change in changes:
         _APPLY[type(change)](draft, change)
@@ -85,8 +87,6 @@ class _Draft:
             comment=self.comment,
             highest_field_id=self.highest,
         )
-        if changed == self.old:
-            return self.old
         if not self.fields:
             raise SchemaChangeError("a table needs at least one column", hint="DROP TABLE removes the table")
         check_schema(changed)
