@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,9 +13,10 @@ from paimon_nb.session.query.computed_columns import check_metadata
 from paimon_nb.session.query.projection import align, check_width, columns_named
 from paimon_nb.session.query.run_query import run_query
 from paimon_nb.session.statements.schema_merging import merging_of, with_merged_schema
+from paimon_nb.session.statements.upsert import upsert, upsert_key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import pyarrow as pa
     from pyspark.sql import DataFrame
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 SELF_OVERWRITE = "the table was overwritten from itself; CALL sys.compact(...) rewrites files at lower cost"
+_replaces_all: ContextVar[bool] = ContextVar("replaces_all", default=False)
 
 
 def insert(context: StatementContext, statement: Insert) -> Result:
@@ -56,7 +60,8 @@ def insert(context: StatementContext, statement: Insert) -> Result:
         from paimon_nb.session.streaming.statements import insert_into_table
 
         return insert_into_table(context, statement, table)
-    rows = _literal_rows(context, statement, table)
+    upserts = not statement.overwrite and bool(upsert_key(session, table))
+    rows = None if upserts else _literal_rows(context, statement, table)
     if rows is not None:
         return _store_constants(session, table, rows, overwrite=statement.overwrite)
     frame = run_query(session, source, context.text, context.params)
@@ -75,6 +80,8 @@ def insert(context: StatementContext, statement: Insert) -> Result:
         match_fields_by="name or position" if by_column_name and not statement.by_name else None,
         fill_missing=rules is not None, flink=session.flink_semantics,
     )  # fmt: skip
+    if upserts and not statement.partition:
+        return upsert(session, aligned, table, target.parts)
     notes = [SELF_OVERWRITE] if statement.overwrite and _reads_target(session, statement, table) else []
     return store_rows(
         session, aligned, table, overwrite=statement.overwrite, partition=statement.partition, notes=notes
@@ -151,13 +158,25 @@ def overwrite_mode(session: Session, table: Table) -> str | None:
     if option is not None:
         return "static" if option == "false" else "dynamic"
     setting = session.spark_setting("spark.sql.sources.partitionOverwriteMode")
-    return setting.lower() if setting else None
+    if setting:
+        return setting.lower()
+    return "static" if _replaces_all.get() and not session.flink_semantics else None
+
+
+@contextmanager
+def replacing_all_partitions() -> Iterator[None]:
+    """Inside the block INSERT OVERWRITE is static unless the table or the session configures it, as a SparkSession does it."""
+    token = _replaces_all.set(True)
+    try:
+        yield
+    finally:
+        _replaces_all.reset(token)
 
 
 def _is_dynamic_overwrite(session: Session, table: Table) -> bool:
     """Whether an overwrite replaces only partitions with new rows.
 
-    Flink defaults to dynamic, Spark to static. Without a setting we choose dynamic, which deletes less.
+    Flink defaults to dynamic, Spark to static. Without a setting `wb.spark` is Spark; elsewhere we choose dynamic, which deletes less.
     """
     return bool(table.partition_keys) and overwrite_mode(session, table) != "static"
 
