@@ -197,7 +197,7 @@ class SparkResolver(Resolver):
         else:
             partition, dynamic = partition_of(where, read_table(self.session.spark, table), table.partition_keys), False
         replaces = mode in ("overwrite", "partitions")
-        if not replaces and upsert_key(self.session, table):
+        if not replaces and not table.primary_keys and upsert_key(self.session, table):
             parts = (table.name.database, table.name.object) if isinstance(target, str) else target
             upsert(self.session, aligned, table, parts)
             return

@@ -80,7 +80,7 @@ def check_merge(store: TableStore, *, deletes: bool) -> None:
         _check_engine(store, "MERGE INTO")
         if deletes:
             check_delete(store)
-    elif deletes:
+    elif deletes and not store.options.get(opt.DELETION_VECTORS_ENABLED):
         _check_rewritable(store, "MERGE INTO with DELETE")
 
 

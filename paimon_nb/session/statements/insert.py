@@ -60,7 +60,7 @@ def insert(context: StatementContext, statement: Insert) -> Result:
         from paimon_nb.session.streaming.statements import insert_into_table
 
         return insert_into_table(context, statement, table)
-    upserts = not statement.overwrite and bool(upsert_key(session, table))
+    upserts = not statement.overwrite and not table.primary_keys and bool(upsert_key(session, table))
     rows = None if upserts else _literal_rows(context, statement, table)
     if rows is not None:
         return _store_constants(session, table, rows, overwrite=statement.overwrite)

@@ -343,7 +343,10 @@ def _commit_changes(
     assigned = {column for a in actions if a.clause.action == "update" for column, _, _ in a.assigned}
     if target.table.store.evolves_data:
         updated, inserted = (changed.where(f"{KIND} = {_KINDS[what]}") for what in ("update", "insert"))
-        return change_columns(target.table, source, updated, assigned, inserted.select(*names))[0]
+        removed = None
+        if any(a.clause.action == "delete" for a in actions):
+            removed = changed.where(f"{KIND} = {_KINDS['delete']}").select(FILE, ROW)
+        return change_columns(target.table, source, updated, assigned, inserted.select(*names), removed)[0]
     deleted = changed.where(f"{KIND} <> {_KINDS['insert']}").select(FILE, ROW)
     added = changed.where(f"{KIND} <> {_KINDS['delete']}").select(*names, *source.carried)
     ids, _, _ = change_rows(target.table, source, deleted, added, assigned)

@@ -360,7 +360,7 @@ def describe(context: StatementContext, statement: Describe) -> Result:
             "": "", "# Detailed Table Information": "", "Identifier": str(table.name), "Path": table.path, "Provider": "paimon",
             "Schema id": str(table.schema.id), "Primary keys": ", ".join(table.primary_keys),
             "Partition keys": ", ".join(table.partition_keys),
-            **({} if table.schema.comment is None else {"Comment": table.schema.comment}),
+            **({"Comment": table.schema.comment} if table.schema.comment else {}),
             **{f"Option {k}": v for k, v in redact_options(table.schema.options).items()},
         }  # fmt: skip
         for name, value in extra.items():

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 
 
 def upsert_key(session: Session, table: Table) -> list[str]:
-    """Columns by which an INSERT replaces rows; [] for a plain INSERT. Flink's dialect ignores the option, as Java's Flink does."""
-    if table.primary_keys or session.flink_semantics:
+    """Columns by which an INSERT into a table without primary key replaces rows; [] for a plain INSERT.
+
+    Flink's dialect ignores the option, as Java's Flink does.
+    """
+    if session.flink_semantics:
         return []
     return [table.schema.column_name(n) for n in table.options.names(opt.UPSERT_KEY)]
 

@@ -49,7 +49,7 @@ def pad_chars(rows: pa.Table, fields: Sequence[DataField]) -> pa.Table:
 
     for field in fields:
         if isinstance(field.type, Char) and field.name in rows.column_names:
-            place = rows.column_names.index(field.name)
-            padded = pc.utf8_rpad(rows.column(place), field.type.length, " ")
-            rows = rows.set_column(place, rows.field(place), padded)
+            position = rows.column_names.index(field.name)
+            padded = pc.utf8_rpad(rows.column(position), field.type.length, " ")
+            rows = rows.set_column(position, rows.field(position), padded)
     return rows
