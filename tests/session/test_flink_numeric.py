@@ -118,6 +118,8 @@ def test_floating_point_division(swb, expression, value, kind):
         ("CEIL(-0.5e0)", -0.0, "double"),
         ("FLOOR(CEIL(d) / 4)", -1.0, "double"),
         ("FLOOR(i)", 7, "bigint"),
+        ("TRUNCATE(d + 0.25e0, 1)", -2.2, "double"),
+        ("TRUNCATE(f)", 1.0, "float"),
         ("FLOOR(RAND() * 0)", 0.0, "double"),
         ("f + 1", 2.5, "float"),
         ("f - -1", 2.5, "float"),

@@ -75,10 +75,14 @@ def _aggregates(_spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[S
         if name in ("Average", "Sum") and e.origin().startIndex().isDefined():
             kind = e.child().dataType().sql()
             if kind == "FLOAT" or (name == "Average" and kind in _INTEGERS):
-                start, stop = e.origin().startIndex().get(), _end_with_clauses(text, e.origin().stopIndex().get() + 1)
-                done = text[:start].endswith("CAST(") and text[stop:].startswith(f" AS {kind})")
-                if not done:
-                    yield Span(start, stop), f"CAST({text[start:stop]} AS {kind})"
+                span = Span(e.origin().startIndex().get(), _end_with_clauses(text, e.origin().stopIndex().get() + 1))
+                if not _is_cast(text, span, kind):
+                    yield span, f"CAST({text[span.start : span.stop]} AS {kind})"
+
+
+def _is_cast(text: str, span: Span, kind: str) -> bool:
+    """Whether an expression is the whole operand of a CAST to this type."""
+    return text[: span.start].endswith("CAST(") and text[span.stop :].startswith(f" AS {kind})")
 
 
 def _booleans_cast_to_string(spark: SparkSession, plan: Plan) -> set[Span]:
@@ -135,16 +139,20 @@ def _own_type(spark: SparkSession) -> Callable[[Expression], str]:
 
 
 def _rounded(spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[Span, str]]:
-    """Spans of FLOOR and CEIL of floating-point numbers, which are BIGINT in Spark, and the text that keeps the type."""
+    """Spans of FLOOR, CEIL and TRUNCATE of floating-point numbers, which are BIGINT and DECIMAL in Spark, and the text that keeps the type."""
     own_type = _own_type(spark)
     for e in _expressions(plan):
         name = e.getClass().getSimpleName()
-        if name not in ("Floor", "Ceil") or not e.origin().startIndex().isDefined():
+        if name not in ("Floor", "Ceil", "RoundFloor", "RoundCeil") or not e.origin().startIndex().isDefined():
             continue
         kind = own_type(e.child())
         if kind in ("FLOAT", "DOUBLE"):
             span = Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1)
             call = text[span.start : span.stop]
+            if name.startswith("Round"):  # to some digits: a DECIMAL in Spark
+                if not _is_cast(text, span, kind):
+                    yield span, f"CAST({call} AS {kind})"
+                continue
             written = call[call.index("(") + 1 : call.rindex(")")].strip()
             yield span, _rounded_text(written, kind, up=name == "Ceil", once=not e.deterministic())
 
