@@ -305,6 +305,24 @@ def _query_traits(session: Session, query: Query, text: str) -> _QueryTraits:
     return _QueryTraits(grouped or ordered or other, grouped, ordered, grouped and closed, _group_keys(tree))
 
 
+def of_some_rows(sql: str) -> str:
+    """An aggregate of all rows without its result for no rows, which Flink's streams do not emit; other queries unchanged."""
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    try:
+        tree = sqlglot.parse_one(sql, read="spark")
+    except SqlglotError:
+        return sql
+    clauses = ("group", "having", "order", "limit", "offset", "windows", "qualify")
+    if not isinstance(tree, exp.Select) or any(tree.args.get(clause) for clause in clauses):
+        return sql
+    parts = [part for select in tree.selects for part in select.find_all(exp.AggFunc, exp.Window, exp.Subquery)]
+    of_all_rows = any(isinstance(part, exp.AggFunc) for part in parts)
+    return f"{sql} HAVING COUNT(*) > 0" if of_all_rows and all(isinstance(p, exp.AggFunc) for p in parts) else sql
+
+
 def _group_keys(tree: exp.Expr) -> tuple[int, ...] | None:
     """The positions in a SELECT's result of what it groups by; () for one row of all. None when a group is not in the result."""
     from sqlglot import exp
