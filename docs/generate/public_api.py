@@ -17,6 +17,7 @@ MODULES = (
 )  # fmt: skip
 CLASSES = {
     "table/query.py": ("TableQuery",),
+    "table/merge_builder.py": ("TableMerge",),
     "table/stream/stream.py": ("StreamBatch", "TableStream"),
     "table/write/table_write.py": ("TableWrite",),
     "table/commit/commit.py": ("TableCommit",),

@@ -19,7 +19,7 @@ FOLDERS = {
         "external_paths", "managed_versions", "store", "live_files", "partition_spec", "tag_period", "migrated_files",
         "lsm", "merge", "changelog", "cluster", "scan", "query", "dml_checks",
         "data_file_writer", "publish", "bucket_compact", "row_rewrite", "write", "compact", "maintenance", "commit",
-        "inspect", "system", "copy", "stream",
+        "inspect", "system", "copy", "stream", "row_changes", "merge_builder",
         "handle", "reading", "inspection", "table", "open",
     ),
     "catalog": (
