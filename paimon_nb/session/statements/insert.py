@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import InvalidName
+from paimon_nb.base.errors import InvalidName, UnsupportedOperation
 from paimon_nb.session.core.result import Result, summary
 from paimon_nb.session.query.computed_columns import check_metadata
 from paimon_nb.session.query.projection import align, check_width, columns_named
@@ -32,12 +32,16 @@ _replaces_all: ContextVar[bool] = ContextVar("replaces_all", default=False)
 
 def insert(context: StatementContext, statement: Insert) -> Result:
     """INSERT INTO and INSERT OVERWRITE."""
-    from paimon_nb.session.streaming.planner import wants_stream, with_time_travel_as_start
+    from paimon_nb.session.streaming.planner import is_streaming, wants_stream, with_time_travel_as_start
 
     session, target = context.session, statement.target
     assert target is not None
     source = statement.query
     assert source is not None
+    if statement.overwrite and is_streaming(session):
+        raise UnsupportedOperation(
+            "INSERT OVERWRITE needs batch mode", hint="SET 'execution.runtime-mode' = 'batch' before it"
+        )
     if not statement.overwrite:
         source = with_time_travel_as_start(session, source)
         statement = replace(statement, query=source)

@@ -240,8 +240,8 @@ def _store_as_is(plan: StreamPlan, output: Output, watermark: Callable[[], int |
 
 def _cannot_resume() -> UnsupportedOperation:
     return UnsupportedOperation(
-        "the job cannot resume: its table merges results by their values, and the earlier results are not in the checkpoint",
-        hint="INSERT INTO a table with merge-engine 'deduplicate', or start another job into an empty table ('pipeline.name')",
+        "the job cannot resume: it must retract its earlier results, and these are not in the checkpoint",
+        hint="INSERT INTO a table with merge-engine 'deduplicate' and the PRIMARY KEY of what the query groups by, or start another job into an empty table ('pipeline.name')",
     )
 
 

@@ -26,7 +26,8 @@ from paimon_nb.options.support import Access
 from paimon_nb.table.cluster import Order, OrderedRows
 from paimon_nb.table.data_file_writer import AppendFiles, FileTarget, write_key_values
 from paimon_nb.table.live_files import LIVE_FILES, BucketFiles, BucketKey
-from paimon_nb.table.merge import MergeSpec, SortedChunks, merged_groups
+from paimon_nb.table.merge import MergeSpec, SortedChunks, merge, merged_groups
+from paimon_nb.table.merge.merge import DELETE, UPDATE_BEFORE
 from paimon_nb.table.publish.abort import abort_messages
 from paimon_nb.table.publish.attempt import manifest_format
 from paimon_nb.table.publish.changes import CommitMessage
@@ -399,6 +400,8 @@ class TableWrite:
 
     def _buffer(self, partition: bytes, bucket: int, rows: pa.Table, kinds: np.ndarray) -> None:
         """Assign a bucket's rows to it. All buckets share `write-buffer-size`, as in Java: the fullest is flushed first."""
+        if bucket == POSTPONE_BUCKET:
+            self._check_retraction(rows, kinds)
         writer = self._writer(partition, bucket)
         before = writer.buffered
         writer.write(rows, kinds)
@@ -406,6 +409,14 @@ class TableWrite:
         while self._buffered >= self._buffer_size:
             max(self._writers.values(), key=lambda w: w.buffered).flush()
             self._buffered = sum(w.buffered for w in self._writers.values())
+
+    def _check_retraction(self, rows: pa.Table, kinds: np.ndarray) -> None:
+        """Raises UnsupportedOperation for a retraction that the merge engine does not accept: no compaction could merge it."""
+        found = np.flatnonzero((kinds == UPDATE_BEFORE) | (kinds == DELETE))[:1]
+        if len(found) and self._spec is not None:
+            row = take(rows, found).append_column(SEQUENCE_NUMBER, pa.array([0], pa.int64()))
+            row = row.append_column(VALUE_KIND, from_numpy(kinds[found]))
+            merge([row], self._spec, drop_delete=False, alone_as_is=False)
 
     def _writer(self, partition: bytes, bucket: int) -> Writer:
         key = (partition, bucket)
