@@ -25,7 +25,7 @@ from paimon_nb.catalog.metastore import DB_SUFFIX, Metastore
 from paimon_nb.catalog.new_tables import NewTableRules, check_new_database
 from paimon_nb.catalog.schema_validation import check_fallback
 from paimon_nb.format.schema import SchemaDirectory, TableSchema, following
-from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO
+from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO, without_scheme
 from paimon_nb.options import TableOptions
 from paimon_nb.table.external_paths import roots_outside
 from paimon_nb.table.store import TableStore
@@ -177,6 +177,12 @@ class WarehouseCatalog(Catalog):
         if not self.metastore.has_database(name.database):
             raise self._no_database(name.database)
         schema = self._new_table_rules.checked_schema(schema)
+        path, own_path = schema.options.get("path"), self.metastore.new_table_path(name, schema.options)
+        if path is not None and without_scheme(path).rstrip("/") != without_scheme(own_path):
+            raise UnsupportedOperation(
+                f"the catalog decides where its tables are: {name} would be at {own_path}",
+                hint="leave 'path' out, or CREATE TEMPORARY TABLE with 'connector' = 'paimon' and 'path'", path=path,
+            )  # fmt: skip
         for root in roots_outside(TableOptions(schema.options)):
             self.fs.exists(root)  # raises if the catalog does not allow the path
         return schema

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from paimon_nb.base.errors import SchemaChangeError, UnsupportedOperation
+import paimon_nb
+from paimon_nb.base.errors import SchemaChangeError, SchemaMismatch, TableNotFound, UnsupportedOperation
 
 
 def rows(wb, text):
@@ -90,3 +91,28 @@ def test_a_stream_does_not_overwrite(wb):
     wb.run("CREATE TABLE t (a INT); SET 'execution.runtime-mode' = 'streaming'")
     with pytest.raises(UnsupportedOperation, match="INSERT OVERWRITE needs batch mode"):
         wb.run("INSERT OVERWRITE t VALUES (1)")
+
+
+def test_a_catalog_decides_where_its_tables_are(wb, tmp_path):
+    with pytest.raises(UnsupportedOperation, match="the catalog decides where its tables are"):
+        wb.run(f"CREATE TABLE t (a INT) WITH ('path' = '{tmp_path}/elsewhere')")
+    assert wb.tables() == []
+    wb.run(f"CREATE TABLE t (a INT) WITH ('path' = 'file:{tmp_path}/w/default.db/t')")
+    assert wb.tables() == ["t"]
+
+
+def test_a_table_by_its_path_has_the_columns_of_its_definition(wb, tmp_path):
+    with_path = f"WITH ('connector' = 'paimon', 'path' = '{tmp_path}/elsewhere'"
+    wb.run(f"CREATE TABLE m (a INT, b STRING) {with_path})")
+    with pytest.raises(TableNotFound, match="no table at"):
+        wb.run("INSERT INTO m VALUES (1, 'x')")
+    wb.run(f"DROP TABLE m; CREATE TABLE m (a INT, b STRING) {with_path}, 'auto-create' = 'true')")
+    wb.run(f"INSERT INTO m VALUES (1, 'x'); DROP TABLE m; CREATE TABLE m (a INT NOT NULL, b STRING) {with_path})")
+    wb.run("INSERT INTO m VALUES (2, 'y')")
+    assert paimon_nb.open_table(f"{tmp_path}/elsewhere").to_arrow().to_pylist() == [
+        {"a": 1, "b": "x"},
+        {"a": 2, "b": "y"},
+    ]
+    wb.run(f"DROP TABLE m; CREATE TABLE m (a INT, b STRING, c INT) {with_path})")
+    with pytest.raises(SchemaMismatch, match="has the columns a INT, b STRING"):
+        wb.run("INSERT INTO m VALUES (1, 'x', 2)")

@@ -160,7 +160,7 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
     session = context.session
     definition = statement.definition
     connector = definition.options.get("connector")
-    if statement.temporary or connector not in _PAIMON_CONNECTORS:
+    if statement.temporary or connector not in _PAIMON_CONNECTORS or (connector and "path" in definition.options):
         return temporary_tables.create(context, statement)
     if definition.provider not in (None, "paimon"):
         raise UnsupportedOperation(
