@@ -1,19 +1,18 @@
 """The table handle: metadata, small reads and writes without Spark. Knows no catalog.
 
 Every method is a thin call; the rules are in the packages of `paimon_nb.table`. The class is built in layers, one a module:
-`handle` (metadata), `reading`, `inspection`, and here writing and maintenance.
+`handle` (metadata), `reading`, `inspection`, `evolving`, and here writing and maintenance.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, UnsupportedOperation
 from paimon_nb.format.types import arrow_type
 from paimon_nb.options import table as opt
-from paimon_nb.table.inspection import InspectableTable
+from paimon_nb.table.evolving import EvolvingTable
 from paimon_nb.table.partition_spec import in_row_spec
 
 if TYPE_CHECKING:
@@ -24,14 +23,12 @@ if TYPE_CHECKING:
     from paimon_nb.table.commit import CommitMessage, TableCommit
     from paimon_nb.table.merge_builder import TableMerge
     from paimon_nb.table.scan import Predicate
+    from paimon_nb.table.schema_change import Retention
     from paimon_nb.table.write import TableWrite
     from paimon_nb.table.write.input_rows import Rows
 
-Retention = str | int | dt.timedelta
-"""How long a tag is kept: text such as '1 d', milliseconds, or a timedelta."""
 
-
-class Table(InspectableTable):
+class Table(EvolvingTable):
     """A table, or one branch of it. A handle is cheap: metadata is read when a method asks for it.
 
     Schema and options are those of the time when the handle was made. Each call reads the snapshots again. Get one with
@@ -432,9 +429,7 @@ class Table(InspectableTable):
             >>> t.tags().column("tag_name").to_pylist()
             ['monday', 'tuesday']
         """
-        from paimon_nb.table.maintenance import create_tag
-
-        create_tag(self.store, name, snapshot, retained_ms=_duration_ms(retained))
+        self.tags.create(name, snapshot, retained=retained)
 
     def replace_tag(
         self,
@@ -457,12 +452,7 @@ class Table(InspectableTable):
             SnapshotNotFound: the snapshot does not exist.
             BadOptionValue: `retained` is not a time span.
         """
-        from paimon_nb.table.maintenance import create_tag, replace_tag
-
-        if create and name not in self.store.tags.names():
-            create_tag(self.store, name, snapshot, retained_ms=_duration_ms(retained))
-        else:
-            replace_tag(self.store, name, snapshot, retained_ms=_duration_ms(retained))
+        self.tags.replace(name, snapshot, retained=retained, create=create)
 
     def delete_tag(self, name: str, *, if_exists: bool = False) -> None:
         """Delete a tag, and the files that only its snapshot needs.
@@ -474,9 +464,7 @@ class Table(InspectableTable):
         Raises:
             TagNotFound: the tag does not exist, and not `if_exists`.
         """
-        from paimon_nb.table.maintenance import delete_tag
-
-        delete_tag(self.store, name, if_exists=if_exists)
+        self.tags.delete(name, if_exists=if_exists)
 
     def rename_tag(self, name: str, new_name: str) -> None:
         """Give a tag another name.
@@ -489,9 +477,7 @@ class Table(InspectableTable):
             TagNotFound: the tag does not exist.
             AlreadyExists: there is a tag of the new name.
         """
-        from paimon_nb.table.maintenance import rename_tag
-
-        rename_tag(self.store, name, new_name)
+        self.tags.rename(name, new_name)
 
     def drop_partitions(self, specs: Sequence[Mapping[str, Any]], *, must_exist: bool = False) -> list[int]:
         """Delete all rows of partitions, in one commit.
@@ -526,15 +512,3 @@ class Table(InspectableTable):
             return self.drop_partitions([partition])
         made = truncate(self.store)
         return [] if made is None else [made]
-
-
-def _duration_ms(value: Retention | None) -> int | None:
-    """Raises: BadOptionValue: not a duration."""
-    from paimon_nb.options import parse_duration_ms
-
-    if isinstance(value, dt.timedelta):
-        return value // dt.timedelta(milliseconds=1)
-    try:
-        return parse_duration_ms(value) if isinstance(value, str) else value
-    except ValueError as error:
-        raise BadOptionValue(f"{value!r} is not a duration: {error}", hint="write '1 d', or milliseconds") from None

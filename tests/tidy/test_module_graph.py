@@ -20,10 +20,10 @@ FOLDERS = {
         "lsm", "merge", "changelog", "cluster", "scan", "query", "dml_checks",
         "data_file_writer", "publish", "bucket_compact", "row_rewrite", "write", "compact", "maintenance", "commit",
         "inspect", "system", "copy", "stream", "row_changes", "merge_builder",
-        "handle", "reading", "inspection", "table", "open",
+        "handle", "reading", "inspection", "schema_change", "evolving", "table", "open",
     ),
     "catalog": (
-        "api", "arrow_schema", "deletion_vector_toggle", "file_import", "locks", "schema_validation", "new_tables", "type_promotion", "alter", "metastore",
+        "api", "arrow_schema", "schema_steps", "deletion_vector_toggle", "file_import", "locks", "schema_validation", "new_tables", "type_promotion", "alter", "metastore",
         "warehouse", "filesystem", "hive", "iceberg", "jdbc", "rest", "privilege", "open",
     ),
     "sql": (
