@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import quote
 from paimon_nb.plan import Span, TableFunction, TableRef, TimestampAsOf, VersionAsOf
-from paimon_nb.sql.cursor import Cursor, literal
 from paimon_nb.sql.flink.casts import (
     cast_edits,
     has_nanosecond_literals,
@@ -22,6 +21,7 @@ from paimon_nb.sql.flink.casts import (
 from paimon_nb.sql.flink.function_edits import SqlText
 from paimon_nb.sql.flink.functions import FLINK_SEMANTICS, FUNCTION_EDITS
 from paimon_nb.sql.flink.operators import operator_edits
+from paimon_nb.sql.lexer import Cursor, literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from paimon_nb.base.errors import DatabaseNotFound, UnsupportedOperation
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import SYSTEM_DATABASE
 from paimon_nb.options import table as opt
-from paimon_nb.plan import Analyze, Call, Constant, Explain, NothingToDo, Query, RowChange, SparkCommand, Use
+from paimon_nb.plan import Analyze, Call, Constant, Explain, Insert, NothingToDo, Query, RowChange, SparkCommand, Use
 from paimon_nb.session.core.result import Result, of_frame, rows, summary
 from paimon_nb.session.query.run_query import known_to_spark, replaced_names
 from paimon_nb.spark.runtime.jvm_bridge import explain_text
@@ -76,12 +76,14 @@ def explain(context: StatementContext, statement: Explain) -> Result:
     """The scan of each Paimon table (snapshot, splits, skipped files), then Spark's plan."""
     from paimon_nb.spark.errors import spark_errors
     from paimon_nb.spark.scan.explain import explain_relation
-    from paimon_nb.sql import render
+    from paimon_nb.sql import render, source_query
 
     session, explained = context.session, statement.statement
     if isinstance(explained, RowChange):
         return rows({"plan": ["\n\n".join(_change_plan(context, explained))]})
     query = explained if isinstance(explained, Query) else getattr(explained, "query", None)
+    if isinstance(explained, Insert):
+        query = source_query(context.text, explained)
     if query is None:
         return rows({"plan": [f"{type(explained).__name__}: changes metadata only; no job runs"]})
     lines: list[str] = []

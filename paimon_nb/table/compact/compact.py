@@ -20,7 +20,7 @@ from paimon_nb.table.bucket_compact.append import (
     pick_append_full,
     pick_unaware,
 )
-from paimon_nb.table.bucket_compact.bucket import KeyBucket, needs_full_each_time
+from paimon_nb.table.bucket_compact.bucket import KeyBucket
 from paimon_nb.table.bucket_compact.cluster import cluster, clusters, idle_history, pick_cluster
 from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
 from paimon_nb.table.compact.postpone_bucket import compact_postponed
@@ -120,7 +120,7 @@ def _choices(
         return [(files, None)]
     if store.has_keys:
         # As Java's dedicated compaction: with full-compaction changelog, minor compactions produce changelog too.
-        full = full or needs_full_each_time(store)
+        full = full or store.options.needs_full_compaction_each_time
         unit = KeyBucket(store, partition, bucket, files, index).choose(full=full)
         return [(files, unit)] if unit else []
     if clusters(store):

@@ -63,7 +63,7 @@ def run_post_commit(
 
 
 def _expire_tags(store: TableStore) -> None:
-    if store.tags.names():
+    if (store.versions is not None or store.fs.names(store.tags.root)) and store.tags.names():
         expire_tags(store)
 
 

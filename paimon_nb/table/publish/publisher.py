@@ -29,9 +29,18 @@ from paimon_nb.options.support import Access
 from paimon_nb.options.write import END_INPUT_WATERMARK
 from paimon_nb.table.publish.abort import abort_messages
 from paimon_nb.table.publish.attempt import CommitMeta, Plan, try_commit
-from paimon_nb.table.publish.changes import BATCH_IDENTIFIER, Change, CommitMessage, append_change, compact_change
+from paimon_nb.table.publish.changes import (
+    BATCH_IDENTIFIER,
+    Change,
+    CommitMessage,
+    append_change,
+    check_last_commit,
+    compact_change,
+    find_consumed,
+    mark_consumed,
+    record_commit,
+)
 from paimon_nb.table.publish.checks import StrictMode, check_only_adds
-from paimon_nb.table.publish.commit_log import check_last_commit, find_consumed, mark_consumed, record_commit
 from paimon_nb.table.publish.overwrite import Overwrite, overwrite_change
 
 if TYPE_CHECKING:

@@ -338,15 +338,17 @@ class TableWrite:
         """
         self._check_open()
         self._done = True
-        from paimon_nb.table.bucket_compact.bucket import compact_after_write, upgraded, wants_upgrade
-
         try:
             messages = self._messages()
             if self._dynamic is not None:
                 messages = self._dynamic.add_index(messages)
-            if self.overwrite and wants_upgrade(self.store):
+            if self.overwrite and self.store.options.get(opt.OVERWRITE_UPGRADE):
+                from paimon_nb.table.bucket_compact.bucket import upgraded
+
                 messages = [upgraded(self.store, m) for m in messages]
-            if self._compact:
+            if self._compact and self._may_compact(messages):
+                from paimon_nb.table.bucket_compact.bucket import compact_after_write
+
                 messages = compact_after_write(
                     self.store, messages, self._restored, write_changelog=not self.overwrite, full=self._full
                 )
@@ -453,6 +455,16 @@ class TableWrite:
         with ThreadPoolExecutor(min(len(self._writers), max(MIN_THREADS, os.cpu_count() or 1))) as pool:
             # Leaving the block waits for all of them, so that an abort sees every file.
             return list(pool.map(self._message, self._writers.keys(), self._writers.values()))
+
+    def _may_compact(self, messages: list[CommitMessage]) -> bool:
+        """Whether a compaction may be due. A key table's bucket with few files needs none, unless an option says so."""
+        options = self.store.options
+        full = options.needs_full_compaction_each_time if self._full is None else self._full
+        if full or not self.store.has_keys or self.store.schemas.latest_id() != self.store.schema.id:
+            return True
+        return any(
+            options.may_pick(len(self._restored.files((m.partition, m.bucket))) + len(m.new_files)) for m in messages
+        )
 
     def _message(self, key: BucketKey, writer: Writer) -> CommitMessage:
         new_files, changelog = writer.files()

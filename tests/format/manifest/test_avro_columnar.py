@@ -31,8 +31,7 @@ from paimon_nb.format.manifest import (
 )
 from paimon_nb.format.manifest.entries import BYTES, NUMBERS
 from paimon_nb.format.manifest.manifest_batch import EntryColumns, entries_by_columns
-from paimon_nb.format.manifest.manifests import _SCHEMA_2_1, _decoded_entries
-from paimon_nb.format.manifest.metadata_codec import promises, rows_of
+from paimon_nb.format.manifest.manifests import _SCHEMA_2_1, _decoded_entries, promises, rows_of
 from paimon_nb.fs.memory import MemoryFileIO
 
 P = "memory:/t/manifest/m"

@@ -12,8 +12,7 @@ from paimon_nb.base.override import override
 
 if TYPE_CHECKING:
     from paimon_nb.format.types import DataField
-    from paimon_nb.table.merge.groups import Groups
-    from paimon_nb.table.merge.spec import Aggregator
+    from paimon_nb.table.merge.groups import Aggregator, Groups
 
 
 class Aggregate(ABC):
