@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
 
 import paimon_nb
 from paimon_nb.base.errors import ColumnNotFound, TableNotFound, TimeTravelError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture
@@ -85,9 +88,7 @@ def test_the_same_definition_made_again_has_none_of_the_old_rows(
     assert other.table("t").to_arrow().sort_by("id").column("v").to_pylist() == ["new", "mine"]
 
 
-def test_a_snapshot_that_was_rolled_back_is_not_remembered(
-    wb: paimon_nb.Workbench, other: paimon_nb.Workbench
-) -> None:
+def test_a_snapshot_that_was_rolled_back_is_not_remembered(wb: paimon_nb.Workbench, other: paimon_nb.Workbench) -> None:
     wb.run("INSERT INTO t VALUES (1, 'gone')")
     assert wb.table("t").to_arrow(snapshot=2, where="id = 1").column("v").to_pylist() == ["gone"]
     other.run("CALL sys.rollback_to('t', 1)")

@@ -27,7 +27,7 @@ FOLDERS = {
         "warehouse", "filesystem", "hive", "iceberg", "jdbc", "rest", "privilege", "open",
     ),
     "sql": (
-        "completion", "lexer", "render", "flink", "qualify", "session_functions", "table_references", "pushdown", "grammar",
+        "completion", "lexer", "operands", "render", "flink", "qualify", "session_functions", "table_references", "pushdown", "grammar",
         "simple_select", "parse",
     ),
     "connectors": (
