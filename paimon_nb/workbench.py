@@ -191,7 +191,7 @@ class Workbench:
             options: dynamic table options; pass names with dots as `**{"scan.snapshot-id": "3"}`.
 
         Returns:
-            The handle.
+            The handle; the same one as before while the table's schema and these options are the same.
 
         Raises:
             TableNotFound: no such table; the hint has the nearest name.
