@@ -43,7 +43,7 @@ from paimon_nb.plan import (
 from paimon_nb.session.core.default_catalog import CATALOG, without_default_catalog
 from paimon_nb.session.core.result import Result, of_frame, of_rows, summary
 from paimon_nb.session.core.statement_context import StatementContext
-from paimon_nb.session.query.error_location import locate
+from paimon_nb.session.query.error_location import locate, locate_more_exactly
 from paimon_nb.session.query.local_select import try_local_select
 from paimon_nb.session.query.run_query import at, run_query
 from paimon_nb.session.statements import admin, ddl, insert, merge, settings, show, update_delete
@@ -163,4 +163,5 @@ def run_statement(session: Session, statement: Statement, text: str, params: Map
     except PaimonError as error:
         if "start" not in error.facts:
             at(error, text, locate(error, text, statement.span))
+        locate_more_exactly(error, text, statement.span)
         raise error from error.__cause__

@@ -105,7 +105,7 @@ def translate(
         if raised
         else first_sentence(_call(error, "getMessage") or whole)
     )
-    facts: dict[str, Any] = {"condition": condition, "sql_state": _call(error, "getSqlState")}
+    facts: dict[str, Any] = {"condition": condition, "sql_state": _call(error, "getSqlState"), "parameters": parameters}
     start, stop = (None, None) if text is None else _position(error, whole, parameters, text, span)
     facts |= {"sql": text, "start": start, "stop": stop} if text is not None else {}
     return _kind(error)(message, hint=_hint(condition, parameters, columns), **facts)
@@ -221,6 +221,11 @@ def _hint(
         near = nearest(unknown[0].replace("``", "`"), known) if unknown else None
         return f"did you mean {quote(near)}?" if near else f"columns: {', '.join(known[:20])}"
     proposal = parameters.get("proposal") or parameters.get("suggestion")
+    if condition == "MISSING_GROUP_BY":
+        return "add GROUP BY with the columns outside aggregate functions"
+    if condition and condition.startswith("INVALID_INLINE_TABLE.NUM_COLUMNS") and "rowIndex" in parameters:
+        counts = f"{parameters.get('actualNumCols')} values, the first row {parameters.get('expectedNumCols')}"
+        return f"row {int(parameters['rowIndex']) + 1} has {counts}"
     if proposal:
         names = [_OUR_VIEW.sub("", name.strip()) for name in proposal.split(",")]
         return "did you mean " + " or ".join(n for n in names[:3] if n) + "?"

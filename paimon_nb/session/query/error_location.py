@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import PaimonError, SqlSyntaxError
 from paimon_nb.plan import Span
+from paimon_nb.sql.error_spans import error_span
 from paimon_nb.sql.lexer import Token, tokens
 
 if TYPE_CHECKING:
@@ -38,6 +39,15 @@ def locate(error: PaimonError, text: str, span: Span) -> Span:
             if _token_matches(word, name) and ("assigned" not in error.facts or _is_assigned(words, at)):
                 return Span(word.start, word.stop)
     return span
+
+
+def locate_more_exactly(error: PaimonError, text: str, span: Span) -> None:
+    """Set the position of an error of Spark that names no position, or only that of the whole statement."""
+    found = error_span(
+        str(error.facts.get("condition")), error.facts.get("parameters") or {}, text, span.start, span.stop
+    )
+    if found is not None:
+        error.facts |= {"sql": text, "start": found[0], "stop": found[1]}
 
 
 def _names_in_error(error: PaimonError) -> Iterator[str]:
