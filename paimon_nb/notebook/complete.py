@@ -8,15 +8,15 @@ from IPython.core.completer import SimpleCompletion, SimpleMatcherResult, contex
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.identifier import split_name
+from paimon_nb.notebook.sql_words import FUNCTIONS, KEYWORDS, TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_KEYWORDS = (
-    "SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "INSERT INTO", "INSERT OVERWRITE", "CREATE TABLE", "CREATE DATABASE",
-    "CREATE CATALOG", "ALTER TABLE", "DROP TABLE", "UNDROP TABLE", "CALL sys.", "SHOW TABLES", "DESCRIBE", "EXPLAIN", "USE",
-    "UPDATE", "DELETE FROM", "MERGE INTO", "VERSION AS OF", "TIMESTAMP AS OF", "PARTITIONED BY", "PRIMARY KEY",
-)  # fmt: skip
+    from paimon_nb.sql.completion import Completion
+
+Offer = tuple[str, str]
+"""(text, kind)."""
 
 
 @context_matcher()  # type: ignore[untyped-decorator]
@@ -36,61 +36,124 @@ def paimon_matcher(context: Any) -> SimpleMatcherResult:
     line = text[body_start:cursor]
     try:
         of_command = None if text.lstrip().startswith("%%paimon") else command_candidates(line)
-        fragment, words = of_command or candidates(text[body_start:], cursor - body_start)
+        fragment, offers = of_command or candidates(text[body_start:], cursor - body_start)
     except PaimonError:
         return SimpleMatcherResult(completions=[])
     folded = _without_backticks(fragment)
-    found = [SimpleCompletion(w, type="paimon") for w in words if _without_backticks(w).startswith(folded)]
+    found = [SimpleCompletion(w, type=kind) for w, kind in offers if _without_backticks(w).startswith(folded)]
     return SimpleMatcherResult(completions=found, suppress=True, matched_fragment=fragment)
 
 
-def command_candidates(line: str) -> tuple[str, list[str]] | None:
+def command_candidates(line: str) -> tuple[str, list[Offer]] | None:
     """Candidates for the text after %paimon, up to the cursor: a command or its table. None: the line is SQL."""
     from paimon_nb.notebook.magics.active import workbench
     from paimon_nb.notebook.magics.paimon import commands
 
     *before, fragment = line.lstrip().split(" ")
     if not before:
-        return fragment, [*commands(), *_KEYWORDS]
+        return fragment, [*offers("command", commands()), *offers("keyword", KEYWORDS)]
     if before[0] not in commands() or len(before) > 1:
         return None
-    return fragment, _table_words(workbench().session, fragment)
+    return fragment, offers("table", _table_words(workbench().session, fragment))
 
 
-def candidates(text: str, cursor: int) -> tuple[str, list[str]]:
-    """Returns the fragment before the cursor and every name that can complete it."""
+def offers(kind: str, words: Iterable[str]) -> list[Offer]:
+    """Words of one kind; front ends show the kind beside each."""
+    return [(word, kind) for word in words]
+
+
+def candidates(text: str, cursor: int) -> tuple[str, list[Offer]]:
+    """Returns the fragment before the cursor and every name that can complete it, with its kind."""
     from paimon_nb.notebook.magics.active import workbench
-    from paimon_nb.sql import completion_context, written
+    from paimon_nb.sql import completion_context
 
     session = workbench().session
     at = completion_context(text, cursor)
-    words: Iterable[str]
+    if at.kind == "column":
+        columns = offers("column", _column_words(session, at.tables))
+        if at.owner is not None:
+            return at.prefix, columns
+        functions = offers("function", (f"{name}(" for name in FUNCTIONS))
+        return at.prefix, [*columns, *offers("keyword", KEYWORDS), *functions]
+    if at.kind == "keyword":
+        functions = offers("function", (f"{name}(" for name in FUNCTIONS)) if at.prefix and at.start else []
+        return at.prefix, [*offers("keyword", KEYWORDS), *functions]
+    kind = {"option_value": "value", "version": "tag", "parameter": "variable", "system_table": "system table"}.get(
+        at.kind, at.kind
+    )
+    return at.prefix, offers(kind, _words(session, at))
+
+
+def _words(session: Any, at: Completion) -> Iterable[str]:
+    """The words of a context that has only one kind of them."""
+    from paimon_nb.sql import written
+
     match at.kind:
         case "system_table":
             from paimon_nb.table.system import SYSTEM_TABLES
 
-            words = sorted(SYSTEM_TABLES)
+            return sorted(SYSTEM_TABLES)
         case "procedure":
             from paimon_nb.procedures import PROCEDURES
 
-            words = [f"sys.{p}" for p in sorted(PROCEDURES)]
+            return [f"sys.{p}" for p in sorted(PROCEDURES)]
         case "argument":
-            words = _argument_words(at.owner or "")
+            return _argument_words(at.owner or "")
         case "option":
             from paimon_nb.options import TABLE_OPTIONS
 
-            words = sorted(TABLE_OPTIONS)
+            return sorted(TABLE_OPTIONS)
+        case "option_value":
+            return _option_values(at.owner or "")
+        case "version":
+            return _version_words(session, at)
+        case "parameter":
+            return _variables()
+        case "type":
+            return TYPES
         case "table":
-            words = _table_words(session, at.prefix)
+            return _table_words(session, at.prefix)
         case "database":
-            words = map(written, [*session.catalog.databases(), *session.catalogs])
+            return map(written, [*session.catalog.databases(), *session.catalogs])
         case "catalog":
-            words = map(written, sorted(session.catalogs))
-        case "column":
-            words = [*_column_words(session, at.tables), *_KEYWORDS]
-        case _:
-            words = _KEYWORDS
-    return at.prefix, list(words)
+            return map(written, sorted(session.catalogs))
+    return ()
+
+
+def _option_values(key: str) -> Iterable[str]:
+    """The values of an option that has a list of them."""
+    from paimon_nb.options import find_option
+
+    option = find_option(key)
+    if option is None:
+        return ()
+    return ("true", "false") if isinstance(option.default, bool) else option.choices
+
+
+def _version_words(session: Any, at: Completion) -> list[str]:
+    """Tags and the latest snapshots of the table, quoted as the cursor needs it."""
+    quote = "" if at.prefix.startswith("'") else "'"
+    store = session.table(tuple(split_name(at.owner or ""))).store
+    tags = [f"'{tag}{quote}" if quote else f"'{tag}" for tag in store.tags.names()]
+    snapshots = [str(s) for s in sorted(store.snapshots.ids(), reverse=True)[:10]]
+    return [*tags, *(snapshots if quote else [f"'{s}" for s in snapshots])]
+
+
+def _variables() -> list[str]:
+    """Python variables of the notebook that can be bound to a parameter."""
+    from types import ModuleType
+
+    from IPython.core.getipython import get_ipython
+
+    shell = get_ipython()
+    if shell is None:
+        return []
+    hidden = shell.user_ns_hidden
+    return sorted(
+        name
+        for name, value in shell.user_ns.items()
+        if not name.startswith("_") and name not in hidden and not callable(value) and not isinstance(value, ModuleType)
+    )
 
 
 def _without_backticks(text: str) -> str:

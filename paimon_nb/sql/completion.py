@@ -19,10 +19,19 @@ _RESERVED = frozenset(
 )
 """Words that at least one dialect accepts as a name only in quotes."""
 
+_TABLE = r"(?i)\b(?:FROM|JOIN|INTO|UPDATE|TABLE|USING)\s+" + _NAME
+_OPTION_VALUE = re.compile(r"(?is)(?:WITH|TBLPROPERTIES|OPTIONS|SET)\s*\([^)]*?'([\w.\-]+)'\s*=\s*'([^']*)$")
+_VERSION = re.compile(r"(?is)" + _NAME + r"\s+(?:FOR\s+)?(?:SYSTEM_)?VERSION\s+AS\s+OF\s+('?[^'\s]*)$")
+_TYPE = re.compile(
+    r"(?is)(?:CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?[\w.`$]+\s*\((?:.*,)?|ADD\s+COLUMNS?\s*\(?(?:.*,)?)\s*(?:`[^`]+`|\w+)\s+$"
+    r"|\bCAST\s*\([^()]*\sAS\s+$"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """`kind`: table, column, procedure, argument, option, system_table, keyword, database, catalog."""
+    """`kind`: table, column, procedure, argument, option, option_value, system_table, keyword, database, catalog, parameter, type,
+    version."""
 
     kind: str
     prefix: str
@@ -40,7 +49,15 @@ def completion_context(text: str, cursor: int) -> Completion:
     start = _fragment_start(before)
     prefix = before[start:]
     statement = before[:start].rsplit(";", 1)[-1]
-    tables = tuple(re.findall(r"(?i)\b(?:FROM|JOIN|INTO|UPDATE|TABLE|USING)\s+" + _NAME, text))
+    tables = tuple(re.findall(_TABLE, text))
+    if statement.endswith(":") and not statement.endswith("::"):
+        return Completion("parameter", prefix, start, None, tables)
+    value = _OPTION_VALUE.search(before)
+    if value:
+        return Completion("option_value", value[2], value.start(2), value[1], tables)
+    version = _VERSION.search(before)
+    if version:
+        return Completion("version", version[2], version.start(2), version[1], tables)
     if "$" in prefix:
         owner, _, rest = prefix.rpartition("$")
         return Completion("system_table", rest, start + len(owner) + 1, owner, tables)
@@ -59,10 +76,23 @@ def completion_context(text: str, cursor: int) -> Completion:
         return Completion("database", prefix, start, None, tables)
     if "." in prefix and tables:
         owner, _, rest = prefix.rpartition(".")
-        return Completion("column", rest, start + len(owner) + 1, owner, tables)
+        named = aliases(text).get(owner.strip("`").lower())
+        return Completion("column", rest, start + len(owner) + 1, owner, (named,) if named else tables)
+    if _TYPE.search(statement):
+        return Completion("type", prefix, start, None, tables)
     if not statement.strip():
         return Completion("keyword", prefix, start, None, tables)
     return Completion("column" if tables else "keyword", prefix, start, None, tables)
+
+
+def aliases(text: str) -> dict[str, str]:
+    """Name that columns are written with, in lower case -> the table: aliases, and tables by their last part."""
+    found: dict[str, str] = {}
+    for name, alias in re.findall(_TABLE + r"(?:\s+(?:AS\s+)?(`(?:[^`]|``)*`|\w+))?", text):
+        found[name.rpartition(".")[2].strip("`").lower()] = name
+        if alias and alias.upper() not in _RESERVED:
+            found[alias.strip("`").lower()] = name
+    return found
 
 
 def _fragment_start(before: str) -> int:

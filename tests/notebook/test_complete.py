@@ -15,6 +15,10 @@ def typed(shell: Shell):
         "%%paimon -q\nCREATE DATABASE archive; CREATE TABLE archive.`my table` (`order` INT, `a b` INT, plain INT)"
     )
 
+    shell.value("wb = %paimon workbench\nimport pyarrow as pa\nt = wb.table('orders')")
+    shell.value("t.upsert(pa.table({'id': [1], 'v': ['x']}).cast(t.schema.arrow)); t.create_tag('month-end')")
+    shell.value("d = 3\ndays = [1]\n")
+
     def tab(cell: str) -> list[str]:
         with provisionalcompleter():
             return [c.text for c in shell.ip.Completer.completions(cell, len(cell))]
@@ -48,6 +52,22 @@ def typed(shell: Shell):
         ("%%paimon\nSELECT * FROM archive.`my t", ["archive.`my table`"], []),
         ("%%paimon\nSELECT * FROM archive.`my table` WHERE ", ["`order`", "`a b`", "plain"], ["order", "id"]),
         ("%%paimon\nSELECT `a b`, plain FROM archive.`my table` WHERE `a", ["`a b`"], ["plain"]),
+        ("%%paimon\nSELECT * FROM orders o JOIN archive.`my table` AS m ON o.", ["id", "v"], ["plain", "SELECT"]),
+        ("%%paimon\nSELECT * FROM orders o JOIN archive.`my table` AS m ON m.", ["plain", "`a b`"], ["id", "SELECT"]),
+        ("%%paimon\nSELECT * FROM orders WHERE orders.", ["id", "v"], ["SELECT"]),
+        (
+            "%%paimon\nCREATE TABLE x (a INT) WITH ('merge-engine' = '",
+            ["deduplicate", "first-row"],
+            ["SELECT", "bucket"],
+        ),
+        ("%%paimon\nALTER TABLE orders SET ('write-only' = 't", ["true"], ["false"]),
+        ("%%paimon\nSELECT * FROM orders VERSION AS OF '", ["'month-end"], ["SELECT"]),
+        ("%%paimon\nSELECT * FROM orders VERSION AS OF ", ["'month-end'", "1"], ["SELECT"]),
+        ("%%paimon\nSELECT * FROM orders WHERE id = :d", ["d", "days"], ["DESCRIBE"]),
+        ("%%paimon\nSELECT * FROM orders WHERE up", ["upper(", "UPDATE"], ["id"]),
+        ("%%paimon\nCREATE TABLE x (id BIG", ["BIGINT"], ["SELECT"]),
+        ("%%paimon\nCREATE TABLE x (id BIGINT, name ST", ["STRING"], ["SELECT"]),
+        ("%%paimon\nSELECT CAST(id AS STR", ["STRING"], ["SELECT"]),
     ],
 )
 def test_names_that_can_stand_there(typed, cell: str, offers: list[str], not_offers: list[str]) -> None:
@@ -65,3 +85,11 @@ def test_a_broken_table_takes_nothing_else_away(typed, tmp_path) -> None:
     for schema in (tmp_path / "wh" / "default.db" / "orders" / "schema").iterdir():
         schema.write_bytes(b"{")
     assert "SELECT" in typed("%%paimon\nSELECT id FROM orders WHERE SEL")
+
+
+def test_each_offer_names_its_kind(shell: Shell) -> None:
+    shell.value("%%paimon -q\n" + KEYED.format("orders"))
+    with provisionalcompleter():
+        cell = "%%paimon\nSELECT * FROM orders WHERE "
+        kinds = {c.text: c.type for c in shell.ip.Completer.completions(cell, len(cell))}
+    assert [kinds[w] for w in ("id", "GROUP BY", "upper(")] == ["column", "keyword", "function"]
