@@ -96,6 +96,8 @@ class LsmPicture:
     """All (partition, bucket) pairs of the snapshot, this one included."""
     window: Window = WHOLE
     """The visible part of the key axis; lanes contain the files that overlap it."""
+    by_value: bool = False
+    """Whether distances on the key axis are distances of keys; otherwise keys are evenly spaced, in order."""
 
     @property
     def snapshot_text(self) -> str:
@@ -206,7 +208,7 @@ def _key_bucket_picture(
     overlaps = _overlap_ranges(files, decode_cached, scale)
     return LsmPicture(
         store.name, snapshot, kind, partition_and_bucket[0], partition_and_bucket[1], tuple(lanes), overlaps, levels.max_level,
-        scale.low_text, scale.high_text, all_buckets, window,
+        scale.low_text, scale.high_text, all_buckets, window, scale.numeric,
     )  # fmt: skip
 
 

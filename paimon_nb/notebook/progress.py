@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 AFTER_S = 0.5
-CANCEL = '<button type="button" class="pnb-cancel" style="font:inherit">Cancel</button>'
-"""The JupyterLab extension handles the click and interrupts the kernel; without it, use the notebook's stop button."""
+CANCEL = '<button type="button" class="pnb-cancel" style="font:inherit;display:none">Cancel</button>'
+"""The JupyterLab extension shows it, handles the click and interrupts the kernel. Elsewhere the notebook's stop button does that."""
 
 
 def run_watched(spark: SparkSession, work: Callable[[], T], *, show: bool) -> T:

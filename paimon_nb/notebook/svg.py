@@ -97,7 +97,7 @@ def lsm_svg(picture: LsmPicture, by: str = "key", signs: Mapping[str, str] | Non
         )
         parts.append(f'<text x="{_LEFT + plot}" y="{axis + 15}" text-anchor="end" class="dim" font-size="11">{clipped(picture.key_high, 44)}</text>')  # fmt: skip
         parts.append(
-            f'<text x="{_LEFT + plot / 2}" y="{axis + 15}" text-anchor="middle" class="dim" font-size="11">key →</text>'
+            f'<text x="{_LEFT + plot / 2}" y="{axis + 15}" text-anchor="middle" class="dim" font-size="11">{"key" if picture.by_value else "keys in order, not to scale"} →</text>'
         )
     total = f"{count(picture.files, 'file')} · {count(len(picture.lanes), 'run')} · {bytes_text(picture.bytes)}"
     parts.append(f'<text x="{WIDTH}" y="{height - 7}" text-anchor="end" class="dim" font-size="11">{total}</text>')

@@ -147,8 +147,9 @@ def test_a_stretch_of_the_keys_fills_the_width(shown: Notebook) -> None:
     ends = (int(low.text_content()), int(high.text_content()))
     output.locator("svg").scroll_into_view_if_needed()
     box = output.locator("svg").bounding_box()
-    scale = box["width"] / 860
-    place = lambda share: box["x"] + (74 + share * (860 - 74 - 190)) * scale  # noqa: E731
+    wide = shown.output(LSM).locator("svg").evaluate("e => e.viewBox.baseVal.width")
+    scale = box["width"] / wide
+    place = lambda share: box["x"] + (74 + share * (wide - 74 - 190)) * scale  # noqa: E731
     shown.page.mouse.move(place(0.25), box["y"] + 40)
     shown.page.mouse.down()
     shown.page.mouse.move(place(0.75), box["y"] + 60, steps=5)
@@ -158,7 +159,7 @@ def test_a_stretch_of_the_keys_fills_the_width(shown: Notebook) -> None:
     span = ends[1] - ends[0]
     assert int(low.text_content()) == pytest.approx(ends[0] + 0.25 * span, abs=0.01 * span)
     assert int(high.text_content()) == pytest.approx(ends[0] + 0.75 * span, abs=0.01 * span)
-    assert all(f["x"] >= 73.9 and f["x"] + f["width"] <= 670.1 for f in drawn(shown, LSM))
+    assert all(f["x"] >= 73.9 and f["x"] + f["width"] <= wide - 189.9 for f in drawn(shown, LSM))
     output.locator(".file").last.focus()
     keyboard.press("+")
     expect(output.locator(".zoom .dim")).to_have_text(re.compile(r"^2[45]\.\d % of the keys$"))
@@ -398,6 +399,30 @@ def test_pictures_and_answers_keep_within_900_pixels(shown: Notebook) -> None:
         ):
             wide = shown.output(cell).evaluate("e => [e.scrollWidth, e.clientWidth]")
             assert wide[0] <= wide[1] + 1, (name, wide)
+    finally:
+        shown.page.set_viewport_size({"width": 1180, "height": 1000})
+
+
+TEXT_SIZES = """
+e => [...e.querySelectorAll("svg text")].filter((t) => t.textContent.trim() && t.getBoundingClientRect().width).map((t) => {
+  const svg = t.ownerSVGElement;
+  return parseFloat(getComputedStyle(t).fontSize) * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+})
+"""
+
+
+@pytest.mark.parametrize("width", [900, 1280, 1920])
+def test_texts_in_pictures_keep_their_size_at_every_width(shown: Notebook, width: int) -> None:
+    shown.page.set_viewport_size({"width": width, "height": 900})
+    try:
+        for cell in (LSM, TIMELINE):
+            shown.page.wait_for_function(
+                "e => Math.abs(e.querySelector('svg').getBoundingClientRect().width - e.querySelector('.pnb').clientWidth) < 30",
+                arg=shown.output(cell).element_handle(),
+            )
+            sizes = shown.output(cell).evaluate(TEXT_SIZES)
+            assert min(sizes) > 8.9  # the signs inside the marks; texts have 11
+            assert sum(s < 10.9 for s in sizes) <= 4
     finally:
         shown.page.set_viewport_size({"width": 1180, "height": 1000})
 

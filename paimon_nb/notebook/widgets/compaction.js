@@ -52,8 +52,8 @@ export default {
     const doing = () => keepingFocus(actions, () => {
       const now = model.get("work"), view = model.get("view");
       actions.replaceChildren();
-      button(actions, "Run minor compaction", () => send({ run: "due" }), { "data-keep": "due", ...(view.anyDue && !now.running ? {} : { disabled: "" }) });
-      button(actions, "Run full compaction", () => send({ run: "full" }), { "data-keep": "full", ...(now.running ? { disabled: "" } : {}) });
+      button(actions, `Run minor compaction (${view.prices.minor})`, () => send({ run: "due" }), { "data-keep": "due", ...(view.anyDue && !now.running ? {} : { disabled: "" }) });
+      button(actions, `Run full compaction (${view.prices.full})`, () => send({ run: "full" }), { "data-keep": "full", ...(now.running ? { disabled: "" } : {}) });
       const watch = html(html(actions, "label", { class: "control" }), "input", { type: "checkbox", "data-keep": "watch" });
       watch.parentNode.append(" Refresh automatically");
       watch.checked = model.get("watching");

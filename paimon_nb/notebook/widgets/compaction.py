@@ -120,6 +120,7 @@ class Compaction(Picture):
             "changed": [key for key in KNOBS if key in self._options],
             "history": self._history_svg(),
             "sql": [self.call("minor"), self.call("full")],
+            "prices": self.prices(),
             "error": error,
         }
 
@@ -144,6 +145,17 @@ class Compaction(Picture):
             f"▸ Next compaction in {_bucket_text(due)}: {count(len(due.files), 'file')} ({bytes_text(due.bytes)}) into level"
             f" {due.output_level}; rule: {due.decided_by}"
         )
+
+    def prices(self) -> dict[str, str]:
+        """What each compaction would rewrite, for the buttons: files and bytes."""
+        from paimon_nb.table.compact import plan_compaction
+
+        minor = [d for d in self.due if d.decided_by is not None]
+        full = plan_compaction(self.table.store, full=True)
+        return {
+            "minor": _price(sum(len(d.files) for d in minor), sum(d.bytes for d in minor)),
+            "full": _price(sum(len(t.files) for t in full), sum(t.size for t in full)),
+        }
 
     def call(self, strategy: str) -> str:
         """The equivalent CALL statement."""
@@ -278,6 +290,10 @@ class Compaction(Picture):
         from paimon_nb.notebook.widgets.timeline import stacked
 
         return stacked(self._svg(), self._history_svg())
+
+
+def _price(files: int, size: int) -> str:
+    return f"{count(files, 'file')}, {bytes_text(size)}" if files else "nothing to do"
 
 
 def _bucket_text(due: Due) -> str:

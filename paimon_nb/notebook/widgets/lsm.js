@@ -25,5 +25,6 @@ export default {
     model.on("change:picture", draw);
     model.on("change:by", draw);
     draw();
+    return onWidth(host, draw);
   },
 };

@@ -9,7 +9,9 @@ function svgInto(host, text, onFile) {
   const svg = document.importNode(made, true);
   // A group, so that a screen reader finds the files in it.
   svg.setAttribute("role", "group");
+  host.classList.add("drawn");  // wider than a narrow page: it scrolls, so that its text stays legible
   host.appendChild(svg);
+  if (host.scrollWidth > host.clientWidth + 1) host.tabIndex = 0; else host.removeAttribute("tabindex");
   for (const file of svg.querySelectorAll(".file")) {
     for (const event of ["mouseenter", "focus"]) file.addEventListener(event, () => onFile && onFile(file.getAttribute("aria-label")));
   }

@@ -2,7 +2,26 @@
 const NS = "http://www.w3.org/2000/svg";
 const LEVELS = ["#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00"];
 const KINDS = { APPEND: ["#009E73", "+"], COMPACT: ["#0072B2", "▾"], OVERWRITE: ["#D55E00", "↻"], ANALYZE: ["#CC79A7", "∑"] };
-const W = 860, LEFT = 74, RIGHT = 190, LANE = 20, GAP = 7, ROOMY = 24;
+let W = 860;  // the width of the picture that is drawn: text keeps its size at every width
+const LEFT = 74, RIGHT = 190, LANE = 20, GAP = 7, ROOMY = 24;
+
+// The width that a picture may fill, in pixels.
+function fitWidth(host) {
+  const free = host.clientWidth;
+  W = free ? Math.max(420, Math.min(1600, free)) : 860;
+}
+
+// Draw again when the width changes.
+function onWidth(host, draw) {
+  let before = host.clientWidth;
+  const watch = new ResizeObserver(() => {
+    if (Math.abs(host.clientWidth - before) < 4) return;
+    before = host.clientWidth;
+    draw();
+  });
+  watch.observe(host);
+  return () => watch.disconnect();
+}
 
 const HINT = "Hover over a file, or press Tab, for details";
 
@@ -65,6 +84,7 @@ function facts(m) {
 
 function drawLsm(host, picture, by, onFile) {
   host.replaceChildren();
+  fitWidth(host);
   const plot = W - LEFT - RIGHT, top = 34;
   const height = top + Math.max(1, picture.lanes.length) * (LANE + GAP) + 30;
   const svg = el(host, "svg", { viewBox: `0 0 ${W} ${height}`, width: W, height, role: "group", "font-size": 12,
@@ -109,7 +129,7 @@ function drawLsm(host, picture, by, onFile) {
       const end = el(svg, "text", { ...at, y: axis + 15, class: "dim", "font-size": 11 }, clip(key, 44));
       if (key.length > 44) el(end, "title", {}, key);
     }
-    el(svg, "text", { x: LEFT + plot / 2, y: axis + 15, "text-anchor": "middle", class: "dim", "font-size": 11 }, "key →");
+    el(svg, "text", { x: LEFT + plot / 2, y: axis + 15, "text-anchor": "middle", class: "dim", "font-size": 11 }, picture.by_value ? "key →" : "keys in order, not to scale →");
   }
   el(svg, "text", { x: W, y: height - 7, "text-anchor": "end", class: "dim", "font-size": 11 },
     `${count(picture.files, "file")} · ${count(picture.lanes.length, "run")} · ${bytes(picture.bytes)}`);
@@ -136,6 +156,7 @@ const historyPlaces = (n) => [20, Math.min(72, (W - 40) / Math.max(1, n))];
 
 function drawHistory(host, history, selected, onPick) {
   host.replaceChildren();
+  fitWidth(host);
   const commits = history.commits, n = Math.max(1, commits.length), [left, step] = historyPlaces(n);
   const flags = flagPlaces(commits, step, left);
   const base = 92 + 14 * (1 + Math.max(-1, ...flags.map((f) => f[3]))), height = base + 58;

@@ -19,6 +19,7 @@ export default {
       slider.max = Math.max(0, n - 1);
       slider.value = at;
       // The middle of the thumb, 8 px from the ends of the track, is aligned with the selected commit.
+      fitWidth(history);
       const [left, step] = historyPlaces(n), share = (v) => `${(v / W) * 100}%`;
       slider.style.marginLeft = `calc(${share(left + step / 2)} - 8px)`;
       slider.style.width = `calc(${share(step * Math.max(0, n - 1))} + 16px)`;
@@ -47,6 +48,7 @@ export default {
     model.on("change:picture", picture);
     model.on("change:preview", () => drawRows(rows, model.get("preview")));
     draw(); picture(); drawRows(rows, model.get("preview"));
-    return () => clearInterval(timer);
+    const unwatch = onWidth(host, () => { draw(); picture(); });
+    return () => { clearInterval(timer); unwatch(); };
   },
 };

@@ -30,13 +30,13 @@ function zoomable(model, bar, drawing, least = 0) {
   });
 
   const look = (mark) => {
-    const svg = mark.ownerSVGElement, plot = W - LEFT - RIGHT, x = (Number(mark.getAttribute("x")) - LEFT) / plot, w = Number(mark.getAttribute("width")) / plot;
+    const svg = mark.ownerSVGElement, plot = plotOf(svg), x = (Number(mark.getAttribute("x")) - LEFT) / plot, w = Number(mark.getAttribute("width")) / plot;
     // A little more than the bin itself, so that its neighbours stay visible.
     if (svg) go(whole(x - 0.25 * w), whole(x + 1.25 * w));
   };
   const share = (svg, event) => {
     const box = svg.getBoundingClientRect();
-    return Math.min(1, Math.max(0, ((event.clientX - box.left) * (W / box.width) - LEFT) / (W - LEFT - RIGHT)));
+    return Math.min(1, Math.max(0, ((event.clientX - box.left) * (svg.viewBox.baseVal.width / box.width) - LEFT) / plotOf(svg)));
   };
   let from = null, frame = null;
   drawing.addEventListener("pointerdown", (event) => {
@@ -49,8 +49,8 @@ function zoomable(model, bar, drawing, least = 0) {
     const [a, b] = [from.x, share(from.svg, event)].sort((p, q) => p - q);
     if (!frame && b - a < 0.01) return;
     frame = frame || el(from.svg, "rect", { class: "band", y: 26, height: Math.max(0, from.svg.viewBox.baseVal.height - 52) });
-    frame.setAttribute("x", LEFT + a * (W - LEFT - RIGHT));
-    frame.setAttribute("width", (b - a) * (W - LEFT - RIGHT));
+    frame.setAttribute("x", LEFT + a * plotOf(from.svg));
+    frame.setAttribute("width", (b - a) * plotOf(from.svg));
   });
   const drop = (event) => {
     if (!from) return;
@@ -75,6 +75,9 @@ function zoomable(model, bar, drawing, least = 0) {
     drawing.classList.toggle("zoomable", by === "key");
   };
 }
+
+// The width of the part of a picture in which files are drawn.
+const plotOf = (svg) => svg.viewBox.baseVal.width - LEFT - RIGHT;
 
 // Redrawing loses the focus of a file: give it to the same file, or to the first one.
 function redrawn(drawing, draw) {
