@@ -11,7 +11,6 @@ from benchmarks.works import (
     load_spark,
     lookup,
     scan_spark,
-    statements,
     to_arrow,
     upsert,
 )
@@ -26,7 +25,6 @@ WORKS: list[Work] = [
     *lookup.WORKS,
     *compaction.WORKS,
     *commits.WORKS,
-    *statements.WORKS,
     *files.WORKS,
     *cold.WORKS,
 ]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from paimon_nb.notebook.grid.texts import value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
 
     import pyarrow as pa
     from pyspark.sql import DataFrame
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 TIP_FROM = 44
 """Texts up to this length always fit into a 420-pixel cell."""
-MAX_ROWS, MAX_COLUMNS, MAX_CHARACTERS = 1000, 200, 500
+MAX_ROWS, MAX_COLUMNS = 1000, 200
 HTML_BYTES, TEXT_BYTES = 750_000, 200_000
 """Text and HTML of one result both go to the browser and into the notebook file: together under 1 MB."""
 _SPARK_TEXTS = ("createtab_stmt", "plan")
@@ -25,8 +27,8 @@ STREAM_SECONDS = 10.0
 """How long a cell reads a streaming query."""
 
 STYLE = """
-.pnb-t{overflow:auto;max-height:460px;font:12px/1.4 var(--jp-ui-font-family,system-ui,sans-serif);color:var(--jp-ui-font-color1,inherit)}
-.pnb-t table{border-collapse:collapse;margin:0;font-variant-numeric:tabular-nums}
+.pnb-t{font:12px/1.4 var(--jp-ui-font-family,system-ui,sans-serif);color:var(--jp-ui-font-color1,inherit)}
+.pnb-t table{display:block;overflow:auto;max-height:540px;border-collapse:collapse;margin:0;font-variant-numeric:tabular-nums}
 .pnb-t.pnb-t th{position:sticky;top:0;background:var(--jp-layout-color0,Canvas);text-align:left;font-weight:600;padding:4px 12px 4px 0;border-bottom:1px solid var(--jp-border-color1,#8886);white-space:nowrap}
 .pnb-t.pnb-t td{text-align:left;padding:3px 12px 3px 0;border-bottom:1px solid var(--jp-border-color3,#8882);white-space:pre;max-width:420px;overflow:hidden;text-overflow:ellipsis}
 .pnb-t pre{margin:0;font:12px/1.45 var(--jp-code-font-family,monospace);color:inherit}
@@ -37,10 +39,17 @@ STYLE = """
 class Rows:
     """The displayed result of a statement, with access to all rows. IPython's `_` refers to it after the cell."""
 
-    def __init__(self, result: Result, limit: int) -> None:
+    interactive: ClassVar[Callable[[Rows], Any] | None] = None
+    """Makes the widget that a connected front end shows; it may return None."""
+
+    def __init__(self, result: Result, limit: int, ahead: int = 0) -> None:
         self.result, self.limit = result, min(limit, MAX_ROWS)
         self.notes = result.notes
+        self.facts: tuple[str, ...] = ()
+        """What the read took, for the footer: time, snapshot, files, engine."""
+        self._ahead = ahead
         self._preview: Preview | None = None
+        self._fetched: pa.Table | None = None
 
     @property
     def df(self) -> DataFrame:
@@ -70,11 +79,12 @@ class Rows:
         else:
             frame = self.df
             columns = len(frame.columns)
-            if columns > MAX_COLUMNS:
+            if columns > MAX_COLUMNS and not self._ahead:
                 frame = frame.select(*[frame[c] for c in frame.columns[:MAX_COLUMNS]])
-            table = frame.limit(self.limit + 1).toArrow()
+            table = frame.limit(max(self.limit, self._ahead) + 1).toArrow()
+        self._fetched = table
         self._preview = Preview(
-            table.slice(0, self.limit), table.num_rows > self.limit, max(0, columns - MAX_COLUMNS), tuple(self.notes),
+            table.slice(0, self.limit).select(range(min(table.num_columns, MAX_COLUMNS))), table.num_rows > self.limit, max(0, columns - MAX_COLUMNS), tuple(self.notes),
             is_query=self.result.make_frame is not None or self.result.arrow is None,
         )  # fmt: skip
 
@@ -85,10 +95,23 @@ class Rows:
         assert self._preview is not None
         return self._preview
 
+    @property
+    def fetched(self) -> tuple[pa.Table, bool]:
+        """The rows that are in this process, and whether these are all."""
+        self.load()
+        assert self._fetched is not None
+        if self.result.arrow is not None:
+            return self._fetched, True
+        row_limit = max(self.limit, self._ahead)
+        return self._fetched.slice(0, row_limit), self._fetched.num_rows <= row_limit
+
     def __repr__(self) -> str:
         return text_table(self.preview)
 
-    def _repr_mimebundle_(self, **_: Any) -> Mapping[str, str]:
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        widget = Rows.interactive(self) if Rows.interactive is not None else None
+        if widget is not None:
+            return widget._repr_mimebundle_()
         return {"text/plain": text_table(self.preview), "text/html": html_table(self.preview)}
 
 
@@ -113,7 +136,7 @@ class Preview:
         value = self.table.column(0)[0].as_py()
         if isinstance(value, str) and "\n" in value:
             return value[:TEXT_BYTES]
-        return (cell(value) or "") if self.table.column_names == ["result"] else None
+        return (value_text(value) or "") if self.table.column_names == ["result"] else None
 
     def left_out(self, rows: int) -> list[str]:
         """Notes about rows and columns that are not displayed; `rows` is the number of displayed rows."""
@@ -137,23 +160,8 @@ def cells(table: pa.Table) -> tuple[list[str], list[list[str | None]]]:
     from paimon_nb.format.data import python_values
 
     names = table.column_names[:MAX_COLUMNS]
-    columns = [[cell(v) for v in python_values(table.column(i))] for i in range(len(names))]
+    columns = [[value_text(v) for v in python_values(table.column(i))] for i in range(len(names))]
     return names, [list(row) for row in zip(*columns, strict=True)]
-
-
-def cell(value: Any) -> str | None:
-    """One value as text; None stays None."""
-    if value is None:
-        return None
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, bytes):
-        text = value[:MAX_CHARACTERS].hex()
-    elif isinstance(value, float):
-        text = repr(value)
-    else:
-        text = str(value)
-    return text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"
 
 
 def text_table(preview: Preview) -> str:

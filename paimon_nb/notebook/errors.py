@@ -88,6 +88,20 @@ def with_short_traceback(error: PaimonError) -> PaimonError:
     return error
 
 
+def in_python_cell(error: PaimonError) -> list[str]:
+    """A short traceback of an error that Python code in a cell raised: the error, and the line of the cell."""
+    last.error = error
+    steps = [s for s in traceback.extract_tb(error.__traceback__) if _is_cell(s.filename)]
+    line = [f"  line {steps[-1].lineno}: {redact_text((steps[-1].line or '')[:160])}"] if steps else []
+    first, *rest = short(error).split("\n")
+    return [first, *line, *rest, "  %paimon traceback prints all steps"]
+
+
+def _is_cell(filename: str) -> bool:
+    """Whether a code object belongs to a cell, by the name that IPython or the kernel gives it."""
+    return filename.startswith("<ipython-input") or "ipykernel_" in filename
+
+
 def full(error: BaseException) -> str:
     """The full traceback, secrets masked."""
     return redact_text("".join(traceback.format_exception(error)))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base import clock
 from paimon_nb.base.errors import CorruptFile, PaimonError, SnapshotNotFound
 from paimon_nb.base.redact import redact_options
-from paimon_nb.notebook.display import cell
+from paimon_nb.notebook.grid.texts import value_text
 from paimon_nb.notebook.overview import (
     LAST_COMMITS,
     Stored,
@@ -235,7 +235,7 @@ class Inspector:
                 (
                     key,
                     value,
-                    "" if known is None else cell(known.default),
+                    "" if known is None else value_text(known.default),
                     "unknown option" if known is None else known.doc,
                 )
             )
@@ -502,7 +502,7 @@ class Inspector:
         for i in range(min(group.num_columns, MAX_ROWS)):
             c = group.column(i)
             s = c.statistics
-            bounds = (cell(s.min), cell(s.max)) if s is not None and s.has_min_max else ("", "")
+            bounds = (value_text(s.min), value_text(s.max)) if s is not None and s.has_min_max else ("", "")
             rows.append((c.path_in_schema, str(c.physical_type), str(c.compression), bytes_text(c.total_compressed_size), bytes_text(c.total_uncompressed_size), *bounds))  # fmt: skip
         pairs = (("rows", f"{group.num_rows:,}"), ("uncompressed size", bytes_text(group.total_byte_size)))
         return Facts(
@@ -556,7 +556,7 @@ def _value_formatter(schema: TableSchema) -> Callable[[str, Any], str | None]:
         if value is None:
             return None
         try:
-            return cell(cast_to_string(types[name], value))
+            return value_text(cast_to_string(types[name], value))
         except UnsupportedFormat:
             return "…"
 

@@ -8,7 +8,11 @@ from typing import Any
 
 def load(ipython: Any) -> None:
     """Register magics, completion and the panels of tables."""
+    from paimon_nb.base.errors import PaimonError
     from paimon_nb.notebook.complete import paimon_matcher
+    from paimon_nb.notebook.display import Rows
+    from paimon_nb.notebook.errors import full, in_python_cell
+    from paimon_nb.notebook.magics.grids import show_grid
     from paimon_nb.notebook.magics.paimon import PaimonMagics
     from paimon_nb.notebook.views import install_views
 
@@ -18,15 +22,26 @@ def load(ipython: Any) -> None:
     if paimon_matcher not in ipython.Completer.custom_matchers:
         ipython.Completer.custom_matchers.append(paimon_matcher)
     install_views()
+    Rows.interactive = show_grid
+    # IPython asks an error for its traceback. Errors of the magics have their own, see `with_short_traceback`.
+    magics = ipython.magics_manager.registry["PaimonMagics"]
+    PaimonError._render_traceback_ = lambda error: (  # type: ignore[attr-defined]
+        in_python_cell(error) if magics.short_errors else full(error).splitlines()
+    )
 
 
 def unload(ipython: Any) -> None:
     """Remove completion and close the session."""
+    from paimon_nb.base.errors import PaimonError
     from paimon_nb.notebook.complete import paimon_matcher
+    from paimon_nb.notebook.display import Rows
     from paimon_nb.notebook.magics.active import current
 
     if paimon_matcher in ipython.Completer.custom_matchers:
         ipython.Completer.custom_matchers.remove(paimon_matcher)
+    Rows.interactive = None
+    if hasattr(PaimonError, "_render_traceback_"):
+        del PaimonError._render_traceback_
     if current.workbench is not None:
         current.workbench.close()
         current.workbench = None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.notebook.display import cell, tip
+from paimon_nb.notebook.display import tip
+from paimon_nb.notebook.grid.texts import value_text
 from paimon_nb.notebook.svg import LEVEL_COLOURS
 from paimon_nb.table.inspect.formatting import bytes_text
 
@@ -39,13 +40,13 @@ class Report:
     def __repr__(self) -> str:
         return self._text
 
-    def _repr_mimebundle_(self, **_: Any) -> Mapping[str, str]:
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Mapping[str, str]:
         return {"text/plain": self._text, "text/html": f'<div class="pnb-r"><style>{STYLE}</style>{self._html}</div>'}
 
 
 def why_report(answer: RowHistory) -> Report:
     """Row versions in merge order, the merged row after each, and the rule that decides."""
-    key = ", ".join(f"{k} = {cell(v)}" for k, v in answer.key.items())
+    key = ", ".join(f"{k} = {value_text(v)}" for k, v in answer.key.items())
     columns = [c for c in (answer.versions[0].values if answer.versions else {}) if c not in answer.key]
     head = "".join(f"<th>{escape(h)}</th>" for h in ("", "sequence", *columns, "level", "file", "commit", ""))
     body: list[str] = []
@@ -86,7 +87,7 @@ def _version_row(version: RowVersion, columns: Sequence[str], before: Mapping[st
 
 
 def _value_cell(value: Any, style: str = "") -> str:
-    text = cell(value)
+    text = value_text(value)
     if text is None:
         return "<td class='null'>NULL</td>"
     return f"<td class='{style}'{tip(text)}>{escape(text)}</td>" if style else f"<td{tip(text)}>{escape(text)}</td>"

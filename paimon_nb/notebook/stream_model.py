@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter, deque
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.notebook.display import MAX_COLUMNS, cell, is_number
+from paimon_nb.notebook.display import MAX_COLUMNS, is_number
+from paimon_nb.notebook.grid.texts import value_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -93,7 +94,7 @@ class LiveRows:
 
 
 def _short_cell(value: Any) -> str | None:
-    text = cell(value)
+    text = value_text(value)
     return text if text is None or len(text) <= 120 else text[:119] + "…"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.notebook.display import cell
+from paimon_nb.notebook.grid.texts import value_text
 from paimon_nb.notebook.svg import LEVEL_COLOURS, WIDTH, clip, clipped, escape, open_svg
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def why_svg(answer: RowHistory, step: int | None = None) -> str:
     step = len(versions) if step is None else step
     columns = visible_columns(answer)
     height = _TOP + _ROW * (len(versions) + 1) + 12
-    key = ", ".join(f"{k} = {cell(v)}" for k, v in answer.key.items())
+    key = ", ".join(f"{k} = {value_text(v)}" for k, v in answer.key.items())
     parts = [open_svg(height, f"{answer.table}, {key}: {len(versions)} stored versions; {answer.rule}")]
     parts.append(f'<text x="0" y="14" font-weight="600">{clipped(f"{answer.table} · {key}", 60)}</text>')
     parts.append(f'<text x="{WIDTH}" y="14" text-anchor="end" class="dim">snapshot {answer.snapshot} · {escape(answer.engine)}</text>')  # fmt: skip
@@ -117,7 +117,7 @@ def _row_values(
     out = []
     for i, name in enumerate(columns if row is not None else ()):
         assert row is not None
-        text = cell(row.get(name))
+        text = value_text(row.get(name))
         column_x = x + i * column_width
         if name in bold and text is not None:
             out.append(

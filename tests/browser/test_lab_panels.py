@@ -325,7 +325,7 @@ def test_the_start_page_shows_a_first_table_and_leads_to_the_tutorials(notebook:
     page = notebook.page.locator(".jp-Notebook:visible")
     expect(page.locator("h1").filter(has_text="Start here")).to_be_visible()
     notebook.run_all()
-    expect(notebook.output(1).get_by_role("cell", name="seven")).to_be_visible(timeout=180_000)
+    expect(notebook.output(1).get_by_role("gridcell", name="seven")).to_be_visible(timeout=180_000)
     expect(notebook.output(2).locator(".tiles")).to_contain_text("physical rows")
     notebook.output(3).get_by_role("button", name="Insert as cell").click()
     expect(page.locator(".jp-CodeCell").last.locator(".cm-content")).to_contain_text("CREATE TABLE my_other_table")

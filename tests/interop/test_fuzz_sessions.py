@@ -6,19 +6,23 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from flink_session import FlinkSession
 from fuzz_compare import DELIBERATE, Pair
 from fuzz_run import run_seeds
 from fuzz_sessions import Session
 
 if TYPE_CHECKING:
-    from flink_session import FlinkSession
+    from collections.abc import Iterator
+    from pathlib import Path
 
 NIGHTLY = 500
 
 
 @pytest.fixture(scope="module")
-def pair(flink_process: FlinkSession, tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    return Pair(flink_process, tmp_path_factory.mktemp("fuzz"))
+def pair(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    folder = tmp_path_factory.mktemp("fuzz")
+    with FlinkSession(shared / "oracle", folder / "flink") as flink:
+        yield Pair(flink, folder)
 
 
 @pytest.mark.java

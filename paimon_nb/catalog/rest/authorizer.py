@@ -5,8 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.override import override
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -26,6 +24,5 @@ class Authorizer(ABC):
 class Anonymous(Authorizer):
     """No credentials."""
 
-    @override
     def headers(self, method: str, path: str, params: Mapping[str, str], body: str) -> dict[str, str]:
         return {}

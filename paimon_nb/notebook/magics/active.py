@@ -8,6 +8,7 @@ from paimon_nb.notebook.errors import last
 from paimon_nb.notebook.undo import History
 
 if TYPE_CHECKING:
+    from paimon_nb.notebook.widgets.grid import Grid
     from paimon_nb.notebook.widgets.jobs import JobsView
     from paimon_nb.notebook.widgets.live import LiveTable
     from paimon_nb.workbench import Workbench
@@ -23,6 +24,8 @@ class Current:
         self.snippets: dict[str, str] = {}
         self.live: dict[str, LiveTable] = {}
         """Live table of each cell, by cell id."""
+        self.grids: dict[str, Grid] = {}
+        """Result grid of each cell, by cell id."""
         self.jobs_view: JobsView | None = None
 
     @property

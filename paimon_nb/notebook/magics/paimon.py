@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import textwrap
+import time
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +18,15 @@ from paimon_nb.notebook import errors
 from paimon_nb.notebook.display import MAX_ROWS, Rows
 from paimon_nb.notebook.magics.active import current, workbench
 from paimon_nb.notebook.magics.arguments import Arguments, need_table, words
+from paimon_nb.notebook.magics.grids import ROWS_AHEAD, read_facts
 from paimon_nb.notebook.magics.inspect_commands import InspectCommands
 from paimon_nb.notebook.magics.streams import register_live_table, stop_previous_stream, stop_streams_started_since
 from paimon_nb.notebook.progress import has_front_end
 from paimon_nb.notebook.snippets import query_text, with_snippets
 from paimon_nb.notebook.undo import now_ms
+from paimon_nb.plan import Span
+from paimon_nb.session.query.error_location import locate_more_exactly
+from paimon_nb.table.scan.plan.snapshot_scan import observed_plans
 
 if TYPE_CHECKING:
     import argparse
@@ -175,6 +180,10 @@ class PaimonMagics(InspectCommands, Magics):
             # Stop the streams that the interrupted cell started; streams of other cells continue.
             stop_streams_started_since(wb.session.jobs, earlier_streams)
             raise errors.interrupted(error, wb.commits[commits_before:], only_queries=_reads_only(text)) from None
+        except PaimonError as error:
+            if error.facts.get("start") is None:  # Spark failed while the rows were read
+                locate_more_exactly(error, text, Span(0, len(text)))
+            raise
         finally:  # a statement may have committed before another one failed
             current.history.record(wb.commits[commits_before:], started_ms)
         self.shell.user_ns["_paimon"] = rows
@@ -191,12 +200,15 @@ class PaimonMagics(InspectCommands, Magics):
         wb: Workbench, text: str, params: Mapping[str, Any], limit: int, requested_limit: int | None
     ) -> Any:
         """The result to display: rows, a live table (with an interactive front end) or a job card."""
-        rows = Rows(wb.run(text, **params), limit)
-        if rows.result.live is not None and has_front_end():
-            from paimon_nb.notebook.widgets.live import KEEP, LiveTable
+        started = time.monotonic()
+        with observed_plans() as plans:
+            rows = Rows(wb.run(text, **params), limit, ROWS_AHEAD if has_front_end() else 0)
+            if rows.result.live is not None and has_front_end():
+                from paimon_nb.notebook.widgets.live import KEEP, LiveTable
 
-            return LiveTable(rows.result.live, text.strip(), keep=limit if requested_limit else KEEP)
-        rows.load()
+                return LiveTable(rows.result.live, text.strip(), keep=limit if requested_limit else KEEP)
+            rows.load()
+        rows.facts = read_facts(time.monotonic() - started, plans, rows.result)
         if rows.result.job is None:
             return rows
         from paimon_nb.notebook.widgets.jobs import JobCard
@@ -243,7 +255,7 @@ class PaimonMagics(InspectCommands, Magics):
             )
         return self._run_cell("", line, local_ns)
 
-    def _do_status(self, _: str) -> None:
+    def _do_status(self, command_args: str) -> None:
         wb = workbench()
         session = wb.session
         spark = "running" if session.spark_started else "starts with the first query"
@@ -261,7 +273,7 @@ class PaimonMagics(InspectCommands, Magics):
             raise UsageError("%paimon undo takes no arguments; it undoes the last writing cell")
         print(current.history.undo(workbench()))  # noqa: T201
 
-    def _do_snippets(self, _: str) -> None:
+    def _do_snippets(self, command_args: str) -> None:
         saved = [f"{name}\n" + textwrap.indent(text, "    ") for name, text in current.snippets.items()]
         print("\n".join(saved) or "no snippets; save a query with %%paimon --save NAME")  # noqa: T201
 
@@ -284,7 +296,7 @@ class PaimonMagics(InspectCommands, Magics):
             current.workbench.session._spark = spark  # one JVM is enough for every warehouse
         print(f"connected to {path}")  # noqa: T201
 
-    def _do_workbench(self, _: str) -> Workbench:
+    def _do_workbench(self, command_args: str) -> Workbench:
         return workbench()
 
     def _do_tables(self, command_args: str) -> Rows:
@@ -299,7 +311,7 @@ class PaimonMagics(InspectCommands, Magics):
         assert table is not None
         print(table.column(0)[0].as_py())  # noqa: T201
 
-    def _do_traceback(self, _: str) -> None:
+    def _do_traceback(self, command_args: str) -> None:
         print(errors.full(current.error) if current.error else "no error yet")  # noqa: T201
 
     def _do_system(self, word: str, command_args: str) -> Rows:

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 def register_live_table(shell: Any, widget: Any) -> None:
     """Remember the live table that this cell displays."""
-    cell = _cell_id(shell) if hasattr(widget, "feed") else None
+    cell = cell_id(shell) if hasattr(widget, "feed") else None
     if cell is not None:
         current.live[cell] = widget
 
 
 def stop_previous_stream(shell: Any) -> None:
     """Re-running a cell removes its output, so the stream that the output displayed is stopped."""
-    before = current.live.pop(_cell_id(shell) or "", None)
+    before = current.live.pop(cell_id(shell) or "", None)
     if before is not None:
         before.job.stop()
 
@@ -33,7 +33,7 @@ def stop_streams_started_since(jobs: Jobs, known: Set[str]) -> None:
             job.stop()
 
 
-def _cell_id(shell: Any) -> str | None:
+def cell_id(shell: Any) -> str | None:
     """JupyterLab sends the cell id with each request; other clients may not."""
     kernel = getattr(shell, "kernel", None)
     if kernel is None:

@@ -24,7 +24,12 @@ def script(*names: str) -> str:
     return "\n".join((_HERE / name).read_text() for name in ("picture.js", *names))
 
 
-STYLE = (_HERE / "style.css").read_text()
+def stylesheet(*names: str) -> str:
+    """Style sheets, one after the other."""
+    return "\n".join((_HERE / name).read_text() for name in names)
+
+
+STYLE = stylesheet("style.css")
 
 
 def report_errors(answer: Callable[..., object]) -> Callable[..., None]:
@@ -69,7 +74,7 @@ class Picture(anywidget.AnyWidget):
         self.on_msg(self._on_message)
 
     @report_errors
-    def _on_message(self, _: Any, content: Any, _buffers: Any) -> None:
+    def _on_message(self, _: Any, content: Any, buffers: Any) -> None:
         self.on_message(content)
 
     def on_message(self, content: Any) -> None:

@@ -8,7 +8,7 @@ import traitlets
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.sql_quoting import text_literal
-from paimon_nb.notebook.display import cell
+from paimon_nb.notebook.grid.texts import value_text
 from paimon_nb.notebook.key_values import InvalidKeyValue, key_value
 from paimon_nb.notebook.reports import why_report
 from paimon_nb.notebook.why_svg import why_svg
@@ -51,11 +51,11 @@ class WhyView(Picture):
         self.view = self._view_data()
 
     @report_errors
-    def _on_step_change(self, _: Any) -> None:
+    def _on_step_change(self, change: Any) -> None:
         self.view = self._view_data()
 
     def _view_data(self, error: str = "", key: Mapping[str, str] | None = None) -> dict[str, Any]:
-        values = {k: cell(self.answer.key[k]) if k in self.answer.key else "" for k in self._table.primary_keys}
+        values = {k: value_text(self.answer.key[k]) if k in self.answer.key else "" for k in self._table.primary_keys}
         return {
             "svg": why_svg(self.answer, self.step), "rule": self.answer.rule, "summary": self.step_text(), "steps": len(self.answer.versions),
             "key": dict(key) if key is not None else {k: v or "" for k, v in values.items()}, "error": error, "sql": self.sql,
@@ -93,7 +93,7 @@ class WhyView(Picture):
         """The query whose row is explained; '' if a key value has no SQL literal."""
         parts = []
         for name, value in self.answer.key.items():
-            text = cell(value)
+            text = value_text(value)
             if text is None or isinstance(value, bytes):
                 return ""
             plain = isinstance(value, int) and not isinstance(value, bool)

@@ -21,7 +21,8 @@ def _fields(store: TableStore) -> tuple[DataField, ...]:
 def _read(store: TableStore) -> pa.Table:
     from paimon_nb.table.scan import read_plan
 
-    return read_plan(plan_scan(store, optimized=True))
+    top = store.options.num_levels - 1
+    return read_plan(plan_scan(store, levels=(lambda level: level == top) if store.has_keys else None))
 
 
 READ_OPTIMIZED = SystemTable(_fields, _read)

@@ -39,8 +39,7 @@ def children(of):
     return [int(i) for i in Path(f"/proc/{of}/task/{of}/children").read_text().split()]
 
 
-@pytest.mark.usefixtures("fresh")
-def test_bytes_that_end_the_reader_are_a_broken_file(monkeypatch):
+def test_bytes_that_end_the_reader_are_a_broken_file(fresh, monkeypatch):
     # A length of theirs is beyond what was read, so it is what memory held before: with these, always something large.
     monkeypatch.setenv("ARROW_DEFAULT_MEMORY_POOL", "system")
     monkeypatch.setenv("MALLOC_PERTURB_", "11")
@@ -50,9 +49,8 @@ def test_bytes_that_end_the_reader_are_a_broken_file(monkeypatch):
     assert len(read(JAVAS.read_bytes())) == 1
 
 
-@pytest.mark.usefixtures("fresh")
 @pytest.mark.skipif(sys.platform != "linux", reason="children are looked up in /proc")
-def test_a_process_that_somebody_ended_says_nothing_about_the_file():
+def test_a_process_that_somebody_ended_says_nothing_about_the_file(fresh):
     before = set(children(os.getpid()))
     expected = read(JAVAS.read_bytes())
     (process,) = set(children(os.getpid())) - before
@@ -60,8 +58,7 @@ def test_a_process_that_somebody_ended_says_nothing_about_the_file():
     assert read(JAVAS.read_bytes()) == expected
 
 
-@pytest.mark.usefixtures("fresh")
-def test_threads_and_forks_get_their_own_rows():
+def test_threads_and_forks_get_their_own_rows(fresh):
     fs = MemoryFileIO()
     manifests = []
     for n in range(20):
@@ -95,8 +92,7 @@ print(Path(f"/proc/{{os.getpid()}}/task/{{os.getpid()}}/children").read_text())
     assert not Path(f"/proc/{int(done.stdout)}").exists()
 
 
-@pytest.mark.usefixtures("fresh")
-def test_where_none_can_be_started(monkeypatch):
+def test_where_none_can_be_started(fresh, monkeypatch):
     monkeypatch.setattr(sys, "executable", "/no/python")
     with pytest.raises(orc_process.EnvironmentError_, match="did not start") as told:
         read(JAVAS.read_bytes())

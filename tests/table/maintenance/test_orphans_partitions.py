@@ -18,8 +18,7 @@ def time(monkeypatch):
     return Ticking(monkeypatch)
 
 
-@pytest.mark.usefixtures("time")
-def test_a_strategy_that_is_not_possible_drops_nothing():
+def test_a_strategy_that_is_not_possible_drops_nothing(time):
     store = make_table(
         partitioned=True, **{"partition.expiration-time": "1 d", "partition.expiration-strategy": "custom"}
     )
@@ -110,8 +109,7 @@ class TestPartitionExpiry:
             store, expiration_ms=DAY, pattern="$dt", formatter="'x-'yyyy-MM-dd", now=now
         ).dropped == (("x-2023-11-01",),)
 
-    @pytest.mark.usefixtures("time")
-    def test_by_update_time(self):
+    def test_by_update_time(self, time):
         store = self.filled("a", "b")
         done = expire_partitions(
             store, expiration_ms=DAY, strategy="update-time", now=datetime.fromtimestamp(NOW / 1000)

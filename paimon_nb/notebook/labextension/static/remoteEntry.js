@@ -57,6 +57,13 @@
     node.replaceChildren(image);
   }
 
+  // The stored table of a result grid; JupyterLab's own renderer cleans it unless the notebook is trusted.
+  async function stillTable(node, model, rendermime) {
+    const table = rendermime.createRenderer("text/html");
+    await table.renderModel(model);
+    node.replaceChildren(table.node);
+  }
+
   function withStill(rendermime) {
     const live = rendermime.getFactory(VIEW);
     if (!live || live.paimonNb) return;
@@ -68,7 +75,9 @@
         const renderer = live.createRenderer(options), render = renderer.renderModel.bind(renderer);
         renderer.renderModel = async (model) => {
           await render(model);
-          if (model.data[STILL] && /model not found/.test(renderer.node.textContent)) still(renderer.node, model);
+          if (!/model not found/.test(renderer.node.textContent)) return;
+          if (model.data[STILL]) still(renderer.node, model);
+          else if (model.data["text/html"]) await stillTable(renderer.node, model, rendermime);
         };
         return renderer;
       },
@@ -104,6 +113,9 @@
           notebook.NotebookActions.focusActiveCell ? notebook.NotebookActions.focusActiveCell(tracker.currentWidget.content) : null;
         });
       });
+      const style = document.createElement("style");
+      style.textContent = "button.pnb-cancel{display:inline-block !important}";
+      document.head.appendChild(style);
       document.addEventListener("click", (event) => {
         const panel = tracker.currentWidget, pressed = event.target.closest && event.target.closest("button.pnb-cancel");
         const session = pressed && panel && panel.node.contains(pressed) && panel.sessionContext.session;

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paimon_nb.base.override import override
 from paimon_nb.table.merge.aggregate.base import Aggregate
 
 if TYPE_CHECKING:
@@ -20,11 +19,9 @@ class LastValue(Aggregate):
 
     name = "last_value"
 
-    @override
     def add(self, accumulator: Any, value: Any) -> Any:
         return value
 
-    @override
     def retract(self, accumulator: Any, value: Any) -> Any:
         return None
 
@@ -37,7 +34,6 @@ class PrimaryKey(LastValue):
 
     name = "primary-key"
 
-    @override
     def retract(self, accumulator: Any, value: Any) -> Any:
         return value
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import accumulate, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -170,6 +172,20 @@ def _numbers(files: Sequence[DataFile], name: str) -> list[int]:
     return files.numbers(name) if isinstance(files, Files) else list(map(FILE_NUMBERS[name], files))
 
 
+_observed: ContextVar[list[ScanPlan] | None] = ContextVar("observed scan plans", default=None)
+
+
+@contextmanager
+def observed_plans() -> Iterator[list[ScanPlan]]:
+    """The scans that this thread plans inside the block, in order: the notebook shows what a query read."""
+    plans: list[ScanPlan] = []
+    token = _observed.set(plans)
+    try:
+        yield plans
+    finally:
+        _observed.reset(token)
+
+
 @dataclass(frozen=True, slots=True)
 class ScanPlan:
     """A planned scan. Raises AccessDenied if the user may not read the table."""
@@ -185,6 +201,9 @@ class ScanPlan:
 
     def __post_init__(self) -> None:
         self.store.check_readable()  # every read of rows is planned here
+        plans = _observed.get()
+        if plans is not None:
+            plans.append(self)
 
     def __repr__(self) -> str:
         snapshot = "no snapshot" if self.snapshot is None else f"snapshot {self.snapshot.id}"

@@ -1,0 +1,55 @@
+"""Shows the result of a query as a grid, and closes the grid of the cell's earlier run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.getipython import get_ipython
+
+from paimon_nb.notebook.magics.active import current
+from paimon_nb.notebook.magics.streams import cell_id
+from paimon_nb.notebook.progress import has_front_end
+from paimon_nb.table.inspect.formatting import bytes_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.notebook.display import Rows
+    from paimon_nb.notebook.widgets.grid import Grid
+    from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan
+
+ROWS_AHEAD = 1000
+"""Rows that a grid has before it reads all of them."""
+
+
+def show_grid(rows: Rows) -> Grid | None:
+    """The grid of a query's result; None: no interactive front end, or not a query."""
+    if not has_front_end() or not rows.preview.is_query or rows.preview.single is not None:
+        return None
+    from paimon_nb.notebook.grid.source import GridSource
+    from paimon_nb.notebook.widgets.grid import Grid
+
+    table, complete = rows.fetched
+    if not table.num_columns:
+        return None
+    grid = Grid(rows, GridSource(rows.result, table, complete), rows.facts)
+    cell = cell_id(get_ipython())
+    if cell is not None:
+        earlier = current.grids.get(cell)
+        if earlier is not None and earlier.rows is not rows:
+            earlier.close()  # its output is gone; the front end and the kernel forget it
+        current.grids[cell] = grid
+    return grid
+
+
+def read_facts(seconds: float, plans: Sequence[ScanPlan], result: Any) -> tuple[str, ...]:
+    """What a query's read took: time, snapshots, files, engine."""
+    snapshots = {p.store.name: p.snapshot.id for p in plans if p.snapshot is not None}
+    files = {file.file_name: file.file_size for p in plans for file in p.files}
+    if len(snapshots) == 1:
+        where = [f"snapshot {next(iter(snapshots.values()))}"]
+    else:
+        where = [f"{name} snapshot {snapshot}" for name, snapshot in list(snapshots.items())[:4]]
+    size = f"{len(files):,} file{'s' * (len(files) != 1)}, {bytes_text(sum(files.values()))}" if files else ""
+    engine = "paimon_nb" if result.arrow is not None else "Spark"
+    return tuple(filter(None, (f"{seconds:.1f} s", ", ".join(where), size, engine)))

@@ -1,0 +1,362 @@
+// The result grid: draws the rows and columns that are visible; the kernel sorts, filters and counts.
+const ROW = 24, HEAD = 74, MOST_PIXELS = 8_000_000;
+let grids = 0;
+
+// One line, without characters that change the direction of other texts.
+const shownText = (text) => text.replace(/[\r\n\t]/g, " ").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
+
+export default {
+  render({ model, el: host }) {
+    const id = `dg${(grids += 1)}`;
+    host.classList.add("pnb", "datagrid");
+    troubles(host, model);
+    const state = () => model.get("state"), send = (message) => { try { model.send(message); } catch (error) { silent(); } };
+    let columns = new Columns(model.get("columns"));
+    const bar = html(host, "div", { class: "dg-bar" });
+    const search = html(bar, "input", { type: "search", placeholder: "search", "aria-label": "search all columns" });
+    const chips = html(bar, "span", { class: "dg-bar" });
+    html(bar, "span", { class: "space" });
+    const pick = button(bar, "Columns ▾", () => columnChoice(host, pick.getBoundingClientRect(), columns, relaid, back), { "aria-haspopup": "dialog" });
+    const save = button(bar, "Download ▾", () => menu(host, save.getBoundingClientRect(), "download", [
+      ["CSV", () => fetchFile("csv")], ["Parquet", () => fetchFile("parquet")]], back), { "aria-haspopup": "menu" });
+    const box = html(host, "div", { class: "dg", role: "grid", tabindex: 0, "aria-label": "rows of the result", "aria-multiselectable": "true", "data-lm-suppress-shortcuts": "true" });
+    const space = html(box, "div", { role: "presentation" }), layer = html(space, "div", { class: "dg-layer", role: "presentation" });
+    const head = html(layer, "div", { class: "dg-head", role: "row", "aria-rowindex": 1 });
+    const body = html(layer, "div", { role: "rowgroup" });
+    const foot = html(host, "div", { class: "dg-foot" });
+    const about = html(foot, "output", { role: "status" }), load = button(foot, "Load all rows", () => send({ load: true }));
+    const cancel = button(foot, "Cancel", () => send({ cancel: true })), said = html(foot, "span", { role: "status" });
+
+    let here = { row: 0, at: 0 }, anchor = null, rows = [], heads = new Map(), profiles = new Map(), wanted = new Set(), frame = 0, opening = null, files = [], saidTimer = null;
+    const silent = () => say("The kernel does not answer: it is busy, or it has ended. The rows that are here stay.");
+    const pages = new Pages(model, () => { if (!model.get("trouble")) say(""); later(); }, silent);
+    const back = (focus) => { if (focus) box.focus({ preventScroll: true }); };
+    const say = (text, ms) => { clearTimeout(saidTimer); said.textContent = text; if (ms) saidTimer = setTimeout(() => { said.textContent = ""; }, ms); };
+
+    // -- positions. Browsers limit the height of an element: beyond it the scroll bar is a share of the rows.
+    const total = () => state().shown, full = () => total() * ROW, inner = () => Math.max(ROW, box.clientHeight - HEAD);
+    const tall = () => Math.min(full(), MOST_PIXELS);
+    const scale = () => (full() <= MOST_PIXELS ? 1 : (full() - inner()) / (MOST_PIXELS - inner()));
+    let top = 0, setTop = 0;
+    const scrollTo = (pixels) => {
+      top = Math.max(0, Math.min(pixels, full() - inner()));
+      setTop = Math.round(top / scale());
+      box.scrollTop = setTop;
+      later();
+    };
+    box.addEventListener("scroll", () => {
+      if (Math.abs(box.scrollTop - setTop) > 1 || scale() === 1) { setTop = box.scrollTop; top = Math.min(setTop * scale(), Math.max(0, full() - inner())); }
+      later();
+    });
+    box.addEventListener("wheel", (event) => {
+      if (scale() === 1 || !event.deltaY || event.shiftKey) return;
+      const before = top;
+      scrollTo(top + event.deltaY * (event.deltaMode === 1 ? ROW : 1));
+      if (top !== before) event.preventDefault();
+    }, { passive: false });
+
+    // -- drawing
+    function later() { if (!frame) frame = requestAnimationFrame(() => { frame = 0; draw(); }); }
+    const xOf = (at) => (at < columns.pinned.length ? columns.x[at] : columns.x[at] - box.scrollLeft);
+
+    function draw() {
+      const width = box.clientWidth, height = box.clientHeight, now = state();
+      if (!width) return;
+      layer.style.width = `${width}px`;
+      layer.style.height = `${height}px`;
+      box.setAttribute("aria-rowcount", now.shown + 1);
+      box.setAttribute("aria-colcount", columns.order.length);
+      const shown = columns.between(box.scrollLeft, box.scrollLeft + width);
+      drawHeads(shown);
+      const first = Math.floor(top / ROW), last = Math.min(now.shown, first + Math.ceil((height - HEAD) / ROW) + 1);
+      pages.want(Math.max(0, first - BLOCK_ROWS / 2), last + BLOCK_ROWS / 2, shown.map((at) => columns.order[at]));
+      const range = chosen();
+      while (rows.length < last - first) rows.push(newRow());
+      while (rows.length > Math.max(0, last - first)) rows.pop().line.remove();
+      rows.forEach((drawn, i) => drawRow(drawn, first + i, HEAD + (first + i) * ROW - top, shown, range));
+      const active = document.getElementById(`${id}-here`);
+      active ? box.setAttribute("aria-activedescendant", active.id) : box.removeAttribute("aria-activedescendant");
+      body.querySelector(".dg-none")?.remove();
+      if (!now.shown) html(html(html(body, "div", { class: "dg-none", role: "row" }), "span", { role: "gridcell" }, now.total ? "no row matches" : "no rows"));
+    }
+
+    function newRow() { return { line: html(body, "div", { class: "dg-r", role: "row" }), cells: [] }; }
+
+    function drawRow(drawn, row, y, shown, range) {
+      drawn.line.style.transform = `translateY(${y}px)`;
+      drawn.line.setAttribute("aria-rowindex", row + 2);
+      while (drawn.cells.length < shown.length) drawn.cells.push(html(drawn.line, "div", { role: "gridcell" }));
+      while (drawn.cells.length > shown.length) drawn.cells.pop().remove();
+      shown.forEach((at, i) => {
+        const column = columns.order[at], text = pages.text(row, column), cell = drawn.cells[i];
+        const active = here.row === row && here.at === at;
+        const inside = range && row >= range.first && row < range.stop && at >= range.left && at < range.right;
+        const kind = text === undefined ? "wait" : text === null ? "null" : "";
+        const pinned = at < columns.pinned.length ? ` pinned${at === columns.pinned.length - 1 ? " last" : ""}` : "";
+        cell.className = `dg-c ${kind}${columns.all[column].number ? " n" : ""}${pinned}${inside ? " chosen" : ""}${active ? " here" : ""}`;
+        cell.style.left = `${xOf(at)}px`;
+        cell.style.width = `${columns.widths[column]}px`;
+        cell.setAttribute("aria-colindex", at + 1);
+        cell.setAttribute("aria-selected", Boolean(inside));
+        if (active) cell.id = `${id}-here`; else if (cell.id) cell.removeAttribute("id");
+        const value = text === undefined ? "…" : text === null ? "NULL" : shownText(text);
+        if (cell.textContent !== value) cell.textContent = value;
+        cell.dataset.row = row;
+        cell.dataset.at = at;
+      });
+    }
+
+    function drawHeads(shown) {
+      const keep = new Set(shown.map((at) => columns.order[at]));
+      for (const [column, node] of heads) if (!keep.has(column)) { node.remove(); heads.delete(column); }
+      const missing = [];
+      for (const at of shown) {
+        const column = columns.order[at];
+        if (!heads.has(column)) heads.set(column, newHead(column));
+        const node = heads.get(column), sort = state().sort, active = here.row === -1 && here.at === at;
+        node.style.left = `${xOf(at)}px`;
+        node.style.width = `${columns.widths[column]}px`;
+        node.className = `dg-h${at < columns.pinned.length ? " pinned" : ""}${at === columns.pinned.length - 1 ? " last" : ""}${active ? " here" : ""}`;
+        node.setAttribute("aria-colindex", at + 1);
+        const sorted = sort && sort[0] === column;
+        node.setAttribute("aria-sort", sorted ? (sort[1] ? "descending" : "ascending") : "none");
+        node.querySelector(".arrow").textContent = sorted ? (sort[1] ? "▼" : "▲") : "";
+        if (active) node.id = `${id}-here`; else node.removeAttribute("id");
+        if (!profiles.has(column) && !wanted.has(column)) missing.push(column);
+      }
+      if (missing.length && state().shown + state().total) { missing.forEach((c) => wanted.add(c)); send({ profile: missing }); }
+    }
+
+    function newHead(column) {
+      const about = columns.all[column], node = html(head, "div", { class: "dg-h", role: "columnheader" });
+      const name = html(node, "div", { class: "name", title: about.name });
+      html(name, "span", {}, shownText(about.name));
+      html(name, "span", { class: "arrow", "aria-hidden": "true" });
+      name.addEventListener("click", () => { here = { row: -1, at: columns.order.indexOf(column) }; toggleSort(column); });
+      html(node, "div", { class: "type", title: about.type }, about.type);
+      html(node, "div", { class: "plot" });
+      const open = html(node, "button", { type: "button", class: "menu", tabindex: -1, "aria-label": `menu of ${about.name}`, "aria-haspopup": "menu" }, "⋯");
+      open.addEventListener("click", () => columnMenu(column, open.getBoundingClientRect()));
+      const grip = html(node, "div", { class: "grip", "aria-hidden": "true" });
+      grip.addEventListener("pointerdown", (event) => {
+        const from = event.clientX, before = columns.widths[column];
+        grip.setPointerCapture(event.pointerId);
+        grip.onpointermove = (move) => { columns.widths[column] = Math.max(48, Math.min(900, before + move.clientX - from)); relaid(); };
+        grip.onpointerup = () => { grip.onpointermove = grip.onpointerup = null; drawPlot(column); };
+      });
+      setTimeout(() => drawPlot(column));
+      return node;
+    }
+
+    // The histogram, or the most frequent values: grey all rows, coloured the visible ones.
+    function drawPlot(column) {
+      const node = heads.get(column), found = profiles.get(column);
+      if (!node || !found) return;
+      const plot = node.querySelector(".plot"), wide = columns.widths[column] - 17, high = 20;
+      plot.replaceChildren();
+      plot.title = found.text;
+      if (found.kind !== "none") {
+        const svg = el(plot, "svg", { width: wide, height: high, viewBox: `0 0 ${wide} ${high}`, "aria-hidden": "true" });
+        const most = Math.max(1, ...found.bins.map((b) => b[1])), step = wide / found.bins.length;
+        found.bins.forEach(([label, count_], i) => {
+          const bin = el(svg, "g", { class: "bin" }), visible = found.shown ? found.shown[i] : count_;
+          el(bin, "rect", { class: "area", x: i * step, y: 0, width: step, height: high });
+          for (const [kind, n] of [["all", count_], ["now", visible]]) {
+            const tall_ = n ? Math.max(1.5, (n / most) * (high - 1)) : 0;
+            el(bin, "rect", { class: kind, x: i * step + 0.5, y: high - tall_, width: Math.max(1, step - 1), height: tall_ });
+          }
+          el(bin, "title", {}, `${label}: ${count(count_, "row")}`);
+        });
+        if (found.bins.length) binDrag(svg, column, step, wide, found.kind === "range");
+      }
+      const ends = found.kind === "range" ? `${found.low} – ${found.high}` : found.kind === "values" ? found.bins.slice(0, 1).map(([l, n]) => `${Math.round((100 * n) / Math.max(1, found.rows - found.nulls))} % ${l}`)[0] : "";
+      html(plot, "div", { class: "note" }, found.kind === "none" ? found.text : found.nulls ? `${ends} · ${((100 * found.nulls) / found.rows).toPrecision(2)} % NULL` : ends);
+    }
+
+    function binDrag(svg, column, step, wide, range) {
+      let from = null, band = null;
+      const at = (event) => Math.max(0, Math.min(Math.floor(wide / step) - 1, Math.floor((event.clientX - svg.getBoundingClientRect().left) / step)));
+      svg.addEventListener("pointerdown", (event) => { event.stopPropagation(); event.preventDefault(); from = at(event); svg.setPointerCapture(event.pointerId); });
+      svg.addEventListener("pointermove", (event) => {
+        if (from === null) return;
+        const [a, b] = range ? [from, at(event)].sort((p, q) => p - q) : [from, from];
+        band = band || el(svg, "rect", { class: "band", y: 0, height: 20 });
+        band.setAttribute("x", a * step);
+        band.setAttribute("width", (b - a + 1) * step);
+      });
+      svg.addEventListener("pointerup", (event) => {
+        if (from === null) return;
+        const bins = range ? [from, at(event)].sort((p, q) => p - q) : [from, from];
+        from = null;
+        if (band) band.remove();
+        send({ filter: { column, bins } });
+      });
+    }
+
+    const relaid = () => { here.at = Math.min(here.at, columns.order.length - 1); space.style.width = `${columns.width}px`; later(); };
+
+    // -- choosing cells
+    const chosen = () => {
+      const from = anchor || here;
+      if (here.row < 0 || from.row < 0) return null;
+      return { first: Math.min(from.row, here.row), stop: Math.max(from.row, here.row) + 1, left: Math.min(from.at, here.at), right: Math.max(from.at, here.at) + 1 };
+    };
+    function go(row, at, extend) {
+      if (!extend) anchor = null; else anchor = anchor || { ...here };
+      here = { row: Math.max(-1, Math.min(total() - 1, row)), at: Math.max(0, Math.min(columns.order.length - 1, at)) };
+      if (here.row >= 0) {
+        if (here.row * ROW < top) scrollTo(here.row * ROW);
+        else if ((here.row + 1) * ROW > top + inner()) scrollTo((here.row + 1) * ROW - inner());
+      }
+      const x = columns.x[here.at], wide = columns.widths[columns.order[here.at]];
+      if (here.at >= columns.pinned.length) {
+        if (x - columns.fixed < box.scrollLeft) box.scrollLeft = x - columns.fixed;
+        else if (x + wide > box.scrollLeft + box.clientWidth) box.scrollLeft = x + wide - box.clientWidth;
+      }
+      later();
+    }
+    const cellAt = (event) => { const cell = event.target.closest(".dg-c"); return cell && { row: Number(cell.dataset.row), at: Number(cell.dataset.at) }; };
+    let dragging = false;
+    body.addEventListener("pointerdown", (event) => {
+      const at = event.button === 0 && cellAt(event);
+      if (!at) return;
+      dragging = true;
+      go(at.row, at.at, event.shiftKey);
+    });
+    body.addEventListener("pointermove", (event) => { const at = dragging && cellAt(event); if (at && (at.row !== here.row || at.at !== here.at)) go(at.row, at.at, true); });
+    const release = () => { dragging = false; };
+    document.addEventListener("pointerup", release);
+    body.addEventListener("dblclick", () => openHere());
+    body.addEventListener("contextmenu", (event) => {
+      const at = cellAt(event);
+      if (!at) return;
+      event.preventDefault();
+      event.stopPropagation();
+      go(at.row, at.at, false);
+      columnMenu(columns.order[at.at], { left: event.clientX, bottom: event.clientY });
+    });
+
+    box.addEventListener("keydown", (event) => {
+      if (event.target !== box) return;
+      const page = Math.max(1, Math.floor(inner() / ROW) - 1), ctrl = event.ctrlKey || event.metaKey, { row, at } = here, end = columns.order.length - 1;
+      const moves = {
+        ArrowDown: [ctrl ? total() - 1 : row + 1, at], ArrowUp: [ctrl ? 0 : row - 1, at], ArrowLeft: [row, ctrl ? 0 : at - 1], ArrowRight: [row, ctrl ? end : at + 1],
+        PageDown: [row + page, at], PageUp: [Math.max(0, row - page), at], Home: [ctrl ? 0 : row, 0], End: [ctrl ? total() - 1 : row, end],
+      };
+      if (moves[event.key] && !event.altKey) go(...moves[event.key], event.shiftKey);
+      else if (event.key === "Enter" || event.key === " ") here.row < 0 ? toggleSort(columns.order[at]) : openHere();
+      else if (event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey)) columnMenu(columns.order[at], placeOfHere());
+      else if (ctrl && event.key.toLowerCase() === "c") copy(event.shiftKey);
+      else if (ctrl && event.key.toLowerCase() === "a") { here = { row: Math.max(0, total() - 1), at: end }; anchor = { row: 0, at: 0 }; later(); }
+      else if (event.key === "Escape" && anchor) { anchor = null; later(); } else return;
+      event.preventDefault();
+      event.stopPropagation();
+    });
+    box.addEventListener("focus", later);
+
+    // -- what can be done
+    const placeOfHere = () => (document.getElementById(`${id}-here`) || box).getBoundingClientRect();
+    function toggleSort(column) {
+      const sort = state().sort;
+      send({ sort: !sort || sort[0] !== column ? [column, false] : sort[1] ? null : [column, true] });
+      later();
+    }
+    function openHere() {
+      if (here.row < 0 || here.row >= total()) return;
+      opening = { ...here };
+      send({ value: [here.row, columns.order[here.at]] });
+    }
+    function copy(header) {
+      const range = chosen();
+      if (range) send({ copy: [range.first, range.stop], columns: columns.order.slice(range.left, range.right), header: Boolean(header) });
+    }
+    function fetchFile(kind) { files = []; say("Preparing the file …"); send({ export: kind, columns: columns.order }); }
+    function columnMenu(column, place) {
+      const about = columns.all[column], pinned = columns.pinned.includes(column), row = here.row;
+      const text = row >= 0 && columns.order[here.at] === column ? pages.text(row, column) : undefined;
+      const brief = text === null ? "NULL" : clip(String(text), 30), filter = (more) => send({ filter: { column, ...more } });
+      menu(host, place, `column ${about.name}`, [
+        ...(text !== undefined && (about.comparable || text === null) ? [[`Only ${brief}`, () => filter({ operator: "=", row })], [`Without ${brief}`, () => filter({ operator: "<>", row })], null] : []),
+        ...(text !== undefined ? [["Open value", openHere], ["Copy", () => copy(false)], ["Copy with header", () => copy(true)], null] : []),
+        ["Sort ascending", () => send({ sort: [column, false] })],
+        ["Sort descending", () => send({ sort: [column, true] })],
+        ...(state().sort ? [["Unsorted", () => send({ sort: null })]] : []),
+        ["Filter …", () => filterForm(host, place, about, (more) => filter(more), back)],
+        null,
+        [pinned ? "Unpin" : "Pin to the left", () => { columns.pin(column, !pinned); redrawHeads(); }],
+        ["Hide", () => { columns.hide(column); redrawHeads(); }],
+        ["Copy column name", () => copyText(about.name)],
+      ], back);
+    }
+    const redrawHeads = () => { relaid(); };
+
+    model.on("msg:custom", (message, buffers) => {
+      if (message.pages) pages.heard(message, buffers);
+      else if (message.profiles) {
+        for (const [column, found] of Object.entries(message.profiles)) { profiles.set(Number(column), found); drawPlot(Number(column)); }
+      } else if (message.value && opening) {
+        const at = opening;
+        opening = null;
+        openedValue(host, placeOfHere(), columns.all[columns.order[at.at]].name, message.value, buffers[0], back);
+      } else if ("copied" in message) {
+        copyText(message.copied).then((done) => say(done ? `Copied ${count(message.rows, "row")} × ${count(message.columns, "column")}` : "The browser does not allow copying", 4000));
+      } else if (message.file) {
+        files[message.file.part] = buffers[0];
+        if (files.filter(Boolean).length < message.file.parts) return;
+        const link = html(host, "a", { download: message.file.name }), url = URL.createObjectURL(new Blob(files, { type: message.file.mime }));
+        link.href = url;
+        link.click();
+        link.remove();
+        files = [];
+        setTimeout(() => URL.revokeObjectURL(url), 10_000);
+        say(`Downloaded ${message.file.name}`, 4000);
+      }
+    });
+
+    // -- controls
+    let typed = null;
+    search.addEventListener("input", () => { clearTimeout(typed); typed = setTimeout(() => send({ search: search.value }), 250); });
+    search.addEventListener("keydown", (event) => { event.stopPropagation(); if (event.key === "Enter") { clearTimeout(typed); send({ search: search.value }); } });
+    const controls = () => {
+      const now = state();
+      about.textContent = now.busy || now.footer;
+      load.style.display = now.complete || now.busy ? "none" : "";
+      cancel.style.display = now.busy.startsWith("Reading") ? "" : "none";
+      if (document.activeElement !== search) search.value = now.search;
+      chips.replaceChildren();
+      now.filters.forEach((text, i) => button(chips, `${text} ✕`, () => send({ unfilter: i }), { class: "chip", "aria-label": `remove filter ${text}`, title: text }));
+      if (now.filters.length + Boolean(now.search) > 1) button(chips, "Clear all", () => send({ unfilter: null }));
+    };
+    let generation = state().generation, profiled = JSON.stringify([state().filters, state().search, state().total]);
+    const changed = () => {
+      controls();
+      const now = state();
+      if (now.generation !== generation) {
+        generation = now.generation;
+        pages.keep({ ...model.get("first_page"), generation }, model.get("first_buffers"));
+        // A new order leaves the profiles as they are.
+        const about_ = JSON.stringify([now.filters, now.search, now.total]);
+        if (about_ !== profiled) {
+          profiled = about_;
+          wanted.clear();
+          for (const column of [...profiles.keys()]) if (heads.has(column)) wanted.add(column); else profiles.delete(column);
+          if (wanted.size) send({ profile: [...wanted] });
+        }
+        here.row = Math.min(here.row, now.shown - 1);
+        anchor = null;
+        space.style.height = `${HEAD + tall()}px`;
+        scrollTo(0);
+      }
+      later();
+    };
+    model.on("change:state", changed);
+    const sizes = new ResizeObserver(later), watch = setInterval(() => pages.check(), 1000);
+    sizes.observe(box);
+    box.style.height = `${HEAD + Math.min(Math.max(total(), 1), 14) * ROW + 18}px`;
+    space.style.height = `${HEAD + tall()}px`;
+    relaid();
+    controls();
+    draw();
+    return () => { sizes.disconnect(); clearInterval(watch); clearTimeout(typed); clearTimeout(saidTimer); document.removeEventListener("pointerup", release); };
+  },
+};

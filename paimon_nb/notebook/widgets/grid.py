@@ -1,0 +1,352 @@
+"""The result grid: the rows of a query, with sorting, filters, search, column profiles, copies and downloads."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import anywidget
+import traitlets
+
+from paimon_nb.base.errors import PaimonError
+from paimon_nb.notebook.display import Rows, html_table, is_number, text_table
+from paimon_nb.notebook.errors import last, sentence
+from paimon_nb.notebook.grid.export import MIME, as_file, as_tsv
+from paimon_nb.notebook.grid.filters import OPERATORS, Condition, is_comparable, typed_value
+from paimon_nb.notebook.grid.profile import Profile, counts_of, profile
+from paimon_nb.notebook.grid.rows import ArrangedRows, Arrangement, Superseded, arrange, sorted_rows
+from paimon_nb.notebook.grid.value_tree import MAX_IMAGE, MAX_TEXT, image_type, tree
+from paimon_nb.notebook.widgets.base import report_errors, script, stylesheet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from paimon_nb.notebook.grid.source import GridSource
+
+BLOCK_ROWS, BLOCK_COLUMNS = 64, 16
+MAX_PAGES, MAX_COPIED = 32, 200_000
+"""Pages of one request, cells of one copy."""
+_PART_BYTES = 4 << 20
+
+
+class Grid(anywidget.AnyWidget):
+    """The rows of a result. `Rows` shows it where a front end is connected.
+
+    Args:
+        rows: the result. source: its rows.
+        facts: what the footer says about the read: time, snapshot, bytes, engine.
+    """
+
+    _esm = script("panel.js", "grid_rows.js", "grid_menus.js", "grid.js")
+    _css = stylesheet("style.css", "grid.css")
+    trouble = traitlets.Unicode("").tag(sync=True)
+    columns: traitlets.List[dict[str, Any]] = traitlets.List().tag(sync=True)
+    state = traitlets.Dict().tag(sync=True)
+    first_page = traitlets.Dict().tag(sync=True)
+    first_buffers: traitlets.List[bytes] = traitlets.List().tag(sync=True)
+
+    def __init__(self, rows: Rows, source: GridSource, facts: Sequence[str] = ()) -> None:
+        self.rows, self._source, self._facts = rows, source, tuple(facts)
+        self._arranged = ArrangedRows(source.rows)
+        self._order: tuple[tuple[int, bool, int], Any] | None = None
+        """The last sort: (column, descending, generation of the source), the order."""
+        self._profiles: dict[int, Profile] = {}
+        self._lock = threading.Lock()
+        self._requested: Arrangement | None = None
+        self._thread: threading.Thread | None = None
+        self._generation = 0
+        page, buffers = self._page(0, 0)
+        super().__init__(columns=_described(source.rows), state=self._state(), first_page=page, first_buffers=buffers)
+        self.on_msg(self._on_message)
+
+    # -- what is shown
+
+    @property
+    def arrangement(self) -> Arrangement:
+        """The sorted column, the filters and the searched text."""
+        return self._arranged.arrangement
+
+    @property
+    def visible(self) -> pa.Table:
+        """The visible rows in order, as Arrow."""
+        return self._arranged.rows_of(0, len(self._arranged), range(self._source.rows.num_columns))
+
+    def _state(self, busy: str = "") -> dict[str, Any]:
+        arranged = self.arrangement
+        return {
+            "generation": self._generation,
+            "total": self._source.rows.num_rows,
+            "shown": len(self._arranged),
+            "complete": self._source.complete,
+            "sort": None if arranged.sort is None else [arranged.sort, arranged.descending],
+            "filters": [str(f) for f in arranged.filters],
+            "search": arranged.search,
+            "busy": busy,
+            "footer": self.footer(),
+        }
+
+    def footer(self) -> str:
+        """The number of rows, and what the read took."""
+        total, visible = self._source.rows.num_rows, len(self._arranged)
+        number = f"{total:,} row{'s' * (total != 1)}"
+        if not self._source.complete or self._source.cut:
+            number = f"the first {number}"
+        if visible != total:
+            number = f"{visible:,} of {number}"
+        return " · ".join((number, *self._facts))
+
+    def _page(self, row: int, column: int) -> tuple[dict[str, int], list[bytes]]:
+        """One page: its position, and the texts as the buffers of an Arrow array."""
+        import pyarrow as pa
+
+        stop = min(row + BLOCK_ROWS, len(self._arranged))
+        values = self._arranged.page(row, stop, column, column + BLOCK_COLUMNS)
+        buffers = pa.array(values, pa.string()).buffers()
+        position = {"row": row, "column": column, "rows": max(0, stop - row), "generation": self._generation}
+        return position, [b"" if b is None else b.to_pybytes() for b in buffers]
+
+    # -- what the reader asks for
+
+    @report_errors
+    def _on_message(self, _: Any, content: Any, buffers: Any) -> None:
+        self.on_message(content)
+
+    def on_message(self, content: Any) -> None:
+        """Handle a message from the page. Pages are untrusted: unexpected messages are ignored."""
+        arranged = self._requested or self.arrangement
+        match content:
+            case {"pages": list(positions), "generation": int(generation)}:
+                self._send_pages(positions[:MAX_PAGES], generation)
+            case {"sort": [int(column), bool(descending)]} if self._is_column(column):
+                self.arrange(replace(arranged, sort=column, descending=descending))
+            case {"sort": None}:
+                self.arrange(replace(arranged, sort=None))
+            case {"search": str(text)}:
+                self.arrange(replace(arranged, search=text[:1000]))
+            case {"filter": dict(requested)}:
+                condition = self._condition(requested)
+                if condition is not None and condition not in arranged.filters:
+                    self.arrange(replace(arranged, filters=(*arranged.filters, condition)))
+            case {"unfilter": int(at)}:
+                self.arrange(replace(arranged, filters=arranged.filters[:at] + arranged.filters[at + 1 :]))
+            case {"unfilter": None}:
+                self.arrange(replace(arranged, filters=(), search=""))
+            case {"load": True}:
+                self.load()
+            case {"cancel": True}:
+                self._source.cancel()
+            case {"profile": list(columns)}:
+                self._send_profiles([c for c in columns if self._is_column(c)][:64])
+            case {"value": [int(row), int(column)]} if self._is_cell(row, column):
+                self._send_value(row, column)
+            case {"copy": [int(first), int(stop)], "columns": list(columns), "header": bool(header)}:
+                self._send_copy(first, stop, [c for c in columns if self._is_column(c)], header)
+            case {"export": "csv" | "parquet" as kind, "columns": list(columns)}:
+                self._send_file(kind, [c for c in columns if self._is_column(c)])
+
+    def _is_column(self, column: Any) -> bool:
+        return isinstance(column, int) and 0 <= column < self._source.rows.num_columns
+
+    def _is_cell(self, row: int, column: int) -> bool:
+        return 0 <= row < len(self._arranged) and self._is_column(column)
+
+    def _condition(self, requested: dict[str, Any]) -> Condition | None:
+        """The condition that a message describes; None: not a valid message."""
+        column = requested.get("column")
+        if not self._is_column(column):
+            return None
+        assert isinstance(column, int)
+        values, name = self._arranged.table.column(column), self._arranged.table.column_names[column]
+        match requested:
+            case {"operator": "is null" | "is not null" as operator}:
+                return Condition(column, name, operator)
+            case {"operator": "contains", "text": str(text)}:
+                return Condition(column, name, "contains", (text,))
+            case {"operator": "=" | "<>" as operator, "row": int(row)} if self._is_cell(row, column):
+                value = self._arranged.value(row, column)
+                if not value.is_valid:
+                    return Condition(column, name, "is null" if operator == "=" else "is not null")
+                return Condition(column, name, operator, (value,)) if is_comparable(values.type) else None
+            case {"bins": [int(first), int(last)]} if column in self._profiles:
+                bins = self._profiles[column].bins
+                if not 0 <= first <= last < len(bins):
+                    return None
+                if self._profiles[column].kind == "values":
+                    return Condition(column, name, "=", (bins[first].low,))
+                return Condition(column, name, "between", (bins[first].low, bins[last].high))
+            case {"operator": str(operator), "text": str(text)} if operator in OPERATORS and is_comparable(values.type):
+                return Condition(column, name, operator, (typed_value(values.type, text),))
+        return None
+
+    # -- arranging, in a thread of its own: the kernel stays free, and a newer request replaces an older one
+
+    def arrange(self, requested: Arrangement) -> None:
+        """Sort and filter the rows; returns at once. The page gets the rows when they are arranged."""
+        with self._lock:
+            self._requested = requested
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._arrange_until_done, name="paimon-grid", daemon=True)
+                self._thread.start()
+
+    def load(self) -> None:
+        """Read all rows; returns at once."""
+        self.arrange(self._requested or self.arrangement)
+
+    def wait(self) -> None:
+        """Wait until the rows are arranged."""
+        while (thread := self._thread) is not None:
+            thread.join()
+
+    def _arrange_until_done(self) -> None:
+        while True:
+            with self._lock:
+                requested = self._requested
+            try:
+                assert requested is not None
+                self._arrange(requested)
+            except Superseded:
+                continue
+            except Exception as error:  # in a thread: only the page can show it
+                last.error = error
+                self.trouble = sentence(error)
+                self.state = self._state()
+            with self._lock:
+                if self._requested is requested:
+                    self._requested = self._thread = None
+                    return
+
+    def _arrange(self, requested: Arrangement) -> None:
+        def check() -> None:
+            if self._requested is not requested:
+                raise Superseded
+
+        if not self._source.complete:
+            self.state = self._state("Reading all rows …")
+            self._source.load()
+            self._profiles.clear()
+            self._order = None
+        self.state = self._state(
+            "Sorting …" if requested.sort is not None and not requested.filtered else "Searching …"
+        )
+        rows = self._source.rows
+        order = self._sorted(rows, requested) if requested.sort is not None else None
+        check()
+        arranged = arrange(rows, requested, order, check)
+        with self._lock:
+            check()
+            self._arranged = arranged
+            self._generation += 1
+        self._publish()
+
+    def _sorted(self, rows: pa.Table, requested: Arrangement) -> Any:
+        assert requested.sort is not None
+        key = (requested.sort, requested.descending, id(rows))
+        if self._order is None or self._order[0] != key:
+            self._order = (key, sorted_rows(rows, requested.sort, requested.descending))
+        return self._order[1]
+
+    def _publish(self) -> None:
+        page, buffers = self._page(0, 0)
+        with self.hold_sync():
+            self.trouble = ""
+            self.first_page, self.first_buffers = page, buffers
+            self.state = self._state()
+
+    # -- answers
+
+    def _send_pages(self, positions: Sequence[Any], generation: int) -> None:
+        if generation != self._generation:
+            return
+        found = [
+            self._page(row - row % BLOCK_ROWS, column - column % BLOCK_COLUMNS)
+            for row, column in (position for position in positions if isinstance(position, list) and len(position) == 2)
+            if isinstance(row, int) and isinstance(column, int) and self._is_cell(row, column)
+        ]
+        self.send({"pages": [page for page, _ in found]}, [b for _, buffers in found for b in buffers])
+
+    def _send_profiles(self, columns: Sequence[int]) -> None:
+        answers: dict[int, Any] = {}
+        for column in columns:
+            if column not in self._profiles:
+                self._profiles[column] = profile(self._source.rows.column(column))
+            found = self._profiles[column]
+            part = (
+                counts_of(found, self._arranged.visible(column)) if self.arrangement.filtered and found.bins else None
+            )
+            answers[column] = {
+                "kind": found.kind, "text": str(found), "low": found.low, "high": found.high,
+                "bins": [[b.label, b.count] for b in found.bins], "shown": part, "rows": found.rows, "nulls": found.nulls,
+            }  # fmt: skip
+        self.send({"profiles": answers, "generation": self._generation})
+
+    def _send_value(self, row: int, column: int) -> None:
+        value = self._arranged.value(row, column).as_py()
+        answer: dict[str, Any] = {"row": row, "column": column}
+        buffers: list[bytes] = []
+        if isinstance(value, bytes) and (kind := image_type(value)) and len(value) <= MAX_IMAGE:
+            answer["image"] = kind
+            buffers = [value]
+        elif isinstance(value, bytes):
+            answer["text"] = f"{len(value):,} bytes\n{value[:4096].hex(' ')}" + ("\n…" if len(value) > 4096 else "")
+        elif isinstance(value, dict | list):
+            answer["tree"] = tree(value, self._source.rows.column_names[column])
+        else:
+            text = "NULL" if value is None else str(value)
+            answer["text"] = text[:MAX_TEXT] + (f"\n… {len(text):,} characters" if len(text) > MAX_TEXT else "")
+        self.send({"value": answer}, buffers)
+
+    def _send_copy(self, first: int, stop: int, columns: Sequence[int], header: bool) -> None:
+        stop = min(stop, len(self._arranged), max(0, first) + MAX_COPIED // max(1, len(columns)))
+        part = self._arranged.rows_of(max(0, first), stop, columns)
+        self.send({"copied": as_tsv(part, header=header), "rows": part.num_rows, "columns": len(columns)})
+
+    def _send_file(self, kind: str, columns: Sequence[int]) -> None:
+        data = as_file(self._arranged.rows_of(0, len(self._arranged), columns), kind)
+        parts = range(0, max(1, len(data)), _PART_BYTES)
+        for i, start in enumerate(parts):
+            head = {"name": f"rows.{kind}", "mime": MIME[kind], "part": i, "parts": len(parts)}
+            self.send({"file": head}, [data[start : start + _PART_BYTES]])
+
+    # -- without a kernel
+
+    def __repr__(self) -> str:
+        return text_table(self.rows.preview)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        live = super()._repr_mimebundle_(**kwargs)
+        data, meta = live if isinstance(live, tuple) else (live or {}, {})
+        preview = self.rows.preview
+        return {**data, "text/plain": text_table(preview), "text/html": html_table(preview)}, meta
+
+
+def _described(rows: pa.Table) -> list[dict[str, Any]]:
+    """Name, type and width of each column."""
+    from paimon_nb.notebook.grid.texts import texts
+
+    head = rows.slice(0, 30)
+    out = []
+    for i, field in enumerate(rows.schema):
+        longest = max((len(t) for t in texts(head.column(i)) if t), default=4) if i < 200 else 12
+        kind = type_text(field.type)
+        width = 7.2 * max(longest, min(len(field.name), 30) + 3, min(len(kind), 24)) + 18
+        out.append({
+            "name": field.name, "type": kind, "number": is_number(field.type), "comparable": is_comparable(field.type),
+            "width": int(min(max(width, 84), 320)),
+        })  # fmt: skip
+    return out
+
+
+def type_text(kind: Any) -> str:
+    """An Arrow type as SQL writes it."""
+    import pyarrow as pa
+
+    from paimon_nb.format.types import from_arrow_schema
+
+    try:
+        (field,) = from_arrow_schema(pa.schema([pa.field("c", kind)]))
+    except (PaimonError, ValueError, TypeError):
+        return str(kind)
+    return str(field.type).replace("`", "")

@@ -1,0 +1,260 @@
+"""The result grid in a real JupyterLab: by mouse, by keyboard, with a million rows, with a dead kernel."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+from hostile import PAYLOADS
+from panel_kit import live_nodes_of, serious_issues, write_notebook
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lab_kit import Lab, Notebook
+
+pytestmark = pytest.mark.browser
+
+MANY = """\
+import numpy as np, pyarrow as pa
+from paimon_nb.notebook.display import Rows
+from paimon_nb.session import Result
+n = 1_000_000
+draw = np.random.default_rng(3)
+some = {f"c{i}": pa.array(draw.integers(0, 1000, n)) for i in range(3)}
+many = pa.table({"id": pa.array(np.arange(n)), "name": pa.array([f"name {i}" for i in draw.integers(0, n, n)]), **some})
+wide = {f"w{i}": many.column("c0") for i in range(95)}
+Rows(Result("rows", arrow=pa.table({**{n: many.column(n) for n in many.column_names}, **wide}), make_frame=lambda: None), 20)"""
+CELLS = (
+    "%load_ext paimon_nb\n%paimon connect warehouse",
+    "%%paimon\nSELECT * FROM orders ORDER BY id",
+    "%%paimon\nSELECT * FROM hostile",
+    MANY,
+    "%%paimon\nSELECT * FROM nested",
+)
+ORDERS, HOSTILE, MILLION, NESTED = 1, 2, 3, 4
+NAME = "grid.ipynb"
+
+
+@pytest.fixture(scope="module")
+def shown(notebook: Notebook, lab: Lab, tables: Path) -> Notebook:
+    """The notebook after Run All."""
+    import paimon_nb
+
+    shutil.copytree(tables, lab.root / "warehouse")
+    with paimon_nb.connect(str(lab.root / "warehouse")) as wb:
+        wb.run("CREATE TABLE nested (id INT, addr ROW<street STRING, zip INT>, tags ARRAY<STRING>)")
+        table = wb.table("nested")
+        rows = [{"id": 1, "addr": {"street": "Main", "zip": 5}, "tags": ["a", None]}]
+        table.append(pa.Table.from_pylist(rows, schema=table.schema.arrow))
+    write_notebook(lab, NAME, CELLS)
+    notebook.open(lab, NAME)
+    notebook.run_all()
+    notebook.output(NESTED).locator(".dg-c").first.wait_for(timeout=120_000)
+    return notebook
+
+
+def footer(shown: Notebook, cell: int) -> Any:
+    return shown.output(cell).locator(".dg-foot output")
+
+
+def first_column(shown: Notebook, cell: int, rows: int = 3) -> list[str]:
+    return list(shown.output(cell).locator(".dg-r .dg-c:first-child").all_inner_texts()[:rows])
+
+
+def header(shown: Notebook, cell: int, name: str) -> Any:
+    return shown.output(cell).locator(".dg-h").filter(has=shown.page.get_by_text(name, exact=True))
+
+
+def test_rows_have_a_header_with_types_and_a_footer(shown: Notebook) -> None:
+    expect(footer(shown, ORDERS)).to_contain_text("rows · ")
+    expect(footer(shown, ORDERS)).to_contain_text(" · snapshot ")
+    expect(footer(shown, ORDERS)).to_contain_text(" · paimon_nb")
+    expect(header(shown, ORDERS, "amount").locator(".type")).to_have_text("DECIMAL(10, 2)")
+    expect(header(shown, ORDERS, "amount").locator("svg .bin")).to_have_count(20)
+    expect(header(shown, ORDERS, "status").locator("svg .bin")).to_have_count(4)
+
+
+def test_by_mouse_rows_are_sorted_filtered_searched(shown: Notebook) -> None:
+    grid = shown.output(ORDERS)
+    smallest = first_column(shown, ORDERS, 1)
+    header(shown, ORDERS, "id").locator(".name").click()
+    expect(header(shown, ORDERS, "id")).to_have_attribute("aria-sort", "ascending")
+    header(shown, ORDERS, "id").locator(".name").click()
+    expect(header(shown, ORDERS, "id")).to_have_attribute("aria-sort", "descending")
+    expect(grid.locator(".dg-r .dg-c").first).not_to_have_text(smallest[0])
+    header(shown, ORDERS, "id").locator(".name").click()
+    expect(grid.locator(".dg-r .dg-c").first).to_have_text(smallest[0])
+
+    bars = header(shown, ORDERS, "amount").locator("svg .bin")
+    expect(bars).to_have_count(20)
+    from_, to = bars.nth(0).bounding_box(), bars.nth(4).bounding_box()
+    shown.page.mouse.move(from_["x"] + 2, from_["y"] + 5)
+    shown.page.mouse.down()
+    shown.page.mouse.move(to["x"] + 2, to["y"] + 5, steps=4)
+    shown.page.mouse.up()
+    expect(grid.locator(".chip")).to_contain_text("amount ")
+    expect(footer(shown, ORDERS)).to_contain_text(" of ")
+    grid.locator(".chip").click()
+    expect(footer(shown, ORDERS)).not_to_contain_text(" of ")
+
+    grid.locator(".dg-r .dg-c").nth(1).click(button="right")
+    shown.page.get_by_role("menuitem", name="Only ").click()
+    expect(grid.locator(".chip")).to_contain_text("status = ")
+    grid.get_by_label("search all columns").fill("777")
+    expect(grid.locator(".dg-r").first).to_contain_text("777")
+    grid.get_by_role("button", name="Clear all").click()
+    expect(footer(shown, ORDERS)).not_to_contain_text(" of ")
+
+
+def test_by_keyboard_cells_are_walked_sorted_filtered_and_copied(shown: Notebook) -> None:
+    grid, page = shown.output(ORDERS), shown.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    grid.get_by_role("grid").focus()
+    for key in ("Control+Home", "ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(grid.locator(".here")).to_have_attribute("data-row", "1")
+    page.keyboard.press("Control+End")
+    last = grid.locator(".here")
+    expect(last).to_have_attribute("data-at", "2")
+    assert int(last.get_attribute("data-row") or 0) > 10_000
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("Shift+ArrowDown")
+    page.keyboard.press("Control+c")
+    expect(grid.get_by_text("Copied 2 rows × 1 column")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()").split("\n") == first_column(shown, ORDERS, 2)
+    page.keyboard.press("Escape")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(header(shown, ORDERS, "id")).to_have_attribute("aria-sort", "ascending")
+    page.keyboard.press("Shift+F10")
+    page.get_by_role("menuitem", name="Filter …").press("Enter")
+    dialog = grid.get_by_role("dialog", name="filter id")
+    dialog.get_by_label("condition").select_option("<=")
+    dialog.get_by_label("value").fill("20")
+    dialog.get_by_label("value").press("Enter")
+    expect(grid.locator(".chip")).to_contain_text("id ≤ 20")
+    grid.locator(".chip").press("Enter")
+    expect(grid.locator(".chip")).to_have_count(0)
+
+
+def test_columns_are_pinned_hidden_and_found(shown: Notebook) -> None:
+    grid, page = shown.output(ORDERS), shown.page
+    header(shown, ORDERS, "amount").locator(".menu").click()
+    page.get_by_role("menuitem", name="Pin to the left").click()
+    expect(header(shown, ORDERS, "amount")).to_have_attribute("aria-colindex", "1")
+    header(shown, ORDERS, "status").locator(".menu").click()
+    page.get_by_role("menuitem", name="Hide").click()
+    expect(header(shown, ORDERS, "status")).to_have_count(0)
+    grid.get_by_role("button", name="Columns").click()
+    dialog = grid.get_by_role("dialog", name="columns")
+    dialog.get_by_label("find a column").fill("stat")
+    dialog.get_by_role("checkbox").check()
+    page.keyboard.press("Escape")
+    expect(header(shown, ORDERS, "status")).to_have_count(1)
+    header(shown, ORDERS, "amount").locator(".menu").click()
+    page.get_by_role("menuitem", name="Unpin").click()
+    expect(header(shown, ORDERS, "id")).to_have_attribute("aria-colindex", "1")
+
+
+def test_nested_values_open_in_place(shown: Notebook) -> None:
+    grid, page = shown.output(NESTED), shown.page
+    expect(grid.locator(".dg-r .dg-c").nth(1)).to_have_text('{"street": "Main", "zip": 5}')
+    grid.get_by_role("grid").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    opened = grid.get_by_role("dialog", name="value of addr")
+    expect(opened).to_contain_text("street: Main")
+    page.keyboard.press("Escape")
+    expect(opened).to_have_count(0)
+    expect(grid.get_by_role("grid")).to_be_focused()
+
+
+def test_rows_are_downloaded(shown: Notebook, tmp_path: Path) -> None:
+    grid, page = shown.output(NESTED), shown.page
+    for kind in ("CSV", "Parquet"):
+        grid.get_by_role("button", name="Download").click()
+        with page.expect_download() as download:
+            page.get_by_role("menuitem", name=kind).click()
+        download.value.save_as(tmp_path / f"rows.{kind.lower()}")
+    assert (tmp_path / "rows.csv").read_text().splitlines()[1].startswith('1,"{""street"": ""Main""')
+    assert parquet.read_table(tmp_path / "rows.parquet").to_pylist()[0]["addr"] == {"street": "Main", "zip": 5}
+
+
+def test_a_million_rows_of_a_hundred_columns_are_scrolled_and_sorted(shown: Notebook) -> None:
+    grid, page = shown.output(MILLION), shown.page
+    expect(footer(shown, MILLION)).to_have_text("1,000,000 rows")
+    grid.get_by_role("grid").focus()
+    page.keyboard.press("Control+End")
+    expect(grid.locator(".here")).to_have_attribute("data-row", "999999")
+    expect(grid.locator(".here")).to_have_text(re.compile(r"^\d+$"))  # it has arrived
+    page.keyboard.press("Control+Home")
+    expect(grid.locator(".dg-r .dg-c").first).to_have_text("0")
+    header(shown, MILLION, "id").locator(".menu").click()
+    page.get_by_role("menuitem", name="Sort descending").click()
+    expect(grid.locator(".dg-r .dg-c").first).to_have_text("999999")
+    drawn = grid.evaluate("e => e.querySelectorAll('.dg-c').length")
+    assert drawn < 1000
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"], ids=["light", "dark"])
+def test_it_is_accessible_in_both_themes(shown: Notebook, theme: str) -> None:
+    shown.theme(theme)
+    for cell in (ORDERS, HOSTILE, NESTED):
+        assert serious_issues(shown, cell) == []
+    header(shown, ORDERS, "id").locator(".menu").click()
+    assert serious_issues(shown, ORDERS) == []
+    shown.page.keyboard.press("Escape")
+
+
+@pytest.mark.parametrize("width", [900, 1280, 1920])
+def test_it_fills_the_width_and_not_more(shown: Notebook, width: int) -> None:
+    shown.page.set_viewport_size({"width": width, "height": 900})
+    try:
+        for cell in (ORDERS, HOSTILE, MILLION):
+            outer, inner = shown.output(cell).evaluate("e => [e.scrollWidth, e.clientWidth]")
+            assert outer <= inner + 1
+    finally:
+        shown.page.set_viewport_size({"width": 1180, "height": 1000})
+
+
+def test_hostile_texts_run_nowhere(shown: Notebook) -> None:
+    grid, page = shown.output(HOSTILE), shown.page
+    assert live_nodes_of(shown, HOSTILE) == []
+    grid.get_by_role("grid").focus()
+    page.keyboard.press("Enter")
+    grid.get_by_role("dialog").wait_for()
+    assert live_nodes_of(shown, HOSTILE) == []
+    page.keyboard.press("Escape")
+    grid.get_by_label("search all columns").fill(PAYLOADS[0])
+    expect(grid.locator(".dg-r .dg-c").filter(has_text=PAYLOADS[0])).not_to_have_count(0)
+    assert live_nodes_of(shown, HOSTILE) == []
+    assert shown.alerts == []
+
+
+def test_a_dead_kernel_leaves_the_rows_and_says_so(shown: Notebook, lab: Lab) -> None:
+    grid, page = shown.output(MILLION), shown.page
+    grid.get_by_role("grid").focus()
+    page.keyboard.press("Control+Home")
+    shown.command("docmanager:save")
+    page.evaluate("() => window.jupyterapp.serviceManager.sessions.shutdownAll()")
+    page.keyboard.press("Control+End")
+    expect(grid.get_by_text(re.compile("The kernel (does not answer|was restarted)")).first).to_be_visible(
+        timeout=30_000
+    )
+    page.keyboard.press("Control+Home")
+    expect(grid.locator(".dg-r .dg-c").first).to_have_text("999999")
+
+    stored = json.loads((lab.root / NAME).read_text())
+    (data,) = [o["data"] for o in stored["cells"][ORDERS]["outputs"]]
+    assert {"text/plain", "text/html"} <= set(data)
+    shown.open(lab, NAME, reload=True)
+    expect(shown.output(ORDERS).locator("table th").first).to_have_text("id")
+    assert page.get_by_text("model not found").count() == 0
