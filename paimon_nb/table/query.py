@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Iterator, Mapping, Sequence
 
+    import pyarrow.compute as pc
+
     from paimon_nb.table.scan import Predicate, ScanPlan, Split
 
 BATCH_ROWS = 1 << 16
@@ -232,7 +234,8 @@ class TableQuery:
         """Read the rows into polars.
 
         Args:
-            lazy: True returns a LazyFrame. Its columns and its limit are pushed down to this query.
+            lazy: True returns a LazyFrame. Its columns, its limit and its conditions on integers, text and dates are
+                pushed down to this query, where they leave out files.
 
         Returns:
             A `polars.DataFrame` or `polars.LazyFrame`.
@@ -245,10 +248,16 @@ class TableQuery:
             return polars.from_arrow(self.to_arrow())
         from polars.io.plugins import register_io_source
 
-        empty = polars.from_arrow(self._arrow_schema(self._plan()).empty_table())
+        from paimon_nb.table.polars_condition import pushed_condition
+
+        plan = self._plan()
+        empty = polars.from_arrow(self._arrow_schema(plan).empty_table())
 
         def read(columns: list[str] | None, condition: Any, rows: int | None, batch_rows: int | None) -> Iterator[Any]:
             query = self if columns is None else self.select(columns)
+            # A limit of this query counts rows before the filter.
+            pushed = pushed_condition(condition, plan.schema) if self.max_rows is None else None
+            query = query if pushed is None else query.where(pushed)
             query = query if rows is None else query.limit(rows)
             for batch in query.to_batches(batch_rows=batch_rows or BATCH_ROWS):
                 frame = polars.from_arrow(batch)
@@ -269,6 +278,79 @@ class TableQuery:
             EnvironmentError_: duckdb is not installed.
         """
         return (connection or _library("duckdb")).from_arrow(self.to_arrow())
+
+    def scanner(
+        self,
+        columns: Sequence[str] | None = None,
+        filter: str | Predicate | pc.Expression | None = None,
+        *,
+        batch_rows: int = BATCH_ROWS,
+    ) -> Any:
+        """Read the rows through a scanner of `pyarrow.dataset`, which can be read once.
+
+        Args:
+            columns: names in the order of the result; None: the columns of this query.
+            filter: a condition as in `where`, which leaves out files, or an expression of Arrow, which filters batches.
+            batch_rows: maximum number of rows in a batch.
+
+        Returns:
+            A `pyarrow.dataset.Scanner`.
+
+        Examples:
+            >>> t.scanner(columns=["id"], filter="price > 10").to_table().num_rows
+            2
+        """
+        import pyarrow.compute as pc
+        import pyarrow.dataset as ds
+
+        if isinstance(filter, pc.Expression):
+            reader = self.to_reader(batch_rows=batch_rows)
+            return ds.Scanner.from_batches(reader, columns=None if columns is None else list(columns), filter=filter)
+        query = self if columns is None else self.select(columns)
+        query = query if filter is None else query.where(filter)
+        return ds.Scanner.from_batches(query.to_reader(batch_rows=batch_rows))
+
+    def to_torch(self, *, batch_rows: int = 1024) -> Any:
+        """Read the rows through a dataset of PyTorch. The snapshot is fixed by this call.
+
+        With workers of a `DataLoader` (`batch_size=None`) each reads a part of the splits.
+
+        Args:
+            batch_rows: maximum number of rows in a batch.
+
+        Returns:
+            A `torch.utils.data.IterableDataset` of dictionaries: a tensor for each column of numbers or booleans without
+            NULL, a list for any other column.
+
+        Raises:
+            EnvironmentError_: torch is not installed.
+        """
+        _library("torch")
+        from paimon_nb.table.torch_dataset import torch_dataset
+
+        return torch_dataset(self, self._plan(), batch_rows)
+
+    def to_ray(self) -> Any:
+        """Read the rows into Ray.
+
+        Returns:
+            A `ray.data.Dataset`.
+
+        Raises:
+            EnvironmentError_: ray is not installed.
+        """
+        return _library("ray.data", "ray[data]").from_arrow(self.to_arrow())
+
+    def to_daft(self) -> Any:
+        """Read the rows into Daft.
+
+        Returns:
+            A `daft.DataFrame`.
+
+        Raises:
+            EnvironmentError_: daft is not installed.
+        """
+        return _library("daft").from_arrow(self.to_arrow())
 
     def count(self) -> int:
         """Count the rows. Uses only metadata if no condition and no merge is needed.
@@ -348,6 +430,19 @@ class TableQuery:
         fields = plan.schema.fields if names is None else [plan.schema.field(n) for n in names]
         return arrow_schema(fields, nullable=True)
 
+    def batches_of(self, plan: ScanPlan, splits: Sequence[Split], batch_rows: int) -> Iterator[pa.RecordBatch]:
+        """Record batches of some splits of a plan of this query.
+
+        Args:
+            plan: the plan.
+            splits: of its splits, the ones to read.
+            batch_rows: maximum number of rows in a batch.
+
+        Returns:
+            An iterator of record batches.
+        """
+        return self._batches(replace_splits(plan, splits), batch_rows)
+
     def _batches(self, plan: ScanPlan, batch_rows: int) -> Iterator[pa.RecordBatch]:
         from paimon_nb.table.scan import read_split
 
@@ -369,8 +464,16 @@ def _counts_exactly(split: Split) -> bool:
     return split.raw and not split.changes and not split.diff and known
 
 
-def _library(name: str) -> Any:
+def replace_splits(plan: ScanPlan, splits: Sequence[Split]) -> ScanPlan:
+    """The plan with some of its splits."""
+    return replace(plan, splits=tuple(splits))
+
+
+def _library(name: str, package: str | None = None) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        raise EnvironmentError_(f"{name} is not installed", hint=f"pip install {name}", package=name) from error
+        package = package or name
+        raise EnvironmentError_(
+            f"{package} is not installed", hint=f"pip install '{package}'", package=package
+        ) from error

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     from paimon_nb.table.query import TableQuery
     from paimon_nb.table.scan import PointLookup, Predicate
@@ -233,6 +234,52 @@ class ReadableTable(TableHandle):
             A `duckdb.DuckDBPyRelation` with the table's columns.
         """
         return self._query().to_duckdb(connection)
+
+    def scanner(
+        self,
+        columns: Sequence[str] | None = None,
+        filter: str | Predicate | pc.Expression | None = None,
+        *,
+        batch_rows: int = 1 << 16,
+    ) -> Any:
+        """The table's rows as a scanner of `pyarrow.dataset`, which can be read once.
+
+        Args:
+            columns: names in the order of the result; None: all.
+            filter: a condition as in `where`, which leaves out files, or an expression of Arrow, which filters batches.
+            batch_rows: rows of a batch, at most.
+
+        Returns:
+            A `pyarrow.dataset.Scanner`.
+        """
+        return self._query().scanner(columns, filter, batch_rows=batch_rows)
+
+    def to_torch(self, *, batch_rows: int = 1024) -> Any:
+        """The table's rows as a dataset of PyTorch, of the snapshot that is the latest now.
+
+        Args:
+            batch_rows: rows of a batch, at most.
+
+        Returns:
+            A `torch.utils.data.IterableDataset` of dictionaries of tensors and lists; see `TableQuery.to_torch`.
+        """
+        return self._query().to_torch(batch_rows=batch_rows)
+
+    def to_ray(self) -> Any:
+        """The table's rows in Ray.
+
+        Returns:
+            A `ray.data.Dataset`.
+        """
+        return self._query().to_ray()
+
+    def to_daft(self) -> Any:
+        """The table's rows in Daft.
+
+        Returns:
+            A `daft.DataFrame`.
+        """
+        return self._query().to_daft()
 
     def count(self) -> int:
         """The number of rows. Answered from metadata where every stored row is a row of the table.
