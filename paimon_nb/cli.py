@@ -1,4 +1,4 @@
-"""The `paimon-nb` command: demo, lab, sql, doctor, warm-up, and the table actions as `paimon-nb compact --path ...`."""
+"""The `paimon-nb` command: demo, lab, sql, mcp, doctor, warm-up, and the table actions as `paimon-nb compact --path ...`."""
 
 from __future__ import annotations
 
@@ -49,6 +49,7 @@ def _help() -> None:
         "paimon-nb lab             open JupyterLab with the tutorials\n"
         "paimon-nb export N.ipynb  export notebooks as offline HTML pages [--to DIR]\n"
         "paimon-nb sql 'SELECT..'  run SQL statements [--warehouse DIR] [--config FILE.yaml]\n"
+        "paimon-nb mcp             serve tables to assistants, read-only [--warehouse DIR] [--config FILE.yaml]\n"
         "paimon-nb warm-up         cache Spark's classes (150 MB); Spark then starts in half the time\n"
         "paimon-nb doctor          check Java, PySpark, Arrow, write access\n"
         "paimon-nb --version\n"
@@ -180,6 +181,25 @@ def _sql(arguments: list[str]) -> int:
     return 0
 
 
+def _mcp(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="paimon-nb mcp", description="Serve tables to assistants, read-only, over stdio."
+    )
+    parser.add_argument("--warehouse", default="warehouse")
+    parser.add_argument("--config", metavar="FILE.yaml", help="catalog definition or Flink settings")
+    options = parser.parse_args(arguments)
+    if options.config and not Path(options.config).is_file():
+        parser.error(f"no such file: {options.config}")
+    import paimon_nb
+    from paimon_nb.mcp_server import server
+
+    with paimon_nb.connect(options.warehouse) as wb:
+        if options.config:
+            wb.configure(Path(options.config))
+        server(wb).run()
+    return 0
+
+
 def _doctor(arguments: list[str]) -> int:
     from paimon_nb.doctor import main as doctor
 
@@ -201,7 +221,7 @@ def _warm_up(arguments: list[str]) -> int:
 
 
 _COMMANDS = {
-    "demo": _demo, "lab": _lab, "export": _export, "sql": _sql, "doctor": _doctor, "warm-up": _warm_up, "delete": _delete,
+    "demo": _demo, "lab": _lab, "export": _export, "sql": _sql, "doctor": _doctor, "warm-up": _warm_up, "delete": _delete, "mcp": _mcp,
 }  # fmt: skip
 
 if __name__ == "__main__":

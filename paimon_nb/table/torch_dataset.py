@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 import torch
 from torch.utils.data import IterableDataset, get_worker_info
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from paimon_nb.table.query import TableQuery
-    from paimon_nb.table.scan import ScanPlan
+    from paimon_nb.table.scan import ScanPlan, Split
+
+    class PlannedQuery(Protocol):
+        """What a dataset needs of a query."""
+
+        def batches_of(self, plan: ScanPlan, splits: Sequence[Split], batch_rows: int) -> Iterator[pa.RecordBatch]: ...
 
 
 class _PlannedRows(IterableDataset):  # type: ignore[misc]
     """The rows of a plan; a worker of a `DataLoader` reads every n-th split."""
 
-    def __init__(self, query: TableQuery, plan: ScanPlan, batch_rows: int) -> None:
+    def __init__(self, query: PlannedQuery, plan: ScanPlan, batch_rows: int) -> None:
         self.query, self.plan, self.batch_rows = query, plan, batch_rows
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -28,8 +32,8 @@ class _PlannedRows(IterableDataset):  # type: ignore[misc]
             yield {name: _tensor(batch.column(name)) for name in batch.schema.names}
 
 
-def torch_dataset(query: TableQuery, plan: ScanPlan, batch_rows: int) -> IterableDataset:
-    """The dataset of `TableQuery.to_torch`."""
+def torch_dataset(query: PlannedQuery, plan: ScanPlan, batch_rows: int) -> IterableDataset:
+    """The dataset of `PlannedQuery.to_torch`."""
     return _PlannedRows(query, plan, batch_rows)
 
 

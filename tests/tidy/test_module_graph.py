@@ -17,7 +17,7 @@ FOLDERS = {
     ),
     "table": (
         "external_paths", "managed_versions", "store", "live_files", "partition_spec", "tag_period", "migrated_files",
-        "lsm", "merge", "changelog", "cluster", "scan", "polars_condition", "query", "torch_dataset", "dml_checks",
+        "lsm", "merge", "changelog", "cluster", "scan", "polars_condition", "torch_dataset", "query", "dml_checks",
         "data_file_writer", "publish", "bucket_compact", "row_rewrite", "write", "compact", "maintenance", "commit",
         "inspect", "system", "copy", "stream",
         "handle", "reading", "inspection", "table", "open",
