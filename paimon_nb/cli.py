@@ -73,7 +73,7 @@ def notebooks() -> Path:
     return checkout if checkout.is_dir() else Path.cwd() / "notebooks"
 
 
-def _demo(arguments: list[str]) -> int:
+def _demo(_: list[str]) -> int:
     """Run the quickstart notebook in ./demo, print its last table and write an offline HTML page."""
     import nbformat
     from nbclient import NotebookClient

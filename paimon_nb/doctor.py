@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
-import os
 import sys
 import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.redact import redact_text
@@ -65,7 +65,7 @@ def _package(name: str, minimum: tuple[int, ...], below: tuple[int, ...] | None 
 
 def _writable(path: str) -> Check:
     try:
-        os.makedirs(path, exist_ok=True)
+        Path(path).mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
             pass
     except OSError as error:
@@ -77,9 +77,9 @@ def _link(path: str) -> Check:
     """Atomic commits need link(2), so that only one of two concurrent writers succeeds."""
     try:
         with tempfile.TemporaryDirectory(dir=path) as folder:
-            first, second = os.path.join(folder, "a"), os.path.join(folder, "b")
-            open(first, "wb").close()
-            os.link(first, second)
+            first = Path(folder, "a")
+            first.touch()
+            Path(folder, "b").hardlink_to(first)
     except OSError as error:
         return Check(
             "safe commits",
@@ -97,7 +97,8 @@ def checks(warehouse: str) -> list[Check]:
     """All checks, in order. `warehouse`: a path or URI; only a local folder can be checked for write access."""
     warehouse = warehouse.removeprefix("file://").removeprefix("file:")
     remote = "://" in warehouse or warehouse.startswith("memory:")
-    made = not remote and not os.path.isdir(warehouse)
+    folder = Path(warehouse)
+    made = not remote and not folder.is_dir()
     list_: list[Callable[[], Check]] = [
         _python,
         _java,
@@ -109,8 +110,8 @@ def checks(warehouse: str) -> list[Check]:
         *([_remote(warehouse)] if remote else [lambda: _writable(warehouse), lambda: _link(warehouse)]),
     ]
     found = [check() for check in list_]
-    if made and os.path.isdir(warehouse) and not os.listdir(warehouse):
-        os.rmdir(warehouse)
+    if made and folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
     return found
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import EnvironmentError_, SqlAnalysisError, TableNotFound
 from paimon_nb.base.identifier import split_name
 from paimon_nb.catalog import open_catalog
+from paimon_nb.catalog.schema_steps import change_schema
 from paimon_nb.options.spelling import check_catalog_names
 from paimon_nb.session import Result, Session
 from paimon_nb.session.core.result import dataframe_of
@@ -189,7 +191,7 @@ class Workbench:
             options: dynamic table options; pass names with dots as `**{"scan.snapshot-id": "3"}`.
 
         Returns:
-            The handle.
+            The handle; the same one as before while the table's schema and these options are the same.
 
         Raises:
             TableNotFound: no such table; the hint has the nearest name.
@@ -204,7 +206,9 @@ class Workbench:
             raise TableNotFound(
                 f"{name} is a system table", hint=f'wb.table("{found.name.of_table()}").system("{found.name.system}")'
             )
-        return self.session.table(parts, options)
+        table = self.session.table(parts, options)
+        table.change_schema = partial(change_schema, found.catalog, table.name)
+        return table
 
     # -- the catalog
 

@@ -45,6 +45,9 @@ SERVERS = {
     "mariadb": (
         "session/test_documents.py", "connectors/test_mysql_sync.py", "connectors/test_mysql_table.py", "connectors/test_jdbc_table.py",
     ),
+    "kafka": ("connectors/test_kafka.py", "connectors/test_kafka_sync.py"),
+    "flink": ("interop/test_alternating.py", "interop/test_privileges.py", "interop/test_fuzz_sessions.py"),
+    "jupyterlab": ("browser/test_lab.py", "browser/test_lab_panels.py", "browser/test_lab_streams.py"),
 }  # fmt: skip
 SERVER_GROUPS = {f"tests/{file}": server for server, files in SERVERS.items() for file in files}
 """Files that go to one process of several, which starts their server once."""

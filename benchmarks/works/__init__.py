@@ -11,6 +11,7 @@ from benchmarks.works import (
     load_spark,
     lookup,
     scan_spark,
+    statements,
     to_arrow,
     upsert,
 )
@@ -25,6 +26,7 @@ WORKS: list[Work] = [
     *lookup.WORKS,
     *compaction.WORKS,
     *commits.WORKS,
+    *statements.WORKS,
     *files.WORKS,
     *cold.WORKS,
 ]

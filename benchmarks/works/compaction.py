@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -34,7 +35,7 @@ def contenders(stage: Stage) -> Iterator[Contender]:
 
     def rewrite() -> None:
         directory = stage.path("rewritten")
-        os.makedirs(directory)
+        Path(directory).mkdir(parents=True)
 
         def bucket(number: int) -> None:
             rows = pa.concat_tables([pq.read_table(f) for f in files[number]])

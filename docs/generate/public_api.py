@@ -12,11 +12,13 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "paimon_nb"
 MODULES = (
-    "__init__.py", "workbench.py", "table/handle.py", "table/reading.py", "table/inspection.py", "table/table.py", "table/open.py",
+    "__init__.py", "workbench.py", "table/handle.py", "table/reading.py", "table/inspection.py", "table/evolving.py", "table/table.py", "table/open.py",
     "catalog/api.py",
 )  # fmt: skip
 CLASSES = {
     "table/query.py": ("TableQuery",),
+    "table/merge_builder.py": ("TableMerge",),
+    "table/schema_change.py": ("SchemaChange", "TableTags", "TableBranches"),
     "table/stream/stream.py": ("StreamBatch", "TableStream"),
     "table/write/table_write.py": ("TableWrite",),
     "table/commit/commit.py": ("TableCommit",),

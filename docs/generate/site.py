@@ -16,6 +16,7 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
+import compatibility_page  # noqa: E402
 import option_page  # noqa: E402
 import public_api  # noqa: E402
 import tutorials  # noqa: E402
@@ -38,7 +39,11 @@ def on_files(files: Files, config: Any) -> Files:
     """Add the generated pages. Warnings end a strict build."""
     for problem in public_api.problems():
         log.warning("public API: %s", problem)
-    pages = {"reference/options.md": option_page.page(), "tutorials/index.md": tutorials.index()}
+    pages = {
+        "reference/options.md": option_page.page(),
+        "tutorials/index.md": tutorials.index(),
+        "compatibility.md": compatibility_page.page(),
+    }
     for notebook in tutorials.notebooks():
         page = tutorials.convert(notebook)
         pages[f"tutorials/{notebook.stem}.md"] = page.text

@@ -37,30 +37,21 @@ class CancellationToken:
 
     @contextmanager
     def activate(self) -> Iterator[None]:
-        """Context: `publishing_unless_cancelled` in this thread checks this token."""
-        before = _active_token.set(self)
+        """Context: `active_token` of this thread is this token."""
+        before = active_token.set(self)
         try:
             yield
         finally:
-            _active_token.reset(before)
+            active_token.reset(before)
 
     @contextmanager
-    def _publish_in_progress(self) -> Iterator[None]:
+    def publishing(self) -> Iterator[None]:
+        """Context in which a snapshot is published; `cancel` waits for its end. Raises Cancelled: cancellation was requested before."""
         with self._turn:
             if self.cancelled:
                 raise Cancelled("cancelled before publishing", hint="the table is unchanged; run the statement again")
             yield
 
 
-_active_token: ContextVar[CancellationToken | None] = ContextVar("cancellation token", default=None)
-
-
-@contextmanager
-def publishing_unless_cancelled() -> Iterator[None]:
-    """Context in which a snapshot is published; `cancel` waits for its end. Raises Cancelled: cancellation was requested before."""
-    token = _active_token.get()
-    if token is None:
-        yield
-    else:
-        with token._publish_in_progress():
-            yield
+active_token: ContextVar[CancellationToken | None] = ContextVar("cancellation token", default=None)
+"""The token of this thread, which a publish checks; None: it cannot be cancelled."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from paimon_nb.base.errors import InvalidName
 
@@ -62,8 +63,11 @@ class Identifier:
     table: str
     branch: str = MAIN_BRANCH
     system: str | None = None
+    text: str = field(init=False, repr=False, compare=False)
+    """The name as users write it: `db.t$files`."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "text", f"{self.database}.{self.object}")
         check_name(self.database, "database")
         check_name(self.table, "table")
         check_name(self.branch, "branch")
@@ -73,6 +77,7 @@ class Identifier:
             )
 
     @classmethod
+    @lru_cache(maxsize=1024)
     def parse_object(cls, database: str, text: str) -> Identifier:
         """Parse the object part: `t`, `t$files`, `t$branch_b`, `t$branch_b$files`."""
         table, *rest = text.split("$")
@@ -98,4 +103,4 @@ class Identifier:
         return f"{quote(self.database)}.{quote(self.object)}"
 
     def __str__(self) -> str:
-        return f"{self.database}.{self.object}"
+        return self.text

@@ -43,7 +43,7 @@ _COLUMN_LIST_OPTIONS = (
 
 
 def apply_changes(schema: TableSchema, changes: Sequence[Change], *, has_data: bool, now_ms: int) -> TableSchema:
-    """The next schema, or `schema` itself if nothing changes.
+    """The next schema, as in Java also if it equals the latest one but for its id; `schema` itself without changes.
 
     Args:
         schema: the latest schema.
@@ -53,6 +53,8 @@ def apply_changes(schema: TableSchema, changes: Sequence[Change], *, has_data: b
     Raises:
         SchemaChangeError, ColumnNotFound, FixedOption, BadOptionValue.
     """
+    if not changes:
+        return schema
     draft = _Draft(schema, has_data)
     for change in changes:
         _APPLY[type(change)](draft, change)
@@ -85,8 +87,6 @@ class _Draft:
             comment=self.comment,
             highest_field_id=self.highest,
         )
-        if changed == self.old:
-            return self.old
         if not self.fields:
             raise SchemaChangeError("a table needs at least one column", hint="DROP TABLE removes the table")
         check_schema(changed)
@@ -314,6 +314,8 @@ def _alter_column(draft: _Draft, change: AlterColumn) -> None:
                 raise SchemaChangeError(
                     f"column {field.name!r} cannot be placed after itself", hint="name another column"
                 )
+            if change.first and index == 0:
+                raise SchemaChangeError(f"column {field.name!r} is the first already", hint="leave FIRST out")
             del siblings[index]
             siblings.insert(0 if change.first else _index_of_field(siblings, change.after or "") + 1, field)
 
@@ -329,6 +331,26 @@ def _check_nulls(field: DataField, nullable: bool, options: TableOptions) -> Non
         )
 
 
+def _check_nested_nulls(name: str, old: DataType, new: DataType, options: TableOptions) -> None:
+    """Raises SchemaChangeError if a value inside becomes NOT NULL. A field of a ROW that may be NULL itself always may."""
+    match old, new:
+        case (Row(), Row()):
+            stored = {f.name: f for f in old.fields}
+            pairs = [
+                (f"{name}.{f.name}", stored[f.name].type, f.type, new.nullable) for f in new.fields if f.name in stored
+            ]
+        case (Array() | Multiset(), Array() | Multiset()):
+            pairs = [(f"{name}.element", old.element, new.element, False)]
+        case (Map(), Map()):
+            pairs = [(f"{name}.value", old.value, new.value, False)]
+        case _:
+            return
+    for path, before, after, never in pairs:
+        if not never:
+            _check_nulls(DataField(0, path, before), after.nullable, options)
+        _check_nested_nulls(path, before, after, options)
+
+
 def _changed_type(
     draft: _Draft, field: DataField, change: AlterColumn, is_key: bool, options: TableOptions
 ) -> DataType:
@@ -338,6 +360,7 @@ def _changed_type(
     if new_type == field.type:
         return new_type
     _check_nulls(field, new_type.nullable, options)
+    _check_nested_nulls(field.name, field.type, new_type, options)
     if is_key and new_type.bare() != field.type.bare():
         raise SchemaChangeError(
             f"cannot change the type of key column {field.name!r}",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.identifier import Identifier, check_name
+from paimon_nb.base.override import override
 from paimon_nb.catalog.api import DEFAULT_DATABASE
 from paimon_nb.format.schema import SchemaDirectory, TableSchema
 
@@ -150,12 +151,14 @@ class DirectoryMetastore(Metastore):
     def has_table(self, name: Identifier) -> bool:
         return bool(SchemaDirectory(self._fs, self.table_path(name)).ids())
 
+    @override
     def add_table(self, name: Identifier, schema: TableSchema) -> bool:
         return True  # the first schema file is the entry; only one writer can create it
 
     def remove_table(self, name: Identifier) -> bool:
         return self.has_table(name)
 
+    @override
     def rename_table(self, source: Identifier, target: Identifier) -> bool:
         # The following move is atomic; it fails if the target was created concurrently.
         return not self._fs.exists(self.table_path(target))

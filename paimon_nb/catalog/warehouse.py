@@ -6,6 +6,8 @@ Source: Paimon `AbstractCatalog.java`.
 from __future__ import annotations
 
 import posixpath
+import threading
+from collections import OrderedDict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,7 +27,7 @@ from paimon_nb.catalog.metastore import DB_SUFFIX, Metastore
 from paimon_nb.catalog.new_tables import NewTableRules, check_new_database
 from paimon_nb.catalog.schema_validation import check_fallback
 from paimon_nb.format.schema import SchemaDirectory, TableSchema, following
-from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO
+from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO, without_scheme
 from paimon_nb.options import TableOptions
 from paimon_nb.table.external_paths import roots_outside
 from paimon_nb.table.store import TableStore
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 
 TRASH = ".trash"
 _MAX_ALTER_ATTEMPTS = 10
+_MAX_OPENED = 64
+"""Handles that a catalog keeps. The rest is opened again."""
 
 
 class WarehouseCatalog(Catalog):
@@ -65,6 +69,10 @@ class WarehouseCatalog(Catalog):
         self.metastore = metastore
         self._lock_of = lock_of
         self._new_table_rules = NewTableRules(self)
+        self._opened: OrderedDict[tuple[Identifier, frozenset[tuple[str, str]]], tuple[TableStore, Table]] = (
+            OrderedDict()
+        )
+        self._opened_lock = threading.Lock()
 
     # -- databases
 
@@ -105,10 +113,36 @@ class WarehouseCatalog(Catalog):
         return self.metastore.tables(database)
 
     def table(self, name: Identifier, options: Mapping[str, str] | None = None) -> Table:
+        """See `Catalog.table`. While nothing changes the schema, the same handle: it keeps what its lookups have indexed."""
+        key = (name, frozenset((options or {}).items()))
+        with self._opened_lock:
+            opened = self._opened.pop(key, None)
+            if opened is not None:
+                self._opened[key] = opened  # the most recently used
+        if opened is not None and self._is_current(name, opened[0]):
+            opened[1].store.forget_snapshots()
+            return opened[1]
         store = self._store(name)
-        store = store.opened_with(options or {}, on_stored_branch=name.branch == MAIN_BRANCH)
+        table = self._handle(name, store, options or {})
+        if table.store.branch == store.branch and self._lock_of is None:
+            with self._opened_lock:
+                self._opened[key] = store, table
+                if len(self._opened) > _MAX_OPENED:
+                    self._opened.popitem(last=False)
+        return table
+
+    def _handle(self, name: Identifier, store: TableStore, options: Mapping[str, str]) -> Table:
+        store = store.opened_with(options, on_stored_branch=name.branch == MAIN_BRANCH)
         named = replace(name.of_table(), branch=store.branch)
         return Table(replace(store, watcher=self.metastore.watcher(named, store.schema)), name=named)
+
+    def _is_current(self, name: Identifier, store: TableStore) -> bool:
+        """Whether a name still means the table of this store, with the same schema."""
+        if not self.metastore.schema_is_entry:
+            path = self.metastore.table_location(name)
+            if path is None or path.rstrip("/") != store.root:
+                return False
+        return store.is_current()
 
     def _store(self, name: Identifier) -> TableStore:
         """The table or branch of this name, without regard to its option `branch`."""
@@ -177,6 +211,12 @@ class WarehouseCatalog(Catalog):
         if not self.metastore.has_database(name.database):
             raise self._no_database(name.database)
         schema = self._new_table_rules.checked_schema(schema)
+        path, own_path = schema.options.get("path"), self.metastore.new_table_path(name, schema.options)
+        if path is not None and without_scheme(path).rstrip("/") != without_scheme(own_path):
+            raise UnsupportedOperation(
+                f"the catalog decides where its tables are: {name} would be at {own_path}",
+                hint="leave 'path' out, or CREATE TEMPORARY TABLE with 'connector' = 'paimon' and 'path'", path=path,
+            )  # fmt: skip
         for root in roots_outside(TableOptions(schema.options)):
             self.fs.exists(root)  # raises if the catalog does not allow the path
         return schema
@@ -370,7 +410,7 @@ class WarehouseCatalog(Catalog):
         """The table's directory."""
         return self.metastore.table_path(name)
 
-    def _files(self, *paths: str) -> RootedFileIO:
+    def _files(self, *_paths: str) -> RootedFileIO:
         """The file system, with access to these paths."""
         return self.fs
 

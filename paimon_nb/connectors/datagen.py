@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.base.override import override
 from paimon_nb.connectors.api import ConnectorTable, Source
 from paimon_nb.format.types import (
     Array,
@@ -113,6 +114,7 @@ class Datagen(Source):
 
         return generated_batch(spark, self, self.definition.fields, self.total)
 
+    @override
     def stream(self, spark: SparkSession, begin: Any = None) -> DataFrame:
         from paimon_nb.connectors.datagen_source import generated_stream
 
@@ -149,9 +151,7 @@ def _column_generator(definition: ConnectorTable, field: DataField, used: set[st
         start, end = (_field_option(definition, used, field.name, w, 0, int) for w in ("start", "end"))
         if end < start:
             raise BadOptionValue(f"the sequence of {field.name!r} ends at {end}, before its start {start}", hint="set start <= end")  # fmt: skip
-        return Column(
-            field.name, lambda random, numbers: _sequence_values(numbers + start, field.type), end - start + 1
-        )
+        return Column(field.name, lambda _, numbers: _sequence_values(numbers + start, field.type), end - start + 1)
     if kind != "random":
         raise BadOptionValue(
             f"invalid value {kind!r} for fields.{field.name}.kind", hint="random or sequence", option="kind"

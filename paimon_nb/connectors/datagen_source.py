@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
 from paimon_nb.base import clock
+from paimon_nb.base.override import override
 from paimon_nb.spark.errors import crossing_tasks
 from paimon_nb.spark.jobs.task_runner import pieces_of, work_frame
 from paimon_nb.spark.streaming.data_source import stream_from
@@ -60,6 +61,7 @@ class GeneratedSource(DataSource):
     def schema(self) -> Any:
         return spark_schema(self.fields)
 
+    @override
     def streamReader(self, schema: Any) -> GeneratedReader:
         return GeneratedReader(self)
 

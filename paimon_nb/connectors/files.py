@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.base.override import override
 from paimon_nb.connectors.api import ConnectorTable, Sink, Source
 from paimon_nb.options import parse_bool
 from paimon_nb.spark.types import spark_schema
@@ -31,6 +32,7 @@ class Files(Source):
         reader = spark.read.format(self.format).schema(spark_schema(self.fields)).options(**self.settings)
         return reader.load(self.path)
 
+    @override
     def stream(self, spark: SparkSession, begin: Any = None) -> DataFrame:
         reader = spark.readStream.format(self.format).schema(spark_schema(self.fields)).options(**self.settings)
         return reader.load(self.path)
@@ -43,6 +45,7 @@ class FilesSink(Sink):
         self.path, self.format, self.settings = _path_and_format(definition)
         self.settings.pop("mode", None)
 
+    @override
     def store(self, batch: DataFrame, number: int | None = None) -> int:
         # Cached, because the rows are written and counted, and some sources can be read only once.
         batch = batch.drop("rowkind").persist()

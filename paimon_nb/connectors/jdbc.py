@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, SchemaMismatch, SourceUnavailable, StoreError
+from paimon_nb.base.override import override
 from paimon_nb.catalog.jdbc.database import Database
 from paimon_nb.connectors.api import ConnectorTable, Source
 from paimon_nb.format.types import DataField, DataType, Decimal, LocalZonedTimestamp, Time, Timestamp, arrow_type
@@ -70,6 +71,7 @@ class Jdbc(Source):
 
         return work_frame(spark, pieces, [1] * len(pieces)).mapInArrow(make, spark_schema(scan.fields))
 
+    @override
     def stream(self, spark: SparkSession, begin: Any = None) -> DataFrame:
         from paimon_nb.connectors.datagen_source import generated_stream
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from paimon_nb.base.override import override
 from paimon_nb.connectors.api import ConnectorTable, Sink
 from paimon_nb.options import parse_bool
 
@@ -24,6 +25,7 @@ class Print(Sink):
         self.prefix = f"{prefix}> " if prefix else ""
         self.to_error = definition.convert_option("standard-error", False, parse_bool)
 
+    @override
     def store(self, batch: DataFrame, number: int | None = None) -> int:
         rows = batch.collect()
         out = sys.stderr if self.to_error else sys.stdout

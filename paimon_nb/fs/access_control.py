@@ -51,6 +51,9 @@ class GuardedFileIO(RootedFileIO):
     def create(self, path: str) -> OutputFile:
         return self._authorized_fs(path).create(path)
 
+    def write(self, path: str, data: bytes) -> None:
+        self._authorized_fs(path).write(path, data)
+
     def delete(self, path: str) -> bool:
         return self._authorized_fs(path).delete(path)
 

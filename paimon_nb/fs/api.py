@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from types import TracebackType
 
 
@@ -113,6 +113,10 @@ class FileIO(ABC):
     @abstractmethod
     def list(self, path: str) -> list[FileStatus]:
         """Direct children by name; [] for a missing directory."""
+
+    def names(self, path: str) -> Sequence[str]:
+        """Names of the direct children that are files; [] for a missing directory."""
+        return [s.name for s in self.list(path) if not s.is_dir]
 
     @abstractmethod
     def exists(self, path: str) -> bool:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from paimon_nb.base.errors import EnvironmentError_, MissingFile, StoreError
+from paimon_nb.base.override import override
 from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
@@ -112,6 +113,7 @@ class HdfsFileIO(FileIO):
             raise _store_error("write", path, error) from None
         return hidden
 
+    @override
     def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
         hidden = self._write_hidden_file(path, data)
         client, inside = self._client_and_path(path)
@@ -244,7 +246,7 @@ def _write_options(*, overwrite: bool) -> Any:
 
 
 @cache
-def _hdfs_client(url: str, settings: tuple[tuple[str, str], ...], conf_dir: str | None, process: int) -> Any:
+def _hdfs_client(url: str, settings: tuple[tuple[str, str], ...], conf_dir: str | None, _process_id: int) -> Any:
     """Keyed by process: the client's threads do not survive a fork, as in Spark's workers."""
     try:
         from hdfs_native import Client

@@ -15,7 +15,7 @@ from paimon_nb.base.errors import MissingFile, NotWritable
 from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 _AT_ONCE = 16
 """Number of files synced in parallel: a journal writes them in one step."""
@@ -104,6 +104,15 @@ class LocalFileIO(FileIO):
         with _plain_errors(path):
             return _LocalOutput(path)
 
+    def write(self, path: str, data: bytes) -> None:
+        out = self.create(path)
+        try:
+            out.write(data)
+        except BaseException:
+            out.abort()
+            raise
+        out.close()
+
     def list(self, path: str) -> list[FileStatus]:
         try:
             entries = sorted(os.scandir(path), key=lambda e: e.name)
@@ -118,6 +127,15 @@ class LocalFileIO(FileIO):
                 size = 0 if is_dir else stat.st_size
                 out.append(FileStatus(os.path.join(path, entry.name), size, stat.st_mtime_ns // 1_000_000, is_dir))
         return out
+
+    def names(self, path: str) -> Sequence[str]:
+        try:
+            with os.scandir(path) as entries:
+                return [e.name for e in entries if not e.is_dir()]
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except PermissionError:
+            raise NotWritable(f"{path}: permission denied", hint="check permissions", path=path) from None
 
     def exists(self, path: str) -> bool:
         return os.path.exists(path)
@@ -215,7 +233,7 @@ class _LocalOutput(OutputFile):
 
 
 @cache
-def _thread_pool(pid: int) -> ThreadPoolExecutor:
+def _thread_pool(_process_id: int) -> ThreadPoolExecutor:
     """Thread pool of one process: a fork has none of its parent's threads."""
     return ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="paimon-sync")
 

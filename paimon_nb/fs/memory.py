@@ -8,6 +8,7 @@ from typing import Any
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import MissingFile
+from paimon_nb.base.override import override
 from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
 
 
@@ -37,6 +38,7 @@ class MemoryFileIO(FileIO):
             self._files[path] = (bytes(data), clock.now_ms())
             return True
 
+    @override
     def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
         with self._lock:
             self._files[path] = (bytes(data), clock.now_ms())

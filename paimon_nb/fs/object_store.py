@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import MissingFile, StoreError
+from paimon_nb.base.override import override
 from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
 from paimon_nb.fs.s3_client import S3Settings, arrow_store, client
 
@@ -72,6 +73,7 @@ class S3FileIO(FileIO):
                     raise
         return False
 
+    @override
     def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
         with _plain_errors(path):
             self._client.put_object(**_bucket_and_key(path), Body=bytes(data))

@@ -100,8 +100,14 @@ class RootedFileIO(FileIO):
     def create(self, path: str) -> OutputFile:
         return self.inner.create(self._checked_path(path))
 
+    def write(self, path: str, data: bytes) -> None:
+        self.inner.write(self._checked_path(path), data)
+
     def list(self, path: str) -> list[FileStatus]:
         return self.inner.list(self._checked_path(path))
+
+    def names(self, path: str) -> Sequence[str]:
+        return self.inner.names(self._checked_path(path))
 
     def exists(self, path: str) -> bool:
         return self.inner.exists(self._checked_path(path))

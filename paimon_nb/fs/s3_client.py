@@ -52,7 +52,7 @@ def client(settings: S3Settings) -> Any:
 
 
 @cache
-def _s3_client(settings: S3Settings, process: int) -> Any:
+def _s3_client(settings: S3Settings, _process_id: int) -> Any:
     """Keyed by process: connections must not be shared across a fork, as in Spark's workers."""
     try:
         import boto3
@@ -85,7 +85,7 @@ def arrow_store(settings: S3Settings) -> Any:
 
 
 @cache
-def _arrow_store(settings: S3Settings, process: int) -> Any:
+def _arrow_store(settings: S3Settings, _process_id: int) -> Any:
     from pyarrow.fs import S3FileSystem
 
     return S3FileSystem(

@@ -108,7 +108,7 @@ class Rows:
     def __repr__(self) -> str:
         return text_table(self.preview)
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+    def _repr_mimebundle_(self, **_: Any) -> Any:
         widget = Rows.interactive(self) if Rows.interactive is not None else None
         if widget is not None:
             return widget._repr_mimebundle_()

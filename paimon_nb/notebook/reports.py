@@ -40,7 +40,7 @@ class Report:
     def __repr__(self) -> str:
         return self._text
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Mapping[str, str]:
+    def _repr_mimebundle_(self, **_: Any) -> Mapping[str, str]:
         return {"text/plain": self._text, "text/html": f'<div class="pnb-r"><style>{STYLE}</style>{self._html}</div>'}
 
 

@@ -69,7 +69,7 @@ def is_enabled(key: str, value: str) -> bool:
 
 
 def _other_than(*values: str) -> Callable[[str, Mapping[str, str]], bool]:
-    return lambda value, raw: value not in values
+    return lambda value, _: value not in values
 
 
 def _is_chain_table(value: str, raw: Mapping[str, str]) -> bool:

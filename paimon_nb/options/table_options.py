@@ -58,7 +58,8 @@ class TableOptions:
 
     def names(self, option: Option[str]) -> tuple[str, ...]:
         """A comma list of column names."""
-        return parse_names(self.get(option))
+        text = self.get(option)
+        return parse_names(text) if text else ()
 
     @property
     def bucket(self) -> int:
@@ -174,6 +175,21 @@ class TableOptions:
         if self.need_lookup:
             return self.get(table.LOOKUP_COMPACT) == "radical"
         return self.get(table.COMPACTION_FORCE_UP_LEVEL_0)
+
+    @property
+    def needs_full_compaction_each_time(self) -> bool:
+        """Whether a batch write compacts everything: a full-compaction changelog, or `full-compaction.delta-commits`."""
+        return self.changelog_producer == "full-compaction" or self.get(table.FULL_COMPACTION_DELTA_COMMITS) is not None
+
+    def may_pick(self, files: int) -> bool:
+        """Whether a compaction may be due in a bucket of a primary-key table with so many files."""
+        return (
+            files >= self.get(table.NUM_SORTED_RUN_COMPACTION_TRIGGER)
+            or self.lifts_level_0
+            or self.get(table.COMPACTION_OPTIMIZATION_INTERVAL) is not None
+            or self.get(table.COMPACTION_TOTAL_SIZE_THRESHOLD) is not None
+            or self.get(table.COMPACTION_INCREMENTAL_SIZE_THRESHOLD) is not None
+        )
 
     @property
     def need_lookup(self) -> bool:

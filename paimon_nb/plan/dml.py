@@ -23,10 +23,13 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Insert(Statement):
-    """INSERT INTO / OVERWRITE ... VALUES or SELECT. `query` is the source; VALUES is a query, too."""
+    """INSERT INTO / OVERWRITE ... VALUES or SELECT."""
 
     target: TableRef | None = None
     query: Query | None = None
+    """The source; None if it is VALUES of plain literals, see `rows`. `sql.source_query` makes a query of those, too."""
+    source: Span = field(kw_only=True)
+    """The source's text."""
     columns: tuple[str, ...] | None = None
     by_name: bool = False
     overwrite: bool = False
@@ -34,6 +37,8 @@ class Insert(Statement):
     """PARTITION (dt = 'x', hh): column -> SQL literal text, None for a dynamic one."""
     rows: tuple[tuple[Constant, ...], ...] | None = None
     """The source's rows if it is VALUES of plain literals, which need no Spark."""
+    parameters: tuple[str, ...] = ()
+    """The names of the `:name` markers in the source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,3 +105,8 @@ class StatementSet(Statement):
     """EXECUTE STATEMENT SET BEGIN ... END."""
 
     inserts: tuple[Insert, ...] = ()
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the `:name` markers in the sources."""
+        return tuple(dict.fromkeys(name for i in self.inserts for name in i.parameters))

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import SqlAnalysisError, UnsupportedOperation
 from paimon_nb.base.identifier import quote
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, success
-from paimon_nb.sql.cursor import Cursor
-from paimon_nb.sql.lexer import tokens
+from paimon_nb.sql.lexer import Cursor, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,24 +15,29 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def _merge_into(
+def _merge_into(context: Context, source_sqls: str | None, **arguments: str | None) -> pa.Table:
+    """The views that `source_sqls` makes are gone afterwards, as in Flink, where they belong to the call."""
+    with context.own_views():
+        if source_sqls:
+            context.sql(source_sqls)
+        return _merge(context, **arguments)  # type: ignore[arg-type]
+
+
+def _merge(
     context: Context,
     target_table: str,
     target_alias: str | None,
-    source_sqls: str | None,
     source_table: str,
     merge_condition: str,
-    matched_upsert_condition: str | None,
-    matched_upsert_setting: str | None,
-    not_matched_insert_condition: str | None,
-    not_matched_insert_values: str | None,
-    matched_delete_condition: str | None,
-    not_matched_by_source_upsert_condition: str | None,
-    not_matched_by_source_upsert_setting: str | None,
-    not_matched_by_source_delete_condition: str | None,
+    matched_upsert_condition: str | None = None,
+    matched_upsert_setting: str | None = None,
+    not_matched_insert_condition: str | None = None,
+    not_matched_insert_values: str | None = None,
+    matched_delete_condition: str | None = None,
+    not_matched_by_source_upsert_condition: str | None = None,
+    not_matched_by_source_upsert_setting: str | None = None,
+    not_matched_by_source_delete_condition: str | None = None,
 ) -> pa.Table:
-    if source_sqls:
-        context.sql(source_sqls)
     table = context.table(target_table)
     table_columns = list(table.schema.names)
     source = ".".join(quote(p.strip("`")) for p in source_table.split("."))
@@ -84,8 +88,8 @@ def _data_evolution_merge_into(
             hint="use CALL sys.merge_into or MERGE INTO",
         )
     return _merge_into(
-        context, target_table, target_alias, source_sqls, source_table, merge_condition, None, matched_update_set,
-        *[None] * 6,
+        context, source_sqls, target_table=target_table, target_alias=target_alias, source_table=source_table,
+        merge_condition=merge_condition, matched_upsert_setting=matched_update_set,
     )  # fmt: skip
 
 

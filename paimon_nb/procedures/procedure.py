@@ -18,6 +18,8 @@ from paimon_nb.table.publish.overwrite import partition_matcher
 from paimon_nb.table.scan.predicate.partition_filter import partition_filter
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from pyspark.sql import SparkSession
 
     from paimon_nb.base.identifier import Identifier
@@ -54,6 +56,9 @@ class Context(Protocol):
         """Catalog and identifier of a table name; the table need not exist."""
 
     def sql(self, text: str) -> Any: ...
+    def own_views(self) -> AbstractContextManager[None]:
+        """Temporary views and tables that are made inside the block end with it."""
+
     def add_job(self, name: str, running: Any, rows: Callable[[], int]) -> str:
         """Register a running job in the session. Returns the job's id."""
 

@@ -11,6 +11,7 @@ from paimon_nb.options.spelling import check_names
 from paimon_nb.options.table import BRANCH
 from paimon_nb.plan import Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.core.result import dataframe_of
+from paimon_nb.session.query.char_columns import with_chars
 from paimon_nb.session.query.run_query import resolve, schema_fields, time_travel_options
 from paimon_nb.spark.api.base_session import Resolver
 from paimon_nb.sql.lexer import tokens
@@ -115,15 +116,17 @@ class SparkResolver(Resolver):
         frame = read_table(
             self.session.spark, table, options={**table_options, **time_travel_options(self.session, travel)}
         )
-        return _with_not_null(frame, table.schema.fields)
+        return _with_not_null(with_chars(self.session, frame, table.schema.fields), table.schema.fields)
 
     def sql(self, text: str, args: dict[str, Any] | list[Any] | None, kwargs: Mapping[str, Any]) -> DataFrame:
         from paimon_nb.session.executor import run_text
+        from paimon_nb.session.statements.insert import replacing_all_partitions
 
         if isinstance(args, list):
             text, args = _with_named_markers(text, args)
         params = {**(args if isinstance(args, Mapping) else {}), **kwargs}
-        *_, result = run_text(self.session, text, params)
+        with replacing_all_partitions():
+            *_, result = run_text(self.session, text, params)
         return dataframe_of(self.session, result)
 
     def names(self, session: ResolvingSession) -> Catalog:
@@ -151,6 +154,7 @@ class SparkResolver(Resolver):
         from paimon_nb.session.query.projection import align
         from paimon_nb.session.statements.insert import overwrite_mode, store_rows
         from paimon_nb.session.statements.schema_merging import merging_of, with_merged_schema
+        from paimon_nb.session.statements.upsert import upsert, upsert_key
         from paimon_nb.spark.scan.table_scan import read_table
         from paimon_nb.spark.types import fields_of_spark
         from paimon_nb.spark.write.overwrite_filter import partition_of
@@ -193,6 +197,10 @@ class SparkResolver(Resolver):
         else:
             partition, dynamic = partition_of(where, read_table(self.session.spark, table), table.partition_keys), False
         replaces = mode in ("overwrite", "partitions")
+        if not replaces and not table.primary_keys and upsert_key(self.session, table):
+            parts = (table.name.database, table.name.object) if isinstance(target, str) else target
+            upsert(self.session, aligned, table, parts)
+            return
         store_rows(self.session, aligned, table, overwrite=replaces, partition=partition, dynamic=dynamic)
 
     def stream(self, target: tuple[str, ...] | str, options: Mapping[str, str]) -> DataFrame | None:
@@ -217,7 +225,9 @@ class SparkResolver(Resolver):
         partition_by: Sequence[str] = (),
         ends: bool = False,
     ) -> tuple[DataFrame, TableSink]:
-        from paimon_nb.session.streaming.relations import table_sink
+        from paimon_nb.session.statements.schema_merging import merging_of, with_merged_schema
+        from paimon_nb.session.streaming.relations import KINDS, table_sink
+        from paimon_nb.spark.types import fields_of_spark
 
         if mode == "update":
             raise UnsupportedOperation(
@@ -226,11 +236,13 @@ class SparkResolver(Resolver):
             )
         table = self._find_table(target)
         if table is None:
-            from paimon_nb.session.streaming.relations import KINDS
-
             self._create_table(target, _schema_of(frame.drop(KINDS), options, partition_by))
             table, options = self._find_table(target), {}
         table = _on_branch(table, options)
+        schema_merging = merging_of(self.session, {k: str(v) for k, v in options.items()})
+        if schema_merging is not None:
+            fields = fields_of_spark(frame.drop(KINDS).schema)
+            table = with_merged_schema(self.session, target, table, fields, schema_merging)
         return table_sink(
             frame,
             table,

@@ -2,7 +2,7 @@
 
 from paimon_nb.sql.completion import Completion, completion_context, written
 from paimon_nb.sql.lexer import Token, tokens
-from paimon_nb.sql.parse import parse
+from paimon_nb.sql.parse import parse, source_query
 from paimon_nb.sql.render import render
 
-__all__ = ["Completion", "Token", "completion_context", "parse", "render", "tokens", "written"]
+__all__ = ["Completion", "Token", "completion_context", "parse", "render", "source_query", "tokens", "written"]

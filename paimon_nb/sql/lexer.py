@@ -1,19 +1,21 @@
-"""The lexer: text to tokens with offsets. Comments are dropped, hints are kept, nothing is regenerated.
+"""The lexer, and a cursor over one statement's tokens: the parsing primitives of all grammar modules.
 
-In Spark's string literals a backslash escapes the next character; in Flink's it is an ordinary character. A cell whose
-literals only end by Flink's rule (`SPLIT_INDEX(path, '\', 1)`) is lexed by it; all others by Spark's rule.
+Tokens have offsets. Comments are dropped, hints are kept, nothing is regenerated. In Spark's string literals a backslash escapes the
+next character; in Flink's it is an ordinary character. A cell whose literals only end by Flink's rule (`SPLIT_INDEX(path, '\\', 1)`)
+is lexed by it; all others by Spark's rule.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from decimal import Decimal
+from typing import NoReturn, TypeVar
 
 from paimon_nb.base.errors import SqlSyntaxError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from paimon_nb.base.registry import did_you_mean
+from paimon_nb.plan import Constant, Span, Statement
 
 _SPARK_TEXT = r"""[rR]?'(?:[^'\\]|\\.|'')*'|[rR]?"(?:[^"\\]|\\.|"")*\""""
 _FLINK_TEXT = r"""'(?:[^']|'')*'|"(?:[^"]|"")*\""""
@@ -148,3 +150,277 @@ def _opens_block(tokens: Sequence[Token], i: int) -> bool:
 
 def _upper(tokens: Sequence[Token], i: int) -> str:
     return tokens[i].upper if 0 <= i < len(tokens) else ""
+
+
+T = TypeVar("T")
+ParseStatement = Callable[[str, Sequence[Token]], Statement]
+"""(whole text, tokens of one statement) -> the statement."""
+_END = Token("end", "", 0, 0, "")
+
+
+class Cursor:
+    """Reads `tokens[at:]`; all offsets point into `text`, the whole text."""
+
+    def __init__(self, text: str, tokens: Sequence[Token], parse_statement: ParseStatement | None = None) -> None:
+        """`parse_statement`: parses a nested statement, such as that of EXPLAIN."""
+        self.text, self.tokens, self.at = text, tokens, 0
+        self._parse_statement = parse_statement
+
+    # -- looking
+
+    def peek(self, ahead: int = 0) -> Token:
+        index = self.at + ahead
+        return self.tokens[index] if 0 <= index < len(self.tokens) else _END
+
+    def sees(self, *words: str) -> bool:
+        """Whether the next tokens are these keywords or operators."""
+        return all(self.peek(i).upper == w for i, w in enumerate(words))
+
+    @property
+    def done(self) -> bool:
+        return self.at >= len(self.tokens)
+
+    @property
+    def start(self) -> int:
+        """Offset of the next token, or the end of the text."""
+        if not self.done:
+            return self.tokens[self.at].start
+        return self.tokens[-1].stop if self.tokens else 0
+
+    @property
+    def stop(self) -> int:
+        """End offset of the last token that was read."""
+        return self.tokens[self.at - 1].stop if self.at else self.start
+
+    # -- taking
+
+    def take(self, *words: str) -> bool:
+        """Consume these keywords if they come next."""
+        if self.sees(*words):
+            self.at += len(words)
+            return True
+        return False
+
+    def take_one(self, *words: str) -> str | None:
+        """Consume one of these words if it comes next, and return it."""
+        if self.peek().upper in words and self.peek().upper:
+            self.at += 1
+            return self.tokens[self.at - 1].upper
+        return None
+
+    def need(self, *words: str) -> None:
+        for word in words:
+            if not self.take(word):
+                self.fail(f"expected {word if word[:1].isalpha() else repr(word)}", expected=[word])
+
+    def next(self) -> Token:
+        if self.done:
+            self.fail("unexpected end of statement")
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def name(self, what: str = "name") -> str:
+        """One identifier; it may start with digits, but is not a string."""
+        if not self.peek().is_name:
+            self.fail(f"expected {_with_article(what)}")
+        return self.next().name
+
+    def parts(self, what: str = "name") -> tuple[str, ...]:
+        """A dotted name."""
+        out = [self.name(what)]
+        while self.sees(".") and self.peek(1).is_name:
+            self.at += 1
+            out.append(self.name(what))
+        return tuple(out)
+
+    def string(self, what: str = "text") -> str:
+        if self.peek().kind != "string":
+            self.fail(f"expected {_with_article(what)} in quotes")
+        return self.next().value
+
+    def string_or_name(self) -> str:
+        return self.string() if self.peek().kind == "string" else self.name()
+
+    def tag(self) -> str:
+        """A tag's name. One with a dash or a leading digit needs backticks; the error says so."""
+        first, last = self.at, self.at
+        while last + 1 < len(self.tokens) and self.tokens[last + 1].start == self.tokens[last].stop:
+            last += 1
+        start, stop = self.peek().start, self.tokens[last].stop if first < len(self.tokens) else self.peek().stop
+        if first < last or self.peek().kind == "number":
+            written = self.text[start:stop]
+            raise SqlSyntaxError(
+                f"{written!r} is not a plain name",
+                hint=f"write it in backticks: `{written.strip('`')}`", sql=self.text, start=start, stop=stop,
+            )  # fmt: skip
+        return self.string_or_name()
+
+    def statement(self) -> Statement:
+        """The remaining tokens as a nested statement."""
+        assert self._parse_statement is not None
+        parsed = self._parse_statement(self.text, self.tokens[self.at :])
+        self.at = len(self.tokens)
+        return parsed
+
+    def integer(self) -> int:
+        token = self.peek()
+        if token.kind != "number" or not token.text.rstrip("Ll").isdecimal():
+            self.fail("expected a whole number")
+        self.at += 1
+        return int(token.text.rstrip("Ll"))
+
+    def listed(self, item: Callable[[], T], *, allow_trailing: bool = False) -> list[T]:
+        """`( item, item, ... )`; `allow_trailing` accepts a trailing comma, which published examples have."""
+        self.need("(")
+        out: list[T] = []
+        while not self.take(")"):
+            if out:
+                if not self.take(","):
+                    self.fail("expected ',' or ')'")
+                if allow_trailing and self.take(")"):
+                    break
+            out.append(item())
+        return out
+
+    def names(self) -> tuple[str, ...]:
+        """`(a, b)`."""
+        return tuple(self.listed(self.name))
+
+    def balanced(self, *stops: str) -> Span:
+        """Consume tokens up to one of `stops` (or ',' ')' if listed) at this depth; returns their span.
+
+        WHEN and THEN inside CASE ... END do not stop it.
+        """
+        start, depth, cases = self.start, 0, 0
+        while not self.done:
+            token = self.peek()
+            if depth == 0 and cases == 0 and token.upper in stops:
+                break
+            if token.upper == "CASE":
+                cases += 1
+            elif token.upper == "END" and cases:
+                cases -= 1
+            if token.text in ("(", "["):
+                depth += 1
+            elif token.text in (")", "]"):
+                if depth == 0:
+                    break
+                depth -= 1
+            self.at += 1
+        return Span(start, max(self.stop, start))
+
+    def options(self) -> dict[str, str]:
+        """`('k' = 'v', k = v, ...)`: keys quoted or dotted names, values any literal."""
+        return dict(self.listed(self._option, allow_trailing=True))
+
+    def _option(self) -> tuple[str, str]:
+        key = self.option_key()
+        # Spark allows ('k' 'v') without '='.
+        if not self.take_one("=", "==") and self.peek().kind not in ("string", "number"):
+            self.fail("expected '='")
+        return key, self.option_value()
+
+    def option_key(self) -> str:
+        if self.peek().kind == "string":
+            return self.next().value
+        key = self.name("option")
+        while self.sees(".") or self.sees("-"):
+            key += self.next().text + self.next().text
+        return key
+
+    def option_value(self) -> str:
+        token = self.peek()
+        if token.kind == "string":
+            return self.next().value
+        sign = self.take_one("-", "+") or ""
+        if self.peek().kind in ("number", "word"):
+            return sign + self.next().text
+        self.fail("expected a value in quotes")
+        return None
+
+    def text_of(self, span: Span) -> str:
+        return self.text[span.start : span.stop]
+
+    # -- errors
+
+    def finish(self) -> None:
+        if not self.done:
+            self.fail(f"unexpected {self.peek().text!r}")
+
+    def refuse(self, why: str, hint: str) -> NoReturn:
+        """Raises SqlSyntaxError at the next or last token: parsed, but not supported."""
+        token = self.peek() if not self.done else self.peek(-1)
+        raise SqlSyntaxError(why, hint=hint, sql=self.text, start=token.start, stop=token.stop)
+
+    def fail(self, why: str, *, expected: Iterable[str] = (), hint: str | None = None) -> NoReturn:
+        """Raises SqlSyntaxError at the next token."""
+        token = self.peek()
+        found = "" if token is _END else token.text
+        near = did_you_mean(found, expected) if found else None
+        start = self.start
+        where = (
+            f"{why}, found {found!r}" if found and found not in why else why if found else f"{why}, but the text ends"
+        )
+        raise SqlSyntaxError(
+            where,
+            hint=near or hint,
+            sql=self.text,
+            start=start,
+            stop=max(token.stop, start + 1) if found else start + 1,
+        )
+
+
+def _with_article(noun: str) -> str:
+    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
+
+
+def literal(cursor: Cursor) -> object:
+    """A constant: text, number, boolean, NULL, ARRAY/MAP of constants, TIMESTAMP '...' (as text); a `Constant` for `:name`."""
+    token = cursor.next()
+    if token.kind == "param":
+        return Constant("parameter", token.text[1:])
+    if token.kind == "string":
+        return token.value
+    if token.upper in ("-", "+") or token.kind == "number":
+        sign = token.upper if token.upper in ("-", "+") else ""
+        number = cursor.next() if sign else token
+        if number.kind != "number":
+            cursor.at -= 1
+            cursor.fail("expected a number")
+        digits = number.text.rstrip("LlSsYyDdFfBb")
+        value = int(digits) if digits.isdecimal() else float(Decimal(digits))
+        return -value if sign == "-" else value
+    match token.upper:
+        case "TRUE" | "FALSE":
+            return token.upper == "TRUE"
+        case "NULL":
+            return None
+        case "TIMESTAMP" | "DATE" | "TIME" if cursor.peek().kind == "string":
+            return cursor.string()
+        case "MAP":
+            items = _literal_items(cursor)
+            return {k if isinstance(k, str) else str(k): v for k, v in zip(items[::2], items[1::2], strict=False)}
+        case "ARRAY":
+            return _literal_items(cursor)
+        case "CAST":
+            cursor.need("(")
+            value_ = literal(cursor)
+            cursor.need("AS")
+            cursor.balanced()
+            cursor.need(")")
+            return value_
+    cursor.at -= 1
+    cursor.fail("procedure arguments must be constants", hint="write strings in quotes: CALL sys.compact('db.t')")
+    return None
+
+
+def _literal_items(cursor: Cursor) -> list[object]:
+    closing = "]" if cursor.take("[") else ")"
+    if closing == ")":
+        cursor.need("(")
+    out: list[object] = []
+    while not cursor.take(closing):
+        if out:
+            cursor.need(",")
+        out.append(literal(cursor))
+    return out

@@ -6,18 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 
 from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.base.registry import nearest
-from paimon_nb.plan import Span, SparkCommand, Statement
-from paimon_nb.sql.cursor import Cursor
-from paimon_nb.sql.grammar import alter, call, create, dml, drop, noop_statements, query, session, show
-from paimon_nb.sql.lexer import Token, split, tokens
+from paimon_nb.plan import Insert, Query, Span, SparkCommand, Statement
+from paimon_nb.sql.grammar import alter, call, create, dml, drop, insert, noop_statements, query, session, show
+from paimon_nb.sql.lexer import Cursor, Token, split, tokens
 
 Grammar = Callable[[Cursor, Span], Statement]
 
 STATEMENTS: Mapping[str, Grammar] = {
     "SELECT": query.query,
-    "WITH": dml.query_or_insert,
+    "WITH": insert.query_or_insert,
     "VALUES": query.query,
-    "FROM": dml.query_or_insert,
+    "FROM": insert.query_or_insert,
     "TABLE": query.query,
     "(": query.query,
     "CREATE": create.create,
@@ -26,12 +25,12 @@ STATEMENTS: Mapping[str, Grammar] = {
     "UNDROP": drop.undrop,
     "TRUNCATE": drop.truncate,
     "ALTER": alter.alter,
-    "INSERT": dml.insert,
+    "INSERT": insert.insert,
     "UPDATE": dml.update,
     "DELETE": dml.delete,
     "MERGE": dml.merge,
-    "EXECUTE": dml.statement_set,
-    "BEGIN": dml.statement_set,
+    "EXECUTE": insert.statement_set,
+    "BEGIN": insert.statement_set,
     "CALL": call.call,
     "USE": session.use,
     "SET": session.set_option,
@@ -107,6 +106,15 @@ def parse(text: str) -> list[Statement]:
         return [statement(text, part) for part in split(tokens(text))]
     except RecursionError:
         raise SqlSyntaxError("the statement is nested too deeply", hint="split it into views", sql=text) from None
+
+
+def source_query(text: str, statement: Insert) -> Query:
+    """The source of an INSERT as a query, also if it is VALUES of plain literals. `text`: the whole text."""
+    if statement.query is not None:
+        return statement.query
+    source = statement.source
+    part = [t for t in tokens(text) if source.start <= t.start and t.stop <= source.stop]
+    return query.query_of(Cursor(text, part), source)
 
 
 def statement(text: str, part: Sequence[Token]) -> Statement:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import quote
 from paimon_nb.plan import Span, TableFunction, TableRef, TimestampAsOf, VersionAsOf
-from paimon_nb.sql.cursor import Cursor, literal
 from paimon_nb.sql.flink.casts import (
     cast_edits,
     has_nanosecond_literals,
@@ -22,6 +21,8 @@ from paimon_nb.sql.flink.casts import (
 from paimon_nb.sql.flink.function_edits import SqlText
 from paimon_nb.sql.flink.functions import FLINK_SEMANTICS, FUNCTION_EDITS
 from paimon_nb.sql.flink.operators import operator_edits
+from paimon_nb.sql.lexer import Cursor, literal
+from paimon_nb.sql.operands import Operands
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -168,6 +169,7 @@ class _ReferenceFinder:
         self.c, self.found = cursor, found
         self.first = cursor.at
         self.nanoseconds = has_nanosecond_literals(cursor.tokens)
+        self.operands = Operands(cursor.tokens)
 
     def query(self, ctes: frozenset[str], depth: int) -> None:
         """A query up to its closing bracket or the end. CTE names are visible after their definition."""
@@ -299,7 +301,7 @@ class _ReferenceFinder:
     def _collection(self, ctes: frozenset[str], depth: int) -> None:
         """Flink's ARRAY[1, 2] and MAP['a', 1] are calls in Spark; other brackets are element access, as in `a[1]`."""
         c = self.c
-        opening, literal = c.peek(), c.at > 0 and c.peek(-1).upper in ("ARRAY", "MAP")
+        first, opening, literal = c.at, c.peek(), c.at > 0 and c.peek(-1).upper in ("ARRAY", "MAP")
         c.at += 1
         while not c.done and not c.sees("]"):
             if depth > MAX_DEPTH:
@@ -314,25 +316,10 @@ class _ReferenceFinder:
             edits = [(Span(t.start, t.stop), by) for t, by in ((opening, "(" if literal else ", "), (c.peek(), ")"))]
             if literal:
                 self.found.edits += edits
-            elif (whole := self._operand_before(opening)) is not None:
+            elif self.operands.is_operand(first):
+                whole = c.tokens[self.operands.first(first)].start
                 self.found.flink_edits += [(Span(whole, whole), "try_element_at("), *edits]
         c.take("]")
-
-    def _operand_before(self, bracket: Token) -> int | None:
-        """The start of the expression whose element is accessed: a dotted name, a call or another element."""
-        tokens = self.c.tokens
-        at, depth = next(i for i, t in enumerate(tokens) if t is bracket) - 1, 0
-        while at >= 0:
-            token = tokens[at]
-            depth += (token.text in (")", "]")) - (token.text in ("(", "["))
-            before = tokens[at - 1] if at else None
-            joined = token.text in (".", "(", "[") or (before is not None and before.text == ".")
-            if depth == 0 and token.is_name and not joined:
-                return token.start
-            if depth < 0 or (depth == 0 and not joined and token.text not in (")", "]")):
-                return None
-            at -= 1
-        return None
 
     def _plain(self, token: Token) -> None:
         c = self.c
@@ -348,7 +335,7 @@ class _ReferenceFinder:
             edits = self.found.edits if token.flink else self.found.flink_edits
             edits.append((Span(token.start, token.stop), token.text.replace("\\", "\\\\")))
         self.found.flink_edits += timestamp_literal_edits(token, c.peek(1), nanoseconds=self.nanoseconds)
-        self.found.edits += operator_edits(c.text, c.tokens, c.at)
+        self.found.edits += operator_edits(c.text, self.operands, c.at)
         if token.is_name and c.peek(1).text == ".":
             chain = [token]
             c.at += 1

@@ -73,14 +73,14 @@ def check_delete(store: TableStore) -> None:
     )
 
 
-def check_merge(store: TableStore, *, updates: bool, deletes: bool) -> None:
+def check_merge(store: TableStore, *, deletes: bool) -> None:
     """Raises UnsupportedOperation if MERGE INTO is not allowed; `deletes`: it has a DELETE clause."""
     _check_present(store)
     if store.has_keys:
         _check_engine(store, "MERGE INTO")
         if deletes:
             check_delete(store)
-    elif deletes:
+    elif deletes and not store.options.get(opt.DELETION_VECTORS_ENABLED):
         _check_rewritable(store, "MERGE INTO with DELETE")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,7 +17,7 @@ from paimon_nb.options.spelling import checked_texts
 from paimon_nb.table.scan import OWN_SCHEMA
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Sequence
 
     import pyarrow as pa
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 TimestampLike = int | str | dt.date
 """A point in time: epoch milliseconds, text, a date or a datetime."""
+SchemaStep = tuple[str, Mapping[str, Any]]
+"""A change of a schema: its kind, such as 'add_column', and its arguments."""
 
 
 class TableHandle:
@@ -34,6 +37,8 @@ class TableHandle:
     def __init__(self, store: TableStore, name: Identifier | None = None) -> None:
         self.store = store
         self.name = name or _name_of(store)
+        self.change_schema: Callable[[Sequence[SchemaStep]], object] | None = None
+        """Writes the table's next schema; set by the catalog that opened the table."""
 
     # -- properties
 
@@ -84,7 +89,7 @@ class TableHandle:
             2
         """
         store = self.store.copy(checked_texts(options))
-        return type(self)(store, replace(self.name, branch=store.branch))
+        return self._like(store, replace(self.name, branch=store.branch))
 
     def refresh(self) -> Self:
         """A handle with the schema and options as they are now.
@@ -96,7 +101,15 @@ class TableHandle:
             TableNotFound: the table was dropped.
             TableReplaced: another table was created in its place.
         """
-        return type(self)(self.store.refreshed(), self.name)
+        return self._like(self.store.refreshed(), self.name)
+
+    def _like(self, store: TableStore, name: Identifier) -> Self:
+        made = type(self)(store, name)
+        made.change_schema = self.change_schema if name == self.name else None
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "change_schema": None}  # a catalog stays in its process
 
     def latest_snapshot(self) -> Snapshot | None:
         """The newest snapshot.
@@ -207,27 +220,6 @@ class TableHandle:
         """
         return self.system("manifests", snapshot=snapshot)
 
-    def tags(self) -> pa.Table:
-        """All tags.
-
-        Returns:
-            An Arrow table: tag_name (string), snapshot_id, schema_id (int64), commit_time (timestamp[ms]), record_count
-            (int64), create_time (timestamp[ms]), time_retained (string, ISO duration).
-
-        Examples:
-            >>> t.tags().select(["tag_name", "snapshot_id"]).to_pylist()
-            [{'tag_name': 'monday', 'snapshot_id': 1}]
-        """
-        return self.system("tags")
-
-    def branches(self) -> pa.Table:
-        """All branches but the main one.
-
-        Returns:
-            An Arrow table: branch_name (string), create_time (timestamp[ms]).
-        """
-        return self.system("branches")
-
     def schemas(self) -> pa.Table:
         """All versions of the schema.
 
@@ -317,14 +309,24 @@ class TableHandle:
         if tag is not None:
             dynamic |= {"scan.tag-name": str(tag), OWN_SCHEMA: "true"}
         if timestamp is not None:
-            dynamic |= {"scan.timestamp-millis": str(_epoch_ms(timestamp)), OWN_SCHEMA: "true"}
+            dynamic |= {"scan.timestamp-millis": str(epoch_ms(timestamp)), OWN_SCHEMA: "true"}
         if not (snapshot is None and tag is None and timestamp is None):
             dynamic[opt.SCAN_MODE.key] = "default"  # time travel applies whatever the table's own scan.mode is
         return self.store.copy(dynamic) if dynamic else self.store
 
 
-def _epoch_ms(time: TimestampLike) -> int:
-    """Raises: BadOptionValue: not a point in time."""
+def epoch_ms(time: TimestampLike) -> int:
+    """A point in time as a number.
+
+    Args:
+        time: epoch milliseconds, a datetime, a date, or text in the local time zone.
+
+    Returns:
+        Epoch milliseconds.
+
+    Raises:
+        BadOptionValue: not a point in time.
+    """
     from paimon_nb.table.scan.plan.time_travel import local_ms
 
     match to_python(time):

@@ -16,6 +16,7 @@ from paimon_nb.base.errors import (
     TagNotFound,
     UnsupportedOperation,
 )
+from paimon_nb.base.override import override
 from paimon_nb.format.snapshot import PartitionStatistics, Published, Snapshot, SnapshotDirectory, Tag, TagDirectory
 
 if TYPE_CHECKING:
@@ -156,9 +157,11 @@ class ManagedSnapshots(SnapshotDirectory):
             return newest
         return self._service.snapshot(snapshot_id)
 
+    @override
     def put(self, snapshot: Snapshot) -> bool:
         raise _only_by_server("a snapshot file")
 
+    @override
     def replace(self, snapshot: Snapshot) -> None:
         raise _only_by_server("a snapshot file")
 

@@ -5,6 +5,7 @@ A query offers Arrow's C stream interface, so pyarrow, pandas, polars, DuckDB, i
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass, replace
 from html import escape
 from importlib import import_module
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 BATCH_ROWS = 1 << 16
 """Rows of a record batch, at most."""
+PIECE_BYTES = 64 << 20
+"""Bytes of decoded rows in memory at a time, about."""
+_PIECE_BYTES_OF_LIMIT = 4 << 20
+"""The same where a limit may end the read early."""
 _PREVIEW_ROWS = 10
 
 
@@ -186,7 +191,9 @@ class TableQuery:
         return self._arrow_schema(self._plan())
 
     def to_batches(self, *, batch_rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """Read the rows in record batches. One split is in memory at a time.
+        """Read the rows in record batches, in bounded memory: large splits are read and merged in ranges of keys.
+
+        Files are open only while the iterator is. It can be used once.
 
         Args:
             batch_rows: maximum number of rows in a batch.
@@ -444,18 +451,22 @@ class TableQuery:
         return self._batches(replace_splits(plan, splits), batch_rows)
 
     def _batches(self, plan: ScanPlan, batch_rows: int) -> Iterator[pa.RecordBatch]:
-        from paimon_nb.table.scan import read_split
+        from paimon_nb.table.scan import iter_split
 
         names, left = self._names(plan), self.max_rows
+        piece_bytes = PIECE_BYTES if left is None else _PIECE_BYTES_OF_LIMIT
         # A query without columns still has as many rows as the table: one column is read, and then left out.
         read = [f.name for f in readable_fields(plan.schema)[:1]] if names == [] else names
         for split in plan.splits:
             if left == 0:
                 return
-            rows = read_split(plan.store, split, read, plan.predicate)
-            rows = rows if left is None else rows.slice(0, left)
-            left = None if left is None else left - rows.num_rows
-            yield from (rows.select([]) if names == [] else rows).to_batches(max_chunksize=batch_rows)
+            with closing(iter_split(plan.store, split, read, plan.predicate, piece_bytes=piece_bytes)) as pieces:
+                for rows in pieces:
+                    rows = rows if left is None else rows.slice(0, left)
+                    left = None if left is None else left - rows.num_rows
+                    yield from (rows.select([]) if names == [] else rows).to_batches(max_chunksize=batch_rows)
+                    if left == 0:
+                        return
 
 
 def _counts_exactly(split: Split) -> bool:

@@ -181,7 +181,7 @@ class ReadableTable(TableHandle):
         return self._query().at(snapshot=snapshot, tag=tag, timestamp=timestamp)
 
     def to_batches(self, *, batch_rows: int = 1 << 16) -> Iterator[pa.RecordBatch]:
-        """The table's rows in record batches; one split is in memory at a time.
+        """The table's rows in record batches, in bounded memory: large splits are read and merged in ranges of keys.
 
         Args:
             batch_rows: rows of a batch, at most.

@@ -26,7 +26,7 @@ from paimon_nb.format.snapshot import BranchDirectory, ConsumerDirectory, Snapsh
 from paimon_nb.format.types import is_opaque
 from paimon_nb.options import TABLE_OPTIONS, TableOptions
 from paimon_nb.options import table as opt
-from paimon_nb.options.support import IGNORE_UNSUPPORTED, Access, check_supported
+from paimon_nb.options.support import IGNORE_UNSUPPORTED, Access, check_supported, unsupported
 from paimon_nb.table.external_paths import PathAllocator, external_paths
 from paimon_nb.table.managed_versions import ManagedSnapshots, ManagedTags, VersionService
 
@@ -90,8 +90,9 @@ class TableStore:
         Raises: TableNotFound: no schema file. BranchNotFound: the table has no such branch.
         """
         root = root.rstrip("/")
-        branch_root = BranchDirectory(fs, root).root(branch)
-        schema = SchemaDirectory(fs, branch_root).latest()
+        branch_root = root if branch == MAIN_BRANCH else BranchDirectory(fs, root).root(branch)
+        schemas = SchemaDirectory(fs, branch_root)
+        schema = schemas.latest()
         if schema is None:
             if branch != MAIN_BRANCH and SchemaDirectory(fs, root).ids():
                 raise BranchNotFound(
@@ -102,7 +103,12 @@ class TableStore:
                 )
             raise TableNotFound(f"no Paimon table at {root}", hint="check the path, or CREATE TABLE first", path=root)
         store = cls(fs, root, branch, schema, _identity(fs, root))
+        store.__dict__["schemas"] = schemas  # the cached property: `is_current` compares with what was read here
         return store.copy(dynamic) if dynamic else store
+
+    def is_current(self) -> bool:
+        """Whether the table at this path, and its newest schema, are still those that `open` read."""
+        return self.schemas.is_latest(self.schema.id) and self.identity == _identity(self.fs, self.root)
 
     # -- copies of the context
 
@@ -198,7 +204,13 @@ class TableStore:
 
     def check_supported(self, access: Access) -> None:
         """Raise UnsupportedFormat if an option of the table requires an unsupported feature for such an access."""
-        check_supported({**self.schema.options, opt.BRANCH.key: self.branch}, access, self.name)
+        if self._requests_unsupported:
+            check_supported({**self.schema.options, opt.BRANCH.key: self.branch}, access, self.name)
+
+    @cached_property
+    def _requests_unsupported(self) -> bool:
+        """Whether an option of the table requires a feature that some access does not support."""
+        return bool(unsupported({**self.schema.options, opt.BRANCH.key: self.branch}))
 
     def check_writable_columns(self) -> None:
         """Raise UnsupportedFormat if the table has a column whose values cannot be written."""
@@ -246,6 +258,11 @@ class TableStore:
             except (SnapshotNotFound, MissingFile):
                 continue  # rolled back between the two reads
         raise ReadError(f"{self.name}: the latest snapshot disappeared repeatedly", hint="retry", path=self.root)
+
+    def forget_snapshots(self) -> None:
+        """Drop snapshots that were read before: another process may have rolled back."""
+        self.snapshots.invalidate_cache()
+        self.changelogs.invalidate_cache()
 
     # -- names and options
 

@@ -1,35 +1,34 @@
 """The table handle: metadata, small reads and writes without Spark. Knows no catalog.
 
 Every method is a thin call; the rules are in the packages of `paimon_nb.table`. The class is built in layers, one a module:
-`handle` (metadata), `reading`, `inspection`, and here writing and maintenance.
+`handle` (metadata), `reading`, `inspection`, `evolving`, and here writing and maintenance.
 """
 
 from __future__ import annotations
 
-import datetime as dt
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, UnsupportedOperation
 from paimon_nb.format.types import arrow_type
 from paimon_nb.options import table as opt
-from paimon_nb.table.inspection import InspectableTable
+from paimon_nb.table.evolving import EvolvingTable
 from paimon_nb.table.partition_spec import in_row_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     import pyarrow as pa
 
     from paimon_nb.table.commit import CommitMessage, TableCommit
+    from paimon_nb.table.merge_builder import TableMerge
     from paimon_nb.table.scan import Predicate
+    from paimon_nb.table.schema_change import Retention
     from paimon_nb.table.write import TableWrite
     from paimon_nb.table.write.input_rows import Rows
 
-Retention = str | int | dt.timedelta
-"""How long a tag is kept: text such as '1 d', milliseconds, or a timedelta."""
 
-
-class Table(InspectableTable):
+class Table(EvolvingTable):
     """A table, or one branch of it. A handle is cheap: metadata is read when a method asks for it.
 
     Schema and options are those of the time when the handle was made. Each call reads the snapshots again. Get one with
@@ -114,41 +113,125 @@ class Table(InspectableTable):
         self._need_keys("upsert")
         return self._write(rows, None)
 
-    def delete(self, keys: Rows | str | Predicate) -> list[int]:
+    def delete(self, keys: Rows | str | Predicate | None = None, *, where: str | Predicate | None = None) -> list[int]:
         """Delete rows in one commit.
 
         Args:
             keys: rows with the primary-key columns (as in `append`), or a condition as in `to_arrow`.
+            where: the condition, by name.
 
         Returns:
             The ids of the new snapshots; empty if nothing matches.
 
         Raises:
-            UnsupportedOperation: the table has no primary key, or its merge engine does not allow deletes.
+            UnsupportedOperation: keys for a table without a primary key, or the merge engine does not allow deletes.
+            BadOptionValue: neither or both of `keys` and `where`. `truncate` deletes all rows.
             ColumnNotFound: a key column is missing.
 
         Examples:
-            >>> t.delete("price < 10")
+            >>> t.delete(where="price < 10")
             [3]
             >>> t.to_arrow().num_rows
             2
         """
+        import numpy as np
         import pyarrow as pa
 
         from paimon_nb.format.types.arrow_builders import column
         from paimon_nb.table.dml_checks import check_delete
+        from paimon_nb.table.row_changes import Changed, change_rows
         from paimon_nb.table.scan import Predicate
         from paimon_nb.table.write.input_rows import as_table
 
-        self._need_keys("delete")
+        if (keys is None) == (where is None):
+            raise BadOptionValue(
+                "delete() takes keys or a condition",
+                hint="delete(where='id = 7'); truncate() deletes all",
+                option="where",
+            )
+        condition = keys if where is None else where
+        if isinstance(condition, str | Predicate):
+            check_delete(self.store)
+
+            def all_of_them(rows: pa.Table) -> Changed:
+                return Changed(np.zeros(rows.num_rows, bool), np.ones(rows.num_rows, bool))
+
+            return change_rows(self.store, condition, all_of_them)
+        self._need_keys("delete of keys")
         check_delete(self.store)
-        if isinstance(keys, str | Predicate):
-            found = self.to_arrow(where=keys)
-        else:
-            found = self._with_all_columns(as_table(keys))
+        assert condition is not None
+        found = self._with_all_columns(as_table(condition))
         if not found.num_rows:
             return []
         return self._write(found, column([3] * found.num_rows, pa.int8()))
+
+    def update(self, values: Mapping[str, Any], *, where: str | Predicate | None = None) -> list[int]:
+        """Update columns of the rows that match a condition, in one commit.
+
+        Args:
+            values: by column: a Python value, an Arrow scalar, or an expression of Arrow such as `pc.field("price") * 2`.
+            where: a condition as in `to_arrow`; None updates all rows.
+
+        Returns:
+            The ids of the new snapshots; empty if nothing matches.
+
+        Raises:
+            ColumnNotFound: a column does not exist.
+            SchemaMismatch: a value does not fit its column.
+            NullNotAllowed: a null for a column that is NOT NULL.
+            UnsupportedOperation: a key column, or the merge engine does not allow updates.
+            CommitConflict: another commit changed the same files.
+
+        Examples:
+            >>> import pyarrow.compute as pc
+            >>> t.update({"state": "paid", "price": pc.field("price") + 1}, where="id = 2")
+            [3]
+            >>> t.lookup(id=2).to_pylist()
+            [{'id': 2, 'state': 'paid', 'price': 36}]
+        """
+        import numpy as np
+
+        from paimon_nb.table.dml_checks import check_merge_update, check_update
+        from paimon_nb.table.row_changes import Changed, assigned, change_rows
+
+        fields = {self.schema.column_name(name): value for name, value in values.items()}
+        if not fields:
+            raise BadOptionValue("update() has no values", hint="update({'state': 'paid'})", option="values")
+        (check_merge_update if self.store.evolves_data else check_update)(self.store, sorted(fields))
+        by_name = {f.name: f for f in self.schema.fields}
+
+        def set_values(rows: pa.Table) -> Changed:
+            yes = np.ones(rows.num_rows, bool)
+            return Changed(yes, ~yes, assigned(rows, fields, by_name))
+
+        return change_rows(self.store, where, set_values, sorted(fields))
+
+    def merge(self, source: Rows, on: str | Sequence[str] | Mapping[str, str]) -> TableMerge:
+        """Merge a frame into the table: updates, deletes and inserts in one commit.
+
+        Args:
+            source: the frame, as in `append`. It is kept in memory.
+            on: the columns that must be equal: a name, several names, or columns of the source by those of the table.
+
+        Returns:
+            A `TableMerge`: add clauses such as `when_matched_update()`, then `execute()`.
+
+        Raises:
+            BadOptionValue: `on` has no column.
+
+        Examples:
+            >>> rows = pa.table({"id": pa.array([1, 4], pa.int32()), "state": ["sent", "new"]})
+            >>> t.merge(rows, on="id").when_matched_update().when_not_matched_insert().execute()
+            [3]
+            >>> sorted(t.to_arrow(["id", "state"]).to_pylist(), key=lambda row: row["id"])[0]
+            {'id': 1, 'state': 'sent'}
+        """
+        from paimon_nb.table.merge_builder import TableMerge
+
+        names = on if isinstance(on, Mapping) else {n: n for n in ([on] if isinstance(on, str) else on)}
+        if not names:
+            raise BadOptionValue("merge() needs a column in `on`", hint="merge(rows, on='id')", option="on")
+        return TableMerge(self.store, source, {self.schema.column_name(k): v for k, v in names.items()})
 
     def overwrite(self, rows: Rows, partition: Mapping[str, Any] | None = None, *, dynamic: bool = False) -> list[int]:
         """Replace the whole table, one partition, or the partitions of the rows, in one commit.
@@ -167,15 +250,16 @@ class Table(InspectableTable):
         """
         from paimon_nb.table.publish.overwrite import Overwrite
         from paimon_nb.table.write import TableWrite
-        from paimon_nb.table.write.input_rows import as_table
+        from paimon_nb.table.write.input_rows import as_reader, chunks
 
-        rows = as_table(rows)
+        count = 0
         with TableWrite(self.store, overwrite=True) as writing:
-            if rows.num_rows:
-                writing.write(rows)
+            for part in chunks(as_reader(rows)):
+                count += part.num_rows
+                writing.write(part)
             messages = writing.prepare_commit()
         scope = Overwrite(in_row_spec(self.schema, partition or {}), dynamic=dynamic)
-        return self.commit().commit(messages, overwrite=scope, expected_rows=rows.num_rows)
+        return self.commit().commit(messages, overwrite=scope, expected_rows=count)
 
     def _write(self, rows: Rows, kinds: pa.Array | None) -> list[int]:
         from paimon_nb.table.write import TableWrite
@@ -309,11 +393,12 @@ class Table(InspectableTable):
             return []
         return commit.commit(messages, overwrite=sort_overwrite(self.store, tasks))
 
-    def analyze(self, columns: Sequence[str] | None = ()) -> int | None:
+    def analyze(self, columns: Sequence[str] | None = (), *, spark: bool = False) -> int | None:
         """Compute statistics of the latest snapshot: row count, size, and statistics of columns.
 
         Args:
             columns: names of the columns; None is all, an empty sequence none.
+            spark: collect what Spark's ANALYZE collects, also lengths of numbers and bounds of booleans; else what Flink's does.
 
         Returns:
             The id of the ANALYZE snapshot; None for a table without snapshots. `system("statistics")` shows the result.
@@ -323,7 +408,8 @@ class Table(InspectableTable):
         """
         from paimon_nb.table.maintenance import analyze
 
-        return analyze(self.store, None if columns is None else [self.schema.column_name(c) for c in columns])
+        names = None if columns is None else [self.schema.column_name(c) for c in columns]
+        return analyze(self.store, names, spark=spark)
 
     def create_tag(self, name: str, snapshot: int | None = None, *, retained: Retention | None = None) -> None:
         """Keep a snapshot under a name.
@@ -343,9 +429,7 @@ class Table(InspectableTable):
             >>> t.tags().column("tag_name").to_pylist()
             ['monday', 'tuesday']
         """
-        from paimon_nb.table.maintenance import create_tag
-
-        create_tag(self.store, name, snapshot, retained_ms=_duration_ms(retained))
+        self.tags.create(name, snapshot, retained=retained)
 
     def replace_tag(
         self,
@@ -368,12 +452,7 @@ class Table(InspectableTable):
             SnapshotNotFound: the snapshot does not exist.
             BadOptionValue: `retained` is not a time span.
         """
-        from paimon_nb.table.maintenance import create_tag, replace_tag
-
-        if create and name not in self.store.tags.names():
-            create_tag(self.store, name, snapshot, retained_ms=_duration_ms(retained))
-        else:
-            replace_tag(self.store, name, snapshot, retained_ms=_duration_ms(retained))
+        self.tags.replace(name, snapshot, retained=retained, create=create)
 
     def delete_tag(self, name: str, *, if_exists: bool = False) -> None:
         """Delete a tag, and the files that only its snapshot needs.
@@ -385,9 +464,7 @@ class Table(InspectableTable):
         Raises:
             TagNotFound: the tag does not exist, and not `if_exists`.
         """
-        from paimon_nb.table.maintenance import delete_tag
-
-        delete_tag(self.store, name, if_exists=if_exists)
+        self.tags.delete(name, if_exists=if_exists)
 
     def rename_tag(self, name: str, new_name: str) -> None:
         """Give a tag another name.
@@ -400,9 +477,7 @@ class Table(InspectableTable):
             TagNotFound: the tag does not exist.
             AlreadyExists: there is a tag of the new name.
         """
-        from paimon_nb.table.maintenance import rename_tag
-
-        rename_tag(self.store, name, new_name)
+        self.tags.rename(name, new_name)
 
     def drop_partitions(self, specs: Sequence[Mapping[str, Any]], *, must_exist: bool = False) -> list[int]:
         """Delete all rows of partitions, in one commit.
@@ -437,15 +512,3 @@ class Table(InspectableTable):
             return self.drop_partitions([partition])
         made = truncate(self.store)
         return [] if made is None else [made]
-
-
-def _duration_ms(value: Retention | None) -> int | None:
-    """Raises: BadOptionValue: not a duration."""
-    from paimon_nb.options import parse_duration_ms
-
-    if isinstance(value, dt.timedelta):
-        return value // dt.timedelta(milliseconds=1)
-    try:
-        return parse_duration_ms(value) if isinstance(value, str) else value
-    except ValueError as error:
-        raise BadOptionValue(f"{value!r} is not a duration: {error}", hint="write '1 d', or milliseconds") from None

@@ -35,7 +35,10 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+def server(
+    browser: Browser,  # noqa: ARG001  is there before JupyterLab starts
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[str, Path]]:
     """Its address and its folder."""
     with jupyterlab(tmp_path_factory.mktemp("lab")) as started:
         yield started

@@ -130,25 +130,25 @@ class Scene:
     """A cell, and what a reader does with it before the picture is taken."""
 
     cell: str
-    act: Callable[[Notebook, Any], None] = lambda notebook, output: None
+    act: Callable[[Notebook, Any], None] = lambda _notebook, _output: None
     before: str = ""
     """A cell above it that is not in the picture."""
 
 
-def _what_if(notebook: Notebook, output: Any) -> None:
+def _what_if(_: Notebook, output: Any) -> None:
     trigger = output.get_by_label("num-sorted-run.compaction-trigger")
     trigger.fill("3")
     trigger.press("Enter")
     expect(output.locator(".verdict").first).to_contain_text("▸ Next compaction")
 
 
-def _one_version_back(notebook: Notebook, output: Any) -> None:
+def _one_version_back(_: Notebook, output: Any) -> None:
     output.get_by_role("button", name="previous version").click()
     expect(output.locator("output")).to_contain_text("2 of 3")
     output.locator(".file").nth(1).hover()
 
 
-def _a_form_filled_in(notebook: Notebook, output: Any) -> None:
+def _a_form_filled_in(_: Notebook, output: Any) -> None:
     output.get_by_label("name of column 2").fill("seen")
     output.get_by_label("name of column 2").press("Enter")
     output.get_by_label("type of column 2").fill("TIMESTAMP(3)")
@@ -159,7 +159,7 @@ def _a_form_filled_in(notebook: Notebook, output: Any) -> None:
     expect(output.locator(".warning")).not_to_have_count(0)
 
 
-def _changes_come(notebook: Notebook, output: Any) -> None:
+def _changes_come(_: Notebook, output: Any) -> None:
     expect(output.locator("tbody tr").first).to_contain_text("-D")
 
 

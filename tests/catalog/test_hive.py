@@ -36,7 +36,7 @@ T = Identifier("d", "t")
 
 
 @pytest.fixture
-def options(hive, request, tmp_path) -> dict[str, str]:
+def options(hive, request, tmp_path) -> dict[str, str]:  # noqa: ARG001  the metastore must run
     return catalog_options("hive", tmp_path, request)
 
 
@@ -254,7 +254,8 @@ def test_changes_from_many_sides_leave_the_newest_columns(options, catalog):
     assert len(newest.names) == 6
 
 
-def test_a_lost_connection_is_made_again(options, catalog):
+@pytest.mark.usefixtures("options")
+def test_a_lost_connection_is_made_again(catalog):
     catalog.create_table(T, schema())
     pool = _connection_pool(catalog.metastore.client, os.getpid())
     for act in (lambda: catalog.tables("d"), lambda: catalog.create_database("e", if_not_exists=True)):

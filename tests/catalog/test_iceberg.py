@@ -123,7 +123,7 @@ def test_delete_files_are_refused(iceberg, wb, monkeypatch):
     place = iceberg.publish("t")
     before = listed(place)
     real = ManifestFile.content
-    monkeypatch.setattr(ManifestFile, "content", property(lambda self: ManifestContent.DELETES))
+    monkeypatch.setattr(ManifestFile, "content", property(lambda _self: ManifestContent.DELETES))
     with pytest.raises(UnsupportedOperation, match="has delete files"):
         wb.run(iceberg.call())
     monkeypatch.setattr(ManifestFile, "content", real)

@@ -80,7 +80,7 @@ def hive_table(catalog, name: str, kind: str, location: Path, keys: dict[str, st
 
 
 @pytest.fixture
-def options(hive, request, tmp_path) -> dict[str, str]:
+def options(hive, request, tmp_path) -> dict[str, str]:  # noqa: ARG001  the metastore must run
     return catalog_options("hive", tmp_path, request)
 
 

@@ -51,7 +51,7 @@ def opened(server: RestServer, **more: str) -> Catalog:
 
 
 @pytest.fixture
-def catalog(server, waits) -> Catalog:
+def catalog(server, waits) -> Catalog:  # noqa: ARG001  retries do not wait
     made = opened(server)
     made.create_database("d")
     made.create_table(T, schema())
@@ -120,7 +120,7 @@ def test_a_list_that_never_ends_is_an_error(server, catalog, pages):
 
 def test_pages_with_ever_new_tokens_and_no_names_end(server, catalog, monkeypatch):
     tokens = iter(range(10**9))
-    monkeypatch.setattr(server, "_page", lambda key, names, params: {key: [], "nextPageToken": str(next(tokens))})
+    monkeypatch.setattr(server, "_page", lambda key, _names, _params: {key: [], "nextPageToken": str(next(tokens))})
     with pytest.raises(SourceUnavailable, match="does not end"):
         catalog.databases()
     assert server.count("GET", "/databases") < 50
@@ -225,7 +225,8 @@ def test_tables_of_other_kinds_are_refused_by_name(server, catalog, tmp_path, ki
         table.append(pa.table({"a": pa.array([1], pa.int32())}))
 
 
-def test_an_address_without_a_server(waits):
+@pytest.mark.usefixtures("waits")
+def test_an_address_without_a_server():
     with pytest.raises(SourceUnavailable, match="does not answer"):
         open_catalog("c", {"type": "paimon", "metastore": "rest", "uri": "http://127.0.0.1:9", "warehouse": "w"})
 
@@ -286,7 +287,7 @@ def test_a_token_file_must_be_there(server, tmp_path):
 
 def test_headers_of_the_options_are_sent(server):
     seen = []
-    server.check = lambda method, path, params, headers, body: seen.append(headers.get("X-Team")) or True
+    server.check = lambda _method, _path, _params, headers, _body: seen.append(headers.get("X-Team")) or True
     opened(server, **{"header.X-Team": "lake"}).databases()
     assert set(seen) == {"lake"}
 
@@ -310,7 +311,8 @@ def test_a_lying_reply_to_a_commit(server, catalog, body):
     assert (read(server), opened(server).table(T).snapshots().num_rows) == ([1, 2, 3], 2)
 
 
-def test_a_commit_without_any_reply_says_that_it_is_unknown(server, catalog, tmp_path):
+@pytest.mark.usefixtures("tmp_path")
+def test_a_commit_without_any_reply_says_that_it_is_unknown(server, catalog):
     server.fault("POST", "/commit", "lose request", times=99)
     with pytest.raises(SourceUnavailable, match="whether the commit was published is unknown") as caught:
         catalog.table(T).upsert(rows(3))
@@ -319,7 +321,8 @@ def test_a_commit_without_any_reply_says_that_it_is_unknown(server, catalog, tmp
     assert read(server) == [1, 2]
 
 
-def test_commits_of_many_writers_all_arrive(server, catalog):
+@pytest.mark.usefixtures("catalog")
+def test_commits_of_many_writers_all_arrive(server):
     def write(me: int) -> int:
         table = opened(server).table(T)
         for turn in range(5):
@@ -454,7 +457,8 @@ def test_an_external_tables_files_decide(server, catalog):
 # -- databases
 
 
-def test_properties_of_databases(server, catalog):
+@pytest.mark.usefixtures("server")
+def test_properties_of_databases(catalog):
     catalog.create_database("e", properties={"comment": "sales", "owner-team": "x"})
     catalog.alter_database("e", {"owner-team": "y"})
     found = catalog.database_properties("e")
@@ -476,7 +480,8 @@ def test_a_default_database_that_cannot_be_made_is_no_obstacle(server):
 # -- storage tokens
 
 
-def test_storage_tokens_are_renewed_before_they_expire(server, catalog, monkeypatch):
+@pytest.mark.usefixtures("catalog")
+def test_storage_tokens_are_renewed_before_they_expire(server, monkeypatch):
     from paimon_nb.base import clock
 
     now = [1_800_000_000_000]
@@ -494,7 +499,8 @@ def test_storage_tokens_are_renewed_before_they_expire(server, catalog, monkeypa
     assert (read(server), count()) == ([1, 2, 3], 3)
 
 
-def test_a_refused_storage_token_names_the_table(server, catalog):
+@pytest.mark.usefixtures("catalog")
+def test_a_refused_storage_token_names_the_table(server):
     server.config["overrides"]["data-token.enabled"] = "true"
     body = json.dumps({"message": "no data access", "code": 403, "resourceType": "TABLE"}).encode()
     server.fault("GET", "/token", "status", times=9, status=403, body=body)
@@ -502,13 +508,15 @@ def test_a_refused_storage_token_names_the_table(server, catalog):
         opened(server).table(T)
 
 
-def test_names_on_the_server_are_told_where_one_is_wrong(server, catalog):
+@pytest.mark.usefixtures("server")
+def test_names_on_the_server_are_told_where_one_is_wrong(catalog):
     with pytest.raises(TableNotFound, match=r"no table d\.tt") as caught:
         catalog.table(Identifier("d", "tt"))
     assert "'t'" in caught.value.hint
 
 
-def test_storage_tokens_open_the_store(s3, tmp_path):
+@pytest.mark.usefixtures("tmp_path")
+def test_storage_tokens_open_the_store(s3):
     """The catalog has no keys for the store: they come with the table's token, also in other processes."""
     import pickle
     import uuid

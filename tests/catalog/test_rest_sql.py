@@ -45,7 +45,8 @@ def test_create_catalog(server, tmp_path):
     assert server.catalog.tables("d") == ["t"]
 
 
-def test_statements_that_need_no_spark(server, wb):
+@pytest.mark.usefixtures("server")
+def test_statements_that_need_no_spark(wb):
     create(wb)
     wb.run("INSERT INTO t VALUES (1, 'a', 'x'), (2, 'b', 'y')")
     wb.run("CREATE TABLE other (id INT); DROP TABLE other")
@@ -91,8 +92,9 @@ def test_catalog_by_spark_settings(server, wb):
     assert sorted(r.id for r in wb.spark.table("far.default.s").collect()) == [1, 2]
 
 
+@pytest.mark.usefixtures("server")
 @pytest.mark.spark
-def test_streams(server, wb):
+def test_streams(wb):
     create(wb)
     wb.run("CREATE TABLE copy (id INT, v STRING, dt STRING, PRIMARY KEY (id, dt) NOT ENFORCED) WITH ('bucket' = '1')")
     wb.run("INSERT INTO t VALUES (1, 'a', 'x')")
@@ -107,7 +109,8 @@ def test_streams(server, wb):
         wb.run(f"STOP JOB '{job.id[:8]}'")
 
 
-def test_properties_of_databases(server, wb):
+@pytest.mark.usefixtures("server")
+def test_properties_of_databases(wb):
     wb.run("CREATE DATABASE d COMMENT 'sales'")
     wb.run("ALTER DATABASE d SET ('team' = 'x')")
     found = {r["info_name"]: r["info_value"] for r in wb.run("DESCRIBE DATABASE d").arrow.to_pylist()}

@@ -20,7 +20,7 @@ def opened(tmp_path) -> Target:
     )
 
 
-def columns(name: str, values, kind) -> pa.Array:
+def columns(name: str, values, _kind) -> pa.Array:
     return pa.array(values, {"k": pa.int32(), "v": pa.string()}[name])
 
 

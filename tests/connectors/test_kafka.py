@@ -254,7 +254,8 @@ def test_what_is_no_row_is_left_out_or_kept_as_a_dead_letter(swb, broker):
         swb.run("DROP TABLE w")
 
 
-def test_what_is_wrong_is_said(swb, broker, tmp_path):
+@pytest.mark.usefixtures("tmp_path")
+def test_what_is_wrong_is_said(swb, broker):
     topic = broker.topic("bad")
     broker.send(topic, ['{"k": 1, "v": "a"}', "no json", '{"k": "x", "v": "b"}', None, '{"k": 2, "v": "c"}'])
     swb.run(BATCH)

@@ -38,7 +38,7 @@ class Driver:
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        with open(self.log, "ab") as out:
+        with self.log.open("ab") as out:
             self.process = subprocess.Popen(self.command, env=self.environment, stdout=out, stderr=out, start_new_session=True)  # fmt: skip
 
     def kill(self) -> None:

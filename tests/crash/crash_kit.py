@@ -89,7 +89,7 @@ class Crashing(FileIO):
     def move(self, source: str, target: str) -> None:
         self.step("move", lambda: self.inner.move(source, target))
 
-    def local_path(self, path: str) -> str | None:
+    def local_path(self, _path: str) -> str | None:
         return None
 
 

@@ -208,7 +208,7 @@ def test_crash_at_every_call(op: Operation, capsys):
 @pytest.mark.parametrize("op", OPERATIONS, ids=lambda op: op.name)
 def test_crash_at_every_call_in_every_way(op: Operation, capsys):
     with capsys.disabled():
-        crash(op, lambda n: WAYS)
+        crash(op, lambda _n: WAYS)
 
 
 def crash(op: Operation, ways: Callable[[int], tuple[str, ...]]) -> None:

@@ -1,6 +1,6 @@
 """The cache of decoded metadata files: what it keeps, what it lets go, when it looks again."""
 
-import os
+from pathlib import Path
 
 from paimon_nb.base.errors import MissingFile
 from paimon_nb.format.file_cache import FileCache
@@ -29,10 +29,10 @@ def test_local_files_are_looked_at(tmp_path):
     assert (read(path), read(path), read.reads) == (b"one", b"one", 1)
     assert Counted(read.cache, LocalFileIO())(path) == b"one"
     assert read.reads == 1
-    os.unlink(path)
+    Path(path).unlink()
     read.fs.write(path, b"two")  # a table dropped and made again
     assert (read(path), read.reads) == (b"two", 2)
-    os.unlink(path)
+    Path(path).unlink()
     try:
         read(path)
     except MissingFile:
@@ -75,6 +75,6 @@ def test_what_was_written_is_kept_until_the_file_changes(tmp_path):
     read.fs.write(path, b"one")
     read.cache.put(read.fs, path, b"one", 3)
     assert (read(path), read.reads) == (b"one", 0)
-    os.unlink(path)
+    Path(path).unlink()
     read.fs.write(path, b"others")
     assert (read(path), read.reads) == (b"others", 1)

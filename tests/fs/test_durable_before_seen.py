@@ -39,10 +39,10 @@ def test_of_any_file(tmp_path: Path, monkeypatch) -> None:
     head = f"{tmp_path}/b/head"
     assert fs.sync_and_put_if_absent(names, head, b"names") is True
     assert [path for path, _ in seen] == [head]
-    assert {os.stat(p).st_ino for p in [*names, head]} <= seen[0][1]
-    assert os.stat(f"{tmp_path}/b").st_ino in synced
+    assert {Path(p).stat().st_ino for p in [*names, head]} <= seen[0][1]
+    assert (tmp_path / "b").stat().st_ino in synced
     assert (fs.sync_and_put_if_absent(names, head, b"others"), fs.read(head)) == (False, b"names")
-    assert os.listdir(f"{tmp_path}/b") == ["head"]
+    assert [p.name for p in (tmp_path / "b").iterdir()] == ["head"]
 
 
 def test_of_a_snapshot(tmp_path: Path, monkeypatch) -> None:

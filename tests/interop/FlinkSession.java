@@ -172,7 +172,8 @@ public class FlinkSession {
         }
 
         void writeTo(StringJoiner rows) throws Exception {
-            for (int before = -1, now = 0; reader.isAlive() && before < now; ) {
+            // A job that is slow to start gets more time for its first row.
+            for (int before = -1, now = 0, empty = 0; reader.isAlive() && (before < now || now == 0 && empty < 3); empty++) {
                 before = now;
                 reader.join(IDLE_MS);
                 synchronized (found) {

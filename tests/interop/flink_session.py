@@ -39,7 +39,7 @@ class FlinkSession:
         if not (self.folder / "FlinkSession.class").exists():
             subprocess.run(["javac", "-nowarn", "-cp", jars, "-d", str(self.folder), str(SOURCE)], check=True, capture_output=True)  # fmt: skip
         logging = f"-Dlog4j.configurationFile={self.folder / 'log4j.properties'}"
-        self.errors = open(self.folder / "stderr.txt", "ab")  # noqa: SIM115
+        self.errors = (self.folder / "stderr.txt").open("ab")
         self.process = subprocess.Popen(
             ["java", *flags.split(), "-Xmx1536m", "-XX:TieredStopAtLevel=1", logging, "-cp", f"{self.folder}:{jars}", "FlinkSession"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,

@@ -19,6 +19,7 @@ from pyspark.errors import PySparkException
 
 import paimon_nb
 from paimon_nb.base.errors import PaimonError
+from paimon_nb.spark.errors import spark_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -157,7 +158,8 @@ class Ours:
             if result.live is not None:
                 table = result.live.collect(limit=100_000, timeout_s=30, idle_s=1.5)
             else:
-                table = result.arrow if result.arrow is not None else result.frame.toArrow()  # type: ignore[union-attr]
+                with spark_errors(sql):
+                    table = result.arrow if result.arrow is not None else result.frame.toArrow()  # type: ignore[union-attr]
         except (PaimonError, PySparkException) as error:  # the rows of a DataFrame come when it is collected
             return Outcome(error=f"{type(error).__name__}: {error}")
         except Exception as error:  # another one than ours is a difference by itself
@@ -202,7 +204,7 @@ def deliberate(sql: str, flink: Outcome, ours: Outcome) -> bool:
     )  # fmt: skip
 
 
-def differs(sql: str, flink: Outcome, ours: Outcome) -> bool:
+def differs(flink: Outcome, ours: Outcome) -> bool:
     if ours.raw or (flink.error is None) != (ours.error is None):
         return True
     return flink.error is None and flink.rows != ours.rows
@@ -226,7 +228,7 @@ class Pair:
             outcomes = flink.run(sql), ours.run(sql)
             if show:
                 print(f"{at}: {sql}\n   Flink {outcomes[0]}\n   here  {outcomes[1]}", flush=True)
-            if not differs(sql, *outcomes):
+            if not differs(*outcomes):
                 continue
             if not deliberate(sql, *outcomes):
                 found.append(Difference(seed, at, sql, str(outcomes[0]), str(outcomes[1])))
@@ -246,7 +248,7 @@ class Pair:
         found = []
         guest = Ours(theirs, ours.spark())
         guest.run(f"USE d; {BATCH}")
-        for name in ours.workbench.run("SHOW TABLES").arrow.column(0).to_pylist():  # type: ignore[union-attr]
+        for name in ours.workbench.tables("d"):
             query = f"SELECT * FROM d.{name}"
             sides = [
                 (f"{query} -- written by us", flink.run(f"SELECT * FROM ours.d.{name}"), ours.run(query)),
@@ -255,7 +257,7 @@ class Pair:
             for text, java, here in sides:
                 if show:
                     print(f"{text}\n   Flink {java}\n   here  {here}", flush=True)
-                if differs(text, java, here) and not deliberate(text, java, here):
+                if differs(java, here) and not deliberate(text, java, here):
                     found.append(Difference(seed, -1, text, str(java), str(here)))
         return found
 

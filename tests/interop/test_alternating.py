@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-from typing import TYPE_CHECKING
-
 import pyarrow as pa
 import pytest
 
 import paimon_nb
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.java
 
@@ -35,17 +28,6 @@ TABLES = {
 }  # fmt: skip
 
 
-def flink(shared: Path, warehouse: Path, lines: list[str], out: Path) -> None:
-    sql = out.with_suffix(".sql")
-    head = [f"CREATE CATALOG p WITH ('type' = 'paimon', 'warehouse' = '{warehouse}');", "USE CATALOG p;", "CREATE DATABASE IF NOT EXISTS d;", "USE d;"]  # fmt: skip
-    sql.write_text("\n".join([*head, *lines]))
-    done = subprocess.run(
-        [str(shared / "oracle" / "run_flink_sql.sh"), "--stop-on-error", "--out", str(out), str(sql)],
-        capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-
-
 def batch(turn: int, who: str) -> list[tuple[int, str | None, str]]:
     """Keys that overlap the other hand's: each commit changes some old rows and brings some new ones."""
     return [(i, None if i % 5 == turn else f"{who}{turn}", who) for i in range(3 * turn, 3 * turn + 8)]
@@ -65,7 +47,7 @@ def expected(name: str, batches: list[list[tuple[int, str | None, str]]]) -> lis
 
 def inserts(rows: list[tuple[int, str | None, str]]) -> list[str]:
     values = ", ".join(f"({i}, {'CAST(NULL AS STRING)' if v is None else repr(v)}, '{who}')" for i, v, who in rows)
-    return [f"INSERT INTO {name} VALUES {values};" for name in TABLES]
+    return [f"INSERT INTO {name} VALUES {values}" for name in TABLES]
 
 
 def add(wb: paimon_nb.Workbench, rows: list[tuple[int, str | None, str]]) -> None:
@@ -77,19 +59,23 @@ def add(wb: paimon_nb.Workbench, rows: list[tuple[int, str | None, str]]) -> Non
 
 
 @pytest.mark.parametrize("turns", [1, pytest.param(5, marks=pytest.mark.nightly)])
-def test_both_commit_in_turn(shared, tmp_path, turns):
+def test_both_commit_in_turn(flink, tmp_path, turns):
     """Flink makes the tables, has the first word and the last; each of ours comes after one of its commits."""
     warehouse = tmp_path / "w"
     wb, batches = paimon_nb.connect(str(warehouse)), [batch(i, ("flink", "us")[i % 2]) for i in range(2 * turns + 1)]
+    for statement in (
+        f"CREATE CATALOG turns WITH ('type' = 'paimon', 'warehouse' = '{warehouse}')", "USE CATALOG turns", "CREATE DATABASE d", "USE d",
+        *(ddl.format(t=name) for name, ddl in TABLES.items()),
+    ):  # fmt: skip
+        flink.ask(statement)
     for turn in range(turns):
-        made = [ddl.format(t=name) + ";" for name, ddl in TABLES.items()] if turn == 0 else []
-        flink(shared, warehouse, [*made, *inserts(batches[2 * turn])], tmp_path / f"turn{turn}")
+        for statement in inserts(batches[2 * turn]):
+            flink.ask(statement)
         add(wb, batches[2 * turn + 1])
-    asked = [line for name in TABLES for line in (f"-- @q {name}", f"SELECT * FROM {name};")]
-    flink(shared, warehouse, [*inserts(batches[-1]), *asked], tmp_path / "last")
+    for statement in inserts(batches[-1]):
+        flink.ask(statement)
     for name in TABLES:
-        text = (tmp_path / "last" / f"{name}.jsonl").read_text().splitlines()
-        java = sorted(((r["id"], r["v"], r["who"]) for r in map(json.loads, text)), key=str)
+        java = sorted(map(tuple, flink.ask(f"SELECT id, v, who FROM {name}")), key=str)
         us = sorted(((r["id"], r["v"], r["who"]) for r in wb.table(f"d.{name}").to_arrow().to_pylist()), key=str)
         assert (name, java) == (name, expected(name, batches))
         assert (name, us) == (name, java)

@@ -6,23 +6,19 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from flink_session import FlinkSession
 from fuzz_compare import DELIBERATE, Pair
 from fuzz_run import run_seeds
 from fuzz_sessions import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from flink_session import FlinkSession
 
 NIGHTLY = 500
 
 
 @pytest.fixture(scope="module")
-def pair(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    folder = tmp_path_factory.mktemp("fuzz")
-    with FlinkSession(shared / "oracle", folder / "flink") as flink:
-        yield Pair(flink, folder)
+def pair(flink_process: FlinkSession, tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    return Pair(flink_process, tmp_path_factory.mktemp("fuzz"))
 
 
 @pytest.mark.java

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
+from flink_session import Refused
 
 import paimon_nb
 from paimon_nb.base.errors import AccessDenied
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from flink_session import FlinkSession
 
 pytestmark = pytest.mark.java
 TABLE = "CREATE TABLE {} (k INT, v STRING, PRIMARY KEY (k) NOT ENFORCED) WITH ('bucket' = '1')"
@@ -46,31 +47,27 @@ EXPECTED = {
 }
 
 
-def flink(shared: Path, warehouse: Path, statements: list[str], folder: Path) -> list[bool]:
-    """Whether each statement ran on real Flink; the catalogs `<user>` and `open` are there."""
-    folder.mkdir()
-    head = [
+def ran(flink: FlinkSession, warehouse: Path, statements: list[str]) -> list[bool]:
+    """Whether each statement ran on real Flink; the catalogs `<user>` are there."""
+    catalogs = [
         f"CREATE CATALOG `{user}` WITH ('type' = 'paimon', 'warehouse' = '{warehouse}', 'user' = '{user}', 'password' = '{password}')"
         for user, password in PASSWORDS.items()
     ]
-    sql = folder / "run.sql"
-    sql.write_text(";\n".join([*head, *statements]) + ";\n")
-    done = subprocess.run(
-        [str(shared / "oracle" / "run_flink_sql.sh"), str(sql)],
-        capture_output=True,
-        text=True,
-        timeout=400,
-        check=False,
-    )
-    verdicts = re.findall(r"^(OK|ERR) ", done.stdout, re.M)
-    assert len(verdicts) == len(head) + len(statements), done.stdout[-3000:] + done.stderr[-3000:]
-    return [v == "OK" for v in verdicts][len(head) :]
+    flink.ask("!new")
+    verdicts = []
+    for statement in [*catalogs, *statements]:
+        try:
+            flink.ask(statement)
+            verdicts.append(True)
+        except Refused:
+            verdicts.append(False)
+    return verdicts[len(catalogs) :]
 
 
-def asked_of_flink(shared: Path, warehouse: Path, folder: Path) -> dict[str, set[str]]:
+def asked_of_flink(flink: FlinkSession, warehouse: Path) -> dict[str, set[str]]:
     """What each user may do, as Java sees it."""
     statements = [s for user in PASSWORDS for s in (f"USE CATALOG `{user}`", *ASKED.values())]
-    done, width = flink(shared, warehouse, statements, folder), len(ASKED) + 1
+    done, width = ran(flink, warehouse, statements), len(ASKED) + 1
     return {
         user: {name for name, ran in zip(ASKED, done[i * width + 1 : (i + 1) * width], strict=True) if ran}
         for i, user in enumerate(PASSWORDS)
@@ -91,17 +88,16 @@ def asked_here(warehouse: Path) -> dict[str, set[str]]:
     return out
 
 
-def test_java_obeys_what_we_granted_and_we_what_java_granted(shared, tmp_path):
+def test_java_obeys_what_we_granted_and_we_what_java_granted(flink, tmp_path):
     ours, javas = tmp_path / "ours", tmp_path / "javas"
     made = [*(TABLE.format(t) for t in ("t", "renamed", "hidden")), "CALL sys.init_file_based_privilege('secret')"]
     paimon_nb.connect(str(ours)).run(";".join(made))
     paimon_nb.connect(str(ours), options={"user": "root", "password": "secret"}).run(";".join(GRANTS))
-    assert asked_of_flink(shared, ours, tmp_path / "judge") == EXPECTED
+    assert asked_of_flink(flink, ours) == EXPECTED
 
     java = ["USE CATALOG `gone`", *made]  # opened before there were privileges, so it still stands open
     again = (
         f"CREATE CATALOG r WITH ('type' = 'paimon', 'warehouse' = '{javas}', 'user' = 'root', 'password' = 'secret')"
     )
-    ran = flink(shared, javas, [*java, again, "USE CATALOG r", *GRANTS], tmp_path / "maker")
-    assert all(ran)
+    assert all(ran(flink, javas, [*java, again, "USE CATALOG r", *GRANTS]))
     assert asked_here(javas) == EXPECTED

@@ -34,7 +34,8 @@ def marked(shown: str) -> str:
         ("SELECT * FROM VALUES (1, 2), (3) AS t(a, b)", "(3)", "row 2 has 1 values"),
     ],
 )  # fmt: skip
-def test_the_caret_is_under_the_part_that_is_wrong(shell: Shell, spark: object, sql: str, part: str, hint: str) -> None:
+@pytest.mark.usefixtures("spark")
+def test_the_caret_is_under_the_part_that_is_wrong(shell: Shell, sql: str, part: str, hint: str) -> None:
     shell.value(f"%%paimon\n{SALES};\nINSERT INTO sales VALUES (1, 'Ann', 2.5)")
     shown = shell.error(f"%%paimon\n{sql}")[1]
     assert marked(shown) == part

@@ -131,7 +131,7 @@ def test_a_place_that_is_not_there_says_so(orders) -> None:
 def test_the_front_end_opens_and_chooses(orders) -> None:
     view = Explorer(orders)
     sent = []
-    view.send = lambda content, buffers=None: sent.append(content)
+    view.send = lambda content, _buffers=None: sent.append(content)
     view._handle_custom_msg({"open": "snapshots"}, [])
     assert sent[0]["open"] == "snapshots"
     assert [c["label"] for c in sent[0]["children"]] == ["snapshot 3", "snapshot 2", "snapshot 1"]

@@ -129,8 +129,9 @@ def check_latest(table: Table, ids: list[int]) -> None:
         assert (compared.rows_before, compared.rows_after) == (sum(f[2] for f in old), sum(f[2] for f in files))
 
 
+@pytest.mark.usefixtures("shared")
 @pytest.mark.parametrize("name", JAVA_TABLES)
-def test_java_tables(shared: Path, name: str) -> None:
+def test_java_tables(name: str) -> None:
     check(paimon_nb.open_table(str(JAVA / name)))
 
 

@@ -93,7 +93,8 @@ def test_a_look_at_it_stays_small(looking: Shell, look: str) -> None:
     assert time.process_time() - began < PATIENT_S
 
 
-def test_it_is_as_large_as_it_says(looking: Shell) -> None:
+@pytest.mark.usefixtures("looking")
+def test_it_is_as_large_as_it_says() -> None:
     table: Table = workbench().table("wide")
     began = time.process_time()
     files = table.files()  # the statistics of 200,000 columns as text

@@ -57,7 +57,7 @@ def test_a_wrong_value_says_what_is_allowed(option, value, message, hint):
 
 
 def test_a_secret_is_never_shown():
-    secret = text("s3.secret-key", None, "", check=lambda v: "it is too short")
+    secret = text("s3.secret-key", None, "", check=lambda _v: "it is too short")
     with pytest.raises(BadOptionValue) as raised:
         secret.value("hunter2")
     assert secret.secret

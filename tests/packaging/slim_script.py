@@ -11,7 +11,7 @@ ABSENT = ("pyspark", "pandas", "sqlglot", "yaml", "IPython", "ipywidgets", "anyw
 class Refusing:
     """An import hook: these packages are not installed."""
 
-    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+    def find_spec(self, name: str, _path: object = None, _target: object = None) -> None:
         if name.partition(".")[0] in ABSENT:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         return

@@ -33,7 +33,7 @@ def paimon_rest_server(folder: Path) -> Iterator[dict[str, str]]:
     except (EnvironmentError_, NotHere) as why:
         absent(str(why))
     folder.mkdir(parents=True, exist_ok=True)
-    with open(folder.with_suffix(".log"), "wb") as log:
+    with folder.with_suffix(".log").open("wb") as log:
         process = subprocess.Popen(
             [str(java), "-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{jars}/*", str(SOURCE),
              str(folder), WAREHOUSE, TOKEN],

@@ -131,6 +131,7 @@ FIXTURES = {
     "spark": ("java",), "broker": ("java", "kafka"), "mariadb": ("mariadb",), "postgres": ("postgresql",),
     "postgresql": ("postgresql",), "hive": ("java",), "hive_4": ("java", "hive-4"), "hdfs": ("java", "hdfs"), "java_rest": ("java", "paimon-rest"),
     "browser": ("chromium",), "shared": ("shared",), "s3": ("s3",),
+    "flink_process": ("java", "shared"),
 }  # fmt: skip
 """Session fixtures."""
 CHOOSERS = {"options", "place", "server"}
@@ -301,7 +302,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     record = os.environ.get(RECORD)
     left_out = [(report.nodeid, _reason(report)) for report in terminalreporter.stats.get("skipped", [])]
     if record:
-        with open(record, "a") as file:
+        with Path(record).open("a") as file:
             file.writelines(json.dumps(line) + "\n" for line in left_out)
     elif left_out:
         terminalreporter.section("left out")
@@ -334,5 +335,5 @@ def table(left_out: Iterable[tuple[str, str]]) -> list[str]:
 
 
 if __name__ == "__main__":
-    with open(sys.argv[1]) as record_file:
+    with Path(sys.argv[1]).open() as record_file:
         print(*table(tuple(json.loads(line)) for line in record_file), sep="\n")

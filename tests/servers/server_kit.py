@@ -78,7 +78,7 @@ def running(
     command: Sequence[str], log: Path, ready: Callable[[], Any], stop: int = signal.SIGTERM, **more: Any
 ) -> Iterator[None]:
     """The server, from the moment when `ready` raises nothing; stopped at the end by the signal `stop`."""
-    with open(log, "wb") as out:
+    with log.open("wb") as out:
         process = subprocess.Popen(command, stdout=out, stderr=out, **more)
         try:
             deadline = time.monotonic() + _START_S

@@ -17,7 +17,7 @@ CREATE TABLE IF NOT EXISTS sales (
 @pytest.fixture
 def run(wb, monkeypatch):
     """Runs text; the answer's rows as tuples. Starting Spark fails the test."""
-    monkeypatch.setattr(type(wb.session), "spark", property(lambda self: pytest.fail("Spark was started")))
+    monkeypatch.setattr(type(wb.session), "spark", property(lambda _self: pytest.fail("Spark was started")))
 
     def go(text: str) -> list[tuple]:
         result = wb.run(text)

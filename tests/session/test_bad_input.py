@@ -130,7 +130,7 @@ def picture(wb: paimon_nb.Workbench) -> dict[str, str]:
 
 @pytest.mark.parametrize(("text", "kind", "hint"), BAD, ids=[b[0][:60] for b in BAD])
 def test_bad_statement(full, monkeypatch, text, kind, hint):
-    monkeypatch.setattr(type(full.session), "spark", property(lambda self: pytest.fail("Spark was started")))
+    monkeypatch.setattr(type(full.session), "spark", property(lambda _self: pytest.fail("Spark was started")))
     before = picture(full)
     with pytest.raises(PaimonError) as caught:
         full.run(text)

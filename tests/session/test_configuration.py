@@ -9,7 +9,7 @@ from paimon_nb.base.errors import BadOptionValue, ConfigError, MissingFile, Paim
 
 @pytest.fixture
 def wb(wb, monkeypatch):
-    monkeypatch.setattr(type(wb.session), "spark", property(lambda self: pytest.fail("Spark was started")))
+    monkeypatch.setattr(type(wb.session), "spark", property(lambda _self: pytest.fail("Spark was started")))
     return wb
 
 

@@ -289,3 +289,21 @@ def test_updates_write_columns_alone(made):
         "MERGE INTO t USING t AS s ON t._ROW_ID = s._ROW_ID AND s.id > 3 WHEN MATCHED THEN UPDATE SET b = s.b + s.c"
     )
     assert asked(made, "SELECT id, b FROM t WHERE p = 'x'") == [(1, 11), (4, 44), (5, 10)]
+
+
+def test_a_merge_deletes_updates_and_inserts_in_one_commit(swb):
+    swb.run("""
+        CREATE TABLE t (id INT, b INT, c INT) TBLPROPERTIES
+            ('row-tracking.enabled' = 'true', 'data-evolution.enabled' = 'true', 'deletion-vectors.enabled' = 'true');
+        INSERT INTO t VALUES (1, 1, 1), (2, 2, 2), (3, 3, 3), (4, 4, 4);
+        CREATE TABLE s (id INT, b INT); INSERT INTO s VALUES (1, 10), (2, 20), (4, 40), (5, 50)
+    """)
+    merge = """MERGE INTO t USING s ON t.id = s.id WHEN MATCHED AND s.b = 10 THEN DELETE WHEN MATCHED THEN UPDATE SET b = s.b
+               WHEN NOT MATCHED THEN INSERT (id, b, c) VALUES (s.id, s.b, 0) WHEN NOT MATCHED BY SOURCE THEN DELETE"""
+    assert swb.run(merge).snapshots == [("default.t", 2)]
+    assert asked(swb, "SELECT id, b, c, _ROW_ID FROM t") == [(2, 20, 2, 1), (4, 40, 4, 3), (5, 50, 0, 4)]
+    swb.run("INSERT OVERWRITE s VALUES (1, 11), (4, 41); MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN DELETE")
+    expected = [(2, 20, 2), (5, 50, 0)]
+    assert (asked(swb, "SELECT * FROM t"), stored(swb)) == (expected, expected)
+    swb.run("UPDATE t SET c = 7")
+    assert stored(swb) == [(2, 20, 7), (5, 50, 7)]

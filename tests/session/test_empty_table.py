@@ -35,7 +35,7 @@ ALWAYS_TOLD = {"schemas", "options", "aggregation_fields"}
 def wb(request: pytest.FixtureRequest, tmp_path, monkeypatch) -> paimon_nb.Workbench:
     columns, by, options = KINDS[request.param]
     opened = paimon_nb.connect(str(tmp_path / "w"))
-    monkeypatch.setattr(type(opened.session), "spark", property(lambda self: pytest.fail("Spark was started")))
+    monkeypatch.setattr(type(opened.session), "spark", property(lambda _self: pytest.fail("Spark was started")))
     given = ", ".join(f"'{k}' = '{v}'" for k, v in options.items())
     opened.run(f"CREATE TABLE t ({columns}){f' PARTITIONED BY ({by})' * bool(by)} WITH ({given})")
     return opened

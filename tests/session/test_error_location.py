@@ -35,7 +35,7 @@ PLACES = [
 
 @pytest.mark.parametrize(("text", "place"), PLACES, ids=[p[0].replace("\n", " ") for p in PLACES])
 def test_the_place(wb, monkeypatch, text, place):
-    monkeypatch.setattr(type(wb.session), "spark", property(lambda self: pytest.fail("Spark was started")))
+    monkeypatch.setattr(type(wb.session), "spark", property(lambda _self: pytest.fail("Spark was started")))
     wb.run("CREATE TABLE prod (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1')")
     before = "SHOW CATALOGS; -- vv prdr nope\n"
     with pytest.raises(PaimonError) as caught:

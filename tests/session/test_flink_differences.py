@@ -30,6 +30,57 @@ def test_a_partition_is_added_once(flink):
         flink.run("CREATE TABLE t (a INT); ALTER TABLE t ADD PARTITION (a = 1)")
 
 
+def test_a_partition_of_dates_and_times_is_added_once(flink):
+    flink.run("""
+        CREATE TABLE p (a INT, d DATE, t TIMESTAMP(3)) PARTITIONED BY (d, t);
+        INSERT INTO p VALUES (1, DATE '1969-12-31', TIMESTAMP '1900-01-01 23:59:59.123')
+    """)
+    with pytest.raises(AlreadyExists, match="p already has partition"):
+        flink.run("ALTER TABLE p ADD PARTITION (d = '1969-12-31', t = '1900-01-01 23:59:59.123')")
+    flink.run("ALTER TABLE p ADD PARTITION (d = '1970-01-01', t = '1900-01-01 23:59:59.123')")
+
+
+@pytest.mark.spark
+def test_substr_from_before_the_start_is_empty(flink_queries):
+    query = "SELECT SUBSTR(v, -2), SUBSTRING(v, -1, 1), SUBSTR(v, CAST(-2 AS INT), 1), SUBSTRING(v FROM 1 FOR 1) FROM (VALUES ('A'), ('xyz'), ('')) AS t(v)"
+    assert [tuple(r) for r in flink_queries.sql(query).collect()] == [
+        ("", "A", "", "A"),
+        ("yz", "z", "y", "x"),
+        ("", "", "", ""),
+    ]
+
+
+@pytest.mark.spark
+def test_create_table_as_keeps_the_types_of_selected_columns(flink_queries):
+    flink_queries.run("""
+        CREATE TABLE t (
+            k INT NOT NULL, c CHAR(4), v VARCHAR(7) NOT NULL, t3 TIMESTAMP(3), t9 TIMESTAMP(9), l TIMESTAMP_LTZ(3), b BINARY(3),
+            r ROW<a CHAR(2), b TIMESTAMP(0)>
+        );
+        INSERT INTO t VALUES (
+            1, 'ab', 'x', TIMESTAMP '2024-02-29 12:34:56.789', TIMESTAMP '2024-02-29 12:34:56.123456789',
+            CAST(TIMESTAMP '2024-02-29 12:34:56.789' AS TIMESTAMP_LTZ(3)), x'0102', NULL
+        );
+        CREATE TABLE same AS SELECT * FROM t WHERE k > 0 ORDER BY k LIMIT 5;
+        CREATE TABLE some AS SELECT v AS w, k + 1 AS k, t9 FROM t
+    """)
+    same, some = (flink_queries.table(name).schema.fields for name in ("same", "some"))
+    assert [(f.name, str(f.type)) for f in same] == [
+        (f.name, str(f.type)) for f in flink_queries.table("t").schema.fields
+    ]
+    assert [(f.name, str(f.type)) for f in some] == [("w", "VARCHAR(7) NOT NULL"), ("k", "INT"), ("t9", "TIMESTAMP(9)")]
+    assert flink_queries.table("same").to_arrow() == flink_queries.table("t").to_arrow()
+
+
+@pytest.mark.spark
+def test_create_table_as_of_two_tables_has_spark_types(flink_queries):
+    flink_queries.run("""
+        CREATE TABLE t (k INT NOT NULL, v VARCHAR(7) NOT NULL);
+        CREATE TABLE made AS SELECT a.k, b.v FROM t a LEFT JOIN t b ON a.k = b.k
+    """)
+    assert [str(f.type) for f in flink_queries.table("made").schema.fields] == ["INT", "STRING"]
+
+
 @pytest.mark.spark
 def test_null_beside_nanoseconds_in_values(flink):
     flink.run("""

@@ -52,6 +52,10 @@ def test_decimals_and_places(flink):
     assert flink.sql("WITH w AS (SELECT b / 2 AS h FROM t) SELECT h FROM w ORDER BY h / 2").first()[0] == 3
 
 
+def test_division_around_in_with_a_query(flink):
+    assert flink.sql("SELECT count(*) FROM t WHERE b / 2 IN (SELECT max(b) / 2 FROM t)").first()[0] == 1
+
+
 def test_spark_until_then(swb):
     assert swb.sql("SELECT 7 / 2").first()[0] == 3.5
     swb.run("SET 'execution.runtime-mode' = 'streaming'; RESET 'execution.runtime-mode'")
@@ -101,6 +105,44 @@ def test_floating_point_division(swb, expression, value, kind):
     found = frame.first()[0]
     assert dict(frame.dtypes)["x"] == kind
     assert found is None if value is None else str(found) == value if isinstance(value, str) else found == pytest.approx(value, nan_ok=True)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("expression", "value", "kind"),
+    [
+        ("FLOOR(d)", -3.0, "double"),
+        ("CEIL(d)", -2.0, "double"),
+        ("FLOOR(f)", 1.0, "float"),
+        ("CEILING(f + 1)", 3.0, "float"),
+        ("FLOOR(big)", 1e300, "double"),
+        ("CEIL(-0.5e0)", -0.0, "double"),
+        ("FLOOR(CEIL(d) / 4)", -1.0, "double"),
+        ("FLOOR(i)", 7, "bigint"),
+        ("TRUNCATE(d + 0.25e0, 1)", -2.2, "double"),
+        ("TRUNCATE(f)", 1.0, "float"),
+        ("FLOOR(RAND() * 0)", 0.0, "double"),
+        ("f + 1", 2.5, "float"),
+        ("f - -1", 2.5, "float"),
+        ("i * f", 10.5, "float"),
+        ("f + d", -1.0, "float"),
+        ("d + f", -1.0, "double"),
+        ("f * 1.5", 2.25, "double"),
+        ("(f + i) * 2 - i", 10.0, "float"),
+        ("CASE WHEN f + 1 > 2 THEN f * 2 ELSE f END", 3.0, "float"),
+    ],
+)
+def test_floating_point_numbers_keep_their_type(swb, expression, value, kind):
+    swb.run("""
+        SET 'execution.runtime-mode' = 'batch';
+        CREATE TABLE t (i INT, f FLOAT, d DOUBLE, big DOUBLE);
+        INSERT INTO t VALUES (7, CAST(1.5 AS FLOAT), -2.5, 1e300)
+    """)
+    frame = swb.sql(f"SELECT {expression} AS x FROM t")
+    assert (repr(frame.first()[0]), dict(frame.dtypes)["x"]) == (repr(value), kind)
+
+
+def test_floor_in_sparks_dialect_is_a_bigint(swb):
+    assert dict(swb.sql("SELECT FLOOR(CAST(-2.5 AS DOUBLE)) AS x").dtypes)["x"] == "bigint"
 
 
 @pytest.mark.parametrize("expression", ["i / 0", "1 / 0", "i / z", "c / z", "c / 0", "1.0 / 0", "MOD(i, z)"])

@@ -19,7 +19,7 @@ from paimon_nb.base.errors import (
 @pytest.fixture
 def run(wb, monkeypatch):
     """Runs text; the last answer's rows as tuples. Starting Spark fails the test."""
-    monkeypatch.setattr(type(wb.session), "spark", property(lambda self: pytest.fail("Spark was started")))
+    monkeypatch.setattr(type(wb.session), "spark", property(lambda _self: pytest.fail("Spark was started")))
 
     def go(text: str) -> list[tuple]:
         return [tuple(row.values()) for row in wb.run(text).arrow.to_pylist()]

@@ -16,6 +16,7 @@ def test_each_select_list_gives_them_once():
         "SELECT d.* FROM t AS x JOIN d ON x.a = d.a": "SELECT d.* , `k`, `o` FROM t AS x JOIN d ON x.a = d.a",
         "SELECT COUNT(*) + 1, 'FROM' FROM t": "SELECT COUNT(*) + 1, 'FROM' , `k`, `o` FROM t",
         "SELECT EXTRACT(DAY FROM a) FROM t": "SELECT EXTRACT(DAY FROM a) , `k`, `o` FROM t",
+        "SELECT a IS NOT DISTINCT FROM b AS same FROM t": "SELECT a IS NOT DISTINCT FROM b AS same , `k`, `o` FROM t",
         "SELECT q.a FROM (SELECT a * 2 AS a FROM t) AS q": "SELECT q.a , `k`, `o` FROM (SELECT a * 2 AS a , `k`, `o` FROM t) AS q",
         "SELECT q.* FROM (SELECT a FROM t) AS q": "SELECT q.* FROM (SELECT a , `k`, `o` FROM t) AS q",
         "WITH q AS (SELECT a FROM t) SELECT a FROM q": "WITH q AS (SELECT a , `k`, `o` FROM t) SELECT a , `k`, `o` FROM q",

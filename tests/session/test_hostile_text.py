@@ -71,11 +71,11 @@ def test_random_text_is_read_or_refused(count):
 
 @pytest.mark.parametrize("count", [300, pytest.param(20_000, marks=pytest.mark.nightly)])
 def test_random_statements_end_with_our_errors(wb, monkeypatch, count):
-    def no_spark(self: object) -> None:
+    def no_spark(_: object) -> None:
         raise EngineError("no Spark in this test", hint="none")
 
     monkeypatch.setattr(type(wb.session), "spark", property(no_spark))
-    monkeypatch.setattr(type(wb.session), "spark_may_have_catalog_entries", property(lambda self: False))
+    monkeypatch.setattr(type(wb.session), "spark_may_have_catalog_entries", property(lambda _self: False))
     r = random.Random(count)
     ended = 0
     for _ in range(count):

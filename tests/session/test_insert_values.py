@@ -6,17 +6,17 @@ from decimal import Decimal
 import pytest
 
 import paimon_nb
-from paimon_nb.base.errors import ColumnNotFound, NullNotAllowed, SchemaMismatch
+from paimon_nb.base.errors import ColumnNotFound, NullNotAllowed, SchemaMismatch, SqlAnalysisError
 from paimon_nb.format.schema import create_schema
 from paimon_nb.plan import Insert
-from paimon_nb.session.statements.insert_values import arrow_rows
+from paimon_nb.session.statements.insert import arrow_rows
 from paimon_nb.sql import parse
 
 
 @pytest.fixture
 def run(wb, monkeypatch):
     """Runs text and gives the one cell of its answer. Starting Spark fails the test."""
-    monkeypatch.setattr(type(wb.session), "spark", property(lambda self: pytest.fail("Spark was started")))
+    monkeypatch.setattr(type(wb.session), "spark", property(lambda _self: pytest.fail("Spark was started")))
 
     def go(text: str, **params):
         return wb.run(text, **params).arrow.column(0)[0].as_py()
@@ -57,6 +57,14 @@ def test_columns_defaults_and_bound_values(run):
     run("INSERT INTO t VALUES (2, :v, :n), (:id, 'x', NULL)", v="x'); DROP TABLE t; --", n=20, id=3)
     run("INSERT INTO t (id, n) VALUES (1, 11)")
     assert stored(run.wb) == [(1, "none", 11), (2, "x'); DROP TABLE t; --", 20), (3, "x", None)]
+
+
+def test_a_marker_without_a_value_is_not_null(run):
+    run("CREATE TABLE t (id INT, v STRING)")
+    for text in ("INSERT INTO t VALUES (1, :v)", "INSERT INTO t SELECT 1, :v"):
+        with pytest.raises(SqlAnalysisError, match=":v has no value"):
+            run(text)
+    assert run.wb.table("t").latest_snapshot() is None
 
 
 def test_overwrite(run):

@@ -1,5 +1,7 @@
 """What the Spark suites of Java Paimon ask of a table: its rows, its refusals, its texts."""
 
+import json
+
 import pytest
 
 from paimon_nb.base.errors import (
@@ -465,3 +467,99 @@ def test_a_key_with_some_of_the_partition_columns(wb):
     assert {tuple(r.values()) for r in wb.table("t").to_arrow().to_pylist()} == {
         (1, "moved", "a", "y"), (1, "other key", "b", "x"), (1, "third key", "c", "y"),
     }  # fmt: skip
+
+
+def test_statistics_of_each_dialect(wb):
+    wb.run("""
+        CREATE TABLE t (i INT, b BOOLEAN, m DECIMAL(20, 1), s STRING, none STRING);
+        INSERT INTO t VALUES (7, true, 1.5, 'ab', NULL), (9, false, 2.5, 'abc', NULL);
+        ANALYZE TABLE t COMPUTE STATISTICS FOR COLUMNS i, b, m, s, none
+    """)
+    assert columns_of_statistics(wb) == {
+        "i": ("7", "9", 4, 4), "b": ("false", "true", 1, 1), "m": ("1.5", "2.5", 16, 16), "s": (None, None, 3, 3),
+        "none": (None, None, 20, 20),
+    }  # fmt: skip
+    wb.run("SET 'execution.runtime-mode' = 'batch'; ANALYZE TABLE t COMPUTE STATISTICS FOR COLUMNS i, b, s")
+    assert columns_of_statistics(wb) == {
+        "i": ("7", "9", None, None), "b": (None, None, None, None), "s": (None, None, 2, 3),
+    }  # fmt: skip
+
+
+def columns_of_statistics(wb) -> dict[str, tuple]:
+    [row] = wb.table("t").system("statistics").to_pylist()
+    found = json.loads(row["colstat"])
+    return {name: tuple(c.get(key) for key in ("min", "max", "avgLen", "maxLen")) for name, c in found.items()}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("kind", ["parquet", "orc"])
+def test_char_is_padded_and_compared_with_padding(swb, kind):
+    swb.run(f"""
+        CREATE TABLE t (id INT, c CHAR(5), d VARCHAR(5)) TBLPROPERTIES ('file.format' = '{kind}');
+        INSERT INTO t VALUES (1, 'ab', 'ab'), (2, 'abcde', 'abcde'), (3, NULL, NULL);
+        INSERT INTO t SELECT 4, 'xy', 'xy'
+    """)
+    assert rows(swb, "SELECT c FROM t WHERE c = 'ab'") == [("ab   ",)]
+    assert rows(swb, "SELECT id FROM t WHERE c IN ('xy', 'q') OR c = d") == [(2,), (4,)]
+    assert rows(swb, "SELECT id, c FROM t") == [(1, "ab   "), (2, "abcde"), (3, None), (4, "xy   ")]
+    assert rows(swb, "SELECT id, concat(c, '|') FROM t WHERE id = 4") == [(4, "xy   |")]
+    assert [r.id for r in swb.spark.table("t").where("c = 'xy'").collect()] == [4]
+    swb.run("UPDATE t SET d = 'new' WHERE c = 'ab'; DELETE FROM t WHERE c = 'xy'")
+    assert rows(swb, "SELECT id, d FROM t") == [(1, "new"), (2, "abcde"), (3, None)]
+
+
+@pytest.mark.spark
+def test_char_without_padding_when_read(swb):
+    swb.run("CREATE TABLE t (id INT, c CHAR(5)) TBLPROPERTIES ('file.format' = 'orc'); INSERT INTO t VALUES (1, 'ab')")
+    try:
+        swb.run("SET spark.sql.readSideCharPadding = false")
+        assert rows(swb, "SELECT c FROM t") == [("ab",)]
+        assert rows(swb, "SELECT concat(c, '|') FROM t WHERE c = 'ab'") == [("ab|",)]
+    finally:
+        swb.run("RESET spark.sql.readSideCharPadding")
+
+
+@pytest.mark.spark
+def test_an_upsert_key_replaces_rows_on_insert(swb):
+    swb.run("""
+        CREATE TABLE t (k INT, v STRING) TBLPROPERTIES ('upsert-key' = 'k');
+        INSERT INTO t VALUES (1, 'a'), (NULL, 'n'), (2, 'b');
+        INSERT INTO t SELECT 1, 'a2' UNION ALL SELECT NULL, 'n2' UNION ALL SELECT 3, 'c'
+    """)
+    assert rows(swb, "SELECT * FROM t") == [(1, "a2"), (2, "b"), (3, "c"), (None, "n2")]
+    swb.spark.createDataFrame([(2, "b3")], "k int, v string").write.insertInto("t")
+    assert rows(swb, "SELECT v FROM t WHERE k = 2") == [("b3",)]
+    swb.run("INSERT OVERWRITE t VALUES (7, 'x'), (7, 'y')")
+    assert rows(swb, "SELECT * FROM t") == [(7, "x"), (7, "y")]
+
+
+@pytest.mark.spark
+def test_an_upsert_key_with_a_sequence_field_keeps_the_newest_row(swb):
+    swb.run("""
+        CREATE TABLE t (k INT, at INT, v STRING) TBLPROPERTIES ('upsert-key' = 'k', 'sequence.field' = 'at');
+        INSERT INTO t VALUES (1, 2, 'new'), (1, 1, 'old'), (2, 5, 'five');
+        INSERT INTO t VALUES (2, 4, 'late'), (1, 3, 'newer')
+    """)
+    assert rows(swb, "SELECT * FROM t") == [(1, 3, "newer"), (2, 5, "five")]
+
+
+@pytest.mark.spark
+def test_insert_overwrite_of_the_spark_session_is_static(swb):
+    swb.run("CREATE TABLE t (id INT, p STRING) PARTITIONED BY (p); INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+    swb.run("INSERT OVERWRITE t VALUES (3, 'a')")
+    assert rows(swb, "SELECT id FROM t") == [(2,), (3,)]
+    swb.spark.sql("INSERT OVERWRITE t VALUES (4, 'a')")
+    assert rows(swb, "SELECT id FROM t") == [(4,)]
+    swb.spark.sql("INSERT OVERWRITE t PARTITION (p = 'b') SELECT 5")
+    assert rows(swb, "SELECT id FROM t") == [(4,), (5,)]
+
+
+@pytest.mark.spark
+def test_a_streaming_write_merges_schemas(swb, tmp_path):
+    swb.run("CREATE TABLE t (id INT, v STRING) TBLPROPERTIES ('primary-key' = 'id', 'bucket' = '1')")
+    swb.run("INSERT INTO t VALUES (1, 'a'), (2, 'b'); CREATE TABLE s (id INT, v STRING, n INT)")
+    swb.run("INSERT INTO s VALUES (2, 'c', 20), (3, 'd', 30)")
+    writer = swb.spark.readStream.table("s").writeStream.format("paimon").trigger(availableNow=True)
+    writer = writer.option("checkpointLocation", str(tmp_path / "c")).option("write.merge-schema", "true")
+    writer.start(swb.table("t").path).awaitTermination()
+    assert rows(swb, "SELECT * FROM t") == [(1, "a", None), (2, "c", 20), (3, "d", 30)]

@@ -90,6 +90,23 @@ def test_results_that_change_are_followed_down_and_up(swb):
 
 
 @pytest.mark.spark
+def test_an_aggregate_of_all_rows_begins_with_the_first_row(swb):
+    keyed(swb, "t", "k INT, v INT", "k")
+    swb.run("INSERT INTO t VALUES (1, 5)")
+    swb.run(STREAMING)
+    none = swb.stream("SELECT COUNT(*) AS n, SUM(v) AS s FROM t WHERE v > 10").collect(timeout_s=30, idle_s=1)
+    assert none.num_rows == 0
+    with swb.stream("SELECT COUNT(*) AS n, SUM(v) AS s FROM t WHERE v > 10") as live:
+        swb.table("t").append(pa.table({"k": pa.array([2], pa.int32()), "v": pa.array([20], pa.int32())}))
+        changes = iter(live)
+        seen = [next(changes)]
+        assert folded(seen) == Counter({(1, 20): 1})
+        swb.table("t").delete("k = 2")
+        seen.append(next(changes))
+        assert folded(seen) == Counter({(0, None): 1})
+
+
+@pytest.mark.spark
 def test_row_kinds_ride_along_and_dimensions_are_looked_up_as_they_are(swb):
     keyed(swb, "orders", "id INT, customer INT, amount INT", "id", changelog_producer="lookup")
     keyed(swb, "customers", "c INT, name STRING", "c")

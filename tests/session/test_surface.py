@@ -43,7 +43,7 @@ ELSEWHERE = {
 
 @pytest.fixture
 def wb(wb, monkeypatch):
-    monkeypatch.setattr(type(wb.session), "spark", property(lambda self: pytest.fail("Spark was started")))
+    monkeypatch.setattr(type(wb.session), "spark", property(lambda _self: pytest.fail("Spark was started")))
     return wb
 
 
@@ -87,7 +87,8 @@ def refused(wb, text: str) -> PaimonError:
 # -- catalogs and databases
 
 
-def test_row_01_a_catalog_with_a_warehouse(wb, do, tmp_path):
+@pytest.mark.usefixtures("wb")
+def test_row_01_a_catalog_with_a_warehouse(do, tmp_path):
     for name, warehouse in (("a", f"{tmp_path}/a"), ("b", f"file:{tmp_path}/b"), ("c", "memory:c")):
         do(
             f"CREATE CATALOG {name} WITH ('type'='paimon','warehouse'='{warehouse}'); CREATE TABLE {name}.default.t (x INT)"
@@ -106,7 +107,8 @@ def test_row_02_a_hive_catalog_says_when_nobody_answers(wb):
     assert "'uri'" in error.hint
 
 
-def test_row_03_a_jdbc_catalog(wb, do, tmp_path):
+@pytest.mark.usefixtures("wb")
+def test_row_03_a_jdbc_catalog(do, tmp_path):
     pytest.importorskip("sqlalchemy")
     do(
         f"CREATE CATALOG j WITH ('type'='paimon','metastore'='jdbc','uri'='jdbc:sqlite:{tmp_path}/c.db','warehouse'='{tmp_path}/j')"
@@ -120,7 +122,8 @@ def test_row_04_definitions_in_yaml(wb, do, tmp_path):
     assert do("SHOW CURRENT CATALOG") == [("y",)]
 
 
-def test_row_05_a_catalog_in_memory(wb, do):
+@pytest.mark.usefixtures("wb")
+def test_row_05_a_catalog_in_memory(do):
     do("CREATE CATALOG default_catalog WITH ('type'='generic_in_memory'); USE CATALOG default_catalog")
     do("CREATE TABLE src (a INT) WITH ('connector' = 'datagen')")
     assert do("SHOW TABLES") == [("", "src", True)]
@@ -191,11 +194,13 @@ def test_row_14_51_and_52_when_files_are_put_together(wb, do):
     assert "COMPACT" in kinds
 
 
-def test_row_17_a_watermark(wb, do):
+@pytest.mark.usefixtures("wb")
+def test_row_17_a_watermark(do):
     do("CREATE TABLE t (a INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)")
     assert "WATERMARK FOR `ts` AS ts - INTERVAL '5' SECOND" in do("SHOW CREATE TABLE t")[0][0]
 
 
+@pytest.mark.usefixtures("wb", "row")
 @pytest.mark.parametrize(
     ("row", "options"),
     [
@@ -204,7 +209,7 @@ def test_row_17_a_watermark(wb, do):
         (20, "'connector' = 'mysql-cdc', 'hostname' = 'm', 'port' = '3306', 'username' = 'u', 'password' = 'p', 'database-name' = 'd', 'table-name' = 't'"),
     ],
 )  # fmt: skip
-def test_row_18_to_20_sources_are_registered_for_the_session(wb, do, row, options):
+def test_row_18_to_20_sources_are_registered_for_the_session(do, options):
     do(f"CREATE TABLE src (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ({options})")
     assert do("SHOW TABLES") == [("", "src", True)]
 
@@ -217,7 +222,8 @@ def test_row_22_and_23_values(wb, do):
     ]  # fmt: skip
 
 
-def test_row_27_to_29_settings(wb, do):
+@pytest.mark.usefixtures("wb")
+def test_row_27_to_29_settings(do):
     do("SET 'execution.runtime-mode' = 'streaming'; SET 'execution.checkpointing.interval' = '1min'")
     do("SET 'execution.runtime-mode' = 'batch'; SET 'sql-client.execution.result-mode' = 'tableau'")
     assert [k for k, _ in do("SET")] == [
@@ -256,7 +262,8 @@ def test_row_40_a_temporary_view(wb):
     assert isinstance(refused(wb, "CREATE VIEW v AS SELECT 1"), UnsupportedOperation)
 
 
-def test_row_45_a_temporary_table_by_its_path(wb, do, tmp_path):
+@pytest.mark.usefixtures("wb")
+def test_row_45_a_temporary_table_by_its_path(do, tmp_path):
     do(
         "CREATE TEMPORARY TABLE t (id BIGINT, v STRING, PRIMARY KEY (id) NOT ENFORCED)"
         f" WITH ('connector' = 'paimon', 'path' = '{tmp_path}/files', 'auto-create' = 'true')"
@@ -266,7 +273,8 @@ def test_row_45_a_temporary_table_by_its_path(wb, do, tmp_path):
     assert do("SHOW TABLES") == [("", "t", True)]
 
 
-def test_row_46_connector_in_any_catalog(wb, do):
+@pytest.mark.usefixtures("wb")
+def test_row_46_connector_in_any_catalog(do):
     do(
         "CREATE TABLE ours (a INT) WITH ('connector' = 'paimon'); CREATE TABLE theirs (a INT) WITH ('connector' = 'print')"
     )
@@ -347,7 +355,8 @@ def test_row_56_and_57_how_long_snapshots_stay(wb, do):
     assert len(snapshots(wb)) == 3
 
 
-def test_row_58_tags_by_themselves(wb, do):
+@pytest.mark.usefixtures("wb")
+def test_row_58_tags_by_themselves(do):
     do(
         f"CREATE TABLE t {KEYED} WITH ('bucket' = '1', 'tag.automatic-creation' = 'process-time',"
         " 'tag.creation-period' = 'daily', 'tag.num-retained-max' = '90')"
@@ -363,6 +372,7 @@ def test_row_59_write_mode(wb, do):
     refused(wb, f"CREATE TABLE c {KEYED} WITH ('bucket' = '1', 'write-mode' = 'append-only')")
 
 
+@pytest.mark.usefixtures("row")
 @pytest.mark.parametrize(
     ("row", "options", "told"),
     [
@@ -372,7 +382,7 @@ def test_row_59_write_mode(wb, do):
         (63, "'sink.use-managed-memory-allocator' = 'true', 'sink.managed.writer-buffer-memory' = '256M'", 0),
     ],
 )
-def test_row_60_to_63_options_that_need_nothing_here(wb, do, row, options, told):
+def test_row_60_to_63_options_that_need_nothing_here(wb, do, options, told):
     notes = wb.run(f"CREATE TABLE t (id INT) WITH ({options})").notes
     assert ["has no effect" in n for n in notes] == [True] * told
     do(f"INSERT INTO t /*+ OPTIONS({options}) */ VALUES (2), (1)")

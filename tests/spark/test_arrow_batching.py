@@ -70,7 +70,7 @@ def test_settings_and_views_of_the_session_are_seen(small_batches):
 def test_other_failures_are_not_tried_again(small_batches):
     runs = []
 
-    def job(given):
+    def job(_):
         runs.append(1)
         raise ValueError("no")
 

@@ -61,7 +61,7 @@ def test_an_error_of_ours_crosses_the_tasks_whole(spark):
 
 @pytest.mark.spark
 def test_other_errors_of_tasks_are_engine_errors(spark):
-    def broken(batches):
+    def broken(_batches):
         raise ValueError("no")
         yield
 

@@ -33,8 +33,9 @@ def test_each_java_has_its_own(cache: Path, tmp_path: Path) -> None:
     assert before.is_relative_to(cache)
 
 
+@pytest.mark.usefixtures("cache")
 @pytest.mark.needs("java")
-def test_it_is_named_once_it_is_there(cache: Path) -> None:
+def test_it_is_named_once_it_is_there() -> None:
     path = archive(find_java())
     before = sharing_option()
     path.parent.mkdir(parents=True)
@@ -61,9 +62,10 @@ stop(spark)
     return log.read_text().count("shared objects file (top)")
 
 
+@pytest.mark.usefixtures("cache")
 @pytest.mark.spark
 @pytest.mark.nightly
-def test_a_session_takes_its_classes_from_it(cache: Path, tmp_path: Path) -> None:
+def test_a_session_takes_its_classes_from_it(tmp_path: Path) -> None:
     path = archive(find_java())
     path.parent.mkdir(parents=True)
     path.write_bytes(os.urandom(1 << 16))  # as a copy that broke off may leave it

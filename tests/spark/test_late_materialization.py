@@ -95,7 +95,7 @@ def test_too_many_rows_are_noticed_in_the_smallest_file(tmp_path, monkeypatch):
     chosen = plan_table_scan(table, filter=Compare("i", "=", 0))
     assert {r.strategy for r in chosen.routes} == {ScanStrategy.SEARCHED}
     looked = []
-    monkeypatch.setattr(searching, "_thread_count", lambda files: 1)
+    monkeypatch.setattr(searching, "_thread_count", lambda _files: 1)
     own = searching.open_data_file
     monkeypatch.setattr(searching, "open_data_file", lambda fs, path, *a: looked.append(path) or own(fs, path, *a))
     assert read_searched(chosen, chosen.plan.splits) is None

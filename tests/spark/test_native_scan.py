@@ -1,8 +1,8 @@
 """Spark's own reader on our files: special directory names, columns by id, masks, old dates."""
 
 import datetime as dt
-import os
 from functools import reduce
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -55,7 +55,7 @@ def mask_of(hidden, sizes, group):
 
 def test_hidden_rows_are_left_out(spark, paths):
     hidden = {f"data-{n}.parquet": np.array([n % 2 == 0, n % 2 == 1]) for n in range(4)}
-    sizes = {name: os.stat(path.removeprefix("file://")).st_size for name, path in zip(hidden, paths, strict=True)}
+    sizes = {name: Path(path.removeprefix("file://")).stat().st_size for name, path in zip(hidden, paths, strict=True)}
     frames = [
         scan_files(
             spark,

@@ -33,7 +33,7 @@ class Shelf:
         self.asked.append(("sql", text, args, dict(kwargs)))
         return self.spark.sql(text.replace("db.t", "range(3)"), args)
 
-    def write(self, frame, target, *, mode, options, partition_by=(), create=True, by_name=False, where=None):
+    def write(self, frame, target, *, mode, options, partition_by=(), create=True, by_name=False, where=None):  # noqa: ARG002  the resolver's parameters
         self.asked.append(("write", frame.count(), target, mode, dict(options), tuple(partition_by), create, by_name))
 
 
@@ -135,7 +135,8 @@ def test_every_way_to_write(wb_spark, shelf):
     ]
 
 
-def test_frames_of_other_sessions_are_left_alone(spark, wb_spark, shelf, tmp_path):
+@pytest.mark.usefixtures("shelf")
+def test_frames_of_other_sessions_are_left_alone(spark, wb_spark, tmp_path):
     plain = spark.range(3)
     plain.write.mode("append").parquet(str(tmp_path / "p"))
     assert type(plain.write).__name__ == "DataFrameWriter"

@@ -50,7 +50,7 @@ class Run:
     def __call__(self):
         self.batches = []
 
-        def keep(batch, number):
+        def keep(batch, _number):
             self.batches.append(sorted(tuple(r) for r in batch.collect()))
 
         writer = self.frame.writeStream.foreachBatch(keep).option("checkpointLocation", self.checkpoint)
@@ -92,7 +92,7 @@ def test_options_say_where_to_start_and_how_much_a_batch_takes(wb, tmp_path):
     frame = reader.option("read.stream.maxRowsPerTrigger", 2).option("consumer-id", "me").table("t")
     seen: list[list[int]] = []
     query = (
-        frame.writeStream.foreachBatch(lambda b, n: seen.append(sorted(r.k for r in b.collect())))
+        frame.writeStream.foreachBatch(lambda b, _n: seen.append(sorted(r.k for r in b.collect())))
         .option("checkpointLocation", str(tmp_path / "c")).start()
     )  # fmt: skip
     try:
@@ -337,7 +337,7 @@ def test_a_first_batch_that_is_run_again_begins_where_it_began(wb, tmp_path):
     table.append(rows((1, "a")))
     frame = wb.spark.readStream.table("t")
 
-    def dies(batch, number):
+    def dies(_batch, _number):
         table.append(rows((2, "b")))
         raise RuntimeError("the driver dies")
 
@@ -357,7 +357,7 @@ def test_a_batch_is_merged_by_a_view_of_it(wb, tmp_path):
     wb.run("CREATE TABLE merged (k INT, v STRING, PRIMARY KEY (k) NOT ENFORCED) WITH ('bucket' = '1')")
     wb.run("INSERT INTO merged VALUES (1, 'old')")
 
-    def merge(batch, number):
+    def merge(batch, _number):
         batch.createOrReplaceTempView("changes")
         seen.append(batch.sparkSession.table("changes").count())
         batch.sparkSession.sql(

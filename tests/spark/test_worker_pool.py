@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
@@ -30,7 +31,7 @@ def _processes(spark) -> set[int]:
 def _wait_for_jvm_to_see(dead: set[int]) -> None:
     """A daemon is the JVM's child: it is there as a zombie until the JVM has asked after it, a moment before it says so."""
     deadline = time.monotonic() + 10  # workers without their daemon stay zombies where nobody asks after orphans
-    while any(os.path.exists(f"/proc/{pid}") for pid in dead) and time.monotonic() < deadline:
+    while any(Path(f"/proc/{pid}").exists() for pid in dead) and time.monotonic() < deadline:
         time.sleep(0.02)
     time.sleep(0.2)
 

@@ -77,6 +77,7 @@ def test_words_that_flink_says_otherwise(flink, spark):
     [
         ("SELECT a[1], t.b[1][2], f(x)[i + 1], m['k']",
          "SELECT try_element_at(a, 1), try_element_at(try_element_at(t.b, 1), 2), try_element_at(f(x), i + 1), try_element_at(m, 'k')"),
+        ("SELECT (m)[1], CASE WHEN b THEN m ELSE n END['k']", "SELECT try_element_at((m), 1), try_element_at(CASE WHEN b THEN m ELSE n END, 'k')"),
         ("SELECT d.t.a[1] FROM d.t", "SELECT try_element_at(`t`.a, 1) FROM <d.t>"),
         ("SELECT LISTAGG(v), LISTAGG(v, ';')", "SELECT listagg(v, ','), listagg(v, ';')"),
         ("SELECT CAST(f(v) AS VARCHAR(3)) || 'x'", "SELECT left(CAST(f(v) AS STRING), 3) || 'x'"),

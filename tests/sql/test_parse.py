@@ -26,7 +26,7 @@ from paimon_nb.plan import (
     Use,
     VersionAsOf,
 )
-from paimon_nb.sql import parse, render
+from paimon_nb.sql import parse, render, source_query
 
 
 def one(text):
@@ -133,10 +133,11 @@ def test_parameters_are_named_once():
 
 def test_row_changes():
     assert one("INSERT OVERWRITE t PARTITION (dt = 'x', hh) (a, b) SELECT 1, 2").partition == {"dt": "'x'", "hh": None}
-    insert = one("INSERT INTO TABLE db.t (a, b) VALUES (1, 'x'), (2, NULL)")
+    text = "INSERT INTO TABLE db.t (a, b) VALUES (1, 'x'), (2, NULL)"
+    insert = one(text)
     assert isinstance(insert, Insert)
-    assert insert.columns == ("a", "b")
-    assert insert.query.text.startswith("VALUES")
+    assert (insert.columns, len(insert.rows), insert.query) == (("a", "b"), 2, None)
+    assert source_query(text, insert).text == "VALUES (1, 'x'), (2, NULL)"
     assert isinstance(one("UPDATE t AS x SET a = a + 1, s.f = (SELECT max(b) FROM u) WHERE c > 1"), Update)
     assert isinstance(one("DELETE FROM t WHERE a IN (SELECT a FROM u)"), Delete)
     merge = one(

@@ -19,15 +19,15 @@ FOLDERS = {
         "external_paths", "managed_versions", "store", "live_files", "partition_spec", "tag_period", "migrated_files",
         "lsm", "merge", "changelog", "cluster", "scan", "polars_condition", "torch_dataset", "query", "dml_checks",
         "data_file_writer", "publish", "bucket_compact", "row_rewrite", "write", "compact", "maintenance", "commit",
-        "inspect", "system", "copy", "stream",
-        "handle", "reading", "inspection", "table", "open",
+        "inspect", "system", "copy", "stream", "row_changes", "merge_builder",
+        "handle", "reading", "inspection", "schema_change", "evolving", "table", "open",
     ),
     "catalog": (
-        "api", "arrow_schema", "deletion_vector_toggle", "file_import", "locks", "schema_validation", "new_tables", "type_promotion", "alter", "metastore",
+        "api", "arrow_schema", "schema_steps", "deletion_vector_toggle", "file_import", "locks", "schema_validation", "new_tables", "type_promotion", "alter", "metastore",
         "warehouse", "filesystem", "hive", "iceberg", "jdbc", "rest", "privilege", "open",
     ),
     "sql": (
-        "completion", "lexer", "error_spans", "render", "cursor", "flink", "qualify", "session_functions", "table_references", "pushdown", "grammar",
+        "completion", "lexer", "error_spans", "operands", "render", "flink", "qualify", "session_functions", "table_references", "pushdown", "grammar",
         "simple_select", "parse",
     ),
     "connectors": (

@@ -12,10 +12,13 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 sys.path.insert(0, str(DOCS / "generate"))
 
+import compatibility_page  # noqa: E402
 import option_page  # noqa: E402
 import tutorials  # noqa: E402
 
-GENERATED = {"reference/options.md", "tutorials/index.md"} | {f"tutorials/{n.stem}.md" for n in tutorials.notebooks()}
+GENERATED = {"reference/options.md", "tutorials/index.md", "compatibility.md"} | {
+    f"tutorials/{n.stem}.md" for n in tutorials.notebooks()
+}
 NAMED = set(re.findall(r"^ +- ([\w/.-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
 
 
@@ -35,6 +38,19 @@ def test_the_page_of_options_has_every_option_once() -> None:
     assert bucket[5] == "0.1 |"
     ratio = next(row for row in rows if row[0] == "| `compaction.size-ratio`")
     assert "at least" in ratio[3]
+
+
+def test_the_page_of_compatibility_has_every_suite_and_difference() -> None:
+    page = compatibility_page.page()
+    found = [s for engine in compatibility_page.ENGINES for s in compatibility_page.suites(engine)]
+    assert len(found) > 10
+    assert {p.name.partition("_")[0] for p in compatibility_page.RECORDS.glob("*.toml")} <= set(
+        compatibility_page.ENGINES
+    )
+    for suite in found:
+        numbers = (suite["cases"], suite["equal"], len(suite.get("different", ())), len(suite.get("internal", ())))
+        assert f"| {suite['name']} | {' | '.join(map(str, numbers))} |\n" in page
+        assert [d["case"] for d in suite.get("different", ()) if f"`{d['case']}`" not in page] == []
 
 
 def test_since_names_known_options() -> None:

@@ -197,7 +197,7 @@ class _Pool:
 
 
 @cache
-def _connection_pool(metastore: HiveMetastoreClient, process: int) -> _Pool:
+def _connection_pool(metastore: HiveMetastoreClient, _process_id: int) -> _Pool:
     """Keyed by process: connections must not be shared across a fork, as with Spark's workers."""
     return _Pool(metastore.connections)
 

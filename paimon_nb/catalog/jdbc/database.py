@@ -6,6 +6,7 @@ import os
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -115,11 +116,11 @@ def _sqlite_file(path: str, query: str) -> str:
             hint="use a file, jdbc:sqlite:/path/file.db, or use 'metastore' = 'memory'",
             option="uri",
         )
-    return os.path.abspath(os.path.expanduser(path))
+    return os.path.abspath(Path(path).expanduser())  # noqa: PTH100  removes "..", but keeps symbolic links
 
 
 @cache
-def _connection_pool(database: Database, process: int) -> Any:
+def _connection_pool(database: Database, _process_id: int) -> Any:
     """A connection pool per database and process: connections must not be shared across a fork, as with Spark's workers."""
     try:
         from sqlalchemy import create_engine
@@ -130,7 +131,7 @@ def _connection_pool(database: Database, process: int) -> Any:
     if database.dialect == "sqlite":
         from sqlalchemy.pool import QueuePool
 
-        os.makedirs(os.path.dirname(database.address), exist_ok=True)
+        Path(database.address).parent.mkdir(parents=True, exist_ok=True)
         return create_engine(
             "sqlite://", creator=lambda: _connect_sqlite(database.address), poolclass=QueuePool, **limits
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import AlreadyExists, StoreError, TableNotFound
+from paimon_nb.base.override import override
 from paimon_nb.catalog.metastore import Metastore
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class JdbcMetastore(Metastore):
         }
         return sorted(found)
 
+    @override
     def add_database(self, name: str, properties: Mapping[str, str] | None = None) -> bool:
         from sqlalchemy import text
         from sqlalchemy.exc import IntegrityError
@@ -91,6 +93,7 @@ class JdbcMetastore(Metastore):
         )
         return any(tuple(row) == (name.database, name.table) for row in rows)
 
+    @override
     def add_table(self, name: Identifier, schema: TableSchema) -> bool:
         from sqlalchemy.exc import IntegrityError
 

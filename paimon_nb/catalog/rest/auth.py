@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.base.override import override
 from paimon_nb.base.registry import Registry
 from paimon_nb.catalog.rest.authorizer import Anonymous, Authorizer
 from paimon_nb.options import TableOptions
@@ -21,6 +22,7 @@ class Bearer(Authorizer):
     def __init__(self, token: str) -> None:
         self._token = token
 
+    @override
     def headers(self, method: str, path: str, params: Mapping[str, str], body: str) -> dict[str, str]:
         return {"Authorization": f"Bearer {self._token}"}
 
@@ -33,6 +35,7 @@ class BearerFile(Authorizer):
         self._token, self._stamp = "", (0, 0)
         self._read()
 
+    @override
     def headers(self, method: str, path: str, params: Mapping[str, str], body: str) -> dict[str, str]:
         self._read()
         return {"Authorization": f"Bearer {self._token}"}

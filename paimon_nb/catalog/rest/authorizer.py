@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.override import override
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -24,5 +26,6 @@ class Authorizer(ABC):
 class Anonymous(Authorizer):
     """No credentials."""
 
+    @override
     def headers(self, method: str, path: str, params: Mapping[str, str], body: str) -> dict[str, str]:
         return {}

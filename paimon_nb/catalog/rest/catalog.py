@@ -24,6 +24,7 @@ from paimon_nb.base.errors import (
     UnsupportedOperation,
 )
 from paimon_nb.base.identifier import MAIN_BRANCH, Identifier, check_name
+from paimon_nb.base.override import override
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import Catalog, StoredView
 from paimon_nb.catalog.new_tables import NewTableRules, check_new_database
@@ -227,6 +228,7 @@ class RestCatalog(Catalog):
         self._new_table_rules.check_name(name)
         return self._new_table_rules.checked_schema(schema)
 
+    @override
     def drop_table(self, name: Identifier, *, if_exists: bool = False, purge: bool = False) -> bool:
         try:
             with self._named(name.database, name):

@@ -110,8 +110,8 @@ class DatabaseSync(SyncJob, Generic[T]):
         if first and not self.targets:
             raise BadOptionValue("no table remains to sync", hint="; ".join(self.notes) or "check including_tables")
 
-    def register_target(self, name: str, sources: Sequence[T], *, first: bool) -> Target:
-        """Register the source tables of one target."""
+    def register_target(self, name: str, sources: Sequence[T], *, first: bool) -> Target:  # noqa: ARG002  for subclasses
+        """Register the source tables of one target. `first`: at the start of the job."""
         target = self.open(name, merge_schemas([self._source_schema(s) for s in sources]))
         for table in sources:
             known = self.sources.get((table.schema, table.name))

@@ -211,7 +211,7 @@ class KafkaSync(SyncJob):
         return self.options.naming.of(event.database, event.table)
 
 
-def _arrow_column(name: str, values: Sequence[Any], t: DataType) -> pa.Array:
+def _arrow_column(_name: str, values: Sequence[Any], t: DataType) -> pa.Array:
     return to_column(values, t, None)
 
 

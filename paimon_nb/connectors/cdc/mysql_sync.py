@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SourceUnavailable
+from paimon_nb.base.override import override
 from paimon_nb.connectors.cdc.binlog import INSERT, Binlog, Transaction, has_reached
 from paimon_nb.connectors.cdc.database_sync import RETRY_INTERVAL_S, DatabaseSync, Source
 from paimon_nb.connectors.cdc.job import RECONNECT_TIMEOUT_S, SyncOptions
@@ -74,6 +75,7 @@ class MySqlSync(DatabaseSync[SourceTable]):
             raise error
         self._stop.wait(RETRY_INTERVAL_S)
 
+    @override
     def position_of(self, target: Target) -> str:
         return self.position
 

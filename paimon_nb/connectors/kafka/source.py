@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
 from paimon_nb.base.errors import BadMessage, SourceUnavailable
+from paimon_nb.base.override import override
 from paimon_nb.connectors.kafka.client import Broker, Offsets, check_offsets_exist
 from paimon_nb.connectors.kafka.dead_letters import send_dead_letters, split_bad_records
 from paimon_nb.connectors.kafka.options import KafkaTable, OffsetMode
@@ -57,6 +58,7 @@ class KafkaSource(DataSource):
     def schema(self) -> Any:
         return spark_schema(RecordRows(self.table).fields)
 
+    @override
     def streamReader(self, schema: Any) -> KafkaReader:
         with packed_errors():
             return KafkaReader(self)

@@ -1,4 +1,3 @@
-# ruff: noqa: N802  the names are defined by Spark
 """`mysql-cdc`: a changelog stream of MySQL or MariaDB tables: their rows, then the binlog. Runs in Python workers.
 
 The binlog position is taken before the rows are read, so a change in between is read twice. A target with a primary key
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSource
 
 from paimon_nb.base.errors import SourceUnavailable
+from paimon_nb.base.override import override
 from paimon_nb.connectors.api import CHANGELOG_FIELDS, ConnectorTable
 from paimon_nb.connectors.cdc.binlog import INSERT, Binlog, has_reached
 from paimon_nb.connectors.cdc.changelog_rows import ChangeRow, batches
@@ -49,6 +49,7 @@ class MySqlSource(DataSource):
     def schema(self) -> Any:
         return spark_schema((*self.definition.fields, *CHANGELOG_FIELDS))
 
+    @override
     def streamReader(self, schema: Any) -> MySqlReader:
         return MySqlReader(self)
 

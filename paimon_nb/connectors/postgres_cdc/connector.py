@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from paimon_nb.base.override import override
 from paimon_nb.connectors.api import ConnectorTable, Source
 from paimon_nb.connectors.cdc.postgres_client import OPTIONS, PostgresConf
 
@@ -26,6 +27,7 @@ class PostgresCdc(Source):
         self.definition = definition
         self.conf = PostgresConf.of({k: v for k, v in definition.options.items() if k != "connector"})
 
+    @override
     def stream(self, spark: SparkSession, begin: Any = None) -> DataFrame:
         from paimon_nb.connectors.postgres_cdc.reader import postgres_stream
 

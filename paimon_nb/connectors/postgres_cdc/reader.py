@@ -1,4 +1,3 @@
-# ruff: noqa: N802  the names are defined by Spark
 """`postgres-cdc`: a changelog stream of PostgreSQL tables: their rows, then the replication slot. Runs in Python workers.
 
 The slot is created before the rows are read, so a change in between is read twice. A target with a primary key stores it
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSource
 
 from paimon_nb.base.errors import SourceUnavailable
+from paimon_nb.base.override import override
 from paimon_nb.connectors.api import CHANGELOG_FIELDS, ConnectorTable
 from paimon_nb.connectors.cdc.changelog_rows import ChangeRow, batches
 from paimon_nb.connectors.cdc.pgoutput import INSERT
@@ -41,6 +41,7 @@ class PostgresSource(DataSource):
     def schema(self) -> Any:
         return spark_schema((*self.definition.fields, *CHANGELOG_FIELDS))
 
+    @override
     def streamReader(self, schema: Any) -> PostgresReader:
         return PostgresReader(self)
 

@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimon_nb.base.override import override
 from paimon_nb.format.types.arrow_builders import from_numpy
 
 if TYPE_CHECKING:
@@ -371,9 +372,11 @@ class _List(_Node):
 class _Nothing(_Node):
     """null: no bytes, and no column."""
 
+    @override
     def step(self, at: np.ndarray, ids: np.ndarray) -> np.ndarray:
         return at
 
+    @override
     def columns(self, path: str, rows: _Order) -> Iterator[tuple[str, Any]]:
         yield from ()
 

@@ -7,11 +7,13 @@ specification, "Object Container Files".
 from __future__ import annotations
 
 import bz2
+import gc
 import io
 import json
 import lzma
 import os
 import zlib
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -302,3 +304,15 @@ _PACK: dict[str, Callable[[bytes], bytes]] = {
     "xz": lzma.compress,
     "zstandard": _pack_zstandard,
 }
+
+
+@contextmanager
+def gc_paused() -> Iterator[None]:
+    """Rows hold no cycles; looking for some among 100,000 of them costs a third of the time."""
+    paused = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if paused:
+            gc.enable()

@@ -275,11 +275,11 @@ def value_converters() -> dict[Any, Any]:
 
     class TimestampConverter(pyorc.converters.ORCConverter):
         @staticmethod
-        def from_orc(seconds: int, nanoseconds: int, timezone: Any) -> tuple[int, int]:
+        def from_orc(seconds: int, nanoseconds: int, _timezone: Any) -> tuple[int, int]:
             return seconds, nanoseconds
 
         @staticmethod
-        def to_orc(obj: tuple[int, int], timezone: Any) -> tuple[int, int]:
+        def to_orc(obj: tuple[int, int], _timezone: Any) -> tuple[int, int]:
             return obj
 
     class Days(pyorc.converters.ORCConverter):

@@ -32,6 +32,12 @@ if TYPE_CHECKING:
     from paimon_nb.options import TableOptions
 
 
+_LARGE_GROUP = 16 << 20
+"""Bytes, uncompressed, from which on a row group is read page by page where rows are wanted in pieces."""
+_READ_AHEAD = 1 << 20
+"""Bytes of a column that are read at a time then."""
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """The rows of a file that a filter wants."""
@@ -148,6 +154,14 @@ class ParquetReader:
         """Row groups whose statistics do not exclude the spans: what `read_where` looks at."""
         return [g for g in range(self.file.metadata.num_row_groups) if self._may_hold(g, spans)]
 
+    def groups_with(self, keep: RowFilter, rows: int) -> list[int]:
+        """Row groups with rows that the filter wants. Of each its columns are decoded up to the first such row."""
+        first = [f for f in self.fields if f.name in keep.columns]
+        groups = self.groups_within(keep.spans)
+        if len(first) == len(self.fields):
+            return groups
+        return [g for g in groups if any(to_numpy(keep.matches(t)).any() for t in self._pieces(rows, [g], first))]
+
     def _may_hold(self, group: int, spans: Mapping[str, Span]) -> bool:
         """False if the statistics prove that a column's values are all outside its span."""
         columns = self.file.metadata.row_group(group)
@@ -168,11 +182,29 @@ class ParquetReader:
             for group in range(self.file.metadata.num_row_groups) if groups is None else groups:
                 yield from self.read([group]).to_batches(rows)
             return
+        for table in self._pieces(rows, groups, self.fields):
+            yield from table.to_batches()
+
+    def _pieces(self, rows: int, groups: Sequence[int] | None, fields: Sequence[DataField]) -> Iterator[pa.Table]:
+        file = self.file
+        selected = range(file.metadata.num_row_groups) if groups is None else groups
+        if max((file.metadata.row_group(g).total_byte_size for g in selected), default=0) > _LARGE_GROUP:
+            file = self._buffered()
         try:
-            for batch in self.file.iter_batches(rows, row_groups=groups, columns=[f.name for f in self.fields]):
-                yield from self._in_memory(pa.Table.from_batches([batch])).to_batches()
+            for batch in file.iter_batches(rows, row_groups=list(selected), columns=[f.name for f in fields]):
+                yield self._in_memory(pa.Table.from_batches([batch]), fields)
         except BROKEN as error:
             raise self._corrupt_file(error) from None
+
+    def _buffered(self) -> pq.ParquetFile:
+        """The file, read page by page. Otherwise Arrow loads the compressed columns of a whole row group."""
+        return pq.ParquetFile(
+            self._source,
+            metadata=self.file.metadata,
+            buffer_size=_READ_AHEAD,
+            page_checksum_verification=True,
+            pre_buffer=False,
+        )
 
     def close(self) -> None:
         self._source.close()

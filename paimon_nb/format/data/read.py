@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.base.registry import Registry
@@ -20,7 +21,6 @@ from paimon_nb.format.types.arrow_builders import from_numpy
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    import pyarrow as pa
     import pyarrow.dataset as ds
 
     from paimon_nb.format.data.pushdown import RowFilter
@@ -149,10 +149,16 @@ def iter_data_file(
     filter: ds.Expression | None = None,
     row_positions: bool = False,
     options: TableOptions | None = None,
+    keep: RowFilter | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The same in pieces of at most `rows` rows, with no more of the file in memory than one piece."""
     reader = open_data_file(fs, path, _selected_fields(fields, columns), options)
     try:
+        if keep is not None:
+            groups = reader.groups_with(keep, rows) if isinstance(reader, ParquetReader) else None
+            for batch in reader.batches(rows, groups):
+                yield from keep.apply(pa.Table.from_batches([batch])).to_batches()
+            return
         groups = None if filter is None else reader.groups_for(filter)
         positions = _row_positions(reader.row_groups, groups) if row_positions else None
         done = 0

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import CorruptFile
 from paimon_nb.format.manifest.entries import ADD, DvRange, IndexEntry
-from paimon_nb.format.manifest.manifests import checked_name
-from paimon_nb.format.manifest.metadata_codec import ROOT, optional, read_rows, record, required, write_rows
+from paimon_nb.format.manifest.manifests import ROOT, checked_name, optional, read_rows, record, required, write_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

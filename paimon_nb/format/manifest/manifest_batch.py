@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.avro.columnar import WORTH, Lists, Numbers, Texts, UnsupportedLayout, read_columns
+from paimon_nb.format.avro.container import gc_paused
 from paimon_nb.format.manifest.entries import (
     BYTES,
     STATS_COLS,
@@ -18,7 +19,6 @@ from paimon_nb.format.manifest.entries import (
     SimpleStats,
     object_array,
 )
-from paimon_nb.format.manifest.metadata_codec import gc_paused
 from paimon_nb.format.types.arrow_builders import from_numpy
 
 if TYPE_CHECKING:

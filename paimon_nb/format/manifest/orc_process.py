@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from pathlib import Path
 from typing import IO
 
 import pyarrow as pa
@@ -71,7 +72,7 @@ class OrcProcess:
 
     def _start(self) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-c", f"from {__name__} import serve; serve()"]
-        paths = os.pathsep.join(p or os.getcwd() for p in sys.path)
+        paths = os.pathsep.join(p or str(Path.cwd()) for p in sys.path)
         try:
             process = subprocess.Popen(
                 command,

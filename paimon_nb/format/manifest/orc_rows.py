@@ -39,11 +39,11 @@ def orc_bytes(schema: dict[str, Any], rows: Iterable[dict[str, Any]], compressio
 
     class Millis(pyorc.converters.ORCConverter):
         @staticmethod
-        def to_orc(obj: int, timezone: Any) -> tuple[int, int]:
+        def to_orc(obj: int, _timezone: Any) -> tuple[int, int]:
             return obj // 1000, obj % 1000 * 1_000_000
 
         @staticmethod
-        def from_orc(seconds: int, nanoseconds: int, timezone: Any) -> int:
+        def from_orc(seconds: int, nanoseconds: int, _timezone: Any) -> int:
             return seconds * 1000 + nanoseconds // 1_000_000
 
     buffer = io.BytesIO()

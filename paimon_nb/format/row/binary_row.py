@@ -434,7 +434,7 @@ def _slot_getter(t: DataType) -> _Getter:
     if t.root in _BYTES:
         return _short_or_long(bytes)
     if isinstance(t, UnknownType):
-        return lambda data, at: None
+        return lambda _data, _at: None
     return lambda data, at: _read_constructed(t, _variable_part(data, at))
 
 

@@ -315,14 +315,14 @@ class SchemaDirectory:
 
     def __init__(self, fs: FileIO, branch_root: str) -> None:
         self.fs, self.root = fs, posixpath.join(branch_root, "schema")
-        self._read: dict[int, TableSchema] = {}
+        self._read: dict[int, tuple[bytes, TableSchema]] = {}
 
     def path(self, schema_id: int) -> str:
         return posixpath.join(self.root, f"schema-{schema_id}")
 
     def ids(self) -> list[int]:
         """Ascending."""
-        matches = (_NAME.fullmatch(s.name) for s in self.fs.list(self.root) if not s.is_dir)
+        matches = (_NAME.fullmatch(name) for name in self.fs.names(self.root))
         return sorted(int(m[1]) for m in matches if m)
 
     def latest_id(self) -> int | None:
@@ -336,13 +336,25 @@ class SchemaDirectory:
 
     def get(self, schema_id: int) -> TableSchema:
         """Raises `CorruptFile`, also when a schema that others name is missing."""
-        if schema_id not in self._read:
+        held = self._read.get(schema_id)
+        if held is None:
             path = self.path(schema_id)
             try:
-                self._read[schema_id] = TableSchema.from_json(self.fs.read(path), path)
+                data = self.fs.read(path)
             except MissingFile:
                 raise CorruptFile(path, "it is missing, but files name it", hint="restore it from a backup") from None
-        return self._read[schema_id]
+            held = self._read[schema_id] = data, TableSchema.from_json(data, path)
+        return held[1]
+
+    def is_latest(self, schema_id: int) -> bool:
+        """Whether this version is still the newest, with the content that was read before; False if it was not read."""
+        held = self._read.get(schema_id)
+        if held is None or self.latest_id() != schema_id:
+            return False
+        try:
+            return self.fs.read(self.path(schema_id)) == held[0]
+        except MissingFile:
+            return False
 
     def all(self) -> list[TableSchema]:
         return [self.get(i) for i in self.ids()]

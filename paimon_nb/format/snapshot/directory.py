@@ -203,7 +203,7 @@ class SnapshotDirectory:
 
     def ids(self) -> list[int]:
         """By listing; ascending."""
-        matches = (self._name.fullmatch(s.name) for s in self.fs.list(self.root) if not s.is_dir)
+        matches = (self._name.fullmatch(name) for name in self.fs.names(self.root))
         return sorted(int(m[1]) for m in matches if m)
 
     def latest_id(self) -> int | None:
@@ -241,8 +241,9 @@ class SnapshotDirectory:
 
     def get(self, snapshot_id: int) -> Snapshot:
         """Raises `SnapshotNotFound` naming the range that is there, `CorruptFile`."""
-        if snapshot_id in self._read:
-            return self._read[snapshot_id]
+        held = self._read.get(snapshot_id)
+        if held is not None:
+            return held
         path = self.path(snapshot_id)
         try:
             snapshot = self._cached_snapshot(self.fs.read(path), path)

@@ -255,7 +255,7 @@ class PaimonMagics(InspectCommands, Magics):
             )
         return self._run_cell("", line, local_ns)
 
-    def _do_status(self, command_args: str) -> None:
+    def _do_status(self, _: str) -> None:
         wb = workbench()
         session = wb.session
         spark = "running" if session.spark_started else "starts with the first query"
@@ -273,7 +273,7 @@ class PaimonMagics(InspectCommands, Magics):
             raise UsageError("%paimon undo takes no arguments; it undoes the last writing cell")
         print(current.history.undo(workbench()))  # noqa: T201
 
-    def _do_snippets(self, command_args: str) -> None:
+    def _do_snippets(self, _: str) -> None:
         saved = [f"{name}\n" + textwrap.indent(text, "    ") for name, text in current.snippets.items()]
         print("\n".join(saved) or "no snippets; save a query with %%paimon --save NAME")  # noqa: T201
 
@@ -296,7 +296,7 @@ class PaimonMagics(InspectCommands, Magics):
             current.workbench.session._spark = spark  # one JVM is enough for every warehouse
         print(f"connected to {path}")  # noqa: T201
 
-    def _do_workbench(self, command_args: str) -> Workbench:
+    def _do_workbench(self, _: str) -> Workbench:
         return workbench()
 
     def _do_tables(self, command_args: str) -> Rows:
@@ -311,7 +311,7 @@ class PaimonMagics(InspectCommands, Magics):
         assert table is not None
         print(table.column(0)[0].as_py())  # noqa: T201
 
-    def _do_traceback(self, command_args: str) -> None:
+    def _do_traceback(self, _: str) -> None:
         print(errors.full(current.error) if current.error else "no error yet")  # noqa: T201
 
     def _do_system(self, word: str, command_args: str) -> Rows:

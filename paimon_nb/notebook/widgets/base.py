@@ -74,7 +74,7 @@ class Picture(anywidget.AnyWidget):
         self.on_msg(self._on_message)
 
     @report_errors
-    def _on_message(self, _: Any, content: Any, buffers: Any) -> None:
+    def _on_message(self, _: Any, content: Any, _buffers: Any) -> None:
         self.on_message(content)
 
     def on_message(self, content: Any) -> None:

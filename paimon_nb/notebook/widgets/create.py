@@ -32,7 +32,7 @@ class CreateForm(Picture):
     def __init__(self, name: str = "my_table", dialect: str = "flink") -> None:
         self.draft = Draft(name)
         super().__init__(view=self._view_data(), dialect=dialect)
-        self.observe(lambda change: self._redraw(), "dialect")
+        self.observe(lambda _: self._redraw(), "dialect")
 
     def take(self, draft: Draft) -> None:
         """Show another draft."""

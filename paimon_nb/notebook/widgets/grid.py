@@ -111,7 +111,7 @@ class Grid(anywidget.AnyWidget):
     # -- what the reader asks for
 
     @report_errors
-    def _on_message(self, _: Any, content: Any, buffers: Any) -> None:
+    def _on_message(self, _: Any, content: Any, _buffers: Any) -> None:
         self.on_message(content)
 
     def on_message(self, content: Any) -> None:

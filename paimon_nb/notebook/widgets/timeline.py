@@ -49,7 +49,7 @@ class Timeline(Zoomable):
         index = max(0, len(ids) - 1) if snapshot is None else ids.index(snapshot)
         super().__init__(history=history_data(self.model), position=index)
         self._show_selected_snapshot()
-        self.observe(lambda change: self._on_position_change(), "position")
+        self.observe(lambda _: self._on_position_change(), "position")
 
     @report_errors
     def _on_position_change(self) -> None:

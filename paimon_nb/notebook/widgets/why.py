@@ -51,7 +51,7 @@ class WhyView(Picture):
         self.view = self._view_data()
 
     @report_errors
-    def _on_step_change(self, change: Any) -> None:
+    def _on_step_change(self, _: Any) -> None:
         self.view = self._view_data()
 
     def _view_data(self, error: str = "", key: Mapping[str, str] | None = None) -> dict[str, Any]:

@@ -70,7 +70,6 @@ DYNAMIC_BUCKET_INITIAL_BUCKETS = integer(
     None,
     "buckets that the first keys of a partition are spread over; one unless set",
     check=at_least(1),
-    fixed_after_data=True,
 )
 DYNAMIC_BUCKET_MAX_BUCKETS = integer("dynamic-bucket.max-buckets", -1, "most buckets of a partition; -1 no limit")
 DYNAMIC_BUCKET_TARGET_ROW_NUM = long(

@@ -66,9 +66,9 @@ class StreamJob:
         rows: Callable[[], int],
         progress: Callable[[Running], tuple[Progress, ...]] | None = None,
         savepoint: Callable[[], str | None] = lambda: None,
-        late_rows: Callable[[Running], int] = lambda running: 0,
-        before_stop: Callable[[Running], None] = lambda running: None,
-        after_stop: Callable[[Running], None] = lambda running: None,
+        late_rows: Callable[[Running], int] = lambda _: 0,
+        before_stop: Callable[[Running], None] = lambda _: None,
+        after_stop: Callable[[Running], None] = lambda _: None,
     ) -> None:
         """A job around a running query.
 

@@ -212,7 +212,8 @@ class Session:
 
     def table(self, parts: tuple[str, ...], options: Mapping[str, str] | None = None) -> Table:
         """The Paimon table of a name, with the session's dynamic options and `options` on top."""
-        check_names(options or {})
+        if options:
+            check_names(options)
         found = self.find(parts)
         return found.catalog.table(found.name, {**self.options_of(found), **(options or {})})
 

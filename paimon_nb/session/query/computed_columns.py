@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.types import DataField, DataType
 
+COMPUTED_COLUMN_PREFIX = "schema."
+"""Prefix of the options that describe such columns."""
 _KEY = re.compile(r"schema\.(\d+)\.(name|expr|data-type|comment|metadata|virtual)")
 
 

@@ -1,8 +1,8 @@
 """Flink's type-dependent semantics: 7 / 2 is 3, 7e0 / 0 is Infinity, AVG of 3 and 4 is 3, CAST(true AS STRING) is 'TRUE'.
 
 Only Spark knows the types, so Spark analyses the query first. Then `/` becomes `div` between integers and follows
-IEEE 754 between floating-point numbers, AVG and SUM are cast to Flink's type, and a boolean that is cast to a string is
-upper-cased.
+IEEE 754 between floating-point numbers, AVG and SUM are cast to Flink's type, a boolean that is cast to a string is
+upper-cased, FLOOR and CEIL of a DOUBLE stay a DOUBLE, and FLOAT + 1 stays a FLOAT.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from paimon_nb.spark.runtime.jvm_bridge import analyzed_plan, has_bridge, jvm
 from paimon_nb.sql.lexer import Token, tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -24,10 +24,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _CAST_TO_TEXT = re.compile(r"\bas\s+(?:string|varchar|char)\b", re.IGNORECASE)
 _AGGREGATE = re.compile(r"\b(?:avg|mean|sum)\s*\(", re.IGNORECASE)
+_ARITHMETIC = re.compile(r"(?<!\bselect)(?<!\bdistinct)(?<=[\w)\]`])\s*[-+*]\s*[-+\w(`]", re.IGNORECASE)
+"""A sum, difference or product, or something that looks like one."""
+_DIVISION = re.compile("/")
+_ROUNDING = re.compile(r"\b(?:floor|ceil|ceiling)\s*\(", re.IGNORECASE)
 _CHECKED = "/* the divisor is not zero */"
 """Marks a division that needs no more edits."""
 _INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 _SAME_RANK = frozenset({"*", "/", "%", "DIV"})
+_SUM_RANK = frozenset({"+", "-"})
+_OF_FLOATS = {"Add": _SUM_RANK, "Subtract": _SUM_RANK, "Multiply": _SAME_RANK}
+"""Spark's arithmetic expressions whose result is a FLOAT in Flink if `_is_float` -> the operators of the same rank."""
 _OPENING, _CLOSING = frozenset({"(", "[", "CASE"}), frozenset({")", "]", "END"})
 
 
@@ -39,35 +46,43 @@ def with_flink_numerics(spark: SparkSession, text: str, frame: DataFrame, args: 
             text = f"{text[: span.start]}upper({text[span.start : span.stop]}){text[span.stop :]}"
         if booleans:
             frame = spark.sql(text, args=dict(args) if args else None)
-    if _AGGREGATE.search(text) and has_bridge(frame):
-        aggregates = dict(_aggregates(analyzed_plan(frame)))
-        for span in sorted(_innermost_spans(aggregates), key=lambda s: -s.start):
-            stop = _end_with_clauses(text, span.stop)
-            text = f"{text[: span.start]}CAST({text[span.start : stop]} AS {aggregates[span]}){text[stop:]}"
-        if aggregates:
-            frame = spark.sql(text, args=dict(args) if args else None)
-    while "/" in text and has_bridge(frame):
-        quotients = dict(_quotients(spark, analyzed_plan(frame), text))
-        if not quotients:
-            return frame
-        for span in sorted(_innermost_spans(quotients), key=lambda s: -s.start):
-            text = text[: span.start] + quotients[span] + text[span.stop :]
+    searches = [
+        search
+        for pattern, search in ((_AGGREGATE, _aggregates), (_ROUNDING, _rounded), (_ARITHMETIC, _float_arithmetic), (_DIVISION, _quotients))
+        if pattern.search(text)
+    ]  # fmt: skip
+    # From the inside out: each replacement may change the types around it.
+    while searches and has_bridge(frame):
+        plan = analyzed_plan(frame)
+        found = {span: new for search in searches for span, new in search(spark, plan, text)}
+        if not found:
+            break
+        for span in sorted(_innermost_spans(found), key=lambda s: -s.start):
+            text = text[: span.start] + found[span] + text[span.stop :]
         frame = spark.sql(text, args=dict(args) if args else None)
     return frame
 
 
 def _innermost_spans(spans: Collection[Span]) -> list[Span]:
+    """The spans that contain no other one."""
     return [s for s in spans if not any(s != o and s.start <= o.start and o.stop <= s.stop for o in spans)]
 
 
-def _aggregates(plan: Plan) -> Iterator[tuple[Span, str]]:
-    """Spans of AVG over integers, and of AVG and SUM over FLOAT in the user's text, and the type of their result in Flink."""
+def _aggregates(_spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[Span, str]]:
+    """Spans of AVG over integers, and of AVG and SUM over FLOAT in the user's text, and the text with Flink's result type."""
     for e in _expressions(plan):
         name = e.getClass().getSimpleName()
         if name in ("Average", "Sum") and e.origin().startIndex().isDefined():
             kind = e.child().dataType().sql()
             if kind == "FLOAT" or (name == "Average" and kind in _INTEGERS):
-                yield Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1), kind
+                span = Span(e.origin().startIndex().get(), _end_with_clauses(text, e.origin().stopIndex().get() + 1))
+                if not _is_cast(text, span, kind):
+                    yield span, f"CAST({text[span.start : span.stop]} AS {kind})"
+
+
+def _is_cast(text: str, span: Span, kind: str) -> bool:
+    """Whether an expression is the whole operand of a CAST to this type."""
+    return text[: span.start].endswith("CAST(") and text[span.stop :].startswith(f" AS {kind})")
 
 
 def _booleans_cast_to_string(spark: SparkSession, plan: Plan) -> set[Span]:
@@ -98,26 +113,77 @@ def _end_with_clauses(text: str, stop: int) -> int:
     return end
 
 
-def _top_operator(words: Sequence[Token]) -> Token | None:
-    """The operator of a product that is evaluated last."""
+def _top_operator(words: Sequence[Token], rank: Collection[str] = _SAME_RANK) -> Token | None:
+    """The operator of a product, or of another rank, that is evaluated last; a sign is none."""
     depth, last = 0, None
+    before: Token | None = None
     for token in words:
         depth += (token.upper in _OPENING) - (token.upper in _CLOSING)
-        if depth == 0 and token.upper in _SAME_RANK:
+        is_sign = token.upper in _SUM_RANK and (before is None or before.upper in _SUM_RANK | _SAME_RANK)
+        if depth == 0 and token.upper in rank and not is_sign:
             last = token
+        before = token
     return last
 
 
-def _quotients(spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[Span, str]]:
-    """Spans of divisions in the user's text whose result differs in Flink, and the text in Flink's semantics."""
+def _own_type(spark: SparkSession) -> Callable[[Expression], str]:
+    """(operand) -> its type, before Spark casts it to the operator's."""
     user_cast = jvm(spark).org.apache.spark.sql.catalyst.expressions.Cast.USER_SPECIFIED_CAST()
 
     def own_type(operand: Expression) -> str:
-        """The type of an operand, before Spark casts it to double."""
         while operand.getClass().getSimpleName() == "Cast" and not operand.getTagValue(user_cast).isDefined():
             operand = operand.child()
         return str(operand.dataType().sql())
 
+    return own_type
+
+
+def _rounded(spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[Span, str]]:
+    """Spans of FLOOR, CEIL and TRUNCATE of floating-point numbers, which are BIGINT and DECIMAL in Spark, and the text that keeps the type."""
+    own_type = _own_type(spark)
+    for e in _expressions(plan):
+        name = e.getClass().getSimpleName()
+        if name not in ("Floor", "Ceil", "RoundFloor", "RoundCeil") or not e.origin().startIndex().isDefined():
+            continue
+        kind = own_type(e.child())
+        if kind in ("FLOAT", "DOUBLE"):
+            span = Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1)
+            call = text[span.start : span.stop]
+            if name.startswith("Round"):  # to some digits: a DECIMAL in Spark
+                if not _is_cast(text, span, kind):
+                    yield span, f"CAST({call} AS {kind})"
+                continue
+            written = call[call.index("(") + 1 : call.rindex(")")].strip()
+            yield span, _rounded_text(written, kind, up=name == "Ceil", once=not e.deterministic())
+
+
+def _rounded_text(written: str, kind: str, *, up: bool, once: bool) -> str:
+    """FLOOR, or CEIL with `up`, of a floating-point number. `once`: it must not be computed twice."""
+    n = "__n" if once else f"({written})"
+    n = f"(-{n})" if up else n  # CEIL(n) is -FLOOR(-n), also the -0.0 of -0.5
+    floor = f"{'-' * up}(CASE WHEN rint({n}) > {n} THEN rint({n}) - 1 ELSE rint({n}) END)"
+    value = f"element_at(transform(array({written}), __n -> {floor}), 1)" if once else floor
+    return f"CAST({value} AS {kind})"
+
+
+def _float_arithmetic(spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[Span, str]]:
+    """Spans of sums and products that are DOUBLE in Spark and FLOAT in Flink, and the text with FLOAT operands."""
+    own_type = _own_type(spark)
+    for e in _expressions(plan):
+        rank = _OF_FLOATS.get(e.getClass().getSimpleName())
+        if rank is None or e.dataType().sql() != "DOUBLE" or not e.origin().startIndex().isDefined():
+            continue
+        span = Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1)
+        written = text[span.start : span.stop]
+        operator = _top_operator(tokens(written), rank)
+        if operator is not None and _is_float(own_type(e.left()), own_type(e.right())):
+            left, right = written[: operator.start].strip(), written[operator.stop :].strip()
+            yield span, f"CAST(({left}) AS FLOAT) {operator.text} CAST(({right}) AS FLOAT)"
+
+
+def _quotients(spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[Span, str]]:
+    """Spans of divisions in the user's text whose result differs in Flink, and the text in Flink's semantics."""
+    own_type = _own_type(spark)
     for e in _expressions(plan):
         if e.getClass().getSimpleName() != "Divide" or not e.origin().startIndex().isDefined():
             continue
@@ -150,7 +216,7 @@ def nodes(plan: Plan) -> Iterator[Plan]:
     yield plan
     if plan.getClass().getSimpleName() == "LateralJoin":
         yield from nodes(plan.right().plan())
-    for child in _scala_items(plan.children()):
+    for child in scala_items(plan.children()):
         yield from nodes(child)
 
 
@@ -158,20 +224,21 @@ def _expressions(plan: Plan) -> Iterator[Expression]:
     """All expressions of an analysed query, including those of its subqueries."""
     if plan.getClass().getSimpleName() == "View":
         return
-    for e in _scala_items(plan.expressions()):
+    for e in scala_items(plan.expressions()):
         yield from _with_subexpressions(e)
-    for child in _scala_items(plan.children()):
+    for child in scala_items(plan.children()):
         yield from _expressions(child)
 
 
 def _with_subexpressions(e: Expression) -> Iterator[Expression]:
     yield e
     name = e.getClass().getSimpleName()
-    if name.endswith("Subquery") or name in ("Exists", "ListQuery"):
+    if (name.endswith("Subquery") and name != "InSubquery") or name in ("Exists", "ListQuery"):
         yield from _expressions(e.plan())
-    for child in _scala_items(e.children()):
+    for child in scala_items(e.children()):
         yield from _with_subexpressions(child)
 
 
-def _scala_items(sequence: ScalaSeq[T]) -> Iterator[T]:
+def scala_items(sequence: ScalaSeq[T]) -> Iterator[T]:
+    """The items of a sequence in the JVM."""
     return (sequence.apply(i) for i in range(sequence.size()))

@@ -6,28 +6,34 @@ They are inserted into the select lists of the user's text, before each FROM. Th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from paimon_nb.sql import tokens
+from paimon_nb.sql.operands import Operands
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pyspark.sql import DataFrame
+
+    from paimon_nb.sql import Token
+
+_ENDS_RELATION = frozenset({",", "WHERE", "JOIN", "LEFT", "INNER", "RIGHT", "CROSS", "FULL", "ON", ";"})
 
 
 def project_hidden(text: str, hidden: Sequence[str]) -> str:
     """Spark SQL with the `hidden` columns in every select list that does not have them through a *."""
-    from sqlglot import TokenType, tokenize
-
-    tokens = tokenize(text, read="spark")
+    operands = Operands(tokens(text))
     added = ", " + ", ".join(f"`{c}`" for c in hidden)
     out, position = [], 0
-    for i, token in enumerate(tokens):
-        if token.token_type is not TokenType.SELECT:
+    for i, token in enumerate(operands.tokens):
+        if token.upper != "SELECT":
             continue
-        end = _from_index(tokens, i)
-        if end is not None and not _has_star(tokens, i, end):
-            out += [text[position : tokens[end].start], added + " "]
-            position = tokens[end].start
+        items, end = _select_list(operands, i)
+        if end is not None and not _has_star(items, _first_relation(operands, end)):
+            start = operands.tokens[end].start
+            out += [text[position:start], added + " "]
+            position = start
     return "".join([*out, text[position:]])
 
 
@@ -36,53 +42,44 @@ def has_hidden(frame: DataFrame, hidden: Sequence[str]) -> bool:
     return all(frame.columns.count(c) == 1 for c in hidden)
 
 
-def _from_index(tokens: Sequence[Any], select: int) -> int | None:
-    """The index of a SELECT's FROM."""
-    from sqlglot import TokenType
-
-    depth = 0
-    for i in range(select + 1, len(tokens)):
-        kind = tokens[i].token_type
-        if kind is TokenType.L_PAREN:
-            depth += 1
-        elif kind is TokenType.R_PAREN:
-            depth -= 1
-            if depth < 0:
-                return None
-        elif kind is TokenType.FROM and depth == 0:
-            return i
-    return None
+def _at_this_level(operands: Operands, start: int) -> Iterator[tuple[int, Token]]:
+    """The tokens from `start` to the end of its bracket, without what is in inner brackets; with their indices."""
+    at = start
+    while at < len(operands.tokens) and operands.tokens[at].text != ")":
+        if operands.tokens[at].text == "(":
+            at = operands.closing(at)
+        else:
+            yield at, operands.tokens[at]
+        at += 1
 
 
-def _has_star(tokens: Sequence[Any], select: int, end: int) -> bool:
-    """Whether the select list has a *, or the `s.*` of the first relation after FROM."""
-    from sqlglot import TokenType
+def _select_list(operands: Operands, select: int) -> tuple[list[Token], int | None]:
+    """The tokens of a select list, the SELECT included, and the index of its FROM; None if there is none."""
+    found: list[Token] = []
+    for at, token in _at_this_level(operands, select):
+        if token.upper == "FROM" and found[-1].upper != "DISTINCT":  # IS [NOT] DISTINCT FROM
+            return found, at
+        found.append(token)
+    return found, None
 
-    depth = 0
-    for i in range(select + 1, end):
-        kind = tokens[i].token_type
-        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
-        if kind is not TokenType.STAR or depth:
+
+def _has_star(items: Sequence[Token], relation: str) -> bool:
+    """Whether a select list has a *, or the `s.*` of this relation."""
+    for i, token in enumerate(items):
+        if token.text != "*":
             continue
-        before = tokens[i - 1].token_type
-        if before in (TokenType.SELECT, TokenType.COMMA):
+        if items[i - 1].upper in ("SELECT", ","):
             return True
-        if before is TokenType.DOT and tokens[i - 2].text.lower() == _first_relation(tokens, end).lower():
+        if items[i - 1].text == "." and items[i - 2].name.lower() == relation.lower():
             return True
     return False
 
 
-def _first_relation(tokens: Sequence[Any], begin: int) -> str:
+def _first_relation(operands: Operands, begin: int) -> str:
     """The name of the first relation after a FROM: its alias, else the last part of its name."""
-    from sqlglot import TokenType
-
-    stops = {TokenType.COMMA, TokenType.WHERE, TokenType.JOIN, TokenType.LEFT, TokenType.INNER, TokenType.RIGHT,
-             TokenType.CROSS, TokenType.FULL, TokenType.ON, TokenType.SEMICOLON}  # fmt: skip
-    depth, last = 0, ""
-    for token in tokens[begin + 1 :]:
-        depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
-        if depth < 0 or (not depth and token.token_type in stops):
+    last = ""
+    for _, token in _at_this_level(operands, begin + 1):
+        if token.upper in _ENDS_RELATION:
             break
-        if not depth and token.token_type is not TokenType.R_PAREN:
-            last = token.text
+        last = token.name
     return last

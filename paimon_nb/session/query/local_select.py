@@ -13,6 +13,7 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.format.types import Atomic, DataField, DataType, LocalZonedTimestamp, from_arrow_schema
 from paimon_nb.options.spelling import check_names
 from paimon_nb.plan import Query, TableRef, VersionAsOf
+from paimon_nb.session.query.char_columns import with_padded_chars
 from paimon_nb.session.query.computed_columns import computed_columns
 from paimon_nb.session.query.hints import check_consumer, scan_partitions
 from paimon_nb.session.query.run_query import global_system_table, known_to_spark, time_travel_options
@@ -91,11 +92,13 @@ def try_local_select(session: Session, query: Query, text: str) -> Rows | None:
         return None
     try:
         source = _table_at_travel(session, query.tables[0], selection)
-        answer = source and _computation(selection, source.fields)
+        answer = _computation(selection, source.fields) if source else None
         rows = source.read() if source and answer else None
     except PaimonError:
         return None  # Spark's path raises it again, with its position
-    return answer.of(rows) if answer and rows is not None else None
+    if source is None or answer is None or rows is None:
+        return None
+    return answer.of(with_padded_chars(session, rows, source.fields))
 
 
 def columns_of(selection: Selection, fields: Sequence[DataField]) -> list[tuple[str, str]] | None:

@@ -31,8 +31,7 @@ def partition_values(partition: Mapping[str, str | None], keys: Sequence[str]) -
 
 
 def _literal_value(text: str) -> object:
-    from paimon_nb.sql.cursor import Cursor, literal
-    from paimon_nb.sql.lexer import tokens
+    from paimon_nb.sql.lexer import Cursor, literal, tokens
 
     cursor = Cursor(text, tokens(text))
     value = literal(cursor)

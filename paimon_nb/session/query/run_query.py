@@ -22,6 +22,7 @@ from paimon_nb.base.identifier import Identifier, quote, split_name
 from paimon_nb.base.sql_quoting import spark_literal
 from paimon_nb.options.spelling import check_names
 from paimon_nb.plan import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
+from paimon_nb.session.query.char_columns import with_chars
 from paimon_nb.session.query.computed_columns import computed_columns, with_computed
 from paimon_nb.session.query.flink_numeric import with_flink_numerics
 from paimon_nb.session.query.hints import (
@@ -229,14 +230,12 @@ def _paimon_frame(session: Session, ref: TableRef) -> DataFrame:
         from paimon_nb.spark.scan.metadata_columns import with_metadata_columns
 
         with suppress(UnsupportedOperation):  # the columns may be those of another table in the query
-            return with_computed(
-                with_metadata_columns(session.spark, table.copy(options), ref.filter, ref.metadata_columns),
-                table.schema.options,
-            )
+            frame = with_metadata_columns(session.spark, table.copy(options), ref.filter, ref.metadata_columns)
+            return with_computed(with_chars(session, frame, table.schema.fields), table.schema.options)
         frame = read_table(session.spark, table, options=options, filter=ref.filter)
     else:
         frame = read_table(session.spark, table, options=options, filter=ref.filter, columns=ref.columns)
-    return with_computed(frame, table.schema.options)
+    return with_computed(with_chars(session, frame, table.schema.fields), table.schema.options)
 
 
 def _table_options_of(session: Session, ref: TableRef) -> Mapping[str, str]:

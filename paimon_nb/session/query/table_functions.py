@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BucketsChanged, SqlAnalysisError
 from paimon_nb.base.identifier import split_name
+from paimon_nb.session.query.char_columns import with_chars
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +54,8 @@ def _function_rows(
     if system is not None:
         return from_arrow(session.spark, table.system(system, options=options))
     filter, columns = (None, None) if ref is None else (ref.filter, ref.columns)
-    return read_table(session.spark, table, options=options, filter=filter, columns=columns)
+    frame = read_table(session.spark, table, options=options, filter=filter, columns=columns)
+    return with_chars(session, frame, table.schema.fields)
 
 
 def _table_and_options(session: Session, function: TableFunction) -> tuple[tuple[str, ...], dict[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import AlreadyExists, BadOptionValue, TableNotFound, UnsupportedOperation
+from paimon_nb.base.errors import AlreadyExists, BadOptionValue, SchemaMismatch, TableNotFound, UnsupportedOperation
 from paimon_nb.base.identifier import check_name
 from paimon_nb.format.types import parse_type
 from paimon_nb.fs import open_fs
@@ -52,7 +52,11 @@ def is_connector(statement: CreateTable) -> bool:
 
 
 def target_table(session: Session, statement: CreateTable) -> Table:
-    """The Paimon table of a temporary table; created at its path if 'auto-create' is true."""
+    """The Paimon table of a temporary table; created at its path if 'auto-create' is true.
+
+    Raises:
+        TableNotFound: there is none, and `auto-create` is not set. SchemaMismatch: it has other columns than the definition.
+    """
     from paimon_nb.base.identifier import Identifier
     from paimon_nb.fs import RootedFileIO
     from paimon_nb.session.query.new_table_schema import new_table_schema
@@ -68,7 +72,9 @@ def target_table(session: Session, statement: CreateTable) -> Table:
     name = Identifier(session.current_database, statement.name[-1])
     dynamic = {k: v for k, v in options.items() if k != "connector"}
     try:
-        return Table(TableStore.open(fs, fs.root, dynamic=None), name=name)
+        table = Table(TableStore.open(fs, fs.root, dynamic=None), name=name)
+        _check_columns(statement, table)
+        return table
     except TableNotFound:
         if not auto_create:
             raise TableNotFound(
@@ -80,6 +86,19 @@ def target_table(session: Session, statement: CreateTable) -> Table:
 
     SchemaDirectory(fs, fs.root).create(new_table_schema(replace(statement.definition, options=dynamic)))
     return Table(TableStore.open(fs, fs.root), name=name)
+
+
+def _check_columns(statement: CreateTable, table: Table) -> None:
+    """As in Flink, a definition has the columns that are stored; whether they are NOT NULL is not compared."""
+    columns = statement.definition.columns
+    defined = [(c.name, parse_type(c.type).bare()) for c in columns if c.is_physical and c.type is not None]
+    stored = [(f.name, f.type.bare()) for f in table.schema.fields]
+    if defined and defined != stored:
+        raise SchemaMismatch(
+            f"{table.path} has the columns {', '.join(map(' '.join, stored))}, and {statement.name[-1]} is defined with "
+            + ", ".join(map(" ".join, defined)),
+            hint="define the same columns, or none",
+        )
 
 
 def read_temporary(session: Session, statement: CreateTable, ref: TableRef) -> DataFrame:

@@ -10,7 +10,7 @@ from paimon_nb.base.errors import DatabaseNotFound, UnsupportedOperation
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import SYSTEM_DATABASE
 from paimon_nb.options import table as opt
-from paimon_nb.plan import Analyze, Call, Constant, Explain, NothingToDo, Query, RowChange, SparkCommand, Use
+from paimon_nb.plan import Analyze, Call, Constant, Explain, Insert, NothingToDo, Query, RowChange, SparkCommand, Use
 from paimon_nb.session.core.result import Result, of_frame, rows, summary
 from paimon_nb.session.query.run_query import known_to_spark, replaced_names
 from paimon_nb.spark.runtime.jvm_bridge import explain_text
@@ -76,19 +76,21 @@ def explain(context: StatementContext, statement: Explain) -> Result:
     """The scan of each Paimon table (snapshot, splits, skipped files), then Spark's plan."""
     from paimon_nb.spark.errors import spark_errors
     from paimon_nb.spark.scan.explain import explain_relation
-    from paimon_nb.sql import render
+    from paimon_nb.sql import render, source_query
 
     session, explained = context.session, statement.statement
     if isinstance(explained, RowChange):
         return rows({"plan": ["\n\n".join(_change_plan(context, explained))]})
     query = explained if isinstance(explained, Query) else getattr(explained, "query", None)
+    if isinstance(explained, Insert):
+        query = source_query(context.text, explained)
     if query is None:
         return rows({"plan": [f"{type(explained).__name__}: changes metadata only; no job runs"]})
     lines: list[str] = []
     for ref in query.tables:
         if ref.function is None and session.exists(ref.parts) and session.find(ref.parts).name.system is None:
             table = session.table(ref.parts, ref.options)
-            lines.append(explain_relation(session.spark, table, filter=ref.filter, columns=ref.columns))
+            lines.append(explain_relation(table, filter=ref.filter, columns=ref.columns))
     mode = (
         statement.mode.lower() if statement.mode.lower() in ("extended", "formatted", "cost", "codegen") else "simple"
     )
@@ -116,12 +118,12 @@ def _change_plan(context: StatementContext, change: RowChange) -> list[str]:
     )
     lines = [f"{type(change).__name__} of {target.table.name}: {strategy}"]
     filter = change.target.filter if change.target else None
-    lines.append(explain_relation(None, target.table, filter=filter))
+    lines.append(explain_relation(target.table, filter=filter))
     for ref in change.tables:
         is_paimon = ref.function is None and session.exists(ref.parts) and session.find(ref.parts).name.system is None
         if is_paimon:
             source = session.table(ref.parts, ref.options)
-            lines.append(explain_relation(None, source, filter=ref.filter, columns=ref.columns))
+            lines.append(explain_relation(source, filter=ref.filter, columns=ref.columns))
     return lines
 
 
@@ -132,7 +134,7 @@ def analyze(context: StatementContext, statement: Analyze) -> Result:
             f"{table.name}: Paimon keeps statistics of whole tables, not of partitions",
             hint="leave PARTITION out: ANALYZE TABLE ... COMPUTE STATISTICS reads the whole table",
         )
-    snapshot = table.analyze(statement.columns)
+    snapshot = table.analyze(statement.columns, spark=not context.session.flink_semantics)
     # With FOR COLUMNS, Spark drops PARTITION before Paimon sees it; only the plain row count is rejected.
     ignored = " (PARTITION ignored: statistics are kept of whole tables)" if statement.of_partition else ""
     return summary(f"{table.name} analyzed{ignored}", snapshots=[(str(table.name), snapshot)] if snapshot else [])

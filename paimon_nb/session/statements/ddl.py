@@ -160,7 +160,7 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
     session = context.session
     definition = statement.definition
     connector = definition.options.get("connector")
-    if statement.temporary or connector not in _PAIMON_CONNECTORS:
+    if statement.temporary or connector not in _PAIMON_CONNECTORS or (connector and "path" in definition.options):
         return temporary_tables.create(context, statement)
     if definition.provider not in (None, "paimon"):
         raise UnsupportedOperation(
@@ -171,9 +171,11 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
     if statement.like is not None:
         schema = _schema_of_like(context, statement)
     elif frame is not None and not definition.columns:
-        from paimon_nb.spark.types import fields_of_spark
+        from paimon_nb.session.query.result_columns import result_columns
 
-        schema = new_table_schema(replace(definition, columns=()), fields=fields_of_spark(frame.schema))
+        assert statement.query is not None
+        columns = result_columns(session, statement.query, frame)
+        schema = new_table_schema(replace(definition, columns=()), fields=tuple(columns))
     else:
         schema = new_table_schema(definition)
     if any(not c.is_physical for c in definition.columns):
@@ -196,9 +198,12 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
         return summary(f"table {found.name} exists already")
     snapshots: list[tuple[str, int]] = []
     if frame is not None:
+        from paimon_nb.session.query.projection import align
         from paimon_nb.session.statements.insert import store_rows
 
-        snapshots = store_rows(session, frame, found.catalog.table(found.name)).snapshots
+        table = found.catalog.table(found.name)
+        rows = align(frame, table, None, {}, flink=True) if session.flink_semantics else frame
+        snapshots = store_rows(session, rows, table).snapshots
     verb = "replaced" if replaced else "created"
     return summary(f"table {found.name} {verb}", notes=warnings, snapshots=snapshots)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from paimon_nb.base.errors import InvalidName, SqlAnalysisError
 from paimon_nb.base.identifier import quote
+from paimon_nb.session.query.char_columns import with_chars
 from paimon_nb.session.query.flink_casts import implicit_cast, is_checked
 from paimon_nb.session.query.flink_numeric import with_flink_numerics
 from paimon_nb.session.query.projection import column_named
@@ -60,13 +61,16 @@ class Target:
         filter = self.statement.target.filter
         located = [p for p in self.statement.target.metadata_columns if p not in ROW_TRACKING_COLUMNS]
         if self.table.store.has_keys and located:
-            return with_metadata_columns(spark, self.table, filter, located), None
+            return self._with_chars(with_metadata_columns(spark, self.table, filter, located)), None
         if self.table.store.has_keys:
-            return read_table(spark, self.table, filter=filter), None
+            return self._with_chars(read_table(spark, self.table, filter=filter)), None
         source = locate_rows(spark, self.table, filter)
         if located:
             source = add_metadata_columns(spark, self.table, source, located)
-        return source.frame, source
+        return self._with_chars(source.frame), source
+
+    def _with_chars(self, frame: DataFrame) -> DataFrame:
+        return with_chars(self.context.session, frame, self.table.schema.fields)
 
     def run_sql(self, frames: Sequence[DataFrame], make: Callable[[RenderExpression, Sequence[str]], str]) -> DataFrame:
         """Run SQL that contains the user's expressions.

@@ -1,33 +1,120 @@
-"""INSERT: aligns the source's columns with the table's and writes the rows."""
+"""INSERT: aligns the source's columns with the table's and writes the rows. VALUES of plain literals needs no Spark."""
 
 from __future__ import annotations
 
+import datetime as dt
+import re
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import InvalidName
+from paimon_nb.base.errors import InvalidName, UnsupportedOperation
+from paimon_nb.plan import Constant
 from paimon_nb.session.core.result import Result, summary
-from paimon_nb.session.query.computed_columns import check_metadata
+from paimon_nb.session.query.computed_columns import COMPUTED_COLUMN_PREFIX, check_metadata
 from paimon_nb.session.query.projection import align, check_width, columns_named
 from paimon_nb.session.query.run_query import run_query
 from paimon_nb.session.statements.schema_merging import merging_of, with_merged_schema
+from paimon_nb.session.statements.upsert import upsert, upsert_key
+from paimon_nb.sql import source_query
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.format.types import DataType
     from paimon_nb.plan import Insert, StatementSet, TableRef
     from paimon_nb.session.core.session import Session
     from paimon_nb.session.core.statement_context import StatementContext
     from paimon_nb.table.table import Table
 
+INTEGER_BITS = {"TINYINT": 7, "SMALLINT": 15, "INT": 31, "BIGINT": 63}
+"""Type root -> bits of its largest value."""
+EXACT_BITS = 53
+"""Integers up to this size are exact doubles."""
+_DATE = re.compile(r"(1[6-9]|[2-9]\d)\d\d-\d\d-\d\d")
+_TIMESTAMP = re.compile(rf"({_DATE.pattern}) \d\d:\d\d:\d\d(\.\d{{1,6}})?")
 SELF_OVERWRITE = "the table was overwritten from itself; CALL sys.compact(...) rewrites files at lower cost"
+_replaces_all: ContextVar[bool] = ContextVar("replaces_all", default=False)
 
 
 def insert(context: StatementContext, statement: Insert) -> Result:
-    """INSERT INTO and INSERT OVERWRITE."""
+    """INSERT INTO and INSERT OVERWRITE. Rows of plain literals need no Spark, everything else is a query."""
+    if statement.overwrite:
+        _check_batch_mode(context.session)
+    if statement.rows is not None and (done := _insert_literals(context, statement, statement.rows)) is not None:
+        return done
+    return _insert_query(context, replace(statement, query=source_query(context.text, statement)))
+
+
+def _check_batch_mode(session: Session) -> None:
+    from paimon_nb.session.streaming.planner import is_streaming
+
+    if is_streaming(session):
+        raise UnsupportedOperation(
+            "INSERT OVERWRITE needs batch mode", hint="SET 'execution.runtime-mode' = 'batch' before it"
+        )
+
+
+def _insert_literals(context: StatementContext, statement: Insert, rows: Sequence[Sequence[Constant]]) -> Result | None:
+    """VALUES of plain literals, without Spark; None if Spark or a connector has to take them.
+
+    Raises:
+        SchemaMismatch: too many or too few columns.
+        ColumnNotFound: the table has no such column.
+    """
+    session, target = context.session, statement.target
+    assert target is not None
+    if statement.partition or statement.by_name:
+        return None
+    table = _target_table(session, target)
+    if table is None or _upserts(session, statement, table):
+        return None
+    schema = table.store.schema
+    names = schema.names
+    columns = names if statement.columns is None else columns_named(statement.columns, list(names), table)
+    if len(columns) != len(rows[0]):
+        check_width(table, columns, len(rows[0]))
+    arrow = arrow_rows(schema, columns, rows, context.params)
+    if arrow is None:
+        return None
+    if statement.overwrite:
+        done = table.overwrite(arrow, dynamic=_is_dynamic_overwrite(session, table))
+        return _write_summary(
+            table, arrow.num_rows, done, overwrite=True, notes=_dynamic_overwrite_note(session, table)
+        )
+    return _write_summary(table, arrow.num_rows, table.append(arrow), overwrite=False)
+
+
+def _target_table(session: Session, target: TableRef) -> Table | None:
+    """The Paimon table; None: a connector. Raises TableNotFound. InvalidName: a system table. UnsupportedOperation: METADATA columns."""
+    if len(target.parts) == 1 and target.parts[0] in session.temporary:
+        from paimon_nb.session.query.temporary_tables import is_connector, target_table
+
+        declared = session.temporary[target.parts[0]]
+        if is_connector(declared):
+            return None
+        table = target_table(session, declared)
+    else:
+        table = session.table(target.parts, target.options)
+        if "$" in target.parts[-1] and session.find(target.parts).name.system is not None:
+            raise InvalidName(f"{'.'.join(target.parts)} is a system table", hint="INSERT INTO the table itself")
+    if any(key.startswith(COMPUTED_COLUMN_PREFIX) for key in table.store.schema.options):
+        check_metadata(table.schema.options, writing=True)
+    return table
+
+
+def _upserts(session: Session, statement: Insert, table: Table) -> bool:
+    """Whether new rows replace those with the same `upsert-key`, which a table without a primary key may have."""
+    return not statement.overwrite and not table.store.schema.primary_keys and bool(upsert_key(session, table))
+
+
+def _insert_query(context: StatementContext, statement: Insert) -> Result:
     from paimon_nb.session.streaming.planner import wants_stream, with_time_travel_as_start
 
     session, target = context.session, statement.target
@@ -38,27 +125,16 @@ def insert(context: StatementContext, statement: Insert) -> Result:
         source = with_time_travel_as_start(session, source)
         statement = replace(statement, query=source)
     streams = not statement.overwrite and wants_stream(session, source, context.text)
-    if len(target.parts) == 1 and target.parts[0] in session.temporary:
-        from paimon_nb.session.query.temporary_tables import is_connector, target_table
+    table = _target_table(session, target)
+    if table is None:
+        from paimon_nb.session.streaming.statements import insert_into_connector
 
-        if is_connector(session.temporary[target.parts[0]]):
-            from paimon_nb.session.streaming.statements import insert_into_connector
-
-            return insert_into_connector(context, statement, session.temporary[target.parts[0]], streams=streams)
-
-        table = target_table(session, session.temporary[target.parts[0]])
-    else:
-        table = session.table(target.parts, target.options)
-        if session.find(target.parts).name.system is not None:
-            raise InvalidName(f"{'.'.join(target.parts)} is a system table", hint="INSERT INTO the table itself")
-    check_metadata(table.schema.options, writing=True)
+        return insert_into_connector(context, statement, session.temporary[target.parts[0]], streams=streams)
     if streams:
         from paimon_nb.session.streaming.statements import insert_into_table
 
         return insert_into_table(context, statement, table)
-    rows = _literal_rows(context, statement, table)
-    if rows is not None:
-        return _store_constants(session, table, rows, overwrite=statement.overwrite)
+    upserts = _upserts(session, statement, table)
     frame = run_query(session, source, context.text, context.params)
     columns = statement.columns
     by_column_name = statement.by_name or (columns is not None and not session.flink_semantics)
@@ -75,34 +151,12 @@ def insert(context: StatementContext, statement: Insert) -> Result:
         match_fields_by="name or position" if by_column_name and not statement.by_name else None,
         fill_missing=rules is not None, flink=session.flink_semantics,
     )  # fmt: skip
+    if upserts and not statement.partition:
+        return upsert(session, aligned, table, target.parts)
     notes = [SELF_OVERWRITE] if statement.overwrite and _reads_target(session, statement, table) else []
     return store_rows(
         session, aligned, table, overwrite=statement.overwrite, partition=statement.partition, notes=notes
     )  # fmt: skip
-
-
-def _literal_rows(context: StatementContext, statement: Insert, table: Table) -> pa.Table | None:
-    """The source as an Arrow table if it is VALUES of literals, which needs no Spark; else None.
-
-    Raises:
-        SchemaMismatch: too many or too few columns.
-        ColumnNotFound: the table has no such column.
-    """
-    from paimon_nb.session.statements.insert_values import arrow_rows
-
-    if statement.rows is None or statement.partition or statement.by_name:
-        return None
-    names = list(table.schema.names)
-    targets = names if statement.columns is None else columns_named(statement.columns, names, table)
-    check_width(table, targets, len(statement.rows[0]))
-    return arrow_rows(table.schema, targets, statement.rows, context.params)
-
-
-def _store_constants(session: Session, table: Table, rows: pa.Table, *, overwrite: bool) -> Result:
-    if overwrite:
-        done = table.overwrite(rows, dynamic=_is_dynamic_overwrite(session, table))
-        return _write_summary(table, rows.num_rows, done, overwrite=True, notes=_dynamic_overwrite_note(session, table))
-    return _write_summary(table, rows.num_rows, table.append(rows), overwrite=False)
 
 
 def statement_set(context: StatementContext, statement: StatementSet) -> Result:
@@ -151,13 +205,25 @@ def overwrite_mode(session: Session, table: Table) -> str | None:
     if option is not None:
         return "static" if option == "false" else "dynamic"
     setting = session.spark_setting("spark.sql.sources.partitionOverwriteMode")
-    return setting.lower() if setting else None
+    if setting:
+        return setting.lower()
+    return "static" if _replaces_all.get() and not session.flink_semantics else None
+
+
+@contextmanager
+def replacing_all_partitions() -> Iterator[None]:
+    """Inside the block INSERT OVERWRITE is static unless the table or the session configures it, as a SparkSession does it."""
+    token = _replaces_all.set(True)
+    try:
+        yield
+    finally:
+        _replaces_all.reset(token)
 
 
 def _is_dynamic_overwrite(session: Session, table: Table) -> bool:
     """Whether an overwrite replaces only partitions with new rows.
 
-    Flink defaults to dynamic, Spark to static. Without a setting we choose dynamic, which deletes less.
+    Flink defaults to dynamic, Spark to static. Without a setting `wb.spark` is Spark; elsewhere we choose dynamic, which deletes less.
     """
     return bool(table.partition_keys) and overwrite_mode(session, table) != "static"
 
@@ -177,8 +243,9 @@ def _write_summary(
     """The summary of a write."""
     rows = f"{count} row{'s' * (count != 1)}"
     where = f" in snapshot {', '.join(map(str, ids))}" if ids else " (no new snapshot)"
-    did = f"{table.name} overwritten with {rows}" if overwrite else f"{rows} inserted into {table.name}"
-    return summary(did + where, notes=notes, snapshots=[(str(table.name), i) for i in ids])
+    name = table.name.text
+    did = f"{name} overwritten with {rows}" if overwrite else f"{rows} inserted into {name}"
+    return summary(did + where, notes=notes, snapshots=[(name, i) for i in ids])
 
 
 def _static_values(session: Session, table: Table, partition: Mapping[str, str | None]) -> dict[str, object]:
@@ -198,3 +265,122 @@ def _static_values(session: Session, table: Table, partition: Mapping[str, str |
 def _reads_target(session: Session, statement: Insert, table: Table) -> bool:
     refs: tuple[TableRef, ...] = statement.query.tables if statement.query else ()
     return any(r.function is None and str(session.find(r.parts).name) == str(table.name) for r in refs)
+
+
+# -- plain literals as Arrow values: only those with the same meaning in both dialects
+
+
+class _NeedsSpark(Exception):
+    """Spark must evaluate this constant."""
+
+
+def arrow_rows(
+    schema: TableSchema, columns: Sequence[str], rows: Sequence[Sequence[Constant]], params: Mapping[str, Any]
+) -> pa.Table | None:
+    """The rows with the named columns in the table's types; None if Spark must evaluate them.
+
+    Args:
+        columns: the table's column of each position in a row.
+        params: values of `:name` markers.
+    """
+    import pyarrow as pa
+
+    from paimon_nb.format.types import arrow_type
+    from paimon_nb.format.types.arrow_builders import column
+
+    if len(set(columns)) != len(columns) or any(len(row) != len(columns) for row in rows):
+        return None
+    arrays = []
+    try:
+        for i, name in enumerate(columns):
+            t = schema.field(name).type
+            values = [_arrow_value(_bind_parameter(row[i], params), t) for row in rows]
+            arrays.append(column(values, arrow_type(t)))
+    except (_NeedsSpark, pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+        return None
+    return pa.table(arrays, names=list(columns))
+
+
+def _bind_parameter(constant: Constant, params: Mapping[str, Any]) -> Constant:
+    if constant.kind == "default":
+        return Constant("null")  # a write replaces it by the column's default
+    if constant.kind != "parameter":
+        return constant
+    match params.get(constant.text):
+        case None:
+            return Constant("null")
+        case bool() as value:
+            return Constant("boolean", str(value).lower())
+        case int() as value:
+            return Constant("number", str(value))
+        case str() as value:
+            return Constant("text", value)
+    raise _NeedsSpark
+
+
+def _arrow_value(constant: Constant, t: DataType) -> Any:
+    """The Python value that Arrow stores in a column of this type."""
+    from paimon_nb.format.types import Timestamp
+
+    match constant.kind, t.root:
+        case "null", _:
+            return None
+        case "boolean", "BOOLEAN":
+            return constant.text == "true"
+        case "text", "VARCHAR" if t.bare() == "STRING":
+            return constant.text
+        case (("text" | "date"), "DATE"):
+            return _parse_date(constant.text)
+        case (("text" | "timestamp"), "TIMESTAMP"):
+            assert isinstance(t, Timestamp)
+            return _parse_timestamp(constant.text, t.precision)
+        case "number", root:
+            return _parse_number(constant.text, root, t)
+    raise _NeedsSpark
+
+
+def _parse_number(text: str, root: str, t: DataType) -> Any:
+    from paimon_nb.format.types import Decimal as DecimalColumn
+
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        raise _NeedsSpark from None
+    if len(number.as_tuple().digits) > 18:
+        raise _NeedsSpark
+    whole = "." not in text
+    if root in INTEGER_BITS and whole:
+        if not -(1 << INTEGER_BITS[root]) <= number < 1 << INTEGER_BITS[root]:
+            raise _NeedsSpark
+        return int(number)
+    if root == "DOUBLE" and (not whole or abs(number) < 1 << EXACT_BITS):
+        return float(text)
+    if root == "FLOAT":
+        import numpy as np
+
+        rounded = np.float32(text)
+        if Decimal(float(rounded)) == number:
+            return float(rounded)
+    if isinstance(t, DecimalColumn):
+        scaled = number.quantize(Decimal(1).scaleb(-t.scale), ROUND_HALF_UP)
+        if len(scaled.as_tuple().digits) <= t.precision:
+            return scaled
+    raise _NeedsSpark
+
+
+def _parse_date(text: str) -> dt.date:
+    if _DATE.fullmatch(text):
+        try:
+            return dt.date.fromisoformat(text)
+        except ValueError:
+            pass
+    raise _NeedsSpark
+
+
+def _parse_timestamp(text: str, precision: int) -> dt.datetime:
+    if _TIMESTAMP.fullmatch(text) and len(text.partition(".")[2]) <= precision:
+        try:
+            return dt.datetime.fromisoformat(text)
+        except ValueError:
+            pass
+    raise _NeedsSpark

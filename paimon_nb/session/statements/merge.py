@@ -56,7 +56,6 @@ def merge(context: StatementContext, statement: Merge) -> Result:
     actions_by_match = {(c.on, c.action) for c in statement.clauses}
     check_merge(
         target.table.store,
-        updates=any(action == "update" for _, action in actions_by_match),
         deletes=any(action == "delete" for _, action in actions_by_match),
     )
     assert statement.target is not None
@@ -93,7 +92,7 @@ def _with_new_columns(target: Target, statement: Merge, rules: SchemaMerging) ->
     assert statement.source is not None
     assert statement.target is not None
     source_span = statement.source
-    source = target.run_sql([], lambda render, views: f"SELECT * FROM {render(source_span)}")
+    source = target.run_sql([], lambda render, _: f"SELECT * FROM {render(source_span)}")
     fields = tuple(f for f in fields_of_spark(source.schema) if not is_metadata_column(f.name))
     if not any(c.star for c in statement.clauses):
         named = {name[-1].lower() for c in statement.clauses for name, _ in c.assignments}
@@ -344,7 +343,10 @@ def _commit_changes(
     assigned = {column for a in actions if a.clause.action == "update" for column, _, _ in a.assigned}
     if target.table.store.evolves_data:
         updated, inserted = (changed.where(f"{KIND} = {_KINDS[what]}") for what in ("update", "insert"))
-        return change_columns(target.table, source, updated, assigned, inserted.select(*names))[0]
+        removed = None
+        if any(a.clause.action == "delete" for a in actions):
+            removed = changed.where(f"{KIND} = {_KINDS['delete']}").select(FILE, ROW)
+        return change_columns(target.table, source, updated, assigned, inserted.select(*names), removed)[0]
     deleted = changed.where(f"{KIND} <> {_KINDS['insert']}").select(FILE, ROW)
     added = changed.where(f"{KIND} <> {_KINDS['delete']}").select(*names, *source.carried)
     ids, _, _ = change_rows(target.table, source, deleted, added, assigned)

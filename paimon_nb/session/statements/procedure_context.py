@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.plan import Statement
@@ -12,6 +12,8 @@ from paimon_nb.session.core.result import Result
 from paimon_nb.session.core.session import Session
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import SparkSession
 
     from paimon_nb.base.identifier import Identifier
@@ -64,6 +66,16 @@ class ProcedureContext:
         """Register a running job for SHOW JOBS. Returns the job's id."""
         self.job = self.session.jobs.add(StreamJob(name, running, rows))
         return self.job.id
+
+    @contextmanager
+    def own_views(self) -> Iterator[None]:
+        """Temporary views and tables that are made inside the block end with it."""
+        session = self.session
+        views, temporary = dict(session.views), dict(session.temporary)
+        try:
+            yield
+        finally:
+            session.views, session.temporary = views, temporary
 
     def sql(self, text: str) -> object:
         """Run SQL in this session; returns the last statement's DataFrame. Collects its notes and commits."""

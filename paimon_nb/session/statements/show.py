@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import re
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SqlAnalysisError, SqlSyntaxError, UnknownName, UnsupportedOperation
@@ -18,6 +17,7 @@ from paimon_nb.session.query import watermark
 from paimon_nb.session.query.computed_columns import computed_columns, is_computed_column_key
 from paimon_nb.session.query.partition_predicates import partition_values
 from paimon_nb.session.query.run_query import global_system_table
+from paimon_nb.session.statements import flink_show
 from paimon_nb.table.system import SYSTEM_TABLES
 from paimon_nb.table.system.global_tables import LISTED
 
@@ -44,7 +44,8 @@ def show(context: StatementContext, statement: Show) -> Result:
             f"unknown statement SHOW {statement.what.upper()}",
             hint=did_you_mean(statement.what, _SHOW) or f"known: {', '.join(sorted(_SHOW))}",
         )
-    return handler(context, statement)
+    result = handler(context, statement)
+    return flink_show.listed(statement.what, result) if context.session.flink_semantics else result
 
 
 def _matching_names(names: Iterable[str], statement: Show) -> list[str]:
@@ -71,6 +72,8 @@ def _show_tables(context: StatementContext, statement: Show) -> Result:
     session = context.session
     catalog, database = session.find_database(statement.name)
     stored = _matching_names(LISTED if database == SYSTEM_DATABASE else catalog.tables(database), statement)
+    if session.flink_semantics and database != SYSTEM_DATABASE:  # Flink lists views, too
+        stored += _matching_names(catalog.views(database), statement)
     temporary = [] if statement.name else _matching_names(sorted({*session.temporary, *session.views}), statement)
     return rows(
         {
@@ -101,6 +104,13 @@ def _show_views(context: StatementContext, statement: Show) -> Result:
 
 def _show_columns(context: StatementContext, statement: Show) -> Result:
     schema = context.session.table(statement.name).schema
+    if context.session.flink_semantics:
+        all_columns = flink_show.described(schema.fields, schema.primary_keys, schema.options)
+        assert all_columns.arrow is not None
+        found = all_columns.arrow.column("name").to_pylist()
+        matching = set(_matching_names(found, statement))
+        all_columns.arrow = all_columns.arrow.filter([name in matching for name in found])
+        return all_columns
     names = list(schema.names)
     for c in computed_columns(schema.options):
         names.insert(c.position, c.name)
@@ -299,18 +309,24 @@ def describe(context: StatementContext, statement: Describe) -> Result:
         from paimon_nb.spark.types import fields_of_spark
 
         fields = fields_of_spark(view_rows(session, statement.name[0]).schema)
+        if session.flink_semantics:
+            return flink_show.described(fields, (), {})
         return rows(
             {"col_name": [f.name for f in fields], "data_type": [f.type.bare() for f in fields],
              "comment": [f.description for f in fields]}
         )  # fmt: skip
     if len(statement.name) == 1 and statement.name[0] in session.temporary:
         definition = session.temporary[statement.name[0]].definition
+        if session.flink_semantics:
+            return flink_show.described_temporary(definition.columns, definition.primary_keys)
         return rows(
             {"col_name": [c.name for c in definition.columns], "data_type": [c.type for c in definition.columns],
              "comment": [c.comment for c in definition.columns]}
         )  # fmt: skip
     system_fields = _system_fields(session.find(statement.name))
     if system_fields is not None:
+        if session.flink_semantics:
+            return flink_show.described(system_fields, (), {}, statement.column)
         return rows(
             {
                 "col_name": [f.name for f in system_fields], "data_type": [str(arrow_type(f.type)) for f in system_fields],
@@ -322,6 +338,8 @@ def describe(context: StatementContext, statement: Describe) -> Result:
     computed = [c for c in computed_columns(table.schema.options) if statement.column in (None, c.name)]
     if statement.column is not None and not columns and not computed:
         table.schema.field(statement.column)  # raises with a did-you-mean
+    if session.flink_semantics and not statement.extended:
+        return flink_show.described(table.schema.fields, table.primary_keys, table.schema.options, statement.column)
     keys = [_key_kind(table.schema, f.name) for f in columns]
     out: dict[str, list[Any]] = {
         "col_name": [f.name for f in columns],
@@ -342,7 +360,7 @@ def describe(context: StatementContext, statement: Describe) -> Result:
             "": "", "# Detailed Table Information": "", "Identifier": str(table.name), "Path": table.path, "Provider": "paimon",
             "Schema id": str(table.schema.id), "Primary keys": ", ".join(table.primary_keys),
             "Partition keys": ", ".join(table.partition_keys),
-            **({} if table.schema.comment is None else {"Comment": table.schema.comment}),
+            **({"Comment": table.schema.comment} if table.schema.comment else {}),
             **{f"Option {k}": v for k, v in redact_options(table.schema.options).items()},
         }  # fmt: skip
         for name, value in extra.items():
@@ -363,12 +381,9 @@ def _system_fields(found: ResolvedTable) -> Sequence[DataField] | None:
     return None
 
 
-def _system_ddl(fields: Sequence[DataField], catalog: str, name: Identifier) -> str:
-    """CREATE TABLE text of a system table, as Flink writes it."""
-    lengths = {"STRING": "VARCHAR(2147483647)", "BYTES": "VARBINARY(2147483647)"}
-    types = [re.sub(r"\b(?:STRING|BYTES)\b", lambda m: lengths[m[0]], str(f.type)) for f in fields]
-    lines = ",\n".join(f"  {quote(f.name)} {t}" for f, t in zip(fields, types, strict=True))
-    return f"CREATE TABLE {catalog}.{name.quoted()} (\n{lines}\n) "
+def _has_computed_columns(found: ResolvedTable) -> bool:
+    """Whether it is a system table with the columns of its table, also those that are computed."""
+    return found.name.system is not None and found.name.system.lower() == "audit_log"
 
 
 def _key_kind(schema: TableSchema, column: str) -> str | None:
@@ -398,9 +413,20 @@ def show_create(context: StatementContext, statement: ShowCreate) -> Result:
         created = session.temporary[statement.name[0]]
         return rows({"createtab_stmt": [_mask_secrets(created.text, created.definition.options)]})
     found = session.find(statement.name)
+    full_name = f"{quote(found.catalog.name)}.{found.name.quoted()}"
     if (fields := _system_fields(found)) is not None:
-        return rows({"createtab_stmt": [_system_ddl(fields, quote(found.catalog.name), found.name)]})
+        table_options = found.catalog.table(found.name).schema.options if _has_computed_columns(found) else {}
+        return rows(
+            {"createtab_stmt": [flink_show.create_table(full_name, fields, table_options, {}, computed_last=True)]}
+        )
     table = session.stored(statement.name)
+    if session.flink_semantics:
+        schema = table.schema
+        text = flink_show.create_table(
+            full_name, schema.fields, schema.options, redact_options(schema.options), primary_keys=schema.primary_keys,
+            partition_keys=schema.partition_keys, comment=schema.comment,
+        )  # fmt: skip
+        return rows({"result": [text]})
     return rows({"createtab_stmt": [ddl(table.schema, table.name.quoted())]})
 
 

@@ -22,7 +22,14 @@ from paimon_nb.session.query.watermark import as_utc, watermark_after, watermark
 from paimon_nb.session.streaming.local_stream import table_loop
 from paimon_nb.session.streaming.lookup.join import Lookups, register, release_ended, tables_with_retry
 from paimon_nb.session.streaming.normalize import ResultChanges, TableChanges
-from paimon_nb.session.streaming.planner import StreamInput, StreamMode, StreamPlan, inputs_by_name, is_plain_time
+from paimon_nb.session.streaming.planner import (
+    StreamInput,
+    StreamMode,
+    StreamPlan,
+    inputs_by_name,
+    is_plain_time,
+    of_some_rows,
+)
 from paimon_nb.session.streaming.relations import KINDS
 from paimon_nb.session.streaming.sinks import BufferOutput, Output, TableOutput
 from paimon_nb.session.streaming.windows import LateRows, grouped_by_window
@@ -233,8 +240,8 @@ def _store_as_is(plan: StreamPlan, output: Output, watermark: Callable[[], int |
 
 def _cannot_resume() -> UnsupportedOperation:
     return UnsupportedOperation(
-        "the job cannot resume: its table merges results by their values, and the earlier results are not in the checkpoint",
-        hint="INSERT INTO a table with merge-engine 'deduplicate', or start another job into an empty table ('pipeline.name')",
+        "the job cannot resume: it must retract its earlier results, and these are not in the checkpoint",
+        hint="INSERT INTO a table with merge-engine 'deduplicate' and the PRIMARY KEY of what the query groups by, or start another job into an empty table ('pipeline.name')",
     )
 
 
@@ -354,8 +361,12 @@ def _start_recompute(
         newest = (t.latest_snapshot() for t in tables)
         return [None if s is None else s.id for s in newest]
 
+    has_rows = False
+
     def refresh() -> None:
-        result = run_query(session, query, text, params)
+        nonlocal has_rows
+        result = run_query(session, query, text, params, rewrite=None if has_rows else of_some_rows)
+        has_rows = has_rows or plan.keys != () or not result.isEmpty()
         if first_result is not None:
             fs.put_if_absent(first_result, b"{}")
         output.replace(result)

@@ -99,6 +99,8 @@ class StreamPlan:
     """Each result is emitted once, when the watermark closes its window."""
     keys: tuple[int, ...] | None = None
     """The positions of the result columns that identify a group; None: not known."""
+    aggregated: tuple[int, ...] = ()
+    """The positions of the result columns whose values change with new rows of a group."""
 
 
 def is_plain_time(session: Session, stream_input: StreamInput) -> bool:
@@ -235,7 +237,7 @@ def plan_stream(session: Session, query: Query, text: str, *, merges: bool = Fal
                 hint="SELECT the columns that it groups by, or INSERT INTO a table with merge-engine 'deduplicate'",
             )
         mode = StreamMode.RECOMPUTE
-    return StreamPlan(mode, inputs, grouped, closing, traits.keys)
+    return StreamPlan(mode, inputs, grouped, closing, traits.keys, traits.aggregated)
 
 
 def start_options_of(snapshot: int | None) -> dict[str, str]:
@@ -268,6 +270,7 @@ class _QueryTraits:
     closed: bool
     """Every group is a window that the watermark closes."""
     keys: tuple[int, ...] | None = None
+    aggregated: tuple[int, ...] = ()
     """See `StreamPlan`."""
 
 
@@ -302,7 +305,27 @@ def _query_traits(session: Session, query: Query, text: str) -> _QueryTraits:
             traits = _query_traits(session, view.query, inside)
             closed = (closed or not grouped) and (traits.closed or not traits.grouped)
             grouped, ordered, other = grouped or traits.grouped, ordered or traits.ordered, other or traits.keeps_state
-    return _QueryTraits(grouped or ordered or other, grouped, ordered, grouped and closed, _group_keys(tree))
+    return _QueryTraits(
+        grouped or ordered or other, grouped, ordered, grouped and closed, _group_keys(tree), _aggregated(tree)
+    )
+
+
+def of_some_rows(sql: str) -> str:
+    """An aggregate of all rows without its result for no rows, which Flink's streams do not emit; other queries unchanged."""
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    try:
+        tree = sqlglot.parse_one(sql, read="spark")
+    except SqlglotError:
+        return sql
+    clauses = ("group", "having", "order", "limit", "offset", "windows", "qualify")
+    if not isinstance(tree, exp.Select) or any(tree.args.get(clause) for clause in clauses):
+        return sql
+    parts = [part for select in tree.selects for part in select.find_all(exp.AggFunc, exp.Window, exp.Subquery)]
+    of_all_rows = any(isinstance(part, exp.AggFunc) for part in parts)
+    return f"{sql} HAVING COUNT(*) > 0" if of_all_rows and all(isinstance(p, exp.AggFunc) for p in parts) else sql
 
 
 def _group_keys(tree: exp.Expr) -> tuple[int, ...] | None:
@@ -319,6 +342,14 @@ def _group_keys(tree: exp.Expr) -> tuple[int, ...] | None:
     positions = [_position_of(e, tree.selects) for e in group.expressions]
     found = tuple(p for p in positions if p is not None)
     return found if len(found) == len(positions) else None
+
+
+def _aggregated(tree: exp.Expr) -> tuple[int, ...]:
+    """The positions in a SELECT's result of what it aggregates."""
+    from sqlglot import exp
+
+    selects = tree.selects if isinstance(tree, exp.Select) else ()
+    return tuple(i for i, e in enumerate(selects) if e.find(exp.AggFunc))
 
 
 def _position_of(grouped: exp.Expr, selects: Sequence[exp.Expr]) -> int | None:

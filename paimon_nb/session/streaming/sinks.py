@@ -30,7 +30,7 @@ class Output(Protocol):
 
     @property
     def merges(self) -> bool:
-        """Whether rows of one key are merged by their values, so that a replaced row must be retracted."""
+        """Whether a replaced result must be retracted: its table merges rows by their values, or its key may change."""
 
     def accept(self, batch: DataFrame, number: int, watermark: int | None = None, *, kinds: bool = True) -> None:
         """Rows of a micro-batch. `watermark`: epoch ms; None: unknown.
@@ -53,6 +53,8 @@ class TableOutput:
         """`align`: casts rows to the table's columns; keeps the last column if it is named."""
         self.table, self.align = table, align
         self.rows = 0
+        self.changes_keys = False
+        """Whether a group's new result may have another key, so that the row of its last one is deleted."""
         self._sink: TableSink | None = None
         self._before: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._counted: Counter[Any] = Counter()
@@ -70,7 +72,9 @@ class TableOutput:
 
     @property
     def merges(self) -> bool:
-        return self.takes_update_before and self.table.options.merge_engine in ("aggregation", "partial-update")
+        return self.changes_keys or (
+            self.takes_update_before and self.table.options.merge_engine in ("aggregation", "partial-update")
+        )
 
     def begin(self, folder: str) -> None:
         """Called before the first micro-batch; `folder`: of the checkpoint."""

@@ -198,6 +198,10 @@ def insert_stream(context: StatementContext, statement: Insert, output: Output, 
             f"{output.table.name} has no primary key, so it cannot take results that change",
             hint="give it a PRIMARY KEY of the columns that the query groups by",
         )
+    if isinstance(output, TableOutput) and plan.mode is StreamMode.STATEFUL and plan.keys is not None and plan.grouped:
+        output.changes_keys = not _aggregated_columns(statement, output.table, plan).isdisjoint(
+            output.table.primary_keys
+        )
     running = start_stream(session, plan, query, context.text, context.params, output, folder)
     finish_when_read(plan, running)
     savepoint = output.savepoint if isinstance(output, TableOutput) else lambda: None
@@ -229,6 +233,19 @@ def show_jobs(context: StatementContext, _statement: object) -> Result:
         },
         {"start time": pa.timestamp("ms"), "rows": pa.int64(), "late rows": pa.int64()},
     )
+
+
+def _aggregated_columns(statement: Insert, table: Table, plan: StreamPlan) -> set[str]:
+    """The table's columns that get aggregated values. Empty where the query names its columns (BY NAME)."""
+    from paimon_nb.session.query.projection import column_named
+
+    if statement.by_name:
+        return set()
+    names = list(table.schema.names)
+    fixed = {column_named(k, names, table) for k, v in statement.partition.items() if v is not None}
+    targets = [column_named(c, names, table) for c in statement.columns or names]
+    written = [c for c in targets if c not in fixed or statement.columns is not None]
+    return {written[i] for i in plan.aggregated if i < len(written)}
 
 
 def stop_job(context: StatementContext, statement: StopJob) -> Result:

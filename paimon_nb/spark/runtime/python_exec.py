@@ -38,7 +38,7 @@ def worker_python() -> str:
         atexit.register(_remove_in, owner, Path(name))
         with os.fdopen(descriptor, "w") as script:
             script.write(_WITHOUT_ZIP.format(python=shlex.quote(sys.executable)))
-        os.chmod(name, 0o700)
+        Path(name).chmod(0o700)
         started = subprocess.run([name, "-I", "-S", "-c", ""], capture_output=True, check=False)
         if started.returncode == 0:  # fails if the folder is mounted noexec
             return name

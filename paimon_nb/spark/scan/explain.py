@@ -10,14 +10,11 @@ from paimon_nb.spark.scan.table_scan import PlannedScan, plan_table_scan
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pyspark.sql import SparkSession
-
     from paimon_nb.table.scan.predicate.model import Predicate
     from paimon_nb.table.table import Table
 
 
 def explain_relation(
-    spark: SparkSession | None,
     table: Table,
     *,
     options: Mapping[str, str] | None = None,

@@ -21,7 +21,7 @@ from paimon_nb.format.types.arrow_builders import no_rows
 from paimon_nb.spark.scan.superseded_rows import hidden_of
 from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.plan.time_travel import translate_missing_files
-from paimon_nb.table.scan.read.split_reader import file_filter
+from paimon_nb.table.scan.predicate.evaluate import file_filter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

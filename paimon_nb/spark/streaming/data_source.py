@@ -28,7 +28,7 @@ def stream_from(spark: SparkSession, kind: type[DataSource], **carried: Any) -> 
 
     forget_dead_workers()
     name = f"paimon_{kind.__name__.lower()}_{next(_counter)}"
-    attributes = {"name": classmethod(lambda cls: name), **carried}
+    attributes = {"name": classmethod(lambda _: name), **carried}
     spark.dataSource.register(type(name, (kind,), attributes))
     with spark_errors():
         return spark.readStream.format(name).load()

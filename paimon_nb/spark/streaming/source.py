@@ -16,6 +16,7 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
 from paimon_nb.base.errors import TableReplaced, TimeTravelError
+from paimon_nb.base.override import override
 from paimon_nb.format.data import VALUE_KIND
 from paimon_nb.format.types import DataField, parse_type
 from paimon_nb.options.read import (
@@ -90,6 +91,7 @@ class TableStreamSource(DataSource):
         """The columns of the stream as a Spark schema."""
         return spark_schema(self.changes)
 
+    @override
     def streamReader(self, schema: StructType) -> TableStreamReader:
         """The reader of one query."""
         with packed_errors():

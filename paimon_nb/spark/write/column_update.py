@@ -1,4 +1,7 @@
-"""UPDATE of some columns of a table with data evolution: writes files with only those columns, in one commit."""
+"""UPDATE of some columns of a table with data evolution: writes files with only those columns, in one commit.
+
+The same commit may insert rows, and delete rows by deletion vectors.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.types import DataField, parse_type
-from paimon_nb.spark.runtime.arrow_interop import to_arrow
+from paimon_nb.spark.runtime.arrow_interop import collect, to_arrow
 from paimon_nb.spark.scan.located_rows import FILE, ROW, LocatedRows
+from paimon_nb.spark.write.row_level_write import positions_by_file
 from paimon_nb.spark.write.table_write import write_messages
+from paimon_nb.table.row_rewrite import take_out
 from paimon_nb.table.scan.read.split_reader import read_split
 from paimon_nb.table.write.column_file_writer import columns_change, write_columns
 from paimon_nb.table.write.global_index import drop_stale_indexes
@@ -33,8 +38,9 @@ def change_columns(
     updated: DataFrame,
     assigned: Collection[str],
     inserted: DataFrame | None = None,
+    removed: DataFrame | None = None,
 ) -> tuple[list[int], int]:
-    """Update columns of rows, and insert rows.
+    """Update columns of rows, insert rows and delete rows.
 
     The driver collects the new values. Of each file, only the assigned columns are rewritten.
 
@@ -44,6 +50,7 @@ def change_columns(
         updated: the table's columns, FILE and ROW of the changed rows.
         assigned: names of the changed columns.
         inserted: new rows; None: there are none.
+        removed: FILE and ROW of the rows to delete, for a table with deletion vectors; None: there are none.
 
     Returns:
         The ids of the new snapshots, the number of updated rows.
@@ -68,6 +75,8 @@ def change_columns(
             # Deleted rows too: a column file has a value for each row of the other files.
             rows = read_split(store, replace(split, deletion_vectors=None), [f.name for f in fields])
             messages.append(write_columns(store, split, fields, _replaced(rows, own_rows)))
+        if removed is not None:
+            messages += take_out(store, source.plan, positions_by_file(source.files, collect(removed)))
         if inserted is not None:
             messages += write_messages(inserted, table.store.copy({"write-only": "true"}))[0]
         made = commit.publish(lambda latest: columns_change(store, latest, messages, source.files))

@@ -52,7 +52,7 @@ def change_rows(
         WriteError: a row does not fit the table; nothing was committed.
     """
     spark = removed.sparkSession
-    removed_rows = _positions_by_file(source.files, collect(removed.select(FILE, ROW)))
+    removed_rows = positions_by_file(source.files, collect(removed.select(FILE, ROW)))
     messages: list[CommitMessage] = []
     commit = TableCommit(table.store)
     if tracks_rows(table.store):  # rows keep their ids, which a global index refers to
@@ -81,7 +81,7 @@ def change_rows(
     return ids, sum(len(positions) for _, positions in removed_rows), count
 
 
-def _positions_by_file(files: Sequence[Split], pairs: pa.Table) -> list[Marked]:
+def positions_by_file(files: Sequence[Split], pairs: pa.Table) -> list[Marked]:
     """The sorted distinct positions of each file."""
     numbers = np.asarray(pairs.column(0), dtype=np.int64)
     positions = np.asarray(pairs.column(1), dtype=np.int64)

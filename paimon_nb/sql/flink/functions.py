@@ -112,6 +112,15 @@ def _sign(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     return [(call_span(name, bracket), sql)] if len(args) == 1 else []
 
 
+def _substring(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """SUBSTR(s, n[, length]) is empty for an `n` before the start; Spark counts the missing characters."""
+    args = arguments(text, bracket)
+    if len(args) not in (2, 3) or args[1].isdecimal():
+        return []
+    sql = f"IF(({args[1]}) < -char_length({args[0]}), '', {name.text}({', '.join(args)}))"
+    return [(call_span(name, bracket), sql)]
+
+
 FUNCTION_EDITS: Mapping[str, Rewrite] = {
     "PROCTIME": from_template("current_timestamp()"),
     "CURRENT_ROW_TIMESTAMP": from_template("current_timestamp()"),
@@ -161,6 +170,8 @@ FLINK_SEMANTICS: Mapping[str, Rewrite] = {
     "TO_TIMESTAMP": to_timestamp,
     "DATE_FORMAT": date_format,
     "SIGN": _sign,
+    "SUBSTR": _substring,
+    "SUBSTRING": _substring,
     "LN": _logarithm("ln"),
     "LOG2": _logarithm("log2"),
     "LOG10": _logarithm("log10"),

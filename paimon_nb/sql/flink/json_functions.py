@@ -127,14 +127,14 @@ def json_string(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Ed
 
 def array(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """JSON_ARRAY(a, b [NULL ON NULL]): NULLs are omitted by default."""
-    members, null = _members(text, bracket, "ABSENT")
+    members, null = _members(bracket, "ABSENT")
     parts = [_text(text[m[0].start : m[-1].stop], null) for m in members]
     return [(call_span(name, bracket), f"{_ARRAY}concat_ws(',', {', '.join(parts)}), ']')" if parts else "'[]'")]
 
 
 def object_(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """JSON_OBJECT([KEY] k VALUE v, ... [ABSENT ON NULL]): NULLs are kept by default."""
-    members, null = _members(text, bracket, "NULL")
+    members, null = _members(bracket, "NULL")
     pairs = [_pair(text, m) for m in members]
     if not all(pairs):
         return []
@@ -144,7 +144,7 @@ def object_(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
 
 def object_agg(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """JSON_OBJECTAGG([KEY] k VALUE v [ABSENT ON NULL])."""
-    members, null = _members(text, bracket, "NULL")
+    members, null = _members(bracket, "NULL")
     pair = _pair(text, members[0]) if len(members) == 1 else None
     if pair is None:
         return []
@@ -155,14 +155,14 @@ def object_agg(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edi
 
 def array_agg(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """JSON_ARRAYAGG(x): NULLs are omitted."""
-    members, null = _members(text, bracket, "ABSENT")
+    members, null = _members(bracket, "ABSENT")
     if len(members) != 1 or null == "NULL":
         return []
     element = text[members[0][0].start : members[0][-1].stop]
     return [(call_span(name, bracket), f"to_json(collect_list({element}))")]
 
 
-def _members(text: SqlText, bracket: Sequence[Token], null: str) -> tuple[list[list[Token]], str]:
+def _members(bracket: Sequence[Token], null: str) -> tuple[list[list[Token]], str]:
     """The tokens of each argument, and the null handling of the final clause: 'NULL' or 'ABSENT'."""
     inside = list(bracket[1:-1])
     if (

@@ -4,117 +4,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.plan import Span
 from paimon_nb.sql.flink.function_edits import Edit
-from paimon_nb.sql.lexer import Token
+from paimon_nb.sql.operands import Operands
 
-Rewrite = Callable[[str, Sequence[Token], int], list[Edit]]
-"""(text, all tokens, the operator's index) -> edits."""
+if TYPE_CHECKING:
+    from paimon_nb.sql.lexer import Token
+
+Rewrite = Callable[[str, Operands, int], list[Edit]]
+"""(text, the statement's operands, the operator's index) -> edits."""
 _BRACKETS = {"(": ")", "[": "]"}
-_ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "||", "DIV"})
-_NOT_FUNCTIONS = frozenset(
-    {"AND", "OR", "NOT", "WHERE", "ON", "WHEN", "THEN", "ELSE", "SELECT", "HAVING", "CASE", "IN", "BETWEEN"}
-)
-"""Words before a bracket that are not function names."""
 
 
-def operator_edits(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+def operator_edits(text: str, operands: Operands, at: int) -> list[Edit]:
     """The edits for the token at `at`; [] if it is not such an operator."""
-    rewrite = _OPERATORS.get(tokens[at].upper)
-    return rewrite(text, tokens, at) if rewrite is not None else []
-
-
-# -- operand boundaries
+    rewrite = _OPERATORS.get(operands.tokens[at].upper)
+    return rewrite(text, operands, at) if rewrite is not None else []
 
 
 def _upper_word(tokens: Sequence[Token], at: int) -> str:
     return tokens[at].upper if 0 <= at < len(tokens) else ""
 
 
-def _closing_bracket(tokens: Sequence[Token], at: int) -> int:
-    """The index of the bracket that closes the one at `at`; the last token if there is none."""
-    depth = 0
-    for i in range(at, len(tokens)):
-        depth += (tokens[i].text in _BRACKETS) - (tokens[i].text in _BRACKETS.values())
-        if depth == 0:
-            return i
-    return len(tokens) - 1
-
-
-def _opening_bracket(tokens: Sequence[Token], at: int) -> int:
-    depth = 0
-    for i in range(at, -1, -1):
-        depth += (tokens[i].text in _BRACKETS.values()) - (tokens[i].text in _BRACKETS)
-        if depth == 0:
-            return i
-    return 0
-
-
-def operand_stop(tokens: Sequence[Token], at: int) -> int:
-    """The index after the arithmetic expression that starts at `at`."""
-    while True:
-        while _upper_word(tokens, at) in ("+", "-"):
-            at += 1
-        if at >= len(tokens):
-            return at
-        at = _factor_stop(tokens, at)
-        while at < len(tokens) and tokens[at].text == "[":
-            at = _closing_bracket(tokens, at) + 1
-        if _upper_word(tokens, at) not in _ARITHMETIC:
-            return at
-        at += 1
-
-
-def _factor_stop(tokens: Sequence[Token], at: int) -> int:
-    token = tokens[at]
-    if token.text == "(":
-        return _closing_bracket(tokens, at) + 1
-    if token.upper == "CASE":
-        depth = 0
-        while at < len(tokens):
-            depth += (tokens[at].upper == "CASE") - (tokens[at].upper == "END")
-            at += 1
-            if depth == 0:
-                break
-        return at
-    following = tokens[at + 1] if at + 1 < len(tokens) else None
-    if token.upper == "INTERVAL" and following is not None and following.kind in ("string", "number"):
-        at += 3
-        return at + 2 if _upper_word(tokens, at) == "TO" else at
-    if token.upper in ("DATE", "TIME", "TIMESTAMP") and following is not None and following.kind == "string":
-        return at + 2
-    at += 1
-    while token.is_name and _upper_word(tokens, at) == ".":
-        at += 2
-    return _closing_bracket(tokens, at) + 1 if token.is_name and _upper_word(tokens, at) == "(" else at
-
-
-def _operand_start(tokens: Sequence[Token], at: int) -> int:
-    """The start index of the name, call, element, literal or bracket that ends before `at`."""
-    at -= 1
-    while at >= 0:
-        if tokens[at].text in (")", "]"):
-            round_ = tokens[at].text == ")"
-            at = _opening_bracket(tokens, at)
-            called = at > 0 and tokens[at - 1].is_name and tokens[at - 1].upper not in _NOT_FUNCTIONS
-            if called or not round_:
-                at -= 1
-                continue
-            return at
-        if at > 1 and tokens[at - 1].text == ".":
-            at -= 2
-            continue
-        return at
-    return 0
-
-
 # -- the operators
 
 
-def _similar(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+def _similar(text: str, operands: Operands, at: int) -> list[Edit]:
     """x SIMILAR TO 'pattern' [ESCAPE 'c'] as RLIKE of the whole string."""
+    tokens = operands.tokens
     if _upper_word(tokens, at + 1) != "TO":
         return []
     pattern = tokens[at + 2] if at + 2 < len(tokens) else tokens[at + 1]
@@ -150,21 +70,23 @@ def similar_regex(pattern: str, escape: str = "") -> str:
     return out
 
 
-def _symmetric(text: str, tokens: Sequence[Token], symmetric_index: int) -> list[Edit]:
+def _symmetric(text: str, operands: Operands, symmetric_index: int) -> list[Edit]:
     """x BETWEEN SYMMETRIC a AND b: the smaller bound comes first."""
+    tokens = operands.tokens
     if _upper_word(tokens, symmetric_index - 1) != "BETWEEN":
         return []
-    middle = operand_stop(tokens, symmetric_index + 1)
+    middle = operands.stop(symmetric_index + 1)
     if _upper_word(tokens, middle) != "AND":
         return []
-    end = operand_stop(tokens, middle + 1)
+    end = operands.stop(middle + 1)
     a = text[tokens[symmetric_index + 1].start : tokens[middle - 1].stop]
     b = text[tokens[middle + 1].start : tokens[end - 1].stop]
     lower, upper = (f"CASE WHEN ({a}) <= ({b}) THEN {x} ELSE {y} END" for x, y in ((a, b), (b, a)))
     return [(Span(tokens[symmetric_index].start, tokens[end - 1].stop), f"{lower} AND {upper}")]
 
 
-def _asymmetric(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+def _asymmetric(text: str, operands: Operands, at: int) -> list[Edit]:
+    tokens = operands.tokens
     return [(Span(tokens[at].start, tokens[at].stop), "")] if _upper_word(tokens, at - 1) == "BETWEEN" else []
 
 
@@ -177,8 +99,9 @@ _JSON_KIND = {
 }
 
 
-def _is_json(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+def _is_json(text: str, operands: Operands, at: int) -> list[Edit]:
     """x IS [NOT] JSON [VALUE | OBJECT | ARRAY | SCALAR]; false for NULL."""
+    tokens = operands.tokens
     negated = _upper_word(tokens, at + 1) == "NOT"
     at_json = at + 1 + negated
     if _upper_word(tokens, at_json) != "JSON":
@@ -186,16 +109,17 @@ def _is_json(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
     kind = _upper_word(tokens, at_json + 1)
     kind = kind if kind in _JSON_KIND else ""
     last = tokens[at_json + bool(kind)]
-    start = tokens[_operand_start(tokens, at)].start
+    start = tokens[operands.first(at)].start
     head = f"({'NOT ' * negated}coalesce(schema_of_variant(try_parse_json("
     return [(Span(start, start), head), (Span(tokens[at].start, last.stop), f")) {_JSON_KIND[kind]}, false))")]
 
 
-def _overlaps(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+def _overlaps(text: str, operands: Operands, at: int) -> list[Edit]:
     """(a, b) OVERLAPS (c, d): two periods, each two timestamps in any order, or a timestamp and an interval."""
+    tokens = operands.tokens
     if _upper_word(tokens, at - 1) != ")" or _upper_word(tokens, at + 1) != "(":
         return []
-    first, last = _opening_bracket(tokens, at - 1), _closing_bracket(tokens, at + 1)
+    first, last = operands.opening(at - 1), operands.closing(at + 1)
     periods = [_period(text, tokens[first + 1 : at - 1]), _period(text, tokens[at + 2 : last])]
     if not all(periods):
         return []
@@ -217,16 +141,18 @@ def _period(text: str, inside: Sequence[Token]) -> tuple[str, str] | None:
     return None
 
 
-def _sample(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+def _sample(text: str, operands: Operands, at: int) -> list[Edit]:
     """TABLESAMPLE BERNOULLI(p) and SYSTEM(p): p is a percentage."""
+    tokens = operands.tokens
     if _upper_word(tokens, at + 1) not in ("BERNOULLI", "SYSTEM") or _upper_word(tokens, at + 2) != "(":
         return []
-    word, end = tokens[at + 1], tokens[_closing_bracket(tokens, at + 2)].start
+    word, end = tokens[at + 1], tokens[operands.closing(at + 2)].start
     return [(Span(word.start, word.stop), ""), (Span(end, end), " PERCENT")]
 
 
-def _quantified(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+def _quantified(text: str, operands: Operands, at: int) -> list[Edit]:
     """x = ANY (SELECT ...) is x IN (SELECT ...), and x <> ALL (SELECT ...) is NOT IN."""
+    tokens = operands.tokens
     operator = {("=", "ANY"): "IN", ("=", "SOME"): "IN", ("<>", "ALL"): "NOT IN"}.get(
         (_upper_word(tokens, at - 1), tokens[at].upper)
     )
@@ -239,8 +165,9 @@ def _quantified(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
     return [(Span(tokens[at - 1].start, tokens[at].stop), operator)]
 
 
-def _interval(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+def _interval(text: str, operands: Operands, at: int) -> list[Edit]:
     """INTERVAL '1' DAY(3), INTERVAL '...' DAY TO SECOND(3): Spark accepts no precision."""
+    tokens = operands.tokens
     at += 1 + (_upper_word(tokens, at + 1) in ("+", "-"))
     if at >= len(tokens) or tokens[at].kind != "string":
         return []
@@ -257,8 +184,9 @@ def _interval(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
     return edits
 
 
-def _unicode(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+def _unicode(text: str, operands: Operands, at: int) -> list[Edit]:
     """U&'\\00e9': a string with Unicode escapes."""
+    tokens = operands.tokens
     if at + 2 >= len(tokens) or tokens[at + 1].text != "&" or tokens[at + 2].kind != "string":
         return []
     literal = tokens[at + 2]
@@ -268,22 +196,22 @@ def _unicode(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
     return [(Span(tokens[at].start, literal.stop), literal_text)]
 
 
-def _local_time(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+def _local_time(text: str, operands: Operands, at: int) -> list[Edit]:
+    tokens = operands.tokens
     if _upper_word(tokens, at + 1) in ("(", ".") or _upper_word(tokens, at - 1) in ("AS", "."):
         return []
     return [(Span(tokens[at].start, tokens[at].stop), "current_time()")]
 
 
-def _rows_of_one_row(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+def _rows_of_one_row(text: str, operands: Operands, at: int) -> list[Edit]:
     """VALUES ((ROW(1, 2))): rows whose only column is a row. Spark takes the inner row for the row itself."""
+    tokens = operands.tokens
     edits: list[Edit] = []
     at += 1
     while at < len(tokens):
         start = at
-        at = operand_stop(tokens, at)
-        if _upper_word(tokens, start) == "(" and _is_row_in_brackets(
-            tokens, start + 1, _closing_bracket(tokens, start)
-        ):
+        at = operands.stop(at)
+        if _upper_word(tokens, start) == "(" and _is_row_in_brackets(operands, start + 1, operands.closing(start)):
             edits.append((Span(tokens[start].start, tokens[start].start), "struct"))
         if _upper_word(tokens, at) != ",":
             break
@@ -291,12 +219,12 @@ def _rows_of_one_row(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
     return edits
 
 
-def _is_row_in_brackets(tokens: Sequence[Token], start: int, stop: int) -> bool:
+def _is_row_in_brackets(operands: Operands, start: int, stop: int) -> bool:
     """Whether the tokens before `stop` are ROW(...) in at least one more bracket."""
-    brackets = 0
-    while _upper_word(tokens, start) == "(" and _closing_bracket(tokens, start) == stop - 1:
+    tokens, brackets = operands.tokens, 0
+    while _upper_word(tokens, start) == "(" and operands.closing(start) == stop - 1:
         start, stop, brackets = start + 1, stop - 1, brackets + 1
-    return brackets > 0 and _upper_word(tokens, start) == "ROW" and _closing_bracket(tokens, start + 1) == stop - 1
+    return brackets > 0 and _upper_word(tokens, start) == "ROW" and operands.closing(start + 1) == stop - 1
 
 
 _OPERATORS: Mapping[str, Rewrite] = {

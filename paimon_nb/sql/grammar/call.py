@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paimon_nb.plan import Call, Span
-from paimon_nb.sql.cursor import Cursor, literal
+from paimon_nb.sql.lexer import Cursor, literal
 
 
 def call(cursor: Cursor, span: Span) -> Call:

@@ -14,8 +14,7 @@ from paimon_nb.sql.table_references import find_tables
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paimon_nb.sql.cursor import Cursor
-    from paimon_nb.sql.lexer import Token
+    from paimon_nb.sql.lexer import Cursor, Token
 
 FILE_NAME_FUNCTION = "INPUT_FILE_NAME"
 METADATA_PREFIX = "__paimon_"

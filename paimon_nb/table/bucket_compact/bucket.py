@@ -46,22 +46,12 @@ class KeyBucket:
         `streams`: for a long-running writer `compaction.optimization-interval` counts from its last full compaction;
         for a writer of one commit it has always elapsed.
         """
-        if not full and self._has_too_few_files():
+        if not full and not self.store.options.may_pick(len(self.files)):
             return None
         levels = self.levels()
         if full:
             return pick_full(levels, self._must_rewrite)
         return pick(levels, pick_limits(self.store, _last_full_compaction_ms(levels) if streams else None))
-
-    def _has_too_few_files(self) -> bool:
-        """Whether `pick` surely picks nothing: there are fewer files than the trigger, and no rule without a trigger."""
-        o = self.store.options
-        rules = (opt.COMPACTION_OPTIMIZATION_INTERVAL, opt.COMPACTION_TOTAL_SIZE_THRESHOLD, opt.COMPACTION_INCREMENTAL_SIZE_THRESHOLD)  # fmt: skip
-        return (
-            len(self.files) < o.get(opt.NUM_SORTED_RUN_COMPACTION_TRIGGER)
-            and not o.lifts_level_0
-            and all(o.get(rule) is None for rule in rules)
-        )
 
     def compact(self, unit: Unit, *, write_changelog: bool = True) -> CompactResult:
         """Compact; writes files, publishes nothing. `write_changelog`: False in an overwrite, which has no changelog."""
@@ -108,12 +98,6 @@ def _last_full_compaction_ms(levels: Levels) -> int | None:
     return clock.now_ms() - (clock.local_now_ms() - max(t or 0 for t in made)) if made else None
 
 
-def needs_full_each_time(store: TableStore) -> bool:
-    """Batch writes with a full-compaction changelog, or with `full-compaction.delta-commits`, compact everything."""
-    o = store.options
-    return o.changelog_producer == "full-compaction" or o.get(opt.FULL_COMPACTION_DELTA_COMMITS) is not None
-
-
 class Before(Protocol):
     """The table's state at the start of the write."""
 
@@ -153,7 +137,9 @@ def compact_after_write(
             out.append(compact_append_bucket(store, message, picked, vectors).on(message) if picked else message)
             continue
         bucket = KeyBucket(store, message.partition, message.bucket, files, index)
-        unit = bucket.choose(full=needs_full_each_time(store) if full is None else full, streams=full is not None)
+        unit = bucket.choose(
+            full=store.options.needs_full_compaction_each_time if full is None else full, streams=full is not None
+        )
         out.append(bucket.compact(unit, write_changelog=write_changelog).on(message) if unit else message)
     return out
 

@@ -19,7 +19,6 @@ from paimon_nb.options import table as opt
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from paimon_nb.format.manifest import DataFile
     from paimon_nb.table.store import TableStore
 
 _MS_BEGINS = 1_000_000_000_000
@@ -48,8 +47,9 @@ class RowExpiry:
         store.schema.field(column)
         return cls(column, clock.now_ms() // 1000 - age // 1000)
 
-    def may_expire(self, file: DataFile) -> bool:
-        """True if the file may hold expired rows."""
+    @property
+    def is_active(self) -> bool:
+        """Whether the table expires rows."""
         return self.column is not None
 
     def filtered(self, tables: Iterator[pa.Table]) -> Iterator[pa.Table]:

@@ -17,11 +17,12 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.bucket_compact.expire_rows import RowExpiry
 from paimon_nb.table.bucket_compact.lookup_levels import LookupLevels
 from paimon_nb.table.bucket_compact.result import CompactResult
-from paimon_nb.table.bucket_compact.sorted_run_reader import LevelFiles, chunks, runs_of, stream
+from paimon_nb.table.bucket_compact.sorted_run_reader import stream
 from paimon_nb.table.changelog import full_compaction_changelog, lookup_changelog
 from paimon_nb.table.data_file_writer import APPEND_SOURCE, COMPACT_SOURCE, FileTarget, KeyValueFiles
 from paimon_nb.table.lsm import Levels, sections
 from paimon_nb.table.lsm.compaction_plan import Rewrite, compaction_steps
+from paimon_nb.table.lsm.key_chunks import LevelFiles, chunks, runs_of
 from paimon_nb.table.lsm.levels import key_decoder
 from paimon_nb.table.lsm.superseded import is_in, key_ids, without_older_results
 from paimon_nb.table.merge import MergeSpec, merge
@@ -96,7 +97,7 @@ class BucketCompaction:
     def _must_rewrite(self, file: DataFile) -> bool:
         """Whether a file must be rewritten even on its own level."""
         deleted = self.vectors is not None and self.vectors.of(file.file_name) is not None
-        return deleted or self.force_rewrite or self.expiry.may_expire(file)
+        return deleted or self.force_rewrite or self.expiry.is_active
 
     def _may_upgrade(self, file: DataFile) -> bool:
         """Whether the level can change without rewriting the rows."""
@@ -146,7 +147,7 @@ class BucketCompaction:
         self.takes_up_new = 0 in levels
         target = FileTarget(self.partition, self.bucket, self.unit.output_level, APPEND_SOURCE, changelog=True)
         with KeyValueFiles(self.store, target) as log:
-            for tables in chunks(self.store, streams):
+            for tables in chunks(self.keys, streams):
                 rows, changes = self._merge_chunk(
                     [(lvl, t) for lvl, t in zip(levels, tables, strict=True) if t is not None]
                 )

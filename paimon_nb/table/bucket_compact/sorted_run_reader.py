@@ -1,28 +1,23 @@
-"""Reading a bucket's files as streams of kv tables, cut at common keys; bounded memory.
-
-A chunk holds, for every run, all rows up to one key: merging chunk by chunk equals merging everything at once.
-"""
+"""Reading a bucket's files as streams of kv tables; bounded memory. `lsm.key_chunks` aligns them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, iter_data_file, kv_columns
 from paimon_nb.format.data.read import BATCH_ROWS
 from paimon_nb.format.data.schema_evolution import evolve
-from paimon_nb.format.row import from_scalar
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
-from paimon_nb.table.lsm.levels import Key, key_order, sections
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from paimon_nb.format.manifest import DataFile
     from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
+    from paimon_nb.table.lsm.key_chunks import LevelFiles
     from paimon_nb.table.store import TableStore
 
 _UNPACKED = 8
@@ -30,29 +25,6 @@ _UNPACKED = 8
 _FORMS = 8
 """Read, in the memory types, joined, sorted, taken, written."""
 _MIN_ROWS = 1024
-
-
-@dataclass(frozen=True)
-class LevelFiles:
-    """Files of one level with disjoint keys, in key order: one sorted run."""
-
-    level: int
-    files: tuple[DataFile, ...]
-
-
-def runs_of(files: Sequence[DataFile], key: Any) -> list[LevelFiles]:
-    """Files as runs, lower levels first: level 0 as few runs as possible, because each is an open file; one run per upper
-    level.
-    """
-    cut = sections((f for f in files if f.level == 0), key)
-    max_runs = max(map(len, cut), default=0)
-    zero = [LevelFiles(0, tuple(f for s in cut if i < len(s) for f in s[i].files)) for i in range(max_runs)]
-    levels = sorted({f.level for f in files if f.level > 0})
-    upper = [
-        LevelFiles(level, tuple(sorted((f for f in files if f.level == level), key=lambda f: key(f.min_key))))
-        for level in levels
-    ]
-    return zero + upper
 
 
 def stream(
@@ -102,54 +74,3 @@ def file_rows(
 def ordered(table: pa.Table, store: TableStore) -> pa.Table:
     """Columns of a kv table in the contract's order."""
     return table.select([*store.schema.names, SEQUENCE_NUMBER, VALUE_KIND])
-
-
-def chunks(store: TableStore, streams: Sequence[Iterator[pa.Table]]) -> Iterator[list[pa.Table | None]]:
-    """Aligned chunks: one entry per stream (None: no rows), with all keys up to a common bound."""
-    cursors = [_Cursor(s, store) for s in streams]
-    while True:
-        open_ones = [c for c in cursors if c.fill()]
-        if not open_ones:
-            return
-        # Rows up to the smallest last key are complete in every stream, because each is in key order.
-        unfinished = [c.last_key for c in open_ones]
-        cut = min(unfinished)
-        yield [c.take_until(cut) if c in open_ones else None for c in cursors]
-
-
-class _Cursor:
-    def __init__(self, rows: Iterator[pa.Table], store: TableStore) -> None:
-        self._rows = rows
-        self._fields = store.schema.key_fields
-        self._table: pa.Table | None = None
-
-    def fill(self) -> bool:
-        """Ensure at least one row; False at the end."""
-        while self._table is None or self._table.num_rows == 0:
-            self._table = next(self._rows, None)
-            if self._table is None:
-                return False
-        return True
-
-    @property
-    def last_key(self) -> Key:
-        assert self._table is not None
-        return self._key(self._table.num_rows - 1)
-
-    def take_until(self, cut: Key) -> pa.Table | None:
-        """Rows with keys up to and including `cut`."""
-        assert self._table is not None
-        low, high = 0, self._table.num_rows
-        while low < high:
-            middle = (low + high) // 2
-            if self._key(middle) <= cut:
-                low = middle + 1
-            else:
-                high = middle
-        taken, self._table = self._table.slice(0, low), self._table.slice(low)
-        return taken if low else None
-
-    def _key(self, row: int) -> Key:
-        table = self._table
-        assert table is not None
-        return tuple(key_order(from_scalar(f.type, table.column(f.name)[row])) for f in self._fields)

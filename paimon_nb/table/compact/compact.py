@@ -20,7 +20,7 @@ from paimon_nb.table.bucket_compact.append import (
     pick_append_full,
     pick_unaware,
 )
-from paimon_nb.table.bucket_compact.bucket import KeyBucket, needs_full_each_time
+from paimon_nb.table.bucket_compact.bucket import KeyBucket
 from paimon_nb.table.bucket_compact.cluster import cluster, clusters, idle_history, pick_cluster
 from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
 from paimon_nb.table.compact.postpone_bucket import compact_postponed
@@ -120,7 +120,7 @@ def _choices(
         return [(files, None)]
     if store.has_keys:
         # As Java's dedicated compaction: with full-compaction changelog, minor compactions produce changelog too.
-        full = full or needs_full_each_time(store)
+        full = full or store.options.needs_full_compaction_each_time
         unit = KeyBucket(store, partition, bucket, files, index).choose(full=full)
         return [(files, unit)] if unit else []
     if clusters(store):
@@ -128,7 +128,8 @@ def _choices(
         return [(unit.files, unit)] if unit else []
     vectors = BucketVectors(store, partition, bucket, index) if index else None
     if store.bucket_option > 0:
-        picked = pick_append_full(store, files, vectors) if full else pick_append_auto(store, files)
+        # As in Java, a full compaction that finds nothing to do is followed by one of what is due.
+        picked = (pick_append_full(store, files, vectors) if full else []) or pick_append_auto(store, files)
         return [(tuple(picked), None)] if picked else []
     groups = pick_unaware(store, files, full=full, vectors=vectors)
     if index and len(groups) > 1:

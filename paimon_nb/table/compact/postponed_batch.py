@@ -24,7 +24,7 @@ from paimon_nb.table.live_files import LIVE_FILES
 from paimon_nb.table.publish.abort import abort_messages
 from paimon_nb.table.publish.changes import CommitMessage
 from paimon_nb.table.publish.overwrite import Overwrite
-from paimon_nb.table.scan import plan_scan, read_split
+from paimon_nb.table.scan import every_level, plan_scan, read_split
 from paimon_nb.table.scan.plan.snapshot_scan import written_order
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.write.input_rows import one_chunk, split, take
@@ -159,7 +159,7 @@ def _rescale(store: TableStore, counts: Mapping[bytes, int]) -> tuple[list[Commi
     whole = store.without_fallback().copy(
         {opt.DELETION_VECTORS_MERGE_ON_READ.key: "true", opt.POSTPONE_MERGE_ON_READ.key: "false"}
     )
-    plan = plan_scan(whole, levels=lambda level: True)
+    plan = plan_scan(whole, levels=every_level)
     messages: list[CommitMessage] = []
     try:
         for count in sorted(set(counts.values())):

@@ -9,7 +9,8 @@ from paimon_nb.format.data import SEQUENCE_FIELD, SEQUENCE_NUMBER
 from paimon_nb.format.data.parquet import ParquetReader
 from paimon_nb.format.data.read import open_data_file
 from paimon_nb.table.scan.plan.prune import file_schema
-from paimon_nb.table.scan.read.split_reader import file_filter, pushable_predicate, schema_and_system
+from paimon_nb.table.scan.predicate.evaluate import file_filter
+from paimon_nb.table.scan.read.split_reader import pushable_predicate, schema_and_system
 
 if TYPE_CHECKING:
     from paimon_nb.format.manifest import DataFile

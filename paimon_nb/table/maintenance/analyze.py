@@ -1,7 +1,8 @@
 """ANALYZE TABLE: row count and column statistics of a snapshot, in a statistics file of a new snapshot.
 
 The statistics equal those that Flink computes for Paimon: bounds of numbers and dates, lengths of strings in
-characters.
+characters. With `spark=True` they equal Spark's: bounds of booleans too, an average length is rounded up, and every column has
+lengths, which are those of Spark's type for types of fixed width and for columns without values.
 Source: docs/spec/format.md sections 3 and 15 (Paimon `stats/Statistics.java`, `ColStats.java`).
 """
 
@@ -20,7 +21,7 @@ from paimon_nb.format.row import from_scalar
 from paimon_nb.format.row.binary_row import Instant
 from paimon_nb.format.row.java_float import double_text, float_text
 from paimon_nb.format.snapshot.statistics import ColumnStatistics, Statistics
-from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row
+from paimon_nb.format.types import Array, DataField, DataType, Decimal, Map, Multiset, Row
 from paimon_nb.options import table as opt
 from paimon_nb.table.cluster import ExternalSort
 from paimon_nb.table.publish.changes import Change
@@ -34,13 +35,17 @@ if TYPE_CHECKING:
     from paimon_nb.table.store import TableStore
 
 _TEXTS, _BYTES = ("CHAR", "VARCHAR"), ("BINARY", "VARBINARY")
+_SPARK_SIZES = {"BOOLEAN": 1, "TINYINT": 1, "SMALLINT": 2, "INT": 4, "FLOAT": 4, "DATE": 4, **dict.fromkeys(_TEXTS, 20),
+                **dict.fromkeys(_BYTES, 100)}  # fmt: skip
+"""Bytes of a value by Spark's `DataType.defaultSize`; 8 for other types."""
 
 
-def analyze(store: TableStore, columns: Sequence[str] | None = ()) -> int | None:
+def analyze(store: TableStore, columns: Sequence[str] | None = (), *, spark: bool = False) -> int | None:
     """Count the rows of the latest snapshot and collect column statistics. Returns the id of the ANALYZE snapshot.
 
     Args:
         columns: which to analyze; () none, None all except nested ones.
+        spark: collect Spark's statistics, not Flink's.
     Returns None for a table without a snapshot.
     Raises: ColumnNotFound. UnsupportedOperation: a column of a nested type is named.
     """
@@ -48,7 +53,7 @@ def analyze(store: TableStore, columns: Sequence[str] | None = ()) -> int | None
     snapshot = store.latest()
     if snapshot is None:
         return None
-    found = measure(store, snapshot, fields)
+    found = measure(store, snapshot, fields, spark=spark)
     name = store.new_file_name("stat")
     store.fs.write(store.statistics_path(name), found.to_json())
     try:
@@ -60,11 +65,11 @@ def analyze(store: TableStore, columns: Sequence[str] | None = ()) -> int | None
     return made
 
 
-def measure(store: TableStore, snapshot: Snapshot, fields: Sequence[DataField]) -> Statistics:
+def measure(store: TableStore, snapshot: Snapshot, fields: Sequence[DataField], *, spark: bool = False) -> Statistics:
     """Statistics of a snapshot's rows. Memory: one split's rows, and `write-buffer-size` for distinct values."""
     plan = plan_scan(store.without_fallback().copy({"scan.snapshot-id": str(snapshot.id)}))
     names = [f.name for f in fields] or [*store.schema.primary_keys[:1], *store.schema.names][:1]
-    columns = [_Column(f, store.options.get(opt.WRITE_BUFFER_SIZE) // max(len(fields), 1)) for f in fields]
+    columns = [_Column(f, store.options.get(opt.WRITE_BUFFER_SIZE) // max(len(fields), 1), spark) for f in fields]
     rows = 0
     try:
         for table in iter_plan(plan, names):
@@ -103,6 +108,7 @@ class _Column:
 
     about: DataField
     limit: int
+    spark: bool
     rows: int = 0
     nulls: int = 0
     low: Any = None
@@ -125,22 +131,31 @@ class _Column:
             self._lengths(pc.utf8_length(values))
         elif root in _BYTES:
             self._lengths(pc.binary_length(values))
-        elif root != "BOOLEAN":
+        elif root != "BOOLEAN" or self.spark:
             self._bounds(values)
         self._distinct.add(pa.table({"v": _comparable(values).unique()}))
 
     def result(self) -> ColumnStatistics:
         bounds = [None if v is None else _text(self.about.type, v) for v in (self.low, self.high)]
-        measured = self.about.type.root in (*_TEXTS, *_BYTES) and self.rows > self.nulls
+        average, longest = self._average_and_longest()
         return ColumnStatistics(
             self.about.id,
             distinct_count=self._count_distinct(),
             minimum=bounds[0],
             maximum=bounds[1],
             null_count=self.nulls,
-            avg_length=self.length // (self.rows - self.nulls) if measured else None,
-            max_length=self.longest if measured else None,
+            avg_length=average,
+            max_length=longest,
         )
+
+    def _average_and_longest(self) -> tuple[int | None, int | None]:
+        t, count = self.about.type, self.rows - self.nulls
+        if t.root in (*_TEXTS, *_BYTES) and count:
+            return (-(-self.length // count) if self.spark else self.length // count), self.longest
+        if not self.spark:
+            return None, None
+        size = 16 if isinstance(t, Decimal) and t.precision > 18 else _SPARK_SIZES.get(t.root, 8)
+        return size, size
 
     def close(self) -> None:
         self._distinct.__exit__()
@@ -183,6 +198,8 @@ def _text(t: DataType, value: pa.Scalar) -> str:
     """A value as Java's internal serializers write it: days and milliseconds as numbers."""
     plain = from_scalar(t, value)
     match plain:
+        case bool():
+            return str(plain).lower()
         case Instant():
             return _timestamp_text(plain)
         case decimal.Decimal():

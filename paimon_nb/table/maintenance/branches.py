@@ -13,7 +13,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.maintenance.reachable import changelog_entries, reachable, without_changelog
-from paimon_nb.table.publish.commit_log import clear_record
+from paimon_nb.table.publish.changes import clear_record
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -11,6 +11,7 @@ from paimon_nb.base.errors import AlreadyExists, BadOptionValue, UnknownName, Un
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.partition_time import partition_time
+from paimon_nb.table.partition_spec import in_row_spec
 from paimon_nb.table.publish.overwrite import Overwrite, drop_partitions_change, overwrite_change, partition_matcher
 from paimon_nb.table.publish.publisher import SnapshotPublisher, notify_partitions_dropped
 
@@ -67,12 +68,12 @@ def _refuse_missing(store: TableStore, latest: Snapshot | None, specs: Sequence[
 
 
 def refuse_existing(store: TableStore, specs: Sequence[Mapping[str, Any]]) -> None:
-    """Raises: AlreadyExists: one of `specs` matches a partition. UnsupportedOperation: the table is not partitioned."""
+    """Raises: AlreadyExists: one of `specs` (values or texts by column) matches a partition. UnsupportedOperation: the table is not partitioned."""
     if not store.schema.partition_keys:
         raise UnsupportedOperation(f"{store.name} is not partitioned", hint="PARTITIONED BY, when a table is created")
     known = {entry.partition for entry in live_entries(store, store.latest())}
     for spec in specs:
-        if any(map(partition_matcher(store, spec), known)):
+        if any(map(partition_matcher(store, in_row_spec(store.schema, spec)), known)):
             spec_text = ", ".join(f"{column} = {value}" for column, value in spec.items())
             raise AlreadyExists(
                 f"{store.name} already has partition ({spec_text})", hint="ADD IF NOT EXISTS PARTITION", name=spec_text

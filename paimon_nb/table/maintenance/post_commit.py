@@ -14,6 +14,7 @@ from paimon_nb.table.maintenance.expire import expire_changelogs, expire_snapsho
 from paimon_nb.table.maintenance.mark_done import mark_done
 from paimon_nb.table.maintenance.partitions import expire_partitions
 from paimon_nb.table.maintenance.tags import expire_tags
+from paimon_nb.table.store import POSTPONE_BUCKET
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -50,7 +51,7 @@ def run_post_commit(
         (own and tags in ("process-time", "watermark"), create_due_tags),
         (own and batch and tags == "batch", create_batch_tag),
         (own and bool(o.get(opt.TAG_TIME_EXPIRE_ENABLED)), _expire_tags),
-        (own, _expire_history),
+        (own and not _has_postponed_rows(store), _expire_history),
     ]
     for due, step in steps:
         try:
@@ -62,8 +63,14 @@ def run_post_commit(
 
 
 def _expire_tags(store: TableStore) -> None:
-    if store.tags.names():
+    if (store.versions is not None or store.fs.names(store.tags.root)) and store.tags.names():
         expire_tags(store)
+
+
+def _has_postponed_rows(store: TableStore) -> bool:
+    """Whether the commit wrote rows that wait for a compaction, which then expires snapshots. As in Java's Flink writer."""
+    newest = store.latest() if store.options.get(opt.BUCKET) == POSTPONE_BUCKET else None
+    return newest is not None and newest.commit_kind != "COMPACT"
 
 
 def _expire_history(store: TableStore) -> None:

@@ -15,7 +15,7 @@ from paimon_nb.table.maintenance.reachable import (
     reachable,
     without_changelog,
 )
-from paimon_nb.table.publish.commit_log import clear_record
+from paimon_nb.table.publish.changes import clear_record
 
 if TYPE_CHECKING:
     from paimon_nb.format.snapshot import Snapshot

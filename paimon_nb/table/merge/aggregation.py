@@ -14,8 +14,7 @@ from paimon_nb.table.merge.aggregate import aggregate_of
 from paimon_nb.table.merge.python_rows import column_of, python_columns, table_of
 
 if TYPE_CHECKING:
-    from paimon_nb.table.merge.groups import Groups
-    from paimon_nb.table.merge.spec import MergeSpec
+    from paimon_nb.table.merge.groups import Groups, MergeSpec
 
 
 def aggregation(groups: Groups, spec: MergeSpec) -> pa.Table:

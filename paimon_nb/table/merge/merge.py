@@ -17,7 +17,7 @@ from paimon_nb.table.merge.partial_update import partial_update
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from paimon_nb.table.merge.spec import MergeSpec
+    from paimon_nb.table.merge.groups import MergeSpec
 
 
 def deduplicate(groups: Groups, spec: MergeSpec) -> pa.Table:

@@ -19,8 +19,7 @@ from paimon_nb.table.merge.aggregate import Aggregate, aggregate_of
 from paimon_nb.table.merge.python_rows import python_columns, table_of
 
 if TYPE_CHECKING:
-    from paimon_nb.table.merge.groups import Groups, Indices
-    from paimon_nb.table.merge.spec import MergeSpec
+    from paimon_nb.table.merge.groups import Groups, Indices, MergeSpec
 
 
 def partial_update(groups: Groups, spec: MergeSpec) -> pa.Table:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import MissingFile, PaimonError, SnapshotNotFound
 from paimon_nb.format.manifest import ADD, DataFile, read_manifest_list
 from paimon_nb.table.live_files import entries_of, index_entries, snapshot_manifests
-from paimon_nb.table.publish.changes import CommitMessage, oldest_base
-from paimon_nb.table.publish.commit_log import mark_consumed
+from paimon_nb.table.publish.changes import CommitMessage, mark_consumed, oldest_base
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
-from paimon_nb.base.cancellation import publishing_unless_cancelled
+from paimon_nb.base.cancellation import active_token
 from paimon_nb.base.errors import (
     AccessDenied,
     Cancelled,
@@ -280,7 +281,8 @@ def try_commit(store: TableStore, latest: Snapshot | None, change: Change, terms
         writer.discard()  # nothing was published yet, so the outcome is certain
         raise
     try:
-        with publishing_unless_cancelled():
+        token = active_token.get()
+        with token.publishing() if token is not None else nullcontext():
             published = _publish(store, latest, snapshot, change, writer)
     except (Cancelled, AccessDenied, TableReplaced, UnsupportedOperation):
         # Not published, so no snapshot needs these files: cancelled before, or refused by the catalog server.

@@ -29,9 +29,18 @@ from paimon_nb.options.support import Access
 from paimon_nb.options.write import END_INPUT_WATERMARK
 from paimon_nb.table.publish.abort import abort_messages
 from paimon_nb.table.publish.attempt import CommitMeta, Plan, try_commit
-from paimon_nb.table.publish.changes import BATCH_IDENTIFIER, Change, CommitMessage, append_change, compact_change
+from paimon_nb.table.publish.changes import (
+    BATCH_IDENTIFIER,
+    Change,
+    CommitMessage,
+    append_change,
+    check_last_commit,
+    compact_change,
+    find_consumed,
+    mark_consumed,
+    record_commit,
+)
 from paimon_nb.table.publish.checks import StrictMode, check_only_adds
-from paimon_nb.table.publish.commit_log import check_last_commit, find_consumed, mark_consumed, record_commit
 from paimon_nb.table.publish.overwrite import Overwrite, overwrite_change
 
 if TYPE_CHECKING:
@@ -140,10 +149,10 @@ class SnapshotPublisher:
             else:
                 first = append_change(messages)
                 if not first.is_empty or not ignore_empty:
-                    made += self._publish(lambda latest: first, meta, empty_too=not ignore_empty)
+                    made += self._publish(lambda _: first, meta, empty_too=not ignore_empty)
             second = compact_change(messages)
             if not second.is_empty:
-                made += self._publish(lambda latest: second, meta)
+                made += self._publish(lambda _: second, meta)
         except (CommitError, Cancelled, UnsupportedOperation, AccessDenied) as error:
             # Refused before or instead of publishing: no snapshot holds these files. After the first snapshot was
             # published, only the compaction's files are unused.
@@ -184,7 +193,7 @@ class SnapshotPublisher:
         Raises:
             CommitError: as `commit`.
         """
-        plan: Plan = change if callable(change) else lambda latest: change
+        plan: Plan = change if callable(change) else lambda _: change
         self.store.check_identity()
         check_last_commit(self.store)
         made = self._publish(plan, CommitMeta(self.user, identifier, **meta))  # type: ignore[arg-type]

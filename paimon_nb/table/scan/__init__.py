@@ -44,7 +44,14 @@ if TYPE_CHECKING:
         conjuncts,
     )
     from paimon_nb.table.scan.predicate.parser import parse_predicate
-    from paimon_nb.table.scan.read.split_reader import iter_plan, load_vector, read_plan, read_split, read_split_kinds
+    from paimon_nb.table.scan.read.split_reader import (
+        iter_plan,
+        iter_split,
+        load_vector,
+        read_plan,
+        read_split,
+        read_split_kinds,
+    )
 else:
     __getattr__ = lazy_getattr(
         __name__,
@@ -55,7 +62,7 @@ else:
             "plan.planner": "plan_scan", "plan.snapshot_scan": "DvRef ScanPlan Split every_level plan_snapshot",
             "plan.point_lookup": "PointLookup",
             "predicate.evaluate": "keep", "predicate.model": "And Compare Constant In IsNotNull IsNull Like Not Or Predicate StartsWith all_of conjuncts",
-            "read.split_reader": "iter_plan load_vector read_plan read_split read_split_kinds",
+            "read.split_reader": "iter_plan iter_split load_vector read_plan read_split read_split_kinds",
 
             "plan.time_travel": "OWN_SCHEMA AtSnapshot AtTag AtTime AtVersion AtWatermark Between BetweenTimes Increment Latest TimeTravel ToAutoTag parse_incremental parse_travel resolve",
             "predicate.parser": "parse_predicate",
@@ -66,7 +73,7 @@ __all__ = [
     "OWN_SCHEMA", "And", "AtSnapshot", "AtTag", "AtTime", "AtVersion", "AtWatermark", "Between", "BetweenTimes", "Compare",
     "Constant", "DvRef", "ScanReport", "In", "Increment", "IsNotNull", "IsNull", "PointLookup", "Latest", "Like", "Not", "Or",
     "Predicate", "ScanPlan", "Skip", "Split", "Stage", "StartsWith", "ToAutoTag", "TimeTravel", "all_of", "conjuncts",
-    "every_level", "iter_plan", "keep", "load_vector", "parse_incremental", "parse_predicate", "parse_travel",
+    "every_level", "iter_plan", "iter_split", "keep", "load_vector", "parse_incremental", "parse_predicate", "parse_travel",
     "plan_changes", "plan_incremental", "plan_scan", "plan_snapshot", "read_plan", "read_split", "read_split_kinds",
     "resolve",
 ]  # fmt: skip

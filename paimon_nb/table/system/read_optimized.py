@@ -21,8 +21,7 @@ def _fields(store: TableStore) -> tuple[DataField, ...]:
 def _read(store: TableStore) -> pa.Table:
     from paimon_nb.table.scan import read_plan
 
-    top = store.options.num_levels - 1
-    return read_plan(plan_scan(store, levels=(lambda level: level == top) if store.has_keys else None))
+    return read_plan(plan_scan(store, optimized=True))
 
 
 READ_OPTIMIZED = SystemTable(_fields, _read)

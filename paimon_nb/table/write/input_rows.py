@@ -75,7 +75,7 @@ _CHUNK_ROWS = 1 << 17
 def as_reader(rows: Any) -> pa.RecordBatchReader:
     """Rows as a stream of record batches, without reading them all.
 
-    Takes what `as_table` takes, and pyarrow datasets, and DataFrames of Spark (which are collected).
+    Takes what `as_table` takes, pyarrow datasets, and DataFrames of Spark and LazyFrames of polars (which are collected).
 
     Raises:
         SchemaMismatch: they are of another kind.
@@ -84,6 +84,8 @@ def as_reader(rows: Any) -> pa.RecordBatchReader:
         return rows
     if hasattr(rows, "toArrow"):  # a DataFrame of Spark
         rows = rows.toArrow()
+    elif hasattr(rows, "collect") and hasattr(rows, "collect_schema"):  # a LazyFrame of polars
+        rows = rows.collect()
     elif hasattr(rows, "scanner"):  # a dataset of pyarrow
         return rows.scanner().to_reader()
     if not isinstance(rows, pa.Table) and hasattr(rows, "__arrow_c_stream__"):

@@ -26,7 +26,8 @@ from paimon_nb.options.support import Access
 from paimon_nb.table.cluster import Order, OrderedRows
 from paimon_nb.table.data_file_writer import AppendFiles, FileTarget, write_key_values
 from paimon_nb.table.live_files import LIVE_FILES, BucketFiles, BucketKey
-from paimon_nb.table.merge import MergeSpec, SortedChunks, merged_groups
+from paimon_nb.table.merge import MergeSpec, SortedChunks, merge, merged_groups
+from paimon_nb.table.merge.merge import DELETE, UPDATE_BEFORE
 from paimon_nb.table.publish.abort import abort_messages
 from paimon_nb.table.publish.attempt import manifest_format
 from paimon_nb.table.publish.changes import CommitMessage
@@ -337,15 +338,17 @@ class TableWrite:
         """
         self._check_open()
         self._done = True
-        from paimon_nb.table.bucket_compact.bucket import compact_after_write, upgraded, wants_upgrade
-
         try:
             messages = self._messages()
             if self._dynamic is not None:
                 messages = self._dynamic.add_index(messages)
-            if self.overwrite and wants_upgrade(self.store):
+            if self.overwrite and self.store.options.get(opt.OVERWRITE_UPGRADE):
+                from paimon_nb.table.bucket_compact.bucket import upgraded
+
                 messages = [upgraded(self.store, m) for m in messages]
-            if self._compact:
+            if self._compact and self._may_compact(messages):
+                from paimon_nb.table.bucket_compact.bucket import compact_after_write
+
                 messages = compact_after_write(
                     self.store, messages, self._restored, write_changelog=not self.overwrite, full=self._full
                 )
@@ -399,6 +402,8 @@ class TableWrite:
 
     def _buffer(self, partition: bytes, bucket: int, rows: pa.Table, kinds: np.ndarray) -> None:
         """Assign a bucket's rows to it. All buckets share `write-buffer-size`, as in Java: the fullest is flushed first."""
+        if bucket == POSTPONE_BUCKET:
+            self._check_retraction(rows, kinds)
         writer = self._writer(partition, bucket)
         before = writer.buffered
         writer.write(rows, kinds)
@@ -406,6 +411,14 @@ class TableWrite:
         while self._buffered >= self._buffer_size:
             max(self._writers.values(), key=lambda w: w.buffered).flush()
             self._buffered = sum(w.buffered for w in self._writers.values())
+
+    def _check_retraction(self, rows: pa.Table, kinds: np.ndarray) -> None:
+        """Raises UnsupportedOperation for a retraction that the merge engine does not accept: no compaction could merge it."""
+        found = np.flatnonzero((kinds == UPDATE_BEFORE) | (kinds == DELETE))[:1]
+        if len(found) and self._spec is not None:
+            row = take(rows, found).append_column(SEQUENCE_NUMBER, pa.array([0], pa.int64()))
+            row = row.append_column(VALUE_KIND, from_numpy(kinds[found]))
+            merge([row], self._spec, drop_delete=False, alone_as_is=False)
 
     def _writer(self, partition: bytes, bucket: int) -> Writer:
         key = (partition, bucket)
@@ -442,6 +455,16 @@ class TableWrite:
         with ThreadPoolExecutor(min(len(self._writers), max(MIN_THREADS, os.cpu_count() or 1))) as pool:
             # Leaving the block waits for all of them, so that an abort sees every file.
             return list(pool.map(self._message, self._writers.keys(), self._writers.values()))
+
+    def _may_compact(self, messages: list[CommitMessage]) -> bool:
+        """Whether a compaction may be due. A key table's bucket with few files needs none, unless an option says so."""
+        options = self.store.options
+        full = options.needs_full_compaction_each_time if self._full is None else self._full
+        if full or not self.store.has_keys or self.store.schemas.latest_id() != self.store.schema.id:
+            return True
+        return any(
+            options.may_pick(len(self._restored.files((m.partition, m.bucket))) + len(m.new_files)) for m in messages
+        )
 
     def _message(self, key: BucketKey, writer: Writer) -> CommitMessage:
         new_files, changelog = writer.files()

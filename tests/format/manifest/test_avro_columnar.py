@@ -31,8 +31,7 @@ from paimon_nb.format.manifest import (
 )
 from paimon_nb.format.manifest.entries import BYTES, NUMBERS
 from paimon_nb.format.manifest.manifest_batch import EntryColumns, entries_by_columns
-from paimon_nb.format.manifest.manifests import _SCHEMA_2_1, _decoded_entries
-from paimon_nb.format.manifest.metadata_codec import promises, rows_of
+from paimon_nb.format.manifest.manifests import _SCHEMA_2_1, _decoded_entries, promises, rows_of
 from paimon_nb.fs.memory import MemoryFileIO
 
 P = "memory:/t/manifest/m"
@@ -344,7 +343,8 @@ def test_javas_manifests_both_ways(shared):
             assert at_once(container).objects() == one_by_one(container), file
 
 
-def test_entries_are_what_they_were(tmp_path):
+@pytest.mark.usefixtures("tmp_path")
+def test_entries_are_what_they_were():
     """Those of the kit: with every field, without any, with empty statistics."""
     fs = MemoryFileIO()
     entries = [e for e in ENTRIES if e.file.max_sequence < 1 << 54] * 3

@@ -13,7 +13,7 @@ from paimon_nb.format.manifest import (
     write_manifest,
     write_manifest_list,
 )
-from paimon_nb.format.manifest.metadata_codec import MAGIC
+from paimon_nb.format.manifest.manifests import MAGIC
 from paimon_nb.format.schema import SchemaDirectory
 from paimon_nb.format.snapshot import ConsumerDirectory, SnapshotDirectory, Statistics, TagDirectory
 from paimon_nb.fs.local import LocalFileIO

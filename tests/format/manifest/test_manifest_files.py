@@ -126,7 +126,7 @@ def test_other_record_names_and_types_that_fit(fs):
         text = text.replace("record__", "DataFileMeta_").replace('"type": "bytes"', '"type": ["null", "bytes"]')
         return text.replace('"items": "string"', '"items": ["null", "string"]')
 
-    assert foreign(fs, lambda row: None, loosely) == ENTRIES
+    assert foreign(fs, lambda _row: None, loosely) == ENTRIES
 
 
 def test_a_union_at_the_top(fs):

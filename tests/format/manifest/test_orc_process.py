@@ -39,7 +39,8 @@ def children(of):
     return [int(i) for i in Path(f"/proc/{of}/task/{of}/children").read_text().split()]
 
 
-def test_bytes_that_end_the_reader_are_a_broken_file(fresh, monkeypatch):
+@pytest.mark.usefixtures("fresh")
+def test_bytes_that_end_the_reader_are_a_broken_file(monkeypatch):
     # A length of theirs is beyond what was read, so it is what memory held before: with these, always something large.
     monkeypatch.setenv("ARROW_DEFAULT_MEMORY_POOL", "system")
     monkeypatch.setenv("MALLOC_PERTURB_", "11")
@@ -49,8 +50,9 @@ def test_bytes_that_end_the_reader_are_a_broken_file(fresh, monkeypatch):
     assert len(read(JAVAS.read_bytes())) == 1
 
 
+@pytest.mark.usefixtures("fresh")
 @pytest.mark.skipif(sys.platform != "linux", reason="children are looked up in /proc")
-def test_a_process_that_somebody_ended_says_nothing_about_the_file(fresh):
+def test_a_process_that_somebody_ended_says_nothing_about_the_file():
     before = set(children(os.getpid()))
     expected = read(JAVAS.read_bytes())
     (process,) = set(children(os.getpid())) - before
@@ -58,7 +60,8 @@ def test_a_process_that_somebody_ended_says_nothing_about_the_file(fresh):
     assert read(JAVAS.read_bytes()) == expected
 
 
-def test_threads_and_forks_get_their_own_rows(fresh):
+@pytest.mark.usefixtures("fresh")
+def test_threads_and_forks_get_their_own_rows():
     fs = MemoryFileIO()
     manifests = []
     for n in range(20):
@@ -92,7 +95,8 @@ print(Path(f"/proc/{{os.getpid()}}/task/{{os.getpid()}}/children").read_text())
     assert not Path(f"/proc/{int(done.stdout)}").exists()
 
 
-def test_where_none_can_be_started(fresh, monkeypatch):
+@pytest.mark.usefixtures("fresh")
+def test_where_none_can_be_started(monkeypatch):
     monkeypatch.setattr(sys, "executable", "/no/python")
     with pytest.raises(orc_process.EnvironmentError_, match="did not start") as told:
         read(JAVAS.read_bytes())

@@ -20,6 +20,7 @@ def without_pandas(monkeypatch):
     monkeypatch.delitem(sys.modules, "pandas", raising=False)
 
 
+@pytest.mark.usefixtures("without_pandas")
 @pytest.mark.parametrize(
     ("values", "t"),
     [
@@ -52,7 +53,7 @@ def without_pandas(monkeypatch):
         ([3, None], pa.uint16()),
     ],
 )
-def test_as_arrow_makes_them(values, t, without_pandas):
+def test_as_arrow_makes_them(values, t):
     made = column(values, t)
     made.validate(full=True)
     assert made.equals(pa.array(values, t))
@@ -60,6 +61,7 @@ def test_as_arrow_makes_them(values, t, without_pandas):
     assert [scalar(v, t) for v in values] == [pa.scalar(v, t) for v in values]
 
 
+@pytest.mark.usefixtures("without_pandas")
 @pytest.mark.parametrize(
     ("values", "t"),
     [
@@ -73,7 +75,7 @@ def test_as_arrow_makes_them(values, t, without_pandas):
         (["\ud800"], pa.string()),
     ],
 )
-def test_what_does_not_fit_is_refused_in_arrows_words(values, t, without_pandas):
+def test_what_does_not_fit_is_refused_in_arrows_words(values, t):
     with pytest.raises(Exception) as other_files:
         pa.array(values, t)
     with pytest.raises(type(other_files.value)) as ours:

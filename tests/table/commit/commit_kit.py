@@ -12,7 +12,7 @@ from paimon_nb.fs import FileIO, MemoryFileIO
 from paimon_nb.table.commit import CommitMessage
 from paimon_nb.table.live_files import LIVE_FILES, live_entries
 from paimon_nb.table.maintenance.reachable import reachable
-from paimon_nb.table.publish import commit_log
+from paimon_nb.table.publish import changes
 from paimon_nb.table.store import TableStore
 
 _numbers = itertools.count()
@@ -85,6 +85,6 @@ def _listed(store: TableStore) -> set[str]:
 
 def new_process() -> None:
     """Forget what this process remembers of its commits."""
-    commit_log._last.clear()
-    commit_log._consumed.clear()
+    changes._last.clear()
+    changes._consumed.clear()
     LIVE_FILES.invalidate_cache()

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from commit_kit import added, data_file, leftovers, live, make_table, partition_of
 
-from paimon_nb.base.cancellation import CancellationToken, publishing_unless_cancelled
+from paimon_nb.base.cancellation import CancellationToken
 from paimon_nb.base.errors import Cancelled
 from paimon_nb.table.commit import CommitMessage, TableCommit
 
@@ -47,7 +47,7 @@ def test_who_asks_waits_for_what_is_being_published() -> None:
     stop, begun, may_end = CancellationToken(), threading.Event(), threading.Event()
 
     def work() -> None:
-        with stop.activate(), publishing_unless_cancelled():
+        with stop.activate(), stop.publishing():
             begun.set()
             may_end.wait(30)
 

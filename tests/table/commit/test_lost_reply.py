@@ -36,7 +36,7 @@ class LossyFileIO(MemoryFileIO):
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch):
-    monkeypatch.setattr(publisher, "sleep", lambda seconds: None)
+    monkeypatch.setattr(publisher, "sleep", lambda _seconds: None)
 
 
 @pytest.mark.parametrize("commits", [200, pytest.param(1000, marks=pytest.mark.nightly)])

@@ -246,6 +246,13 @@ class TestAppend:
         assert (compact_all(store, full=False), len(levels(store))) == ([8], 1)
         assert [r["k"] for r in rows_of(store)] == [5, 3, 4, 9, 1, 8]
 
+    def test_in_a_bucket_two_are_joined_when_asked_if_two_are_due(self, tmp_path):
+        options = {"bucket-key": "k", "write-only": "true", "compaction.min.file-num": "2"}
+        store = make_table(f"{tmp_path}/t", KV, bucket="1", **options)
+        for i in (5, 3):
+            put(store, rows((i, "x")))
+        assert (compact_all(store), len(levels(store))) == ([3], 1)
+
     def test_too_few_to_bother_unless_asked(self, tmp_path):
         from paimon_nb.table.commit import TableCommit
         from paimon_nb.table.compact import compact

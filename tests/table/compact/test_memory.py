@@ -11,8 +11,9 @@ import pyarrow as pa
 import pytest
 from write_kit import make_table, put
 
-from paimon_nb.table.bucket_compact.sorted_run_reader import LevelFiles, piece_rows, stream
+from paimon_nb.table.bucket_compact.sorted_run_reader import piece_rows, stream
 from paimon_nb.table.live_files import live_entries
+from paimon_nb.table.lsm.key_chunks import LevelFiles
 from paimon_nb.table.scan import plan_scan, read_split
 
 if TYPE_CHECKING:

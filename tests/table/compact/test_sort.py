@@ -125,7 +125,7 @@ def test_partitions_stay_apart_and_others_untouched(tmp_path: Path) -> None:
     kept = {store.partition_values(p): name for p, name in before.items()}
     assert (after[(1,)] == kept[(1,)], after[(2,)] == kept[(2,)]) == (True, False)
     assert [(r["p"], r["a"]) for r in in_files(store)] == [(1, 3), (1, 1), (1, 2), (2, 1), (2, 2), (2, 3)]
-    assert table.sort_compact("order", ["a"], lambda p: False) == []
+    assert table.sort_compact("order", ["a"], lambda _p: False) == []
 
 
 def test_rows_that_came_meanwhile_are_a_conflict(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def steps(levels: Levels, output: int) -> str:
         output,
         small_below=0.7 * 128 * UNITS["MB"],
         may_upgrade=lambda f: output != levels.max_level or f.delete_row_count == 0,
-        must_rewrite=lambda f: False,
+        must_rewrite=lambda _f: False,
     ):
         if isinstance(step, Rewrite):
             out.append(

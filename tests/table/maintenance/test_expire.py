@@ -42,7 +42,8 @@ def expire(store, low, high, older=None, max_deletes=50):
 
 
 class TestWhichGo:
-    def test_nothing_in_an_empty_table(self, time):
+    @pytest.mark.usefixtures("time")
+    def test_nothing_in_an_empty_table(self):
         assert expire_snapshots(make_table()) == 0
 
     def test_the_maximum_takes_young_ones_too(self, time):
@@ -73,7 +74,8 @@ class TestWhichGo:
         expire_snapshots(store, ExpireLimits.of(store, retain_max=2))
         assert ids(store) == [19, 20]
 
-    def test_senseless_limits(self, time):
+    @pytest.mark.usefixtures("time")
+    def test_senseless_limits(self):
         with pytest.raises(BadOptionValue, match="at least 5 and at most 2"):
             ExpireLimits.of(make_table(), retain_min=5, retain_max=2)
 
@@ -107,7 +109,8 @@ class TestWhatGoesWithThem:
         expire(store, 1, 1)
         assert (on_disk(store), missing(store)) == ({"f0", "f1", "next"}, [])
 
-    def test_changelog_files(self, time):
+    @pytest.mark.usefixtures("time")
+    def test_changelog_files(self):
         store = make_table()
         append(store, "a", changelog="c1")
         append(store, "b", changelog="c2")
@@ -179,7 +182,8 @@ class TestLongLivedChangelogs:
         expire(store, 1, 1)
         return store
 
-    def test_a_compaction_that_told_nothing_leaves_no_gap(self, time):
+    @pytest.mark.usefixtures("time")
+    def test_a_compaction_that_told_nothing_leaves_no_gap(self):
         store = self.logged()
         assert (store.changelogs.ids(), missing(store)) == ([1, 2, 3], [])
         assert on_disk(store) == {"c1", "c3", "c4", "all", "f3", "f4"}
@@ -187,14 +191,16 @@ class TestLongLivedChangelogs:
         assert delete_changelogs(store) == 1
         assert (on_disk(store), leftovers(store)) == ({"c4", "all", "f3", "f4"}, set())
 
-    def test_what_a_consumer_has_not_read_stays(self, time):
+    @pytest.mark.usefixtures("time")
+    def test_what_a_consumer_has_not_read_stays(self):
         store = self.logged()
         store.consumers.set("slow", 3)
         everything = ExpireLimits(1, 1, 0, 50)
         assert (expire_changelogs(store, everything), store.changelogs.ids()) == (2, [3])
         assert (delete_changelogs(store), store.changelogs.ids()) == (1, [])
 
-    def test_a_consumer_of_changelogs_only_lets_snapshots_go(self, time):
+    @pytest.mark.usefixtures("time")
+    def test_a_consumer_of_changelogs_only_lets_snapshots_go(self):
         store = self.logged(**{"consumer.changelog-only": "true"})
         store.consumers.set("slow", 2)
         append(store, "f5", changelog="c5")

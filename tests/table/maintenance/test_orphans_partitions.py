@@ -18,7 +18,8 @@ def time(monkeypatch):
     return Ticking(monkeypatch)
 
 
-def test_a_strategy_that_is_not_possible_drops_nothing(time):
+@pytest.mark.usefixtures("time")
+def test_a_strategy_that_is_not_possible_drops_nothing():
     store = make_table(
         partitioned=True, **{"partition.expiration-time": "1 d", "partition.expiration-strategy": "custom"}
     )
@@ -109,7 +110,8 @@ class TestPartitionExpiry:
             store, expiration_ms=DAY, pattern="$dt", formatter="'x-'yyyy-MM-dd", now=now
         ).dropped == (("x-2023-11-01",),)
 
-    def test_by_update_time(self, time):
+    @pytest.mark.usefixtures("time")
+    def test_by_update_time(self):
         store = self.filled("a", "b")
         done = expire_partitions(
             store, expiration_ms=DAY, strategy="update-time", now=datetime.fromtimestamp(NOW / 1000)

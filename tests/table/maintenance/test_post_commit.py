@@ -49,6 +49,7 @@ def tags(store: TableStore) -> dict[str, int]:
 
 
 class TestPeriods:
+    @pytest.mark.usefixtures("time")
     @pytest.mark.parametrize(
         ("options", "name"),
         [
@@ -62,9 +63,7 @@ class TestPeriods:
         ],
         ids=str,
     )
-    def test_the_name_is_the_period_that_ended(
-        self, tmp_path: Path, time: Ticking, options: dict[str, str], name: str
-    ) -> None:
+    def test_the_name_is_the_period_that_ended(self, tmp_path: Path, options: dict[str, str], name: str) -> None:
         mode = {"tag.automatic-creation": "process-time", "sink.process-time-zone": "UTC"}
         store = table(tmp_path, **mode, **options)
         write(store)
@@ -72,13 +71,15 @@ class TestPeriods:
         write(store)
         assert tags(store) == {name: 1}, "one a period"
 
-    def test_the_zone_moves_the_day(self, tmp_path: Path, time: Ticking) -> None:
+    @pytest.mark.usefixtures("time")
+    def test_the_zone_moves_the_day(self, tmp_path: Path) -> None:
         mode = {"tag.automatic-creation": "process-time", "sink.process-time-zone": "Asia/Shanghai"}
         store = table(tmp_path, **mode)
         write(store)
         assert tags(store) == {"2023-11-14": 1}  # there it is the 15th already
 
-    def test_a_watermark_tells_the_time(self, tmp_path: Path, time: Ticking) -> None:
+    @pytest.mark.usefixtures("time")
+    def test_a_watermark_tells_the_time(self, tmp_path: Path) -> None:
         mode = {
             "tag.automatic-creation": "watermark",
             "sink.watermark-time-zone": "UTC",
@@ -91,7 +92,8 @@ class TestPeriods:
             write(store, watermark=int(hours * HOUR))
         assert tags(store) == {"1970-01-01 09": 2, "1970-01-01 10": 4, "1970-01-01 12": 5}
 
-    def test_a_delay_waits_for_late_rows(self, tmp_path: Path, time: Ticking) -> None:
+    @pytest.mark.usefixtures("time")
+    def test_a_delay_waits_for_late_rows(self, tmp_path: Path) -> None:
         mode = {
             "tag.automatic-creation": "watermark", "sink.watermark-time-zone": "UTC", "tag.creation-period": "hourly",
             "tag.creation-delay": "10 min",
@@ -101,7 +103,8 @@ class TestPeriods:
             write(store, watermark=minutes * 60_000)
         assert tags(store) == {"1970-01-01 00": 1, "1970-01-01 01": 3}
 
-    def test_a_delay_as_long_as_the_period_is_refused(self, tmp_path: Path, time: Ticking) -> None:
+    @pytest.mark.usefixtures("time")
+    def test_a_delay_as_long_as_the_period_is_refused(self, tmp_path: Path) -> None:
         mode = {"tag.automatic-creation": "process-time", "tag.creation-period": "hourly", "tag.creation-delay": "1 h"}
         with pytest.raises(BadOptionValue, match="must be shorter"):
             create_due_tags(table(tmp_path, **mode))
@@ -130,7 +133,8 @@ class TestPeriods:
 
 
 class TestBatch:
-    def test_one_a_day_and_all_tags_count(self, tmp_path: Path, time: Ticking) -> None:
+    @pytest.mark.usefixtures("time")
+    def test_one_a_day_and_all_tags_count(self, tmp_path: Path) -> None:
         """As Flink with Paimon 1.3.1 did it: tags made by hand are dropped too."""
         plain = table(tmp_path)
         write(plain)
@@ -144,7 +148,8 @@ class TestBatch:
         write(store)
         assert tags(store) == {"batch-write-2023-11-14": 4, "m2": 2}
 
-    def test_only_at_the_end_of_a_batch(self, tmp_path: Path, time: Ticking) -> None:
+    @pytest.mark.usefixtures("time")
+    def test_only_at_the_end_of_a_batch(self, tmp_path: Path) -> None:
         store = table(tmp_path, **{"tag.automatic-creation": "batch", "tag.batch.customized-name": "mine"})
         write(store, identifier=1)
         assert tags(store) == {}
@@ -159,7 +164,8 @@ class TestBatch:
         assert found == {"creationTime": time.ms, "modificationTime": time.ms}
         assert tags(store) == {"mine": 1}
 
-    def test_write_only_leaves_it_to_others(self, tmp_path: Path, time: Ticking) -> None:
+    @pytest.mark.usefixtures("time")
+    def test_write_only_leaves_it_to_others(self, tmp_path: Path) -> None:
         store = table(tmp_path, **{"tag.automatic-creation": "batch", "write-only": "true"})
         write(store)
         assert tags(store) == {}
@@ -176,7 +182,8 @@ class TestConsumers:
         write(store)
         assert store.consumers.ids() == ["moving"]
 
-    def test_without_the_option_all_stay(self, tmp_path: Path, time: Ticking) -> None:
+    @pytest.mark.usefixtures("time")
+    def test_without_the_option_all_stay(self, tmp_path: Path) -> None:
         store = table(tmp_path)
         write(store)
         reset_consumer(store, "still", 1)
@@ -195,15 +202,17 @@ class TestPartitions:
         put(store, [{"dt": dt, "k": 1} for dt in ("2020-01-01", "2023-11-14", "soon", None)])
         return sorted(str(r["dt"]) for r in rows_of(store))
 
+    @pytest.mark.usefixtures("time")
     @pytest.mark.parametrize(
         "options",
         [{"partition.expiration-check-interval": "0 s"}, {"end-input.check-partition-expire": "true"}],
         ids=str,
     )
-    def test_a_batch_that_is_told_to(self, tmp_path: Path, time: Ticking, options: dict[str, str]) -> None:
+    def test_a_batch_that_is_told_to(self, tmp_path: Path, options: dict[str, str]) -> None:
         assert self.days(tmp_path, **options) == ["2023-11-14", "None", "soon"]
 
-    def test_a_batch_that_is_not(self, tmp_path: Path, time: Ticking) -> None:
+    @pytest.mark.usefixtures("time")
+    def test_a_batch_that_is_not(self, tmp_path: Path) -> None:
         assert self.days(tmp_path) == ["2020-01-01", "2023-11-14", "None", "soon"]
 
     def test_a_committer_that_lives_long_looks_once_an_interval(self, tmp_path: Path, time: Ticking) -> None:
@@ -220,7 +229,8 @@ class TestPartitions:
             time.ms += HOUR * 2 // 3
         assert seen == [1, 2, 0, 1]
 
-    def test_a_few_at_a_time(self, tmp_path: Path, time: Ticking) -> None:
+    @pytest.mark.usefixtures("time")
+    def test_a_few_at_a_time(self, tmp_path: Path) -> None:
         store = make_table(
             f"{tmp_path}/t", {"dt": "STRING", "k": "INT"}, [], ["dt"], bucket="-1", **self.OPTIONS,
             **{

@@ -92,7 +92,7 @@ def inserted(value: Any, t: DataType) -> Any:
 
 def told(value: Any, t: DataType) -> Any:
     """A value of the recorded JSON as Arrow's `to_pylist` shows it; the entries of a map in no order."""
-    return comparable(_python(value, t, lambda row, fields: row), t)
+    return comparable(_python(value, t, lambda row, _fields: row), t)
 
 
 def _python(value: Any, t: DataType, row_of: Any) -> Any:

@@ -16,7 +16,7 @@ from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.schema import create_schema
 from paimon_nb.format.types import parse_type
 from paimon_nb.options import TableOptions
-from paimon_nb.table.bucket_compact.sorted_run_reader import chunks
+from paimon_nb.table.lsm.key_chunks import chunks
 from paimon_nb.table.merge import MergeSpec, SortedChunks, merge, merged_groups, winners
 from paimon_nb.table.merge import groups as pieces
 
@@ -173,12 +173,9 @@ def test_winners_are_the_merged_rows(name: str, runs: list[list[Version]]) -> No
     assert versions_of(whole.take(pa.array(winners(whole, spec)))) == merged
 
 
-class _Keys:
-    """What `chunks` asks of a table: its key."""
-
-    def __init__(self) -> None:
-        columns = [(n, parse_type(t), None, None) for n, t in COLUMNS.items()]
-        self.schema = create_schema(columns, [], ["k", "l"], {}, None)
+KEY_FIELDS = create_schema(
+    [(n, parse_type(t), None, None) for n, t in COLUMNS.items()], [], ["k", "l"], {}, None
+).key_fields
 
 
 @pytest.mark.parametrize("name", ["deduplicate", "partial-groups-aggregates", "aggregation-first_value"])
@@ -189,5 +186,5 @@ def test_chunk_by_chunk_equals_at_once(name: str, runs: list[list[Version]], bat
     # A sorted run has each key once, as files have.
     once = [kv(list({(v.values["k"], v.values["l"]): v for v in run}.values())) for run in runs]
     streams = [iter([t.slice(i, batch_rows) for i in range(0, t.num_rows, batch_rows)]) for t in once]
-    parts = [merge([t for t in tables if t is not None], spec) for tables in chunks(_Keys(), streams)]
+    parts = [merge([t for t in tables if t is not None], spec) for tables in chunks(KEY_FIELDS, streams)]
     assert [v for p in parts for v in versions_of(p)] == versions_of(merge(once, spec))

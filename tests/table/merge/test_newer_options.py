@@ -14,8 +14,7 @@ from paimon_nb.format.types import DataField, parse_type
 from paimon_nb.table.merge.aggregate import aggregate_of
 from paimon_nb.table.merge.aggregate.java_hash_order import hash_code, java_hash_order
 from paimon_nb.table.merge.aggregate.roaring64 import Roaring64
-from paimon_nb.table.merge.groups import merge_order
-from paimon_nb.table.merge.spec import Aggregator, MergeSpec
+from paimon_nb.table.merge.groups import Aggregator, MergeSpec, merge_order
 
 
 def folded(function: str, type_text: str, values: list[Any], **options: str) -> Any:

@@ -109,7 +109,7 @@ def test_only_files_with_the_key_are_read(table):
 
 def test_a_lookup_opens_no_file_as_a_whole(table, monkeypatch):
     opened = []
-    monkeypatch.setattr(parquet_reader.ParquetReader, "__init__", lambda self, *a: opened.append(a))
+    monkeypatch.setattr(parquet_reader.ParquetReader, "__init__", lambda _self, *a: opened.append(a))
     assert table.lookup(k=7).to_pylist() == [{"k": 7, "s": "1-7", "n": {"k": -7}}]
     assert opened == []
 
@@ -132,7 +132,8 @@ def test_what_the_finder_leaves_to_the_usual_plan(table):
     assert table.lookup(k=1.5).num_rows == 0
 
 
-def test_keys_of_another_type_than_today(table, tmp_path):
+@pytest.mark.usefixtures("table")
+def test_keys_of_another_type_than_today(tmp_path):
     wb = connect(str(tmp_path / "other"))
     wb.run("CREATE TABLE w (k INT, v INT, PRIMARY KEY (k) NOT ENFORCED) WITH ('bucket' = '4')")
     wb.table("w").upsert(pa.table({"k": pa.array(range(50), pa.int32()), "v": pa.array(range(50), pa.int32())}))

@@ -8,8 +8,7 @@ import pytest
 
 from paimon_nb.format.types import DataField, VarChar, parse_type
 from paimon_nb.table.scan import parse_predicate
-from paimon_nb.table.scan.predicate.evaluate import bind
-from paimon_nb.table.scan.read.split_reader import file_filter
+from paimon_nb.table.scan.predicate.evaluate import bind, file_filter
 from paimon_nb.workbench import connect
 
 ENGINES = {

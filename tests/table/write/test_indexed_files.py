@@ -267,7 +267,7 @@ class TestRewrite:
     def test_files_of_an_older_schema_keep_their_names_and_types(self, tmp_path: Path) -> None:
         store = make_table(f"{tmp_path}/t", COLUMNS, bucket="-1", **{"metadata.stats-mode": "none"})
         put(store, rows(1, 2))
-        evolve(store, tmp_path)
+        evolve(store)
         now = store.refreshed()
         put(now, [{"k": 3, "w": "v3", "n": 30, "x": 1}])
         asked = now.copy({"file-index.bitmap.columns": "w,n,x", "file-index.in-manifest-threshold": "1 mb"})
@@ -284,7 +284,7 @@ class TestRewrite:
             assert ids(asked, where) == expected, where
 
 
-def evolve(store: TableStore, root: Path) -> None:
+def evolve(store: TableStore) -> None:
     """Rename v to w, add x."""
     from dataclasses import replace
 

@@ -13,7 +13,7 @@ from write_kit import make_table, put, rows_of
 from paimon_nb.base.errors import CommitConflict, UnsupportedOperation
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.compact import compact
-from paimon_nb.table.publish import commit_log
+from paimon_nb.table.publish import changes
 from paimon_nb.table.publish.overwrite import Overwrite
 from paimon_nb.table.write import TableWrite
 
@@ -126,7 +126,7 @@ def test_an_abort_after_the_commit_deletes_nothing(store, by):
         if by == "write":
             write.abort()
     if by == "commit":
-        commit_log._consumed.clear()  # as another process would, to which the messages were sent
+        changes._consumed.clear()  # as another process would, to which the messages were sent
         TableCommit(store).abort(messages)
     assert (files(store), rows(store)) == (before, [(1, "a"), (2, "b")])
 
@@ -152,7 +152,7 @@ def test_a_compaction_that_comes_twice_keeps_its_result(tmp_path):
         put(store, TWO)
     messages = compact(store)
     TableCommit(store).commit(messages)
-    commit_log._consumed.clear()  # another process knows nothing of the first commit
+    changes._consumed.clear()  # another process knows nothing of the first commit
     with pytest.raises(CommitConflict, match="no longer live"):
         TableCommit(store).commit(messages)
     assert rows(store) == [(1, "a"), (2, "b")]

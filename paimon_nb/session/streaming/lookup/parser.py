@@ -183,8 +183,7 @@ def retries(text: str, span: Span, tables: Sequence[TableRef]) -> Mapping[Span, 
 
 
 def _hint_options(text: str, token: Any) -> Iterator[dict[str, str]]:
-    from paimon_nb.sql.cursor import Cursor
-    from paimon_nb.sql.lexer import tokens
+    from paimon_nb.sql.lexer import Cursor, tokens
 
     inner = Cursor(text, tokens(" " * (token.start + 3) + token.text[3:-2]))
     while not inner.done:

@@ -18,7 +18,7 @@ from paimon_nb.table.merge.aggregate.listagg import ListAgg
 from paimon_nb.table.merge.aggregate.min_max import Max, Min
 from paimon_nb.table.merge.aggregate.nested import NestedPartialUpdate, NestedUpdate
 from paimon_nb.table.merge.aggregate.sketches import HllSketch, ThetaSketch
-from paimon_nb.table.merge.spec import Aggregator
+from paimon_nb.table.merge.groups import Aggregator
 
 AGGREGATES: Registry[type[Aggregate]] = Registry(
     "aggregate function",

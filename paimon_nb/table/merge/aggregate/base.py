@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.override import override
 
 if TYPE_CHECKING:
     from paimon_nb.format.types import DataField
-    from paimon_nb.table.merge.groups import Groups
-    from paimon_nb.table.merge.spec import Aggregator
+    from paimon_nb.table.merge.groups import Aggregator, Groups
 
 
 class Aggregate(ABC):
@@ -69,6 +69,7 @@ class IgnoringRetract(Aggregate):
     def add(self, accumulator: Any, value: Any) -> Any:
         return self.inner.add(accumulator, value)
 
+    @override
     def retract(self, accumulator: Any, value: Any) -> Any:
         return accumulator
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paimon_nb.base.override import override
 from paimon_nb.table.merge.aggregate.base import Aggregate
 
 if TYPE_CHECKING:
@@ -19,9 +20,11 @@ class LastValue(Aggregate):
 
     name = "last_value"
 
+    @override
     def add(self, accumulator: Any, value: Any) -> Any:
         return value
 
+    @override
     def retract(self, accumulator: Any, value: Any) -> Any:
         return None
 
@@ -34,6 +37,7 @@ class PrimaryKey(LastValue):
 
     name = "primary-key"
 
+    @override
     def retract(self, accumulator: Any, value: Any) -> Any:
         return value
 

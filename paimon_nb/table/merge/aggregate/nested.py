@@ -11,7 +11,7 @@ from paimon_nb.table.merge.aggregate.base import Aggregate
 from paimon_nb.table.merge.aggregate.java_hash_order import identity, java_hash_order, row_hash
 
 if TYPE_CHECKING:
-    from paimon_nb.table.merge.spec import Aggregator
+    from paimon_nb.table.merge.groups import Aggregator
 
 _NO_LIMIT = 2147483647
 

@@ -46,6 +46,7 @@ def plan_scan(
     *,
     where: str | None = None,
     levels: LevelFilter | None = None,
+    optimized: bool = False,
 ) -> ScanPlan:
     """The splits that may hold matching rows.
 
@@ -54,6 +55,7 @@ def plan_scan(
         travel: the time travel; None takes it, or an incremental read, from the store's options.
         levels: which levels to read; None: as the table requires (batch reads of tables with deletion vectors and of
             first-row tables skip level 0).
+        optimized: only fully compacted files, on either branch that has keys (`$ro`).
 
     Raises:
         TimeTravelError, SnapshotExpired, TagNotFound: the version does not exist. BadOptionValue: contradicting
@@ -82,10 +84,16 @@ def plan_scan(
         plan = ScanPlan(store, None, (), ScanReport(), bound)
     else:
         with translate_missing_files(store, snapshot.id):
-            plan = plan_snapshot(store, snapshot, bound, levels=levels, since_ms=created_since(store, travel))
+            plan = plan_snapshot(
+                store,
+                snapshot,
+                bound,
+                levels=levels or _levels(store, optimized),
+                since_ms=created_since(store, travel),
+            )
     if not fallback or fallback == store.branch:
         return plan
-    return with_fallback(plan, str(fallback), travel, levels)
+    return with_fallback(plan, str(fallback), travel, levels, optimized=optimized)
 
 
 def _condition(store: TableStore, predicate: Predicate | None, where: str | None) -> Predicate | None:
@@ -96,11 +104,18 @@ def _condition(store: TableStore, predicate: Predicate | None, where: str | None
     return parse_predicate(where, store.schema)
 
 
-def with_fallback(plan: ScanPlan, name: str, travel: TimeTravel, levels: LevelFilter | None = None) -> ScanPlan:
+def _levels(store: TableStore, optimized: bool) -> LevelFilter | None:
+    top = store.options.num_levels - 1
+    return (lambda level: level == top) if optimized and store.has_keys else None
+
+
+def with_fallback(
+    plan: ScanPlan, name: str, travel: TimeTravel, levels: LevelFilter | None = None, *, optimized: bool = False
+) -> ScanPlan:
     """The plan with the splits of the fallback branch added.
 
     Args:
-        name: the fallback branch. travel: the time travel of the plan. levels: as in `plan_scan`.
+        name: the fallback branch. travel: the time travel of the plan. levels, optimized: as in `plan_scan`.
     Raises: BranchNotFound. UnsupportedOperation: the branches do not have the same columns or keys.
     """
     store = plan.store
@@ -108,7 +123,7 @@ def with_fallback(plan: ScanPlan, name: str, travel: TimeTravel, levels: LevelFi
     if snapshot is None:
         return plan
     own_partitions = set(read_live(store, plan.snapshot).entries.partitions[1]) if plan.snapshot is not None else set()
-    there = plan_snapshot(other, snapshot, plan.predicate, levels=levels)
+    there = plan_snapshot(other, snapshot, plan.predicate, levels=levels or _levels(other, optimized))
     added = tuple(replace(s, branch=name) for s in there.splits if s.partition not in own_partitions)
     found = {s.partition for s in there.splits}
     stage = Stage(f"partitions of branch {name}", len(found), len(found - own_partitions))

@@ -30,9 +30,9 @@ from paimon_nb.table.scan.plan.snapshot_scan import (
     visible_levels,
 )
 from paimon_nb.table.scan.plan.time_travel import Latest, parse_incremental, parse_travel, translate_missing_files
-from paimon_nb.table.scan.predicate.evaluate import bind
+from paimon_nb.table.scan.predicate.evaluate import bind, file_filter
 from paimon_nb.table.scan.predicate.model import Compare, Predicate, all_of, conjuncts
-from paimon_nb.table.scan.read.split_reader import file_filter, schema_and_system
+from paimon_nb.table.scan.read.split_reader import schema_and_system
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import pyarrow as pa
 from paimon_nb.format.manifest import ADD, Listed, ManifestEntry
 from paimon_nb.format.types.arrow_builders import to_numpy
 from paimon_nb.table.scan.plan.prune import file_schema
+from paimon_nb.table.scan.predicate.evaluate import spans
 from paimon_nb.table.scan.predicate.model import In, Predicate, conjuncts, only_on
 from paimon_nb.table.scan.predicate.stats_evaluator import column_bounds
-from paimon_nb.table.scan.read.split_reader import spans
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -42,7 +42,7 @@ def diff_states(before: pa.Table, after: pa.Table, spec: MergeSpec, *, keep_dele
     first, last = order[starts], order[ends]
     alone = first == last
     old, new = alone & (last < size), last >= size
-    new &= ~_after_first(first, last, size, _same_sort_position(both, first, last, spec))
+    new &= ~_after_first(first, size, _same_sort_position(both, first, last, spec))
     changed = np.zeros(len(first), dtype=bool)
     pairs = np.flatnonzero(~alone & new)
     changed[pairs] = ~_equal_rows(both, first[pairs], last[pairs])
@@ -69,7 +69,7 @@ def _same_sort_position(rows: pa.Table, left: np.ndarray, right: np.ndarray, spe
     return np.asarray(tied)
 
 
-def _after_first(first: np.ndarray, last: np.ndarray, size: int, tied: np.ndarray) -> np.ndarray:
+def _after_first(first: np.ndarray, size: int, tied: np.ndarray) -> np.ndarray:
     """For each key in order, whether Java takes a tied later row before the earlier one, which hides the difference.
 
     A tie is won by the reader that was not advanced last, and of a pair the one that came first is advanced last.

@@ -1,47 +1,73 @@
 """Reads splits: rows of files, deletion vectors applied by position, versions merged, evolved to the schema.
 
 A condition on key columns is the same for all versions of a row, so it is always pushed into the file readers. Any other
-condition is pushed only if the stored rows are the result rows.
+condition is pushed only if the stored rows are the result rows. A split is read at once, or in pieces of bounded memory.
 Source: docs/spec/format.md section 14 (Paimon `MergeFileSplitRead`, `RawFileSplitRead`, `IncrementalDiffSplitRead`).
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimon_nb.format.data import KIND_FIELD, SEQUENCE_FIELD, SEQUENCE_NUMBER, VALUE_KIND, RowFilter, read_data_file
+from paimon_nb.base.errors import CorruptFile
+from paimon_nb.format.data import (
+    KIND_FIELD,
+    SEQUENCE_FIELD,
+    SEQUENCE_NUMBER,
+    VALUE_KIND,
+    RowFilter,
+    iter_data_file,
+    read_data_file,
+)
 from paimon_nb.format.data.schema_evolution import evolve
 from paimon_nb.format.index import DeletionVector, read_deletion_vector
 from paimon_nb.format.row import bucket_of
-from paimon_nb.format.schema import TableSchema, readable_fields
-from paimon_nb.format.types import DataField, VarChar, arrow_schema
+from paimon_nb.format.schema import readable_fields
+from paimon_nb.format.types import arrow_schema
 from paimon_nb.format.types.arrow_builders import from_numpy, no_rows
 from paimon_nb.options import table as opt
-from paimon_nb.table.lsm.levels import key_decoder, sections
+from paimon_nb.table.lsm.key_chunks import chunks, runs_of
+from paimon_nb.table.lsm.levels import Section, key_decoder, sections
 from paimon_nb.table.lsm.superseded import without_older_results
 from paimon_nb.table.merge import PICKS_ROWS, MergeSpec, merge
+from paimon_nb.table.merge.groups import merge_order
 from paimon_nb.table.merge.merge import without_retracts
 from paimon_nb.table.migrated_files import in_file, with_partition
 from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.plan.time_travel import translate_missing_files
-from paimon_nb.table.scan.predicate.evaluate import evaluate, keep
-from paimon_nb.table.scan.predicate.model import Compare, In, Predicate, conjuncts, only_on
+from paimon_nb.table.scan.predicate.evaluate import file_filter, keep
+from paimon_nb.table.scan.predicate.model import only_on
 from paimon_nb.table.scan.read.bucket_diff import diff_states
 from paimon_nb.table.scan.read.data_evolution import anchor, holders, same_rows
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore, side_by_side
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterator, Mapping, Sequence
 
-    from paimon_nb.format.data.pushdown import Span
     from paimon_nb.format.manifest import DataFile
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.format.types import DataField
     from paimon_nb.table.scan.plan.snapshot_scan import DvRef, ScanPlan, Split
+    from paimon_nb.table.scan.predicate.model import Predicate
+
+    Vectors = Mapping[str, DvRef] | None
+    """Deletion vectors by data file name."""
+    Parts = list[tuple[int, pa.Table]]
+    """(level, rows) of runs, with all their rows of the same keys."""
+
+UNPACKED = 8
+"""How many times larger rows are in memory than in a file, about: zstd and dictionaries."""
+_MIN_ROWS, _MAX_ROWS = 4096, 1 << 17
+
+PIECE_BYTES = 64 << 20
+"""Of rows that are in memory at a time when a split is read in pieces, about. A smaller split is read at once."""
 
 
 def read_plan(
@@ -68,7 +94,7 @@ def read_plan(
 def iter_plan(plan: ScanPlan, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
     """The rows split by split, for callers that must not hold all of them in memory."""
     for split in plan.splits:
-        yield read_split(plan.store, split, columns, plan.predicate)
+        yield from iter_split(plan.store, split, columns, plan.predicate)
 
 
 def read_split(
@@ -82,76 +108,212 @@ def read_split(
 
     Raises: SnapshotExpired: during the read. MissingFile, CorruptFile, UnsupportedFormat; ColumnNotFound.
     """
-    return _read(store, split, columns, predicate, kinds=False)
+    (rows,) = _read(store, split, columns, predicate, kinds=False)
+    return rows
 
 
 def read_split_kinds(
     store: TableStore, split: Split, columns: Sequence[str] | None = None, predicate: Predicate | None = None
 ) -> pa.Table:
     """The same with retractions, and each row's kind as last column `_VALUE_KIND` (int8: 0 +I, 1 -U, 2 +U, 3 -D)."""
-    return _read(store, split, columns, predicate, kinds=True)
+    (rows,) = _read(store, split, columns, predicate, kinds=True)
+    return rows
+
+
+def iter_split(
+    store: TableStore,
+    split: Split,
+    columns: Sequence[str] | None = None,
+    predicate: Predicate | None = None,
+    *,
+    piece_bytes: int = PIECE_BYTES,
+) -> Generator[pa.Table, None, None]:
+    """The rows of `read_split` in pieces. A large split is read and merged in ranges of keys; all files are closed when the
+    iterator is.
+
+    Args:
+        piece_bytes: of rows in memory at a time, about. A difference of two states (`Split.diff`) is computed at once.
+    """
+    from paimon_nb.table.scan.plan.selectivity import key_share
+
+    size = split.size * UNPACKED
+    whole = split.diff or size <= piece_bytes or size * key_share(store, [split], predicate) <= piece_bytes
+    with closing(
+        _read(store, split, columns, predicate, kinds=False, piece_bytes=None if whole else piece_bytes)
+    ) as rows:
+        yield from rows
 
 
 def _read(
-    store: TableStore, split: Split, columns: Sequence[str] | None, predicate: Predicate | None, *, kinds: bool
-) -> pa.Table:
+    store: TableStore,
+    split: Split,
+    columns: Sequence[str] | None,
+    predicate: Predicate | None,
+    *,
+    kinds: bool,
+    piece_bytes: int | None = None,
+) -> Generator[pa.Table, None, None]:
+    """Tables with the requested rows, at least one; exactly one if `piece_bytes` is None."""
     if split.branch is not None:
         store = store.on_branch(split.branch)
-    with translate_missing_files(store, split.snapshot_id):
-        return _read_here(store, split, columns, predicate, kinds=kinds)
-
-
-def _read_here(
-    store: TableStore, split: Split, columns: Sequence[str] | None, predicate: Predicate | None, *, kinds: bool
-) -> pa.Table:
     names = list(store.schema.names if columns is None else columns)
     used = set(names) | (predicate.columns() if predicate is not None else set())
     unknown = used - set(store.schema.names)
     if unknown:
         store.schema.field(min(unknown))  # raises with a did-you-mean
     fields = tuple(f for f in store.schema.fields if f.name in used) or readable_fields(store.schema)[:1]
-    files = _Files(store, split.partition, split.bucket, pushable_predicate(store, split, predicate))
-    rows = _rows(files, split, fields, kinds)
-    if not kinds and not split.changes and VALUE_KIND in rows.column_names:
-        rows = without_retracts(rows)  # changes are emitted one by one: Java too returns -U and -D rows of an increment
-    rows = keep(predicate, rows, fields)
-    return rows.select([*names, VALUE_KIND] if kinds else names)
+    early = pushable_predicate(store, split, predicate)
+    files = SplitFiles(store, split.partition, split.bucket, early, piece_bytes)
+    with translate_missing_files(store, split.snapshot_id):
+        pieces = _rows(files, split, fields, kinds)
+        if piece_bytes is None:
+            found = [*pieces]
+            pieces = iter([pa.concat_tables(found)] if found else [])
+        some = False
+        for rows in pieces:
+            if not kinds and not split.changes and VALUE_KIND in rows.column_names:
+                # Changes are emitted one by one: Java too returns -U and -D rows of an increment.
+                rows = without_retracts(rows)
+            rows = keep(predicate, rows, fields)
+            some = True
+            yield rows.select([*names, VALUE_KIND] if kinds else names)
+        if not some:
+            yield no_rows([*(store.schema.field(n) for n in names), *([KIND_FIELD] if kinds else [])])
 
 
-def _rows(files: _Files, split: Split, fields: tuple[DataField, ...], kinds: bool) -> pa.Table:
+def _rows(files: SplitFiles, split: Split, fields: tuple[DataField, ...], kinds: bool) -> Iterator[pa.Table]:
     """The split's rows; with a kind column unless all rows are inserts."""
     store = files.store
     if not store.has_keys:
         column_files = not split.raw and store.evolves_data
-        rows = (files.column_files if column_files else files.plain)(split.files, fields, split.deletion_vectors)
-        return rows.append_column(VALUE_KIND, _inserts(rows.num_rows)) if kinds else rows
-    if split.raw and not kinds:
-        return files.plain(split.files, fields, split.deletion_vectors)
-    if split.changes:
-        return files.plain(split.files, (*fields, KIND_FIELD), None)
-    if split.diff:
-        spec, wide = _merging(store, None)
-        before = _merged(files, split.before, wide, split.before_vectors, spec)
-        after = _merged(files, split.files, wide, split.deletion_vectors, spec)
+        for rows in (files.column_files if column_files else files.pieces)(split.files, fields, split.deletion_vectors):
+            yield rows.append_column(VALUE_KIND, _inserts(rows.num_rows)) if kinds else rows
+    elif split.raw and not kinds:
+        yield from files.pieces(split.files, fields, split.deletion_vectors)
+    elif split.changes:
+        yield from files.pieces(split.files, (*fields, KIND_FIELD), None)
+    elif split.diff:
+        spec, wide = merging(store, None)
+        empty = no_rows((*wide, SEQUENCE_FIELD, KIND_FIELD))
+        before = pa.concat_tables([empty, *merged(files, split.before, wide, split.before_vectors, spec)])
+        after = pa.concat_tables([empty, *merged(files, split.files, wide, split.deletion_vectors, spec)])
         if not kinds:
             before, after = without_retracts(before), without_retracts(after)
-        return diff_states(before, after, spec, keep_deletes=kinds)
-    spec, wide = _merging(store, fields)
-    rows = _merged(files, split.files, wide, split.deletion_vectors, spec)
-    return _over(rows, _waiting_rows(store, split, wide), spec) if split.waiting else rows
+        yield diff_states(before, after, spec, keep_deletes=kinds)
+    else:
+        spec, wide = merging(store, fields)
+        rows_of_bucket = merged(files, split.files, wide, split.deletion_vectors, spec)
+        yield from with_waiting(files, split, wide, spec, rows_of_bucket) if split.waiting else rows_of_bucket
+
+
+def _inserts(rows: int) -> pa.Array:
+    return from_numpy(np.zeros(rows, np.int8))
+
+
+def pushable_predicate(store: TableStore, split: Split, predicate: Predicate | None) -> Predicate | None:
+    """The conjuncts that can be applied to each file of the split alone."""
+    if predicate is not None and not split.raw and store.evolves_data:
+        return None  # a file may lack columns of its rows
+    if predicate is None or not store.has_keys or (split.raw and not split.diff):
+        return predicate
+    return only_on(predicate, set(store.schema.trimmed_primary_keys))
+
+
+# -- merging
+
+
+def merging(store: TableStore, fields: Sequence[DataField] | None) -> tuple[MergeSpec, tuple[DataField, ...]]:
+    """The merge rule, and the columns it needs to produce `fields` (None: all)."""
+    schema, options = store.schema, store.options
+    if fields is None or options.merge_engine not in PICKS_ROWS:  # every column that others depend on must be read
+        return MergeSpec.of(schema, options), schema.fields
+    needed = {f.name for f in fields} | set(schema.primary_keys) | set(options.names(opt.SEQUENCE_FIELD))
+    narrow = tuple(f for f in schema.fields if f.name in needed)
+    return replace(MergeSpec.of(schema, options), fields=narrow), narrow
+
+
+def merged(
+    files: SplitFiles, inputs: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Vectors, spec: MergeSpec
+) -> Iterator[pa.Table]:
+    """One row per key in key order, kinds kept. Only sections with overlapping runs are merged."""
+    wide = (*fields, SEQUENCE_FIELD, KIND_FIELD)
+    for section in sections(inputs, key_decoder([f.type for f in files.store.schema.key_fields])):
+        if len(section) == 1:
+            yield from files.pieces(section[0].files, wide, vectors)
+            continue
+        aligned = _whole_section if files.piece_bytes is None else _key_ranges
+        for parts in aligned(files, section, wide, vectors):
+            keys = files.store.schema.key_fields
+            runs = without_older_results(parts, keys) if files.store.options.need_lookup else [t for _, t in parts]
+            runs = [r for r in runs if r.num_rows]
+            if runs:
+                yield merge(runs, spec, drop_delete=False).select([f.name for f in wide])
+
+
+def _whole_section(
+    files: SplitFiles, section: Section, fields: tuple[DataField, ...], vectors: Vectors
+) -> Iterator[Parts]:
+    if files.store.options.need_lookup:
+        yield [(f.level, files.whole([f], fields, vectors)) for run in section for f in run.files]
+    else:
+        yield [(0, files.whole(run.files, fields, vectors)) for run in section]
+
+
+def _key_ranges(
+    files: SplitFiles, section: Section, fields: tuple[DataField, ...], vectors: Vectors
+) -> Iterator[Parts]:
+    """The section in ranges of keys. Each run gets memory by its size, so that all advance over the keys alike."""
+    keys = files.store.schema.key_fields
+    runs = runs_of([f for run in section for f in run.files], key_decoder([f.type for f in keys]))
+    sizes = [sum(f.file_size for f in run.files) for run in runs]
+    streams = [
+        files.pieces(run.files, fields, vectors, size / max(sum(sizes), 1))
+        for run, size in zip(runs, sizes, strict=True)
+    ]
+    try:
+        for tables in chunks(keys, streams):
+            yield [(run.level, t) for run, t in zip(runs, tables, strict=True) if t is not None]
+    finally:
+        for stream in streams:
+            stream.close()  # type: ignore[attr-defined]
+
+
+def with_waiting(
+    files: SplitFiles, split: Split, fields: tuple[DataField, ...], spec: MergeSpec, real: Iterator[pa.Table]
+) -> Iterator[pa.Table]:
+    """The merged rows of a real bucket with postponed rows over them. The postponed ones of the bucket are in memory."""
+    waiting = _waiting_rows(files.store, split, fields)
+    if files.piece_bytes is None:
+        wide = (*fields, SEQUENCE_FIELD, KIND_FIELD)
+        yield _over(pa.concat_tables([no_rows(wide), *real]), waiting, spec)
+        return
+    numbers = from_numpy(np.arange(waiting.num_rows, dtype=np.int64))
+    numbered = waiting.add_column(waiting.num_columns - 1, SEQUENCE_FIELD.name, numbers)
+    order = merge_order(numbered.combine_chunks(), replace(spec, sequence_fields=()))
+    ordered = waiting.take(from_numpy(order))  # by key; of one key in the order in which they were written
+    for below, above in chunks(files.store.schema.key_fields, [real, iter([ordered])]):
+        if above is None:
+            assert below is not None
+            yield below
+        else:
+            wide = (*fields, SEQUENCE_FIELD, KIND_FIELD)
+            yield _over(no_rows(wide) if below is None else below, above, spec)
 
 
 def _waiting_rows(store: TableStore, split: Split, fields: tuple[DataField, ...]) -> pa.Table:
     """Rows of the postponed files that belong to the split's bucket, in the order in which they were written."""
     keys = [store.schema.field(name) for name in store.schema.bucket_keys]
-    waiting = _Files(store, split.partition, POSTPONE_BUCKET)
-    rows = waiting.plain(split.waiting, (*fields, *(k for k in keys if k not in fields), KIND_FIELD), None)
+    read = (*fields, *(k for k in keys if k not in fields), KIND_FIELD)
+    waiting = SplitFiles(store, split.partition, POSTPONE_BUCKET)
     function = str(store.options.get(opt.BUCKET_FUNCTION_TYPE))
-    columns = [rows.column(k.name).combine_chunks() for k in keys]
-    if rows.num_rows and split.total_buckets > 1:
-        buckets = bucket_of([k.type for k in keys], columns, split.total_buckets, function)
-        rows = rows.filter(from_numpy(np.asarray(buckets) == split.bucket))
-    return rows.select([*(f.name for f in fields), VALUE_KIND])
+    parts = [no_rows(read)]
+    for rows in waiting.pieces(split.waiting, read, None):
+        columns = [rows.column(k.name).combine_chunks() for k in keys]
+        if rows.num_rows and split.total_buckets > 1:
+            buckets = bucket_of([k.type for k in keys], columns, split.total_buckets, function)
+            rows = rows.filter(from_numpy(np.asarray(buckets) == split.bucket))
+        parts.append(rows)
+    return pa.concat_tables(parts).select([*(f.name for f in fields), VALUE_KIND])
 
 
 def _over(real: pa.Table, waiting: pa.Table, spec: MergeSpec) -> pa.Table:
@@ -164,74 +326,60 @@ def _over(real: pa.Table, waiting: pa.Table, spec: MergeSpec) -> pa.Table:
     return merge([real, waiting.select(names).cast(real.schema)], spec, drop_delete=False).select(names)
 
 
-def _merging(store: TableStore, fields: Sequence[DataField] | None) -> tuple[MergeSpec, tuple[DataField, ...]]:
-    """The merge rule, and the columns it needs to produce `fields` (None: all)."""
-    schema, options = store.schema, store.options
-    if fields is None or options.merge_engine not in PICKS_ROWS:  # every column that others depend on must be read
-        return MergeSpec.of(schema, options), schema.fields
-    needed = {f.name for f in fields} | set(schema.primary_keys) | set(options.names(opt.SEQUENCE_FIELD))
-    narrow = tuple(f for f in schema.fields if f.name in needed)
-    return replace(MergeSpec.of(schema, options), fields=narrow), narrow
+# -- files
 
 
-def _merged(
-    files: _Files,
-    inputs: Sequence[DataFile],
-    fields: tuple[DataField, ...],
-    vectors: Mapping[str, DvRef] | None,
-    spec: MergeSpec,
-) -> pa.Table:
-    """One row per key, kinds kept. Only sections with overlapping runs are merged."""
-    wide = (*fields, SEQUENCE_FIELD, KIND_FIELD)
-    parts = [no_rows(wide)]
-    key = key_decoder([f.type for f in files.store.schema.key_fields])
-    single: list[DataFile] = []
-    for section in sections(inputs, key):
-        if len(section) == 1:
-            single += section[0].files
-            continue
-        if files.store.options.need_lookup:
-            by_level = [(f.level, files.plain([f], wide, vectors)) for run in section for f in run.files]
-            runs = without_older_results(by_level, files.store.schema.key_fields)
-        else:
-            runs = [files.plain(run.files, wide, vectors) for run in section]
-        runs = [r for r in runs if r.num_rows]
-        if runs:
-            parts.append(merge(runs, spec, drop_delete=False).select([f.name for f in wide]))
-    if single:
-        parts.append(files.plain(single, wide, vectors))
-    return pa.concat_tables(parts)
+@dataclass(frozen=True, slots=True)
+class SplitFiles:
+    """The files of one bucket; where possible, only their rows that match `early` are read."""
 
+    store: TableStore
+    partition: bytes
+    bucket: int
+    early: Predicate | None = None
+    piece_bytes: int | None = None
+    """Bytes of rows, about, that are in memory at a time; None: whole files."""
 
-class _Files:
-    """Rows of one bucket's files, file by file; where possible, only those that match `early`."""
-
-    def __init__(self, store: TableStore, partition: bytes, bucket: int, early: Predicate | None = None) -> None:
-        self.store, self.partition, self.bucket, self.early = store, partition, bucket, early
-
-    def plain(
-        self, files: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Mapping[str, DvRef] | None
-    ) -> pa.Table:
+    def whole(self, files: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Vectors) -> pa.Table:
         """All requested rows of the files that no vector deletes, as `fields` of the current schema."""
-        parts = [no_rows(fields)]
-        parts += [self._one(f, fields, (vectors or {}).get(f.file_name)) for f in files]
-        return pa.concat_tables(parts)
+        everything = replace(self, piece_bytes=None)
+        return pa.concat_tables([no_rows(fields), *everything.pieces(files, fields, vectors)])
+
+    def pieces(
+        self, files: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Vectors, share: float = 1.0
+    ) -> Iterator[pa.Table]:
+        """The same piece by piece, in the order of the files and their rows.
+
+        Args:
+            share: the fraction of `piece_bytes` for these files, where several streams are read at the same time.
+        """
+        for file in files:
+            yield from self._pieces_of(file, fields, (vectors or {}).get(file.file_name), self._piece_rows(file, share))
 
     def column_files(
-        self, files: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Mapping[str, DvRef] | None
-    ) -> pa.Table:
+        self, files: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Vectors
+    ) -> Iterator[pa.Table]:
         """The same for files of the same rows that each hold some of their columns."""
-        parts = [no_rows(fields)]
+        schema = arrow_schema(fields, nullable=True)
         for group in same_rows(files):
-            columns: dict[str, pa.ChunkedArray] = {}
             vector = (vectors or {}).get(anchor(group).file_name)  # one vector per group of files with the same rows
-            for file, part in holders(self.store, group, fields):
-                rows = self._one(file, part, vector)
-                columns |= dict(zip(rows.column_names, rows.columns, strict=True))
-            parts.append(pa.table({f.name: columns[f.name] for f in fields}, schema=parts[0].schema))
-        return pa.concat_tables(parts)
+            parts = holders(self.store, group, fields)
+            # All files are cut at the same rows, so that their deleted positions are, too.
+            rows = [r for f, _ in parts if (r := self._piece_rows(f, 1 / len(parts))) is not None]
+            streams = [self._pieces_of(file, part, vector, min(rows, default=None)) for file, part in parts]
+            for tables in _side_by_side(streams, group):
+                columns = {n: c for t in tables for n, c in zip(t.column_names, t.columns, strict=True)}
+                yield pa.table({f.name: columns[f.name] for f in fields}, schema=schema)
 
-    def _one(self, file: DataFile, fields: tuple[DataField, ...], vector: DvRef | None) -> pa.Table:
+    def _piece_rows(self, file: DataFile, share: float) -> int | None:
+        if self.piece_bytes is None:
+            return None
+        bytes_each = max(file.file_size * UNPACKED / max(file.row_count, 1), 1)
+        return int(min(_MAX_ROWS, max(_MIN_ROWS, self.piece_bytes * share / bytes_each)))
+
+    def _pieces_of(
+        self, file: DataFile, fields: tuple[DataField, ...], vector: DvRef | None, piece_rows: int | None
+    ) -> Iterator[pa.Table]:
         schema = file_schema(self.store, file.schema_id)
         field_ids = {f.id for f in fields}
         partitioned = bool(self.store.schema.partition_keys)
@@ -239,26 +387,66 @@ class _Files:
         stored = [f for f in (*held, SEQUENCE_FIELD, KIND_FIELD) if f.id in field_ids]
         if file.write_cols is not None:
             stored = [f for f in stored if f.name in file.write_cols or f.id > 1 << 30]
-        path = self.store.data_path(self.partition, self.bucket, file)
-        if stored:
-            early = None
-            if self.early is not None and vector is None:  # which counts rows by their place in the whole file
-                early = file_filter(self.early, fields, stored, self.store.schema.trimmed_primary_keys)
-            columns = [f.name for f in stored]
-            rows = read_data_file(self.store.fs, path, schema_and_system(schema), columns, keep=early)
-        else:
-            rows = _no_columns(file.row_count)
-        if vector is not None:
-            deleted = load_vector(self.store, vector).mask(rows.num_rows)
-            rows = rows.filter(from_numpy(~deleted))
+        early = None
+        if self.early is not None and stored and vector is None:  # which counts rows by their place in the whole file
+            early = file_filter(self.early, fields, stored, self.store.schema.trimmed_primary_keys)
+        deleted = load_vector(self.store, vector) if vector is not None else None
+        position = 0
+        for rows in self._stored(file, schema, stored, early, piece_rows):
+            read, visible = rows.num_rows, rows
+            if deleted is not None:
+                visible = rows.filter(from_numpy(~deleted.mask(read, position)))
+            position += read
+            if not stored:
+                visible = pa.table(
+                    [pa.nulls(visible.num_rows, f.type) for f in arrow_schema(fields)],
+                    schema=arrow_schema(fields, nullable=True),
+                )
+            else:
+                visible = evolve(visible, stored, fields)
+            yield with_partition(self.store, self.partition, file, visible) if partitioned else visible
+
+    def _stored(
+        self,
+        file: DataFile,
+        schema: TableSchema,
+        stored: Sequence[DataField],
+        early: RowFilter | None,
+        piece_rows: int | None,
+    ) -> Iterator[pa.Table]:
+        """A file's own columns."""
         if not stored:
-            rows = pa.table(
-                [pa.nulls(rows.num_rows, f.type) for f in arrow_schema(fields)],
-                schema=arrow_schema(fields, nullable=True),
-            )
-        else:
-            rows = evolve(rows, stored, fields)
-        return with_partition(self.store, self.partition, file, rows) if partitioned else rows
+            for begin in range(0, file.row_count, piece_rows or max(file.row_count, 1)):
+                yield pa.table({"": pa.nulls(min(piece_rows or file.row_count, file.row_count - begin))})
+            return
+        path = self.store.data_path(self.partition, self.bucket, file)
+        fields, columns = schema_and_system(schema), [f.name for f in stored]
+        if piece_rows is None or (early is not None and early.points):  # of one value there are few rows
+            yield read_data_file(self.store.fs, path, fields, columns, keep=early)
+            return
+        for batch in iter_data_file(self.store.fs, path, fields, columns, piece_rows, keep=early):
+            yield pa.Table.from_batches([batch])
+
+
+def _side_by_side(streams: Sequence[Iterator[pa.Table]], files: Sequence[DataFile]) -> Iterator[list[pa.Table]]:
+    """Streams of the same rows, cut at the same rows. Raises CorruptFile: one of them has fewer."""
+    heads: list[pa.Table | None] = [None] * len(streams)
+    while True:
+        for i, rows in enumerate(streams):
+            head = heads[i]
+            while head is None or head.num_rows == 0:
+                head = next(rows, None)
+                if head is None:
+                    break
+            heads[i] = head
+        present = [h for h in heads if h is not None]
+        if not present:
+            return
+        if len(present) < len(heads):
+            raise CorruptFile(anchor(files).file_name, "files with columns of its rows have other numbers of rows")
+        count = min(h.num_rows for h in present)
+        yield [h.slice(0, count) for h in present]
+        heads = [h.slice(count) for h in present]
 
 
 def schema_and_system(schema: TableSchema) -> tuple[DataField, ...]:
@@ -269,84 +457,3 @@ def schema_and_system(schema: TableSchema) -> tuple[DataField, ...]:
 def load_vector(store: TableStore, ref: DvRef) -> DeletionVector:
     """A data file's deleted positions. Raises `MissingFile`, `CorruptFile`."""
     return read_deletion_vector(store.fs, ref.path, ref.offset, ref.length)
-
-
-def _no_columns(rows: int) -> pa.Table:
-    return pa.table({"": pa.nulls(rows)})
-
-
-def _inserts(rows: int) -> pa.Array:
-    return from_numpy(np.zeros(rows, np.int8))
-
-
-_WHOLE = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT"})
-
-
-def pushable_predicate(store: TableStore, split: Split, predicate: Predicate | None) -> Predicate | None:
-    """The conjuncts that can be applied to each file of the split alone."""
-    if predicate is not None and not split.raw and store.evolves_data:
-        return None  # a file may lack columns of its rows
-    if predicate is None or not store.has_keys or (split.raw and not split.diff):
-        return predicate
-    return only_on(predicate, set(store.schema.trimmed_primary_keys))
-
-
-def file_filter(
-    condition: Predicate, fields: Sequence[DataField], stored: Sequence[DataField], keys: Sequence[str] = ()
-) -> RowFilter | None:
-    """The condition on a file's own columns; None if the file lacks some of them or stores them in another type.
-
-    Args:
-        condition: bound to `fields`. fields: columns of the current schema. stored: those that will be read from the
-            file.
-            keys: what the file is sorted by.
-    """
-    in_file = {f.id: f for f in stored}
-    used = [f for f in fields if f.name in condition.columns()]
-    names: dict[str, str] = {}
-    for f in used:
-        old = in_file.get(f.id)
-        if old is None or old.type.with_nullable(True) != f.type.with_nullable(True):
-            return None
-        names[f.name] = old.name
-    if not names:
-        return None
-
-    def mask(rows: pa.Table) -> Any:
-        return evaluate(condition, rows.rename_columns(list(names)), used)
-
-    bounds = {names[c]: s for c, s in spans(condition, used).items()}
-    sorted_by = names.get(keys[0]) if keys else None
-    return RowFilter(tuple(names.values()), mask, bounds, _one_value_each(condition, used), sorted_by)
-
-
-def _one_value_each(condition: Predicate, fields: Sequence[DataField]) -> bool:
-    """Whether the condition is exactly one integer per field: then the spans are exact."""
-    parts, roots = conjuncts(condition), {f.name: f.type.root for f in fields}
-    return len(parts) == len(fields) and all(
-        isinstance(p, Compare) and p.op == "=" and type(p.literal) is int and roots[p.column] in _WHOLE for p in parts
-    )
-
-
-def spans(condition: Predicate, fields: Sequence[DataField]) -> dict[str, Span]:
-    """Bounds of the matching values of integer and text columns; equal to the conjuncts, or wider."""
-    types = {f.name: f.type for f in fields}
-    out: dict[str, Span] = {}
-    for part in conjuncts(condition):
-        match part:
-            case Compare(column, op, literal) if op != "<>":
-                values = [literal]
-            case In(column, literals) if literals:
-                op, values = "=", list(literals)
-            case _:
-                continue
-        kind = int if types[column].root in _WHOLE else str if isinstance(types[column], VarChar) else None
-        if kind is None or any(not isinstance(v, kind) or isinstance(v, bool) for v in values):
-            continue
-        low, high = out.get(column, (None, None))
-        if op in ("=", ">", ">="):
-            low = min(values) if low is None else max(low, min(values))
-        if op in ("=", "<", "<="):
-            high = max(values) if high is None else min(high, max(values))
-        out[column] = (low, high)
-    return out

@@ -1,0 +1,78 @@
+"""The page about the suites of Java Paimon's connectors, written from `tests/interop/compatibility/*.toml`."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+RECORDS = Path(__file__).parents[2] / "tests" / "interop" / "compatibility"
+ENGINES = {"flink": "Flink", "spark": "Spark"}
+"""The first part of a record's file name -> the connector whose suites it records."""
+HEAD = """---
+hide: [toc]
+---
+
+# Compatibility
+
+Apache Paimon tests its Flink and Spark connectors with suites of SQL statements and expected results. This page counts, for
+each suite that was run here, how many cases give the same answer. It is generated from `tests/interop/compatibility/`.
+
+*Same* means the same rows, and a refusal where Java refuses; the words of messages are not compared. *Different* is a deliberate
+difference, listed below with its reason. *Internal* cases call Java classes and have no form in SQL, CALL or DataFrames.
+A case that a suite repeats for several formats or modes counts once per repetition.
+"""
+TABLE = "| suite | cases | same | different | internal |\n|---|---|---|---|---|\n"
+ROW = "| {name} | {cases} | {equal} | {different} | {internal} |\n"
+
+
+def page() -> str:
+    """The whole page as Markdown."""
+    parts = [HEAD]
+    for prefix, engine in ENGINES.items():
+        found = list(suites(prefix))
+        if found:
+            parts.append(_section(engine, found))
+    return "\n".join(parts)
+
+
+def suites(prefix: str) -> Iterator[Mapping[str, Any]]:
+    """The recorded suites of a connector, by name."""
+    records = (tomllib.loads(p.read_text()) for p in RECORDS.glob(f"{prefix}_*.toml"))
+    yield from sorted((s for record in records for s in record["suite"]), key=lambda s: str(s["name"]))
+
+
+def _section(engine: str, found: list[Mapping[str, Any]]) -> str:
+    counts = [_counts(s) for s in found]
+    total = {k: sum(int(c[k]) for c in counts) for k in ("cases", "equal", "different", "internal")}
+    rows = "".join(ROW.format(**c) for c in (*counts, {"name": "**all**", **total}))
+    text = f"## Suites of the {engine} connector\n\n{TABLE}{rows}"
+    differences = [_differences(s) for s in found if s.get("different")]
+    if differences:
+        text += f"\n### Deliberate differences from the {engine} connector\n\n" + "\n".join(differences)
+    return text
+
+
+def _counts(suite: Mapping[str, Any]) -> dict[str, Any]:
+    numbers = {key: len(suite.get(key, ())) for key in ("different", "internal")}
+    return {"name": suite["name"], "cases": suite["cases"], "equal": suite["equal"], **numbers}
+
+
+def _differences(suite: Mapping[str, Any]) -> str:
+    """The differences of a suite; those with one reason stand together."""
+    together: dict[tuple[str, str, str], list[str]] = {}
+    for d in suite["different"]:
+        together.setdefault((d["java"], d["here"], d["why"]), []).append(d["case"])
+    lines = [f"**{suite['name']}**\n"]
+    for (java, here, why), cases in together.items():
+        names = ", ".join(f"`{c}`" for c in cases)
+        lines.append(f"- {names}. Java: {_escaped(java)}. Here: {_escaped(here)}. Reason: {_escaped(why)}.")
+    return "\n".join(lines) + "\n"
+
+
+def _escaped(text: str) -> str:
+    """Text as Markdown: a word between angle brackets is no tag."""
+    return text.rstrip(".").replace("<", "&lt;").replace("*", r"\*").replace("_", r"\_")

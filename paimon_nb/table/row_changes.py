@@ -1,0 +1,250 @@
+"""UPDATE, DELETE and MERGE of a table's rows in this process, from values and Arrow expressions. Each is one commit.
+
+Rows are read in batches (tables with keys) or file by file (append tables). Changed rows of a table with keys are written
+with their row kinds; in an append table the old rows are deleted by position and the new ones added, or, with data
+evolution, new files hold the assigned columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.base.errors import SchemaMismatch
+from paimon_nb.format.data import SEQUENCE_NUMBER
+from paimon_nb.format.data.schema_cast import conform
+from paimon_nb.format.types import arrow_type
+from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
+from paimon_nb.table.commit import CommitMessage, TableCommit
+from paimon_nb.table.row_rewrite import marks_vectors, placed_rows, single_files, take_out, without_rows
+from paimon_nb.table.scan import iter_split, plan_scan, read_split
+from paimon_nb.table.scan.read.row_tracking import tracks_rows
+from paimon_nb.table.write import TableWrite
+from paimon_nb.table.write.column_file_writer import columns_change, write_columns
+from paimon_nb.table.write.global_index import drop_stale_indexes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow.compute as pc
+
+    from paimon_nb.format.types import DataField
+    from paimon_nb.table.row_rewrite import Marked
+    from paimon_nb.table.scan import Predicate, ScanPlan, Split
+    from paimon_nb.table.store import TableStore
+
+INSERTED, UPDATED, DELETED = 0, 2, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What becomes of some rows."""
+
+    updated: np.ndarray
+    """Bool per row."""
+    deleted: np.ndarray
+    new_values: Mapping[str, pa.Array] = field(default_factory=dict)
+    """By assigned column: a value for each updated row."""
+
+
+Rule = Callable[[pa.Table], Changed]
+"""Decides about rows of the table, which have all its columns."""
+
+
+def assigned(rows: pa.Table, values: Mapping[str, Any], fields: Mapping[str, DataField]) -> dict[str, pa.Array]:
+    """New values of columns, one a row.
+
+    Args:
+        rows: what expressions refer to. values: a Python value, an Arrow scalar, or an expression of Arrow by column.
+        fields: the table's columns by name.
+
+    Raises: SchemaMismatch: a value does not fit its column.
+    """
+    import pyarrow.compute as pc
+
+    out: dict[str, pa.Array] = {}
+    for name, value in values.items():
+        target = arrow_type(fields[name].type)
+        try:
+            if isinstance(value, pc.Expression):
+                found = evaluated(rows, value)
+            elif isinstance(value, pa.Scalar):
+                found = pa.repeat(value, rows.num_rows)
+            else:
+                found = pa.array([value], target).take(pa.array(np.zeros(rows.num_rows, np.int64)))
+            made = pa.table({name: found})
+        except (pa.ArrowException, ValueError, TypeError) as error:
+            raise SchemaMismatch(
+                f"column {name!r}: {value!r} does not fit {fields[name].type}: {error}",
+                hint=f"a value that Arrow converts to {target}, or an expression such as pc.field('x') + 1",
+                column=name,
+            ) from None
+        out[name] = conform(made, [fields[name]]).column(0).combine_chunks()
+    return out
+
+
+def evaluated(rows: pa.Table, expression: pc.Expression) -> pa.ChunkedArray:
+    """An expression of Arrow over the columns of a table.
+
+    Raises: SchemaMismatch: it does not fit them.
+    """
+    import pyarrow.dataset as ds
+
+    try:
+        return ds.dataset(rows).to_table(columns={"value": expression}).column(0)
+    except (pa.ArrowException, KeyError, TypeError) as error:
+        raise SchemaMismatch(
+            f"expression {expression} cannot be computed: {error}", hint=f"columns: {', '.join(rows.column_names)}"
+        ) from None
+
+
+def true_rows(rows: pa.Table, condition: pc.Expression | None) -> np.ndarray:
+    """For which rows a condition is true; NULL is not."""
+    if condition is None:
+        return np.ones(rows.num_rows, bool)
+    found = evaluated(rows, condition)
+    if not pa.types.is_boolean(found.type):
+        raise SchemaMismatch(f"condition {condition} is {found.type}, not bool", hint="pc.field('x') > 1")
+    return to_numpy(found.fill_null(False)).astype(bool)
+
+
+def change_rows(
+    store: TableStore,
+    predicate: Predicate | str | None,
+    rule: Rule,
+    columns: Sequence[str] = (),
+    inserted: Callable[[], pa.Table | None] | None = None,
+) -> list[int]:
+    """Apply a rule to the rows that match a condition, and insert rows. One commit; nothing is left if it fails.
+
+    Args:
+        predicate: which rows the rule sees. columns: those that it assigns.
+        inserted: called after the rule has seen all rows; the rows to insert, None: there are none.
+
+    Returns: the ids of the new snapshots.
+
+    Raises: CommitConflict: another commit changed the same files. SchemaMismatch, NullNotAllowed: a new value.
+    """
+    plan = plan_scan(store, where=predicate) if isinstance(predicate, str) else plan_scan(store, predicate)
+    if plan.snapshot is None and inserted is None:
+        store.check_identity()
+    if store.has_keys:
+        return _change_by_key(store, plan, rule, inserted)
+    return _change_by_position(store, plan, rule, columns, inserted)
+
+
+def _change_by_key(
+    store: TableStore, plan: ScanPlan, rule: Rule, inserted: Callable[[], pa.Table | None] | None
+) -> list[int]:
+    count = 0
+    with TableWrite(store) as writing:
+
+        def write(rows: pa.Table, kind: int) -> None:
+            nonlocal count
+            if rows.num_rows:
+                count += rows.num_rows
+                writing.write(rows, from_numpy(np.full(rows.num_rows, kind, np.int8)))
+
+        for split in plan.splits:
+            for rows in iter_split(plan.store, split, list(store.schema.names), plan.predicate):
+                changed = rule(rows)
+                write(_updated_rows(rows, changed), UPDATED)
+                write(rows.filter(from_numpy(changed.deleted)), DELETED)
+        new = inserted() if inserted is not None else None
+        if new is not None:
+            write(new, INSERTED)
+        if not count:
+            return []
+        messages = writing.prepare_commit()
+    return TableCommit(store).commit(messages, expected_rows=count)
+
+
+def _updated_rows(rows: pa.Table, changed: Changed) -> pa.Table:
+    new = rows.filter(from_numpy(changed.updated))
+    for name, values in changed.new_values.items():
+        at = new.schema.get_field_index(name)
+        new = new.set_column(at, new.schema.field(at), values)
+    return new
+
+
+def _change_by_position(
+    store: TableStore,
+    plan: ScanPlan,
+    rule: Rule,
+    columns: Sequence[str],
+    inserted: Callable[[], pa.Table | None] | None,
+) -> list[int]:
+    from paimon_nb.table.scan.predicate.evaluate import evaluate
+
+    tracked, evolving = tracks_rows(store), store.evolves_data and bool(columns)
+    commit, messages, removed, count = TableCommit(store), list[CommitMessage](), list["Marked"](), 0
+    files = single_files(plan)
+    with TableWrite(store.copy({"write-only": "true"}), tracked=tracked and not evolving) as changing:
+        try:
+            for split in files:
+                rows, positions = placed_rows(plan.store, split, tracked=tracked and not evolving)
+                seen = np.ones(rows.num_rows, bool)
+                if plan.predicate is not None:
+                    used = [f for f in store.schema.fields if f.name in plan.predicate.columns()]
+                    seen = to_numpy(pa.chunked_array([evaluate(plan.predicate, rows, used)]).fill_null(False))
+                    rows, positions = rows.filter(from_numpy(seen)), positions[seen]
+                if not rows.num_rows:
+                    continue
+                changed = rule(rows.select(store.schema.names))
+                out = changed.deleted if evolving else changed.deleted | changed.updated
+                if out.any():
+                    removed.append((split, positions[out]))
+                if not changed.updated.any():
+                    continue
+                if evolving:
+                    messages.append(_new_columns(plan.store, split, changed, positions, columns))
+                    continue
+                new = _updated_rows(rows, changed)
+                new = new.drop_columns([SEQUENCE_NUMBER]) if tracked else new
+                changing.write(new)
+                count += new.num_rows
+            if tracked and (removed or messages):
+                touched = {split.partition for split, _ in removed} | {m.partition for m in messages}
+                messages += drop_stale_indexes(store, plan.snapshot, list(columns), touched)
+            if removed and marks_vectors(store):
+                messages += take_out(store, plan, removed)
+            else:
+                messages += [without_rows(store, split, positions) for split, positions in removed]
+            if count:
+                messages += changing.prepare_commit()
+            new_rows = inserted() if inserted is not None else None
+            if new_rows is not None and new_rows.num_rows:
+                with TableWrite(store.copy({"write-only": "true"})) as adding:
+                    adding.write(new_rows)
+                    count += new_rows.num_rows
+                    messages += adding.prepare_commit()
+            if not messages:
+                return []
+            if evolving:
+                made = commit.publish(lambda latest: columns_change(store, latest, messages, files))
+                return [] if made is None else [made]
+        except BaseException:
+            commit.abort(messages)
+            raise
+    return commit.commit(messages, expected_rows=count)
+
+
+def _new_columns(
+    store: TableStore, split: Split, changed: Changed, positions: np.ndarray, columns: Sequence[str]
+) -> CommitMessage:
+    """A file with the assigned columns of all rows of a split's files: new values, and the old ones of other rows."""
+    # Java 1.3 cannot read such a file of a partitioned table without the partition columns.
+    fields = [f for f in store.schema.fields if f.name in {*columns, *store.schema.partition_keys}]
+    rows = read_split(store, replace(split, deletion_vectors=None), [f.name for f in fields])
+    at = positions[changed.updated]
+    order = np.arange(rows.num_rows)
+    order[at] = rows.num_rows + np.arange(len(at))
+    for name, values in changed.new_values.items():
+        index = rows.schema.get_field_index(name)
+        both = pa.chunked_array([*rows.column(index).chunks, values])
+        rows = rows.set_column(index, rows.schema.field(index), both.take(from_numpy(order)))
+    return write_columns(store, split, fields, rows)

@@ -1,0 +1,118 @@
+"""What Paimon's own Flink suites expect of tables, told with rows of our own."""
+
+from __future__ import annotations
+
+import pytest
+
+import paimon_nb
+from paimon_nb.base.errors import SchemaChangeError, SchemaMismatch, TableNotFound, UnsupportedOperation
+
+
+def rows(wb, text):
+    return sorted(tuple(r.values()) for r in wb.run(text).arrow.to_pylist())
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("producer", ["none", "input"])
+def test_a_result_whose_key_changes_deletes_the_row_of_its_last_key(swb, producer):
+    """The key is the sum, not what the query groups by."""
+    swb.run("CREATE TABLE n (i BIGINT); INSERT INTO n VALUES (1), (2)")
+    swb.run(f"""CREATE TABLE sums (total BIGINT, odd BIGINT, PRIMARY KEY (total) NOT ENFORCED)
+        WITH ('bucket' = '1', 'changelog-producer' = '{producer}')""")
+    swb.run("SET 'execution.runtime-mode' = 'streaming'; SET 'execution.checkpointing.interval' = '200 ms'")
+    job = swb.run("INSERT INTO sums SELECT SUM(i), i % 2 FROM n GROUP BY i % 2").job
+
+    def sums():
+        return sorted(tuple(r.values()) for r in swb.table("sums").to_arrow().to_pylist())
+
+    assert job.wait_for(lambda: sums() == [(1, 1), (2, 0)])
+    for more, expected in (("(3), (8)", [(4, 1), (10, 0)]), ("(6)", [(4, 1), (16, 0)])):
+        swb.table("n").append(swb.run(f"SELECT * FROM (VALUES {more}) AS v(i)").frame.toArrow())
+        assert job.wait_for(lambda expected=expected: sums() == expected)
+    job.stop()
+
+
+def test_read_optimized_rows_of_a_fallback_branch_with_keys(wb):
+    wb.run("CREATE TABLE t (p INT, k INT, v STRING) PARTITIONED BY (p); CALL sys.create_branch('t', 'live')")
+    wb.run("ALTER TABLE t SET ('scan.fallback-branch' = 'live')")
+    wb.run("ALTER TABLE `t$branch_live` SET ('primary-key' = 'p,k', 'bucket' = '1')")
+    wb.run("INSERT INTO `t$branch_live` VALUES (1, 1, 'a'), (2, 1, 'b'); CALL sys.compact('`t$branch_live`')")
+    wb.run("INSERT INTO `t$branch_live` VALUES (1, 1, 'new'), (3, 1, 'c')")
+    assert rows(wb, "SELECT * FROM `t$ro`") == [(1, 1, "a"), (2, 1, "b")]
+    wb.run("INSERT INTO t VALUES (2, 9, 'main')")
+    assert rows(wb, "SELECT * FROM `t$ro`") == [(1, 1, "a"), (2, 9, "main")]
+
+
+def test_postponed_rows_wait_without_expiry_and_without_unmergeable_retractions(wb):
+    wb.run("""CREATE TABLE p (k INT PRIMARY KEY NOT ENFORCED, v INT) WITH ('bucket' = '-2',
+        'snapshot.num-retained.min' = '2', 'snapshot.num-retained.max' = '2')""")
+    for i in range(4):
+        wb.run(f"INSERT INTO p VALUES ({i}, 0)")
+    assert wb.table("p").snapshots().num_rows == 4
+    wb.run("CALL sys.compact('p')")
+    assert wb.table("p").snapshots().num_rows == 2
+    wb.run("""CREATE TABLE u (k INT PRIMARY KEY NOT ENFORCED, v INT, op STRING) WITH ('bucket' = '-2',
+        'merge-engine' = 'partial-update', 'rowkind.field' = 'op')""")
+    with pytest.raises(UnsupportedOperation, match="does not accept -U or -D"):
+        wb.run("INSERT INTO u VALUES (1, 1, '+I'), (1, 1, '-D')")
+    assert wb.table("u").latest_snapshot() is None
+
+
+def test_values_inside_a_column_stay_nullable(wb):
+    wb.run("CREATE TABLE t (id INT, r ROW<a INT, b ARRAY<STRING>> NOT NULL, m MAP<STRING, INT>)")
+    for change in (
+        "r ROW<a INT NOT NULL, b ARRAY<STRING>> NOT NULL",
+        "r ROW<a INT, b ARRAY<STRING NOT NULL>> NOT NULL",
+        "r ROW<a INT, b ARRAY<STRING> NOT NULL> NOT NULL",
+        "m MAP<STRING, INT NOT NULL>",
+    ):
+        with pytest.raises(SchemaChangeError, match="cannot become NOT NULL"):
+            wb.run(f"ALTER TABLE t MODIFY {change}")
+    wb.run("ALTER TABLE t SET ('alter-column-null-to-not-null.disabled' = 'false')")
+    wb.run("ALTER TABLE t MODIFY r ROW<a INT NOT NULL, b ARRAY<STRING>> NOT NULL")
+    assert str(wb.table("t").schema.field("r").type) == "ROW<`a` INT NOT NULL, `b` ARRAY<STRING>> NOT NULL"
+
+
+def test_the_first_column_is_not_moved_to_the_front(wb):
+    wb.run("CREATE TABLE t (a INT, b INT)")
+    with pytest.raises(SchemaChangeError, match="'a' is the first already"):
+        wb.run("ALTER TABLE t MODIFY a INT FIRST")
+    wb.run("ALTER TABLE t MODIFY b INT FIRST")
+    assert wb.table("t").schema.names == ("b", "a")
+
+
+def test_initial_buckets_for_one_statement(wb):
+    wb.run("CREATE TABLE t (k INT PRIMARY KEY NOT ENFORCED) WITH ('bucket' = '-1')")
+    wb.run("INSERT INTO t /*+ OPTIONS('dynamic-bucket.initial-buckets' = '2') */ VALUES (1), (2), (3), (4), (5)")
+    assert {b for (b,) in rows(wb, "SELECT bucket FROM `t$files`")} == {0, 1}
+
+
+def test_a_stream_does_not_overwrite(wb):
+    wb.run("CREATE TABLE t (a INT); SET 'execution.runtime-mode' = 'streaming'")
+    with pytest.raises(UnsupportedOperation, match="INSERT OVERWRITE needs batch mode"):
+        wb.run("INSERT OVERWRITE t VALUES (1)")
+
+
+def test_a_catalog_decides_where_its_tables_are(wb, tmp_path):
+    with pytest.raises(UnsupportedOperation, match="the catalog decides where its tables are"):
+        wb.run(f"CREATE TABLE t (a INT) WITH ('path' = '{tmp_path}/elsewhere')")
+    assert wb.tables() == []
+    wb.run(f"CREATE TABLE t (a INT) WITH ('path' = 'file:{tmp_path}/w/default.db/t')")
+    assert wb.tables() == ["t"]
+
+
+def test_a_table_by_its_path_has_the_columns_of_its_definition(wb, tmp_path):
+    with_path = f"WITH ('connector' = 'paimon', 'path' = '{tmp_path}/elsewhere'"
+    wb.run(f"CREATE TABLE m (a INT, b STRING) {with_path})")
+    with pytest.raises(TableNotFound, match="no table at"):
+        wb.run("INSERT INTO m VALUES (1, 'x')")
+    wb.run(f"DROP TABLE m; CREATE TABLE m (a INT, b STRING) {with_path}, 'auto-create' = 'true')")
+    wb.run(f"INSERT INTO m VALUES (1, 'x'); DROP TABLE m; CREATE TABLE m (a INT NOT NULL, b STRING) {with_path})")
+    wb.run("INSERT INTO m VALUES (2, 'y')")
+    assert paimon_nb.open_table(f"{tmp_path}/elsewhere").to_arrow().to_pylist() == [
+        {"a": 1, "b": "x"},
+        {"a": 2, "b": "y"},
+    ]
+    wb.run(f"DROP TABLE m; CREATE TABLE m (a INT, b STRING, c INT) {with_path})")
+    with pytest.raises(SchemaMismatch, match="has the columns a INT, b STRING"):
+        wb.run("INSERT INTO m VALUES (1, 'x', 2)")

@@ -1,0 +1,83 @@
+"""A merge-on-read table much larger than the memory it is read in. `PAIMON_NB_LARGE_GB` is its size; 1 GB by default."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.nightly
+
+GIGABYTES = float(os.environ.get("PAIMON_NB_LARGE_GB", "1"))
+ALLOWED_MB = 600
+ROWS = 1_000_000
+"""In one write, about 0.1 GB."""
+
+_HEAD = """
+import resource, sys
+import numpy as np, pyarrow as pa
+import paimon_nb
+wb = paimon_nb.connect(sys.argv[1])
+count = int(sys.argv[2])
+"""
+_MAKE = """
+wb.run("CREATE TABLE source (id BIGINT, n INT, x DOUBLE, note STRING, PRIMARY KEY (id) NOT ENFORCED) "
+       "WITH ('bucket' = '4', 'write-only' = 'true')")
+chance = np.random.default_rng(1)
+for turn in range(count):
+    # Three quarters of the keys are new, the others update keys of the writes before.
+    ids = pa.array(np.arange({rows}) + turn * {rows} * 3 // 4)
+    notes = pa.array([part.hex() for part in np.frombuffer(chance.bytes({rows} * 40), "S40")])
+    numbers = pa.array(chance.integers(0, 1000, {rows}).astype("int32"))
+    wb.table("source").append(pa.table({{"id": ids, "n": numbers, "x": chance.random({rows}), "note": notes}}))
+"""
+_STEPS = {
+    "filter": "found = sum(b.num_rows for b in wb.table('source').where('n < 10').to_batches())",
+    "count": "found = wb.table('source').count()",
+    "copy": """
+wb.run("CREATE TABLE target (id BIGINT, n INT, x DOUBLE, note STRING) WITH ('bucket' = '-1')")
+wb.table("target").append(wb.table("source"))
+found = wb.table("target").count()
+""",
+    "copy by key": """
+wb.run("CREATE TABLE keyed (id BIGINT, n INT, x DOUBLE, note STRING, PRIMARY KEY (id) NOT ENFORCED) "
+       "WITH ('bucket' = '4', 'write-buffer-size' = '64 mb')")
+wb.table("keyed").append(wb.table("source"))
+found = wb.table("keyed").count()
+""",
+}
+_TAIL = "\nprint(found, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+
+
+def run(text: str, warehouse: Path, writes: int) -> list[int]:
+    done = subprocess.run([sys.executable, "-c", text, str(warehouse), str(writes)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return [int(word) for word in done.stdout.split()]
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("large")
+    run(_HEAD + _MAKE.format(rows=ROWS), folder, writes())
+    return folder
+
+
+def writes() -> int:
+    return max(2, round(GIGABYTES * 10))
+
+
+@pytest.mark.parametrize("step", _STEPS)
+def test_a_table_is_read_and_copied_in_bounded_memory(warehouse: Path, step: str, capsys) -> None:
+    rows = ROWS + (writes() - 1) * ROWS * 3 // 4
+    found, megabytes = run(_HEAD + _STEPS[step] + _TAIL, warehouse, writes())
+    size = sum(f.stat().st_size for f in (warehouse / "default.db" / "source").rglob("*.parquet")) / 1e9
+    with capsys.disabled():
+        print(f"\n  {step}: {found} rows of {size:.1f} GB within {megabytes} MB")
+    assert found == pytest.approx(rows / 100, rel=0.1) if step == "filter" else found == rows
+    assert megabytes <= ALLOWED_MB
