@@ -103,7 +103,7 @@ def translate(
     message = (
         f"a Python function inside Spark failed: {raised[-1].strip()}"
         if raised
-        else first_sentence(_call(error, "getMessage") or whole)
+        else first_sentence(_call(error, "getMessage") or _from_condition(whole, condition))
     )
     facts: dict[str, Any] = {"condition": condition, "sql_state": _call(error, "getSqlState"), "parameters": parameters}
     start, stop = (None, None) if text is None else _position(error, whole, parameters, text, span)
@@ -207,6 +207,11 @@ def _whole_text(error: BaseException) -> str:
 def _found_condition(text: str) -> str | None:
     found = re.search(r"\[([A-Z][A-Z0-9_]{3,}(?:\.[A-Z0-9_]+)?)\]", text)
     return found[1] if found else None
+
+
+def _from_condition(text: str, condition: str | None) -> str:
+    """What a text says about its condition: before it may be what Python and Java say about each other."""
+    return text[max(text.find(f"[{condition}]"), 0) :]
 
 
 def _hint(

@@ -161,7 +161,8 @@ class Ours:
                 with spark_errors(sql):
                     table = result.arrow if result.arrow is not None else result.frame.toArrow()  # type: ignore[union-attr]
         except (PaimonError, PySparkException) as error:  # the rows of a DataFrame come when it is collected
-            return Outcome(error=f"{type(error).__name__}: {error}")
+            condition = error.facts.get("condition") if isinstance(error, PaimonError) else None
+            return Outcome(error=f"{type(error).__name__}: {error}" + (f" [{condition}]" if condition else ""))
         except Exception as error:  # another one than ours is a difference by itself
             return Outcome(error=f"{type(error).__name__}: {error}", raw=True)
         if match := re.fullmatch(r"SET 'execution.runtime-mode' = '(\w+)'", sql):

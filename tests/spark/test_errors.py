@@ -118,3 +118,15 @@ def test_what_becomes_of_a_dead_python_process_is_told(text, said):
     assert isinstance(error, EngineError)
     assert said in error.message
     assert "resumes from its checkpoint" in error.hint
+
+
+def test_an_error_inside_a_callback_is_named_by_its_condition():
+    kind = type("Py4JJavaError", (Exception,), {"__module__": "py4j.protocol"})
+    text = (
+        "An exception was raised by the Python Proxy. Return Message: Traceback (most recent call last):\n"
+        "pyspark.errors.ArithmeticException: [NUMERIC_VALUE_OUT_OF_RANGE.WITH_SUGGESTION] The value 123.4 cannot be "
+        "represented as Decimal(2, 1). If necessary set the mode. SQLSTATE: 22003"
+    )
+    error = translate(kind(text))
+    assert isinstance(error, EngineError)
+    assert error.message == "The value 123.4 cannot be represented as Decimal(2, 1)"
