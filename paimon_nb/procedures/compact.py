@@ -35,6 +35,10 @@ def _compact_table(
     where: str | None, partition_idle_time: int | None, compact_strategy: str | None, buckets: str | None,
 ) -> pa.Table:  # fmt: skip
     _check_strategy(compact_strategy)
+    if compact_strategy == "full" and context.is_streaming:
+        raise UnsupportedOperation(
+            "compact_strategy => 'full' needs batch mode", hint="SET 'execution.runtime-mode' = 'batch' before it"
+        )
     target = context.table(table, parse_options(options))
     target.store.check_readable()  # as in Java: a compaction needs SELECT, too
     selected = _selected_partitions(target, partitions, where, partition_idle_time)

@@ -48,6 +48,10 @@ class Context(Protocol):
     def current_database(self) -> str: ...
 
     @property
+    def is_streaming(self) -> bool:
+        """Whether the session is in Flink's streaming mode."""
+
+    @property
     def spark(self) -> SparkSession | None:
         """The running Spark, for large work; None if Spark is not running."""
 

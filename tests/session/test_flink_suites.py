@@ -116,3 +116,22 @@ def test_a_table_by_its_path_has_the_columns_of_its_definition(wb, tmp_path):
     wb.run(f"DROP TABLE m; CREATE TABLE m (a INT, b STRING, c INT) {with_path})")
     with pytest.raises(SchemaMismatch, match="has the columns a INT, b STRING"):
         wb.run("INSERT INTO m VALUES (1, 'x', 2)")
+
+
+def test_a_stream_compacts_without_a_full_strategy(wb):
+    wb.run("CREATE TABLE t (k INT PRIMARY KEY NOT ENFORCED); INSERT INTO t VALUES (1)")
+    wb.run("SET 'execution.runtime-mode' = 'streaming'")
+    with pytest.raises(UnsupportedOperation, match="needs batch mode"):
+        wb.run("CALL sys.compact(`table` => 't', compact_strategy => 'full')")
+    wb.run("SET 'execution.runtime-mode' = 'batch'; CALL sys.compact(`table` => 't', compact_strategy => 'full')")
+    assert rows(wb, "SELECT level FROM `t$files`") == [(5,)]
+
+
+def test_partitions_of_one_day_expire_in_order(wb):
+    wb.run("CREATE TABLE t (k INT, dt STRING, h STRING) PARTITIONED BY (dt, h)")
+    for h in ("03", "01", "02"):
+        wb.run(f"INSERT INTO t VALUES (1, '2020-01-01', '{h}')")
+    wb.run("SET 'execution.runtime-mode' = 'batch'")
+    expired = wb.run("""CALL sys.expire_partitions(`table` => 't', expiration_time => '1 d', timestamp_formatter => 'yyyy-MM-dd',
+        max_expires => 2)""")
+    assert expired.arrow.column(0).to_pylist() == ["dt=2020-01-01, h=01", "dt=2020-01-01, h=02"]

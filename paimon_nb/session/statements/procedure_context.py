@@ -42,6 +42,11 @@ class ProcedureContext:
         return self.session.current_database
 
     @property
+    def is_streaming(self) -> bool:
+        """Whether the session is in Flink's streaming mode."""
+        return bool(self.session.settings.get("execution.runtime-mode") == "streaming")
+
+    @property
     def spark(self) -> SparkSession | None:
         """The session's Spark if it is running."""
         return self.session.spark if self.session.spark_started else None

@@ -140,7 +140,7 @@ def expire_partitions(
             skipped.append(values)
         elif when < before:
             old.append((when, values))
-    old.sort(key=lambda item: item[0])
+    old.sort(key=lambda item: (item[0], [str(v) for v in item[1]]))
     going = [values for _, values in old[:limit]]
     if going:
         keys = store.schema.partition_keys
