@@ -11,6 +11,8 @@ from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import InvalidName, UnsupportedOperation
+from paimon_nb.format.types import Decimal as DecimalColumn
+from paimon_nb.format.types import Timestamp
 from paimon_nb.plan import Constant
 from paimon_nb.session.core.result import Result, summary
 from paimon_nb.session.query.computed_columns import COMPUTED_COLUMN_PREFIX, check_metadata
@@ -320,8 +322,6 @@ def _bind_parameter(constant: Constant, params: Mapping[str, Any]) -> Constant:
 
 def _arrow_value(constant: Constant, t: DataType) -> Any:
     """The Python value that Arrow stores in a column of this type."""
-    from paimon_nb.format.types import Timestamp
-
     match constant.kind, t.root:
         case "null", _:
             return None
@@ -340,8 +340,6 @@ def _arrow_value(constant: Constant, t: DataType) -> Any:
 
 
 def _parse_number(text: str, root: str, t: DataType) -> Any:
-    from paimon_nb.format.types import Decimal as DecimalColumn
-
     try:
         number = Decimal(text)
     except InvalidOperation:

@@ -211,10 +211,16 @@ def _row(tokens: Sequence[Token], at: int) -> tuple[Row, int] | None:
 
 
 def _constant(tokens: Sequence[Token], at: int) -> tuple[Constant, int] | None:
-    words = [t.upper for t in tokens[at : at + 4]]
-    if not words:
+    if at >= len(tokens):
         return None
     first = tokens[at]
+    if first.kind == "number":
+        return (Constant("number", first.text), at + 1) if _plain(first) else None
+    if first.kind == "string":
+        return (Constant("text", first.value), at + 1) if _plain_text(first) else None
+    if first.kind == "param":
+        return Constant("parameter", first.text[1:]), at + 1
+    words = [t.upper for t in tokens[at : at + 4]]
     if words[:4] == ["CAST", "(", "NULL", "AS"]:
         end = next(
             (i for i in range(at + 4, len(tokens)) if tokens[i].text == ")" and not _open(tokens[at + 2 : i])), None
@@ -229,14 +235,8 @@ def _constant(tokens: Sequence[Token], at: int) -> tuple[Constant, int] | None:
     if words[0] in ("-", "+") and at + 1 < len(tokens) and tokens[at + 1].kind == "number":
         number = tokens[at + 1]
         return (Constant("number", ("-" if words[0] == "-" else "") + number.text), at + 2) if _plain(number) else None
-    if first.kind == "number":
-        return (Constant("number", first.text), at + 1) if _plain(first) else None
-    if first.kind == "param":
-        return Constant("parameter", first.text[1:]), at + 1
     if words[0] in ("DATE", "TIMESTAMP") and at + 1 < len(tokens) and _plain_text(tokens[at + 1]):
         return Constant(words[0].lower(), tokens[at + 1].value), at + 2
-    if _plain_text(first):
-        return Constant("text", first.value), at + 1
     return None
 
 
