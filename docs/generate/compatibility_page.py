@@ -41,8 +41,14 @@ def page() -> str:
 
 def suites(prefix: str) -> Iterator[Mapping[str, Any]]:
     """The recorded suites of a connector, by name."""
-    records = (tomllib.loads(p.read_text()) for p in RECORDS.glob(f"{prefix}_*.toml"))
-    yield from sorted((s for record in records for s in record["suite"]), key=lambda s: str(s["name"]))
+    records = [tomllib.loads(p.read_text()) for p in RECORDS.glob(f"{prefix}_*.toml")]
+    named = [{**s, "name": s["name"] + _release(record)} for record in records for s in record["suite"]]
+    yield from sorted(named, key=lambda s: str(s["name"]))
+
+
+def _release(record: Mapping[str, Any]) -> str:
+    """The release of a record's suites, if it is not the one that most records are about."""
+    return "" if str(record["release"]).startswith("1.3") else f" of release {record['release']}"
 
 
 def _section(engine: str, found: list[Mapping[str, Any]]) -> str:

@@ -563,3 +563,11 @@ def test_a_streaming_write_merges_schemas(swb, tmp_path):
     writer = writer.option("checkpointLocation", str(tmp_path / "c")).option("write.merge-schema", "true")
     writer.start(swb.table("t").path).awaitTermination()
     assert rows(swb, "SELECT * FROM t") == [(1, "a", None), (2, "c", 20), (3, "d", 30)]
+
+
+@pytest.mark.spark
+def test_functions_of_the_system_database(swb):
+    assert rows(swb, "SHOW USER FUNCTIONS IN sys") == [("sys.max_pt",)]
+    assert ("sys.max_pt",) not in rows(swb, "SHOW SYSTEM FUNCTIONS IN sys")
+    with pytest.raises(PaimonError, match="no database 'nowhere'"):
+        swb.run("SHOW FUNCTIONS IN nowhere")

@@ -184,8 +184,12 @@ def _show_functions(context: StatementContext, statement: Show) -> Result:
     from paimon_nb.spark.errors import spark_errors
 
     scope = statement.text.split()[1].upper()
-    catalog, database = context.session.find_database(())
-    stored = [] if scope == "SYSTEM" else [f"{database}.{name}" for name in catalog.functions(database)]
+    if statement.name[-1:] == ("sys",):
+        database, names = "sys", ["max_pt"]
+    else:
+        catalog, database = context.session.find_database(statement.name)
+        names = catalog.functions(database)
+    stored = [] if scope == "SYSTEM" else [f"{database}.{name}" for name in names]
     with spark_errors(context.text, statement.span):
         listed = context.session.spark.sql(f"SHOW {'' if scope == 'FUNCTIONS' else scope} FUNCTIONS").collect()
     return rows({"function": _matching_names([*(r[0] for r in listed), *stored], statement)})
