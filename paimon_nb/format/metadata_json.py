@@ -23,17 +23,17 @@ class JsonObject:
             node = json.loads(data)
         except (ValueError, RecursionError) as error:
             raise CorruptFile(path, f"not JSON: {error}") from None
-        self.node = self._object(node)
+        self.node = self._require_object(node)
 
     @classmethod
     def of(cls, node: Any, path: str) -> JsonObject:
         """A nested object of a file."""
         out = cls.__new__(cls)
         out.path = path
-        out.node = out._object(node)
+        out.node = out._require_object(node)
         return out
 
-    def _object(self, node: Any) -> Mapping[str, Any]:
+    def _require_object(self, node: Any) -> Mapping[str, Any]:
         if not isinstance(node, dict):
             raise CorruptFile(self.path, f"{node!r:.60} is not a JSON object")
         return node

@@ -88,8 +88,8 @@ def translate(
     whole = _whole_text(error)
     packed = _PACKED.search(whole)
     if packed:
-        return _unpack(packed[1])
-    condition = _call(error, "getCondition") or _found_condition(whole)
+        return _unpack_error(packed[1])
+    condition = _call_or_none(error, "getCondition") or _found_condition(whole)
     if _CANCELLED.search(whole) or condition == "SPARK_JOB_CANCELLED":
         return Cancelled("the work was cancelled", hint="nothing was committed; run the statement again")
     lost = None if _TRACE_END.search(whole) else _lost_worker(whole)
@@ -98,17 +98,21 @@ def translate(
         return EngineError(
             lost, hint="run the statement again; a stream resumes from its checkpoint", condition=condition
         )
-    parameters = _call(error, "getMessageParameters") or {}
+    parameters = _call_or_none(error, "getMessageParameters") or {}
     raised = _TRACE_END.findall(whole)
     message = (
         f"a Python function inside Spark failed: {raised[-1].strip()}"
         if raised
-        else first_sentence(_call(error, "getMessage") or _from_condition(whole, condition))
+        else first_sentence(_call_or_none(error, "getMessage") or _from_condition(whole, condition))
     )
-    facts: dict[str, Any] = {"condition": condition, "sql_state": _call(error, "getSqlState"), "parameters": parameters}
-    start, stop = (None, None) if text is None else _position(error, whole, parameters, text, span)
+    facts: dict[str, Any] = {
+        "condition": condition,
+        "sql_state": _call_or_none(error, "getSqlState"),
+        "parameters": parameters,
+    }
+    start, stop = (None, None) if text is None else _error_position(error, whole, parameters, text, span)
     facts |= {"sql": text, "start": start, "stop": stop} if text is not None else {}
-    return _kind(error)(message, hint=_hint(condition, parameters, columns), **facts)
+    return _error_class(error)(message, hint=_hint_for(condition, parameters, columns), **facts)
 
 
 def _lost_worker(whole: str) -> str | None:
@@ -164,7 +168,7 @@ def pack(error: PaimonError) -> str:
     return f"{_MARK}{json.dumps(body)}{_MARK}"
 
 
-def _unpack(text: str) -> PaimonError:
+def _unpack_error(text: str) -> PaimonError:
     body = json.loads(text)
     kind = getattr(tree, body["kind"], EngineError)
     if not (isinstance(kind, type) and issubclass(kind, PaimonError)):
@@ -178,17 +182,17 @@ def _is_spark(error: BaseException) -> bool:
     return type(error).__module__.startswith(("pyspark.", "py4j."))
 
 
-def _kind(error: BaseException) -> type[PaimonError]:
+def _error_class(error: BaseException) -> type[PaimonError]:
     for kind in type(error).__mro__:
         if kind.__name__ == "ParseException":
             return SqlSyntaxError
         if kind.__name__ in ("AnalysisException", "TempTableAlreadyExistsException"):
             return SqlAnalysisError
-    contexts = _call(error, "getQueryContext")
+    contexts = _call_or_none(error, "getQueryContext")
     return SqlError if contexts else EngineError
 
 
-def _call(error: BaseException, method: str) -> Any:
+def _call_or_none(error: BaseException, method: str) -> Any:
     try:
         return getattr(error, method)()
     except Exception:  # the JVM has ended
@@ -214,7 +218,7 @@ def _from_condition(text: str, condition: str | None) -> str:
     return text[max(text.find(f"[{condition}]"), 0) :]
 
 
-def _hint(
+def _hint_for(
     condition: str | None, parameters: dict[str, str], columns: Callable[[], Sequence[str]] = tuple
 ) -> str | None:
     if "__paimon_" in parameters.get("objectName", ""):
@@ -245,15 +249,15 @@ def _hint(
     return None
 
 
-def _position(
+def _error_position(
     error: BaseException, whole: str, parameters: dict[str, str], text: str, span: Span | None
 ) -> tuple[int | None, int | None]:
     """The position of the error in the user's SQL. Spark got the SQL with other table names, so the text is searched."""
     low, high = (span.start, span.stop) if span is not None else (0, len(text))
-    contexts = _call(error, "getQueryContext") or []
+    contexts = _call_or_none(error, "getQueryContext") or []
     if contexts:
-        fragment = _OUR_VIEW.sub("", str(_call(contexts[0], "fragment") or ""))
-        return _nearest(text, fragment, low, high, low + int(_call(contexts[0], "startIndex") or 0))
+        fragment = _OUR_VIEW.sub("", str(_call_or_none(contexts[0], "fragment") or ""))
+        return _nearest_occurrence(text, fragment, low, high, low + int(_call_or_none(contexts[0], "startIndex") or 0))
     location = _LINE_AND_COLUMN.search(whole)
     if location:
         lines = text[low:high].splitlines(keepends=True)
@@ -261,11 +265,11 @@ def _position(
         near = str(parameters.get("error", "")).strip("'")
         if near in ("end of input", "<EOF>", ""):
             return high, high
-        return _nearest(text, near, low, high, low + before + int(location[2]))
+        return _nearest_occurrence(text, near, low, high, low + before + int(location[2]))
     return None, None
 
 
-def _nearest(text: str, word: str, low: int, high: int, target: int) -> tuple[int | None, int | None]:
+def _nearest_occurrence(text: str, word: str, low: int, high: int, target: int) -> tuple[int | None, int | None]:
     """The occurrence of `word` within [low, high) that starts closest to `target`."""
     if not word:
         return None, None

@@ -239,7 +239,7 @@ def _to_spark(array: pa.Array, t: DataType) -> pa.Array:
             # The children of a NULL need a value: PySpark casts the struct and rejects NULL in a required child.
             return _rebuild_struct(array, SPARK_VARIANT, [lambda a: a.fill_null(b"")] * 2)
         case Array() | Map() | Multiset() | Row():
-            return _nested(array, target, [partial(_to_spark, t=c) for c in t.children])
+            return _rebuild_nested(array, target, [partial(_to_spark, t=c) for c in t.children])
     return array.cast(target)
 
 
@@ -255,7 +255,7 @@ def _from_spark(array: pa.Array, t: DataType, zone: str, where: str) -> pa.Array
                 return _parse_nanos(array, t, zone, where)
             # As UTC: an hour may occur twice in the session's zone, which Arrow's arithmetic rejects.
             timestamps = array.cast(pa.timestamp("us", tz="UTC" if array.type.tz else None))
-            return _floor(timestamps, t.precision).cast(target)
+            return _floor_to_precision(timestamps, t.precision).cast(target)
         case Time():
             nanos = (
                 _parse_times(array, where) if pa.types.is_string(array.type) else array.cast(pa.time64("ns"))
@@ -266,14 +266,14 @@ def _from_spark(array: pa.Array, t: DataType, zone: str, where: str) -> pa.Array
             return _rebuild_struct(array, target, [lambda a: a.cast(pa.binary())] * 2)
         case Array() | Map() | Multiset() | Row():
             children = [partial(_from_spark, t=c, zone=zone, where=where) for c in t.children]
-            return _nested(array, target, children)
+            return _rebuild_nested(array, target, children)
     try:
         return array.cast(target)
     except pa.ArrowInvalid as error:
         raise SchemaMismatch(f"column {where!r}: {error}", hint=f"the column is {t}", column=where) from None
 
 
-def _floor(array: pa.Array, precision: int) -> pa.Array:
+def _floor_to_precision(array: pa.Array, precision: int) -> pa.Array:
     """Drop the fractional digits beyond `precision`: Spark's timestamps always have six."""
     if precision >= NANO_DIGITS:
         return array
@@ -314,7 +314,9 @@ def _parse_times(array: pa.Array, where: str) -> pa.Array:
         ) from None
 
 
-def _nested(array: pa.Array, target: pa.DataType, convert: Sequence[Callable[[pa.Array], pa.Array]]) -> pa.Array:
+def _rebuild_nested(
+    array: pa.Array, target: pa.DataType, convert: Sequence[Callable[[pa.Array], pa.Array]]
+) -> pa.Array:
     """An array of lists, maps or structs, with converted children."""
     if pa.types.is_struct(target):
         return _rebuild_struct(array, target, convert)

@@ -73,18 +73,18 @@ def tokens(text: str) -> list[Token]:
         SqlSyntaxError: an unterminated string, name or comment, or a character that is not valid in SQL.
     """
     try:
-        return _tokens(text, _LEX)
+        return _tokenize(text, _LEX)
     except SqlSyntaxError:
         if "\\'" not in text:
             raise
         try:
-            return _tokens(text, _LEX_FLINK)
+            return _tokenize(text, _LEX_FLINK)
         except SqlSyntaxError:
             pass
         raise
 
 
-def _tokens(text: str, lex: re.Pattern[str]) -> list[Token]:
+def _tokenize(text: str, lex: re.Pattern[str]) -> list[Token]:
     out: list[Token] = []
     position, end = 0, len(text)
     while position < end:
@@ -127,7 +127,7 @@ def split(tokens: Sequence[Token]) -> list[list[Token]]:
     current: list[Token] = []
     in_set = False
     for i, token in enumerate(tokens):
-        if token.upper == "SET" and _upper(tokens, i - 1) == "STATEMENT" and _opens_block(tokens, i):
+        if token.upper == "SET" and _upper_at(tokens, i - 1) == "STATEMENT" and _opens_block(tokens, i):
             in_set = True
         if token.upper == ";" and token.kind == "op":
             if in_set and (not current or current[-1].upper != "END"):
@@ -145,10 +145,10 @@ def split(tokens: Sequence[Token]) -> list[list[Token]]:
 
 
 def _opens_block(tokens: Sequence[Token], i: int) -> bool:
-    return _upper(tokens, i - 2) == "BEGIN" or _upper(tokens, i + 1) == "BEGIN"
+    return _upper_at(tokens, i - 2) == "BEGIN" or _upper_at(tokens, i + 1) == "BEGIN"
 
 
-def _upper(tokens: Sequence[Token], i: int) -> str:
+def _upper_at(tokens: Sequence[Token], i: int) -> str:
     return tokens[i].upper if 0 <= i < len(tokens) else ""
 
 
@@ -311,9 +311,9 @@ class Cursor:
 
     def options(self) -> dict[str, str]:
         """`('k' = 'v', k = v, ...)`: keys quoted or dotted names, values any literal."""
-        return dict(self.listed(self._option, allow_trailing=True))
+        return dict(self.listed(self._take_option, allow_trailing=True))
 
-    def _option(self) -> tuple[str, str]:
+    def _take_option(self) -> tuple[str, str]:
         key = self.option_key()
         # Spark allows ('k' 'v') without '='.
         if not self.take_one("=", "==") and self.peek().kind not in ("string", "number"):

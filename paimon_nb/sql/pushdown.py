@@ -37,8 +37,8 @@ def with_pushdown(
     tree = tree_of(text, span, tables, edits)
     if tree is None:
         return tuple(tables)
-    columns = _columns(tree)
-    filters = _filters(tree)
+    columns = _possible_columns(tree)
+    filters = _filters_by_table(tree)
     return tuple(replace(ref, columns=columns, filter=filters.get(i)) for i, ref in enumerate(tables))
 
 
@@ -94,7 +94,7 @@ def tree_of(
     from sqlglot.errors import SqlglotError
 
     names = [
-        (r.span, f"{_PLACEHOLDER}{i}" if r.alias else f"{_PLACEHOLDER}{i} AS {quote(_last(r))}")
+        (r.span, f"{_PLACEHOLDER}{i}" if r.alias else f"{_PLACEHOLDER}{i} AS {quote(_table_name(r))}")
         for i, r in enumerate(tables)
     ]
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
@@ -104,11 +104,11 @@ def tree_of(
         return None
 
 
-def _last(ref: TableRef) -> str:
+def _table_name(ref: TableRef) -> str:
     return ref.function.name[-1] if ref.function else ref.parts[-1]
 
 
-def _columns(tree: exp.Expr) -> tuple[str, ...] | None:
+def _possible_columns(tree: exp.Expr) -> tuple[str, ...] | None:
     """All names that could be columns, of any table; None if a star selects all columns."""
     from sqlglot import exp
 
@@ -129,7 +129,7 @@ def _columns(tree: exp.Expr) -> tuple[str, ...] | None:
     return tuple(names)
 
 
-def _filters(tree: exp.Expr) -> dict[int, Predicate]:
+def _filters_by_table(tree: exp.Expr) -> dict[int, Predicate]:
     from sqlglot import exp
 
     out: dict[int, Predicate] = {}
@@ -139,7 +139,7 @@ def _filters(tree: exp.Expr) -> dict[int, Predicate]:
         if where is None or source is None or select.args.get("laterals"):
             continue
         joins = select.args.get("joins") or []
-        preserved = _preserved(source.this, joins)
+        preserved = _preserved_tables(source.this, joins)
         sole_table = not joins
         for alias, number in preserved.items():
             parts = [
@@ -152,9 +152,9 @@ def _filters(tree: exp.Expr) -> dict[int, Predicate]:
     return out
 
 
-def _preserved(first: exp.Expr, joins: Sequence[exp.Join]) -> dict[str, int]:
+def _preserved_tables(first: exp.Expr, joins: Sequence[exp.Join]) -> dict[str, int]:
     """alias -> number of the tables that no outer join can replace by NULLs."""
-    out = _numbered(first)
+    out = _placeholder_number(first)
     for join in joins:
         side, kind = (join.side or "").upper(), (join.kind or "").upper()
         if side == "FULL":
@@ -162,11 +162,11 @@ def _preserved(first: exp.Expr, joins: Sequence[exp.Join]) -> dict[str, int]:
         if side == "RIGHT":
             out = {}
         if side != "LEFT" and kind not in ("SEMI", "ANTI"):
-            out.update(_numbered(join.this))
+            out.update(_placeholder_number(join.this))
     return out
 
 
-def _numbered(node: exp.Expr) -> dict[str, int]:
+def _placeholder_number(node: exp.Expr) -> dict[str, int]:
     from sqlglot import exp
 
     if (
@@ -195,10 +195,10 @@ def predicate_of(node: exp.Expr, alias: str, sole_table: bool) -> Predicate | No
     comparisons = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
     if isinstance(node, exp.Binary) and type(node) in comparisons:
         op = comparisons[type(node)]
-        left, right = _column(node.left, alias, sole_table), _column(node.right, alias, sole_table)
-        if left is not None and (literal := _literal(node.right)) is not None:
+        left, right = _column_of_table(node.left, alias, sole_table), _column_of_table(node.right, alias, sole_table)
+        if left is not None and (literal := _literal_value(node.right)) is not None:
             return Compare(left, op, literal)
-        if right is not None and (literal := _literal(node.left)) is not None:
+        if right is not None and (literal := _literal_value(node.left)) is not None:
             return Compare(right, FLIPPED[op], literal)
         return None
     match node:
@@ -213,29 +213,29 @@ def predicate_of(node: exp.Expr, alias: str, sole_table: bool) -> Predicate | No
             inner = predicate_of(node.this, alias, sole_table)
             return None if inner is None else Not(inner)
         case exp.In() if not node.args.get("query") and not node.args.get("unnest"):
-            name = _column(node.this, alias, sole_table)
-            values = [_literal(e) for e in node.expressions]
+            name = _column_of_table(node.this, alias, sole_table)
+            values = [_literal_value(e) for e in node.expressions]
             return In(name, tuple(values)) if name and values and all(v is not None for v in values) else None
         case exp.Between():
-            name = _column(node.this, alias, sole_table)
-            low, high = _literal(node.args["low"]), _literal(node.args["high"])
+            name = _column_of_table(node.this, alias, sole_table)
+            low, high = _literal_value(node.args["low"]), _literal_value(node.args["high"])
             if name is None or low is None or high is None or node.args.get("symmetric"):
                 return None
             return all_of([Compare(name, ">=", low), Compare(name, "<=", high)])
         case exp.Is():
-            name = _column(node.this, alias, sole_table)
+            name = _column_of_table(node.this, alias, sole_table)
             if name is None or not isinstance(node.expression, exp.Null):
                 return None
             return IsNull(name)
         case exp.Like():
-            name, pattern = _column(node.this, alias, sole_table), node.expression
+            name, pattern = _column_of_table(node.this, alias, sole_table), node.expression
             if name is None or not (isinstance(pattern, exp.Literal) and pattern.is_string) or "\\" in pattern.this:
                 return None
             return Like(name, pattern.this)
     return None
 
 
-def _column(node: exp.Expr, alias: str, sole_table: bool) -> str | None:
+def _column_of_table(node: exp.Expr, alias: str, sole_table: bool) -> str | None:
     from sqlglot import exp
 
     if not isinstance(node, exp.Column) or len(node.parts) > 2:
@@ -245,19 +245,19 @@ def _column(node: exp.Expr, alias: str, sole_table: bool) -> str | None:
     return node.name if sole_table else None
 
 
-def _literal(node: exp.Expr) -> Any:
+def _literal_value(node: exp.Expr) -> Any:
     """The literal's value; None for NULL and for everything that is not a literal."""
     from sqlglot import exp
 
     node = node.unnest()
     if isinstance(node, exp.Neg):
-        value = _literal(node.this)
+        value = _literal_value(node.this)
         return -value if isinstance(value, int | decimal.Decimal) and not isinstance(value, bool) else None
     if isinstance(node, exp.Add | exp.Sub | exp.Mul):
-        left, right = _literal(node.left), _literal(node.right)
+        left, right = _literal_value(node.left), _literal_value(node.right)
         if not all(isinstance(v, int | decimal.Decimal) and not isinstance(v, bool) for v in (left, right)):
             return None
-        return _exact(type(node), left, right)
+        return _exact_arithmetic(type(node), left, right)
     if isinstance(node, exp.Boolean):
         return bool(node.this)
     if isinstance(node, exp.Literal):
@@ -278,7 +278,7 @@ def _literal(node: exp.Expr) -> Any:
     return None
 
 
-def _exact(operation: type[exp.Expr], left: Any, right: Any) -> Any:
+def _exact_arithmetic(operation: type[exp.Expr], left: Any, right: Any) -> Any:
     """The exact sum, difference or product of two numbers; None if Spark may round or overflow."""
     from sqlglot import exp
 

@@ -60,7 +60,7 @@ def selection_of(query: Query, text: str) -> Selection | None:
     if source.args.get("alias") is not None and source.args["alias"].args.get("columns"):
         return None
     try:
-        return _selection(tree, source.alias_or_name.lower())
+        return _build_selection(tree, source.alias_or_name.lower())
     except _NotSimple:
         return None
 
@@ -69,14 +69,16 @@ class _NotSimple(Exception):
     """The query is not a simple SELECT."""
 
 
-def _selection(tree: exp.Select, table: str) -> Selection:
+def _build_selection(tree: exp.Select, table: str) -> Selection:
     from sqlglot import exp
 
     where, order = tree.args.get("where"), tree.args.get("order")
-    parts = [] if where is None else [_required(predicate_of(c, table, True)) for c in conjuncts_of(where.this)]
-    orders = () if order is None else tuple(_order(o, table) for o in order.expressions)
-    limit, offset = _number(tree.args.get("limit")), _number(tree.args.get("offset"))
-    counted = _count(tree.expressions)
+    parts = (
+        [] if where is None else [_require_predicate(predicate_of(c, table, True)) for c in conjuncts_of(where.this)]
+    )
+    orders = () if order is None else tuple(_order_item(o, table) for o in order.expressions)
+    limit, offset = _literal_number(tree.args.get("limit")), _literal_number(tree.args.get("offset"))
+    counted = _count_star_name(tree.expressions)
     if counted is not None:
         if orders or limit is not None or offset is not None:
             raise _NotSimple
@@ -87,7 +89,7 @@ def _selection(tree: exp.Select, table: str) -> Selection:
     return Selection(columns, all_of(parts) if parts else None, orders, limit, offset or 0)
 
 
-def _required(predicate: Predicate | None) -> Predicate:
+def _require_predicate(predicate: Predicate | None) -> Predicate:
     if predicate is None:
         raise _NotSimple
     return predicate
@@ -97,10 +99,10 @@ def _select_item(node: exp.Expr, table: str) -> tuple[str, str]:
     """(column, name in the result) of `a`, `t.a`, `a AS b`."""
     from sqlglot import exp
 
-    return _column(node.this if isinstance(node, exp.Alias) else node, table), node.alias_or_name
+    return _column_name(node.this if isinstance(node, exp.Alias) else node, table), node.alias_or_name
 
 
-def _column(node: exp.Expr, table: str) -> str:
+def _column_name(node: exp.Expr, table: str) -> str:
     from sqlglot import exp
 
     if not isinstance(node, exp.Column) or len(node.parts) > 2 or isinstance(node.this, exp.Star):
@@ -110,7 +112,7 @@ def _column(node: exp.Expr, table: str) -> str:
     return node.name
 
 
-def _count(expressions: list[exp.Expr]) -> str | None:
+def _count_star_name(expressions: list[exp.Expr]) -> str | None:
     """The result's name of a lone `count(*)`."""
     from sqlglot import exp
 
@@ -120,15 +122,15 @@ def _count(expressions: list[exp.Expr]) -> str | None:
     return expressions[0].alias or "count(1)"  # Spark's name for it
 
 
-def _order(node: exp.Expr, table: str) -> Order:
+def _order_item(node: exp.Expr, table: str) -> Order:
     from sqlglot import exp
 
     if not isinstance(node, exp.Ordered):
         raise _NotSimple
-    return Order(_column(node.this, table), bool(node.args.get("desc")), bool(node.args.get("nulls_first")))
+    return Order(_column_name(node.this, table), bool(node.args.get("desc")), bool(node.args.get("nulls_first")))
 
 
-def _number(node: exp.Expr | None) -> int | None:
+def _literal_number(node: exp.Expr | None) -> int | None:
     """The number of LIMIT or OFFSET."""
     from sqlglot import exp
 

@@ -197,7 +197,7 @@ class _ReferenceFinder:
         want_table, listing = in_from, in_from
         while not c.done and not c.sees(")"):
             token = c.peek()
-            if want_table and self._table(ctes, depth):
+            if want_table and self._visit_table_factor(ctes, depth):
                 want_table = False
                 continue
             want_table = False
@@ -211,7 +211,7 @@ class _ReferenceFinder:
             elif upper == "," and listing:
                 c.at += 1
                 want_table = True
-            elif upper in ("OFFSET", "FETCH") and self._limit():
+            elif upper in ("OFFSET", "FETCH") and self._rewrite_fetch():
                 listing = False
             elif upper in _CLAUSES:
                 if upper in _UNSUPPORTED and c.peek(1).text not in (",", ")", ".", ""):
@@ -222,13 +222,13 @@ class _ReferenceFinder:
                 c.at += 1
                 self._whole_table()
             elif token.text == "(":
-                self._bracket(ctes, depth)
+                self._visit_bracket(ctes, depth)
             elif token.text == "[":
-                self._collection(ctes, depth)
+                self._visit_square_bracket(ctes, depth)
             else:
-                self._plain(token)
+                self._visit_token(token)
 
-    def _limit(self) -> bool:
+    def _rewrite_fetch(self) -> bool:
         """Flink's `[OFFSET m ROWS] FETCH FIRST|NEXT n ROWS ONLY`: LIMIT comes first in Spark."""
         c = self.c
         first, start, offset, limit = c.at, c.start, "", ""
@@ -258,7 +258,7 @@ class _ReferenceFinder:
         """FROM inside EXTRACT(YEAR FROM x), and IS [NOT] DISTINCT FROM."""
         return function in _FROM_IN_FUNCTION or (self.c.at > 0 and self.c.peek(-1).upper == "DISTINCT" and self.c.peek(-2).upper in ("IS", "NOT"))  # fmt: skip
 
-    def _bracket(self, ctes: frozenset[str], depth: int) -> None:
+    def _visit_bracket(self, ctes: frozenset[str], depth: int) -> None:
         c = self.c
         before = c.peek(-1) if c.at else None
         function = before.upper if before is not None and before.kind == "word" else ""
@@ -298,7 +298,7 @@ class _ReferenceFinder:
             found.flink_edits += in_flink(SqlText(c.text, [*found.flink_edits, *found.edits]), name, bracket)
         found.edits += plain
 
-    def _collection(self, ctes: frozenset[str], depth: int) -> None:
+    def _visit_square_bracket(self, ctes: frozenset[str], depth: int) -> None:
         """Flink's ARRAY[1, 2] and MAP['a', 1] are calls in Spark; other brackets are element access, as in `a[1]`."""
         c = self.c
         first, opening, literal = c.at, c.peek(), c.at > 0 and c.peek(-1).upper in ("ARRAY", "MAP")
@@ -307,11 +307,11 @@ class _ReferenceFinder:
             if depth > MAX_DEPTH:
                 c.fail("the query is nested too deeply", hint="split it into views")
             if c.sees("("):
-                self._bracket(ctes, depth + 1)
+                self._visit_bracket(ctes, depth + 1)
             elif c.sees("["):
-                self._collection(ctes, depth + 1)
+                self._visit_square_bracket(ctes, depth + 1)
             else:
-                self._plain(c.peek())
+                self._visit_token(c.peek())
         if not c.done:
             edits = [(Span(t.start, t.stop), by) for t, by in ((opening, "(" if literal else ", "), (c.peek(), ")"))]
             if literal:
@@ -321,7 +321,7 @@ class _ReferenceFinder:
                 self.found.flink_edits += [(Span(whole, whole), "try_element_at("), *edits]
         c.take("]")
 
-    def _plain(self, token: Token) -> None:
+    def _visit_token(self, token: Token) -> None:
         c = self.c
         if token.upper == "LOCALTIMESTAMP" and c.peek(1).text not in ("(", ".") and c.peek(-1).upper != "AS":
             self.found.edits.append((Span(token.start, token.stop), "localtimestamp()"))
@@ -358,8 +358,8 @@ class _ReferenceFinder:
         """A table factor; returns the name that qualifies its columns, None if it has none."""
         if self.c.sees("("):
             self._from_bracket(frozenset(), 0)
-            return self._alias()
-        if not self._table(frozenset(), 0):
+            return self._parse_alias()
+        if not self._visit_table_factor(frozenset(), 0):
             self.c.fail("expected a table or a subquery")
         if not self.found.tables:  # a Spark function or file: the name after it is its alias
             last = self.c.peek(-1)
@@ -367,24 +367,24 @@ class _ReferenceFinder:
         ref = self.found.tables[-1]
         return ref.alias or (ref.function.name[-1] if ref.function else ref.parts[-1])
 
-    def _table(self, ctes: frozenset[str], depth: int) -> bool:
+    def _visit_table_factor(self, ctes: frozenset[str], depth: int) -> bool:
         """Consume a table factor if one starts here. Returns whether it did."""
         c = self.c
         first = c.at
         c.take("LATERAL")
         if c.sees("("):
             self._from_bracket(ctes, depth)
-            self._alias()
+            self._parse_alias()
             return True
         if c.sees("TABLE", "("):
-            self._windowed(ctes, depth)
+            self._rewrite_window_table(ctes, depth)
             return True
         if c.sees("VALUES") and c.peek(1).text != ".":
-            self._inline(ctes, depth)
+            self._visit_inline_values(ctes, depth)
             return True
         if c.sees("UNNEST", "("):
             # Flink's UNNEST sees the columns of the tables before it, as Spark's LATERAL explode does.
-            self._unnest(ctes, depth)
+            self._rewrite_unnest(ctes, depth)
             return True
         at = c.peek()
         if not at.is_name or at.upper == "SELECT" or (at.kind == "word" and at.upper in _CLAUSES):
@@ -393,13 +393,13 @@ class _ReferenceFinder:
         start = c.start
         parts = c.parts("table")
         if c.sees("("):
-            self._function(parts, start, ctes, depth)
+            self._visit_table_function(parts, start, ctes, depth)
             return True
         if len(parts) == 1 and parts[0].lower() in ctes:
-            self._alias()
+            self._parse_alias()
             return True
         if len(parts) == 2 and parts[0].upper() in _FILE_FORMATS and ("/" in parts[1] or "." in parts[1]):
-            self._alias()
+            self._parse_alias()
             return True
         options: dict[str, str] = {}
         travel: VersionAsOf | TimestampAsOf | None = None
@@ -408,13 +408,13 @@ class _ReferenceFinder:
         while True:
             if c.peek().kind == "hint":
                 options.update(hint_options(c))
-            elif (found := self._travel()) is not None:
+            elif (found := self._parse_time_travel()) is not None:
                 travel, lookup = (None, True) if found == "lookup" else (found, lookup)  # type: ignore[assignment]
             else:
                 break
             stop = c.stop
-        sampled = self._sample()
-        alias = self._alias()
+        sampled = self._visit_tablesample()
+        alias = self._parse_alias()
         if sampled and alias is None:  # Spark expects the alias after TABLESAMPLE
             alias = parts[-1]
             self.found.edits.append((Span(c.stop, c.stop), f" AS {quote(alias)}"))
@@ -423,50 +423,50 @@ class _ReferenceFinder:
         self.found.tables.append(TableRef(parts, Span(start, stop), options, travel, alias, lookup))
         return True
 
-    def _sample(self) -> bool:
+    def _visit_tablesample(self) -> bool:
         """TABLESAMPLE [BERNOULLI] (...) [REPEATABLE (n)]."""
         c = self.c
         if not c.sees("TABLESAMPLE"):
             return False
-        self._plain(c.peek())
+        self._visit_token(c.peek())
         while c.take_one("BERNOULLI", "SYSTEM", "REPEATABLE") or c.sees("("):
             if c.take("("):
                 c.balanced()
                 c.need(")")
         return True
 
-    def _inline(self, ctes: frozenset[str], depth: int) -> None:
+    def _visit_inline_values(self, ctes: frozenset[str], depth: int) -> None:
         """Spark's `VALUES (1, 'a'), (2, 'b') AS x(id, v)` in FROM: its commas separate rows, not tables."""
         c = self.c
         c.need("VALUES")
         while True:
             if c.sees("("):
-                self._bracket(ctes, depth)
+                self._visit_bracket(ctes, depth)
             else:
                 while not c.done and c.peek().text not in (",", ")", "(") and not self._ends_row():
-                    self._plain(c.peek())
+                    self._visit_token(c.peek())
                     if c.sees("("):
-                        self._bracket(ctes, depth)
+                        self._visit_bracket(ctes, depth)
             if not c.take(","):
                 break
-        self._alias()
+        self._parse_alias()
 
     def _ends_row(self) -> bool:
         return self.c.peek().kind == "word" and self.c.peek().upper in (_CLAUSES | _JOINS | {"AS", "ON", "USING"})
 
-    def _unnest(self, ctes: frozenset[str], depth: int) -> None:
+    def _rewrite_unnest(self, ctes: frozenset[str], depth: int) -> None:
         """UNNEST(a) [WITH ORDINALITY] [AS] t(x): the element type decides which Spark function it becomes."""
         c = self.c
         lateral = "" if c.at and c.peek(-1).upper == "LATERAL" else "LATERAL "
         word = c.next()
         span = Span(word.start, word.stop)
         opening = c.peek()
-        self._bracket(ctes, depth)
+        self._visit_bracket(ctes, depth)
         closing = c.peek(-1)
         if not c.sees("WITH", "ORDINALITY"):
             self.found.edits.append((span, lateral + "explode"))
             self.found.unnested.append(span)
-            self._alias()
+            self._parse_alias()
             return
         start = c.start
         c.at += 2
@@ -476,7 +476,7 @@ class _ReferenceFinder:
             (Span(closing.start, closing.start), ", (__e, __i) -> struct(__e, __i + 1))"),
             (Span(start, c.stop), ""),
         ]
-        self._alias()
+        self._parse_alias()
 
     def _whole_table(self) -> None:
         """The table of the query `TABLE t`, where Spark allows no alias."""
@@ -500,19 +500,19 @@ class _ReferenceFinder:
             c.fail("unclosed bracket")
         c.need(")")
 
-    def _function(self, parts: tuple[str, ...], start: int, ctes: frozenset[str], depth: int) -> None:
+    def _visit_table_function(self, parts: tuple[str, ...], start: int, ctes: frozenset[str], depth: int) -> None:
         """A table function: Paimon's become references, others belong to Spark."""
         c = self.c
         last = parts[-1].lower()
         if last in TABLE_FUNCTIONS or last.startswith("incremental_"):
-            function = TableFunction(parts, *_arguments(c))
+            function = TableFunction(parts, *_parse_arguments(c))
             span = Span(start, c.stop)
-            self.found.tables.append(TableRef(parts, span, alias=self._alias(), function=function))
+            self.found.tables.append(TableRef(parts, span, alias=self._parse_alias(), function=function))
             return
-        self._bracket(ctes, depth)
-        self._alias()
+        self._visit_bracket(ctes, depth)
+        self._parse_alias()
 
-    def _windowed(self, ctes: frozenset[str], depth: int) -> None:
+    def _rewrite_window_table(self, ctes: frozenset[str], depth: int) -> None:
         """Flink's TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' MINUTES)): a subquery with window columns."""
         from paimon_nb.sql.flink.functions import window_table
 
@@ -524,13 +524,13 @@ class _ReferenceFinder:
             if c.peek(1).text == "(":
                 lateral = c.at > 2 and c.peek(-3).upper == "LATERAL"
                 self.found.edits.append((Span(start, c.start), "" if lateral else "LATERAL "))
-                self._function((c.next().name,), start, ctes, depth)
+                self._visit_table_function((c.next().name,), start, ctes, depth)
                 closing = c.peek()
                 self.found.edits.append((Span(closing.start, closing.stop), ""))
             else:
                 self.body(ctes, depth + 1, in_from=True)
             c.need(")")
-            self._alias()
+            self._parse_alias()
             return
         c.at += 1
         c.need("(")
@@ -538,7 +538,7 @@ class _ReferenceFinder:
         c.take("=>")
         c.need("TABLE")
         inner_start = c.start
-        self._table(ctes, depth)
+        self._visit_table_factor(ctes, depth)
         inner = Span(inner_start, c.stop)
         keys = self._window_keys()
         arguments: list[Span] = []
@@ -550,7 +550,7 @@ class _ReferenceFinder:
         c.need(")")
         head, tail = window_table(kind, [c.text_of(a) for a in arguments], keys)
         self.found.edits += [(Span(start, inner.start), head), (Span(inner.stop, c.stop), tail)]
-        self._alias()
+        self._parse_alias()
 
     def _window_keys(self) -> list[str]:
         """The columns of SESSION's `TABLE t PARTITION BY a, b`."""
@@ -563,7 +563,7 @@ class _ReferenceFinder:
                 keys.append(c.text_of(c.balanced(",")))
         return keys
 
-    def _travel(self) -> VersionAsOf | TimestampAsOf | str | None:
+    def _parse_time_travel(self) -> VersionAsOf | TimestampAsOf | str | None:
         """[FOR] VERSION|SYSTEM_VERSION AS OF v, [FOR] TIMESTAMP|SYSTEM_TIME AS OF t; 'lookup' for a column as the time."""
         c = self.c
         ahead = 1 if c.sees("FOR") else 0
@@ -575,14 +575,14 @@ class _ReferenceFinder:
             token = c.next()
             return VersionAsOf(token.value if token.kind == "string" else token.text)
         start, first = c.start, c.peek()
-        self._operand()
+        self._skip_operand()
         while c.take_one("+", "-"):
-            self._operand()
+            self._skip_operand()
         if first.is_name and first.upper not in ("TIMESTAMP", "DATE", "CAST", "TO_TIMESTAMP", "CURRENT_TIMESTAMP", "NOW", "DATE_SUB", "DATE_ADD", "CURRENT_DATE", "LOCALTIMESTAMP"):  # fmt: skip
             return "lookup"
         return TimestampAsOf(c.text[start : c.stop])
 
-    def _operand(self) -> None:
+    def _skip_operand(self) -> None:
         c = self.c
         token = c.next()
         if token.upper in ("TIMESTAMP", "DATE") and c.peek().kind == "string":
@@ -605,7 +605,7 @@ class _ReferenceFinder:
             c.balanced()
             c.need(")")
 
-    def _alias(self) -> str | None:
+    def _parse_alias(self) -> str | None:
         c = self.c
         if c.take("AS"):
             name = c.name("alias")
@@ -613,12 +613,12 @@ class _ReferenceFinder:
             name = c.name()
         else:
             return None
-        if c.sees("(") and all(t.is_name or t.text == "," for t in _inside(c)):
+        if c.sees("(") and all(t.is_name or t.text == "," for t in _tokens_in_bracket(c)):
             c.names()
         return name
 
 
-def _inside(cursor: Cursor) -> list[Token]:
+def _tokens_in_bracket(cursor: Cursor) -> list[Token]:
     """The tokens between the next bracket and the next ')'."""
     out = []
     ahead = 1
@@ -649,7 +649,7 @@ def hint_options(cursor: Cursor) -> dict[str, str]:
     return out
 
 
-def _arguments(cursor: Cursor) -> tuple[tuple[object, ...], dict[str, object]]:
+def _parse_arguments(cursor: Cursor) -> tuple[tuple[object, ...], dict[str, object]]:
     positional: list[object] = []
     named: dict[str, object] = {}
 

@@ -94,19 +94,19 @@ class _Rolling:
         for start in range(0, table.num_rows, _SLICE_ROWS):
             part = table.slice(start, _SLICE_ROWS)
             if self._writer is None:
-                self._open()
+                self._open_file()
             assert self._writer is not None
             self._writer.write(self._to_file(part))
             if self._index is not None:
                 self._index.add(part)
-            self._note(part)
+            self._collect_stats(part)
             if self._writer.bytes_written >= target:
-                self._roll()
+                self._close_file()
 
     def finish(self) -> list[DataFile]:
         """Close the last file. Returns all files in order."""
         if self._writer is not None:
-            self._roll()
+            self._close_file()
         return self.done
 
     def abort(self) -> None:
@@ -120,7 +120,7 @@ class _Rolling:
             for path in self.store.paths_of(partition, bucket, file):
                 self.store.fs.delete(path)
 
-    def _open(self) -> None:
+    def _open_file(self) -> None:
         kind = "changelog" if self.target.changelog else "data"
         options = self.store.options
         extension = file_extension(options, self.target.level, changelog=self.target.changelog)
@@ -129,15 +129,20 @@ class _Rolling:
         indexed = any(key.startswith("file-index.") for key in options.raw)
         self._index = FileIndexWriter(index_specs(options, self.store.schema.fields)) if indexed else None
         self._writer = open_data_writer(
-            self.store.fs, self._path, self._fields(), options, self.target.level, changelog=self.target.changelog
+            self.store.fs,
+            self._path,
+            self._stored_fields(),
+            options,
+            self.target.level,
+            changelog=self.target.changelog,
         )
-        self._begin()
+        self._reset_stats()
 
-    def _roll(self) -> None:
+    def _close_file(self) -> None:
         assert self._writer is not None
         written = self._writer.close()
         self._writer = None
-        self.done.append(replace(self._describe(written.size), external_path=self._external_path))
+        self.done.append(replace(self._describe_file(written.size), external_path=self._external_path))
         index = self._index.finish() if self._index is not None else None
         if index is not None:
             embedded, extra = store_file_index(self.store, self._path, index)
@@ -145,35 +150,35 @@ class _Rolling:
 
     # differences between key-value and plain files
 
-    def _fields(self) -> Sequence[DataField]:
+    def _stored_fields(self) -> Sequence[DataField]:
         raise NotImplementedError
 
     def _to_file(self, part: pa.Table) -> pa.Table:
         raise NotImplementedError
 
-    def _begin(self) -> None:
+    def _reset_stats(self) -> None:
         raise NotImplementedError
 
-    def _note(self, part: pa.Table) -> None:
+    def _collect_stats(self, part: pa.Table) -> None:
         raise NotImplementedError
 
-    def _describe(self, size: int) -> DataFile:
+    def _describe_file(self, size: int) -> DataFile:
         raise NotImplementedError
 
 
 class KeyValueFiles(_Rolling):
     """Files of a primary-key table; takes kv tables in key order."""
 
-    def _fields(self) -> Sequence[DataField]:
-        return key_value_fields(self.store.schema, self._thin)
+    def _stored_fields(self) -> Sequence[DataField]:
+        return key_value_fields(self.store.schema, self._is_thin)
 
     @property
-    def _thin(self) -> bool:
+    def _is_thin(self) -> bool:
         return bool(self.store.options.get(opt.DATA_FILE_THIN_MODE))
 
     def _to_file(self, part: pa.Table) -> pa.Table:
         schema = self.store.schema
-        keys = [] if self._thin else [(KEY_PREFIX + k, part.column(k)) for k in schema.trimmed_primary_keys]
+        keys = [] if self._is_thin else [(KEY_PREFIX + k, part.column(k)) for k in schema.trimmed_primary_keys]
         columns = [
             *keys,
             (SEQUENCE_NUMBER, part.column(SEQUENCE_NUMBER)),
@@ -182,19 +187,19 @@ class KeyValueFiles(_Rolling):
         ]
         return pa.table([c for _, c in columns], names=[n for n, _ in columns])
 
-    def _begin(self) -> None:
+    def _reset_stats(self) -> None:
         self._values, self._keys = value_stats(self.store, self.target), key_stats(self.store, self.target)
         self._rows = self._deletes = 0
         self._low: int | None = None
         self._high: int | None = None
         self._first_key = self._last_key = EMPTY_ROW
 
-    def _note(self, part: pa.Table) -> None:
+    def _collect_stats(self, part: pa.Table) -> None:
         self._values.add(part)
         self._keys.add(part)
         if not self._rows:
-            self._first_key = self._key(part, 0)
-        self._last_key = self._key(part, part.num_rows - 1)
+            self._first_key = self._serialized_key(part, 0)
+        self._last_key = self._serialized_key(part, part.num_rows - 1)
         self._rows += part.num_rows
         kinds = to_numpy(part.column(VALUE_KIND))
         self._deletes += int(((kinds == 1) | (kinds == 3)).sum())
@@ -202,11 +207,11 @@ class KeyValueFiles(_Rolling):
         self._low = span["min"] if self._low is None else min(self._low, span["min"])
         self._high = span["max"] if self._high is None else max(self._high, span["max"])
 
-    def _key(self, part: pa.Table, row: int) -> bytes:
+    def _serialized_key(self, part: pa.Table, row: int) -> bytes:
         fields = self.store.schema.key_fields
         return serialize([f.type for f in fields], [from_scalar(f.type, part.column(f.name)[row]) for f in fields])
 
-    def _describe(self, size: int) -> DataFile:
+    def _describe_file(self, size: int) -> DataFile:
         stats, cols = self._values.result()
         return DataFile(
             file_name=self._name,
@@ -242,21 +247,21 @@ class AppendFiles(_Rolling):
         super().__init__(store, target)
         self.next_sequence, self.tracked = next_sequence, tracked
 
-    def _fields(self) -> Sequence[DataField]:
+    def _stored_fields(self) -> Sequence[DataField]:
         return (*self.store.schema.fields, *TRACKING_FIELDS) if self.tracked else self.store.schema.fields
 
     def _to_file(self, part: pa.Table) -> pa.Table:
-        return part.select([f.name for f in self._fields()])
+        return part.select([f.name for f in self._stored_fields()])
 
-    def _begin(self) -> None:
-        self._values = value_stats(self.store, self.target, self._fields())
+    def _reset_stats(self) -> None:
+        self._values = value_stats(self.store, self.target, self._stored_fields())
         self._rows = 0
 
-    def _note(self, part: pa.Table) -> None:
+    def _collect_stats(self, part: pa.Table) -> None:
         self._values.add(part)
         self._rows += part.num_rows
 
-    def _describe(self, size: int) -> DataFile:
+    def _describe_file(self, size: int) -> DataFile:
         stats, cols = self._values.result()
         first = self.next_sequence
         self.next_sequence += self._rows
@@ -279,7 +284,7 @@ class AppendFiles(_Rolling):
             file_source=self.target.source,
             value_stats_cols=cols,
             first_row_id=None,
-            write_cols=tuple(f.name for f in self._fields()) if self.tracked else None,
+            write_cols=tuple(f.name for f in self._stored_fields()) if self.tracked else None,
         )
 
 

@@ -116,7 +116,7 @@ class InspectableTable(ReadableTable):
             UnsupportedOperation: the notebook extension is not loaded (`%load_ext paimon_nb`).
             UnknownName: the bucket does not exist.
         """
-        return self._view("lsm", partition=partition, bucket=bucket, by=by, snapshot=snapshot)
+        return self._open_panel("lsm", partition=partition, bucket=bucket, by=by, snapshot=snapshot)
 
     def timeline(self, snapshot: int | None = None) -> Any:
         """A panel of snapshots, tags and branches.
@@ -130,7 +130,7 @@ class InspectableTable(ReadableTable):
         Raises:
             UnsupportedOperation: the notebook extension is not loaded (`%load_ext paimon_nb`).
         """
-        return self._view("timeline", snapshot=snapshot)
+        return self._open_panel("timeline", snapshot=snapshot)
 
     def explore(self, at: str = "") -> Any:
         """A panel of the whole table as a tree, from schema and snapshots to row groups.
@@ -144,7 +144,7 @@ class InspectableTable(ReadableTable):
         Raises:
             UnsupportedOperation: the notebook extension is not loaded (`%load_ext paimon_nb`).
         """
-        return self._view("explore", at=at)
+        return self._open_panel("explore", at=at)
 
     def compaction(self, options: dict[str, str] | None = None, watch: bool = False) -> Any:
         """A panel of what a compaction would pick and why, with buttons that run it, and of past compactions.
@@ -159,7 +159,7 @@ class InspectableTable(ReadableTable):
         Raises:
             UnsupportedOperation: the notebook extension is not loaded (`%load_ext paimon_nb`).
         """
-        return self._view("compaction", options=options, watch=watch)
+        return self._open_panel("compaction", options=options, watch=watch)
 
     def funnel(self, where: str = "") -> Any:
         """A panel of how much of the table a condition leaves to read.
@@ -174,7 +174,7 @@ class InspectableTable(ReadableTable):
             UnsupportedOperation: the notebook extension is not loaded (`%load_ext paimon_nb`).
             SqlSyntaxError: the condition cannot be parsed.
         """
-        return self._view("funnel", where=where)
+        return self._open_panel("funnel", where=where)
 
     def compared(self, before: int | str | None = None, after: int | str | None = None) -> Any:
         """A panel of two snapshots or tags side by side; `compare` returns the facts.
@@ -189,9 +189,9 @@ class InspectableTable(ReadableTable):
         Raises:
             UnsupportedOperation: the notebook extension is not loaded (`%load_ext paimon_nb`).
         """
-        return self._view("compared", before=before, after=after)
+        return self._open_panel("compared", before=before, after=after)
 
-    def _view(self, name: str, **kwargs: Any) -> Any:
+    def _open_panel(self, name: str, **kwargs: Any) -> Any:
         view = self.views.get(name)
         if view is None:
             raise UnsupportedOperation(f"{name}() needs the notebook extension", hint="run %load_ext paimon_nb")  # fmt: skip

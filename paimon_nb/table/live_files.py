@@ -55,10 +55,10 @@ def snapshot_manifests(store: TableStore, snapshot: Snapshot, *, changelog: bool
     lists = [snapshot.base_manifest_list, snapshot.delta_manifest_list]
     if changelog and snapshot.changelog_manifest_list is not None:
         lists.append(snapshot.changelog_manifest_list)
-    return [m for name in lists for m in _manifests(store, name)]
+    return [m for name in lists for m in _read_list(store, name)]
 
 
-def _manifests(store: TableStore, list_name: str) -> list[ManifestFile]:
+def _read_list(store: TableStore, list_name: str) -> list[ManifestFile]:
     return read_manifest_list(store.fs, store.manifest_path(list_name))
 
 
@@ -104,7 +104,7 @@ def read_changes(store: TableStore, list_name: str | None, keep: KeepManifests |
     return (
         ManifestRead(as_entries(()), 0, 0, 0)
         if list_name is None
-        else _read_manifests(store, _manifests(store, list_name), keep)
+        else _read_manifests(store, _read_list(store, list_name), keep)
     )
 
 
@@ -156,13 +156,13 @@ def bucket_numbers(entries: Entries) -> tuple[np.ndarray, np.ndarray]:
 def _read_manifests(store: TableStore, files: Sequence[ManifestFile], keep: KeepManifests | None) -> ManifestRead:
     selected = list(files) if keep is None else [m for m, keep_it in zip(files, keep(files), strict=True) if keep_it]
     size = sum(m.file_size for m in selected)
-    parts = side_by_side(store.fs, lambda m: _entries(store, m), selected, size, _THREADS)
+    parts = side_by_side(store.fs, lambda m: _read_checked_entries(store, m), selected, size, _THREADS)
     skipped = len(files) - len(selected)
     files_skipped = sum(m.num_added for m in files) - sum(m.num_added for m in selected)
     return ManifestRead(joined(parts), len(files), skipped, files_skipped)
 
 
-def _entries(store: TableStore, manifest: ManifestFile) -> Entries:
+def _read_checked_entries(store: TableStore, manifest: ManifestFile) -> Entries:
     path = store.manifest_path(manifest.file_name)
     found = read_entries(store.fs, path)
     if len(found) != manifest.num_added + manifest.num_deleted:
@@ -259,13 +259,13 @@ class LiveBuckets:
                 self.buckets.pop(key, None)
             left = (e for e in self.live.values() if e.kind == ADD)
             come |= by_bucket(e for e in left if (e.partition, e.bucket) in shrunk)
-            self.totals = _totals(self.buckets)
+            self.totals = _buckets_per_partition(self.buckets)
         for key, some in come.items():
             self.buckets[key] = self.buckets.get(key, BucketFiles()).more(some)
-        self.totals |= _totals({key: self.buckets[key] for key in come})
+        self.totals |= _buckets_per_partition({key: self.buckets[key] for key in come})
 
 
-def _totals(buckets: Mapping[BucketKey, BucketFiles]) -> dict[bytes, int]:
+def _buckets_per_partition(buckets: Mapping[BucketKey, BucketFiles]) -> dict[bytes, int]:
     return {partition: of.entries[-1].total_buckets for (partition, n), of in buckets.items() if n != POSTPONE_BUCKET}
 
 

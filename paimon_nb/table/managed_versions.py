@@ -128,7 +128,7 @@ class ManagedSnapshots(SnapshotDirectory):
             if self._service.commit(base, snapshot, statistics):
                 return Published.WON
         except StoreError as error:
-            holder = self._holder(snapshot.id)
+            holder = self._published_snapshot(snapshot.id)
             if holder is None:
                 raise type(error)(
                     f"{error.message}; whether the commit was published is unknown",
@@ -139,10 +139,10 @@ class ManagedSnapshots(SnapshotDirectory):
         return Published.ALREADY_PUBLISHED if self.same_commit(snapshot) else Published.LOST
 
     def same_commit(self, snapshot: Snapshot) -> bool:
-        holder = self._holder(snapshot.id)
+        holder = self._published_snapshot(snapshot.id)
         return holder is not None and same_commit(holder, snapshot)
 
-    def _holder(self, snapshot_id: int) -> Snapshot | None:
+    def _published_snapshot(self, snapshot_id: int) -> Snapshot | None:
         """The published snapshot of this id; None if there is none."""
         path = self.path(snapshot_id)
         try:
@@ -202,7 +202,7 @@ class ManagedTags(TagDirectory):
         self._service = service
 
     def names(self) -> list[str]:
-        return sorted({*super().names(), *self._served().value})
+        return sorted({*super().names(), *self._tag_names_of_server().value})
 
     def get(self, name: str) -> Tag:
         try:
@@ -224,7 +224,7 @@ class ManagedTags(TagDirectory):
         replace: bool = False,
     ) -> None:
         path = self.path(name)  # checks the name
-        if (replace and self.fs.exists(path)) or not self._served().is_supported:
+        if (replace and self.fs.exists(path)) or not self._tag_names_of_server().is_supported:
             super().create(name, snapshot, create_time, retained_ms, replace=replace)
             return
         if replace:
@@ -232,7 +232,7 @@ class ManagedTags(TagDirectory):
         self._service.create_tag(name, snapshot.id, retained_ms)
 
     def delete(self, name: str) -> None:
-        if not self._served().is_supported:
+        if not self._tag_names_of_server().is_supported:
             super().delete(name)
             return
         try:
@@ -245,7 +245,7 @@ class ManagedTags(TagDirectory):
         self.create(new_name, tag.snapshot, tag.create_time, tag.retained_ms)
         self.delete(name)
 
-    def _served(self) -> _Supported:
+    def _tag_names_of_server(self) -> _Supported:
         try:
             return _Supported(self._service.tag_names(), True)
         except UnsupportedOperation:

@@ -188,7 +188,7 @@ class TableQuery:
     @property
     def schema(self) -> pa.Schema:
         """The Arrow schema of the rows. Reads metadata only."""
-        return self._arrow_schema(self._plan())
+        return self._arrow_schema(self._plan_scan())
 
     def to_batches(self, *, batch_rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         """Read the rows in record batches, in bounded memory: large splits are read and merged in ranges of keys.
@@ -204,7 +204,7 @@ class TableQuery:
         Raises:
             SnapshotExpired: the snapshot expired while it was read. A tag or a consumer protects it.
         """
-        return self._batches(self._plan(), batch_rows)
+        return self._read_batches(self._plan_scan(), batch_rows)
 
     def to_reader(self, *, batch_rows: int = BATCH_ROWS) -> pa.RecordBatchReader:
         """Read the rows through a `pyarrow.RecordBatchReader`, which can be read once.
@@ -215,8 +215,8 @@ class TableQuery:
         Returns:
             A reader with the columns of `schema`.
         """
-        plan = self._plan()
-        return pa.RecordBatchReader.from_batches(self._arrow_schema(plan), self._batches(plan, batch_rows))
+        plan = self._plan_scan()
+        return pa.RecordBatchReader.from_batches(self._arrow_schema(plan), self._read_batches(plan, batch_rows))
 
     def to_arrow(self) -> pa.Table:
         """Read all rows.
@@ -250,14 +250,14 @@ class TableQuery:
         Raises:
             EnvironmentError_: polars is not installed.
         """
-        polars = _library("polars")
+        polars = _import_library("polars")
         if not lazy:
             return polars.from_arrow(self.to_arrow())
         from polars.io.plugins import register_io_source
 
         from paimon_nb.table.polars_condition import pushed_condition
 
-        plan = self._plan()
+        plan = self._plan_scan()
         empty = polars.from_arrow(self._arrow_schema(plan).empty_table())
 
         def read(columns: list[str] | None, condition: Any, rows: int | None, batch_rows: int | None) -> Iterator[Any]:
@@ -284,7 +284,7 @@ class TableQuery:
         Raises:
             EnvironmentError_: duckdb is not installed.
         """
-        return (connection or _library("duckdb")).from_arrow(self.to_arrow())
+        return (connection or _import_library("duckdb")).from_arrow(self.to_arrow())
 
     def scanner(
         self,
@@ -332,10 +332,10 @@ class TableQuery:
         Raises:
             EnvironmentError_: torch is not installed.
         """
-        _library("torch")
+        _import_library("torch")
         from paimon_nb.table.torch_dataset import torch_dataset
 
-        return torch_dataset(self, self._plan(), batch_rows)
+        return torch_dataset(self, self._plan_scan(), batch_rows)
 
     def to_ray(self) -> Any:
         """Read the rows into Ray.
@@ -346,7 +346,7 @@ class TableQuery:
         Raises:
             EnvironmentError_: ray is not installed.
         """
-        return _library("ray.data", "ray[data]").from_arrow(self.to_arrow())
+        return _import_library("ray.data", "ray[data]").from_arrow(self.to_arrow())
 
     def to_daft(self) -> Any:
         """Read the rows into Daft.
@@ -357,7 +357,7 @@ class TableQuery:
         Raises:
             EnvironmentError_: daft is not installed.
         """
-        return _library("daft").from_arrow(self.to_arrow())
+        return _import_library("daft").from_arrow(self.to_arrow())
 
     def count(self) -> int:
         """Count the rows. Uses only metadata if no condition and no merge is needed.
@@ -369,7 +369,7 @@ class TableQuery:
             >>> t.select().where("state = 'new'").count()
             2
         """
-        plan = self._plan()
+        plan = self._plan_scan()
         if self.condition is None and all(map(_counts_exactly, plan.splits)):
             rows = sum(
                 s.row_count - sum(v.cardinality or 0 for v in (s.deletion_vectors or {}).values()) for s in plan.splits
@@ -377,7 +377,7 @@ class TableQuery:
         else:
             first = [f.name for f in readable_fields(plan.schema)[:1]]
             rows = sum(
-                b.num_rows for b in replace(self, columns=tuple(first), max_rows=None)._batches(plan, BATCH_ROWS)
+                b.num_rows for b in replace(self, columns=tuple(first), max_rows=None)._read_batches(plan, BATCH_ROWS)
             )
         return rows if self.max_rows is None else min(rows, self.max_rows)
 
@@ -423,17 +423,17 @@ class TableQuery:
 
     # -- inside
 
-    def _plan(self) -> ScanPlan:
+    def _plan_scan(self) -> ScanPlan:
         return self.table.scan(self.condition, options=dict(self.options) or None, **dict(self.version)).plan
 
     def _plan_schema(self) -> TableSchema:
         return self.table.scan(options=dict(self.options) or None, **dict(self.version)).plan.schema
 
-    def _names(self, plan: ScanPlan) -> list[str] | None:
+    def _column_names(self, plan: ScanPlan) -> list[str] | None:
         return None if self.columns is None else [plan.schema.column_name(c) for c in self.columns]
 
     def _arrow_schema(self, plan: ScanPlan) -> pa.Schema:
-        names = self._names(plan)
+        names = self._column_names(plan)
         fields = plan.schema.fields if names is None else [plan.schema.field(n) for n in names]
         return arrow_schema(fields, nullable=True)
 
@@ -448,12 +448,12 @@ class TableQuery:
         Returns:
             An iterator of record batches.
         """
-        return self._batches(replace_splits(plan, splits), batch_rows)
+        return self._read_batches(replace_splits(plan, splits), batch_rows)
 
-    def _batches(self, plan: ScanPlan, batch_rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, plan: ScanPlan, batch_rows: int) -> Iterator[pa.RecordBatch]:
         from paimon_nb.table.scan import iter_split
 
-        names, left = self._names(plan), self.max_rows
+        names, left = self._column_names(plan), self.max_rows
         piece_bytes = PIECE_BYTES if left is None else _PIECE_BYTES_OF_LIMIT
         # A query without columns still has as many rows as the table: one column is read, and then left out.
         read = [f.name for f in readable_fields(plan.schema)[:1]] if names == [] else names
@@ -480,7 +480,7 @@ def replace_splits(plan: ScanPlan, splits: Sequence[Split]) -> ScanPlan:
     return replace(plan, splits=tuple(splits))
 
 
-def _library(name: str, package: str | None = None) -> Any:
+def _import_library(name: str, package: str | None = None) -> Any:
     try:
         return import_module(name)
     except ImportError as error:

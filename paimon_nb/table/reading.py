@@ -137,7 +137,7 @@ class ReadableTable(TableHandle):
         Returns:
             A lazy query; `to_arrow`, `to_pandas`, `count` and others read it.
         """
-        return self._query().select(*columns)
+        return self._lazy_query().select(*columns)
 
     def where(self, condition: str | Predicate) -> TableQuery:
         """A lazy read of the rows for which a condition is true.
@@ -148,7 +148,7 @@ class ReadableTable(TableHandle):
         Returns:
             A lazy query; `to_arrow`, `to_pandas`, `count` and others read it.
         """
-        return self._query().where(condition)
+        return self._lazy_query().where(condition)
 
     def limit(self, rows: int) -> TableQuery:
         """A lazy read of at most so many rows.
@@ -159,7 +159,7 @@ class ReadableTable(TableHandle):
         Returns:
             A lazy query; `to_arrow`, `to_pandas`, `count` and others read it.
         """
-        return self._query().limit(rows)
+        return self._lazy_query().limit(rows)
 
     def at(
         self,
@@ -178,7 +178,7 @@ class ReadableTable(TableHandle):
         Returns:
             A lazy query; `to_arrow`, `to_pandas`, `count` and others read it.
         """
-        return self._query().at(snapshot=snapshot, tag=tag, timestamp=timestamp)
+        return self._lazy_query().at(snapshot=snapshot, tag=tag, timestamp=timestamp)
 
     def to_batches(self, *, batch_rows: int = 1 << 16) -> Iterator[pa.RecordBatch]:
         """The table's rows in record batches, in bounded memory: large splits are read and merged in ranges of keys.
@@ -189,7 +189,7 @@ class ReadableTable(TableHandle):
         Returns:
             An iterator of record batches with the table's columns.
         """
-        return self._query().to_batches(batch_rows=batch_rows)
+        return self._lazy_query().to_batches(batch_rows=batch_rows)
 
     def to_reader(self, *, batch_rows: int = 1 << 16) -> pa.RecordBatchReader:
         """The table's rows as a `pyarrow.RecordBatchReader`, which can be read once.
@@ -200,7 +200,7 @@ class ReadableTable(TableHandle):
         Returns:
             A reader with the table's columns.
         """
-        return self._query().to_reader(batch_rows=batch_rows)
+        return self._lazy_query().to_reader(batch_rows=batch_rows)
 
     def to_pandas(self, **options: object) -> Any:
         """The table's rows as a pandas DataFrame.
@@ -211,7 +211,7 @@ class ReadableTable(TableHandle):
         Returns:
             A `pandas.DataFrame` with the table's columns.
         """
-        return self._query().to_pandas(**options)
+        return self._lazy_query().to_pandas(**options)
 
     def to_polars(self, *, lazy: bool = False) -> Any:
         """The table's rows as a polars DataFrame, or as a LazyFrame that reads only what its query needs.
@@ -222,7 +222,7 @@ class ReadableTable(TableHandle):
         Returns:
             A `polars.DataFrame` or `polars.LazyFrame` with the table's columns.
         """
-        return self._query().to_polars(lazy=lazy)
+        return self._lazy_query().to_polars(lazy=lazy)
 
     def to_duckdb(self, connection: Any = None) -> Any:
         """The table's rows as a DuckDB relation.
@@ -233,7 +233,7 @@ class ReadableTable(TableHandle):
         Returns:
             A `duckdb.DuckDBPyRelation` with the table's columns.
         """
-        return self._query().to_duckdb(connection)
+        return self._lazy_query().to_duckdb(connection)
 
     def scanner(
         self,
@@ -252,7 +252,7 @@ class ReadableTable(TableHandle):
         Returns:
             A `pyarrow.dataset.Scanner`.
         """
-        return self._query().scanner(columns, filter, batch_rows=batch_rows)
+        return self._lazy_query().scanner(columns, filter, batch_rows=batch_rows)
 
     def to_torch(self, *, batch_rows: int = 1024) -> Any:
         """The table's rows as a dataset of PyTorch, of the snapshot that is the latest now.
@@ -263,7 +263,7 @@ class ReadableTable(TableHandle):
         Returns:
             A `torch.utils.data.IterableDataset` of dictionaries of tensors and lists; see `TableQuery.to_torch`.
         """
-        return self._query().to_torch(batch_rows=batch_rows)
+        return self._lazy_query().to_torch(batch_rows=batch_rows)
 
     def to_ray(self) -> Any:
         """The table's rows in Ray.
@@ -271,7 +271,7 @@ class ReadableTable(TableHandle):
         Returns:
             A `ray.data.Dataset`.
         """
-        return self._query().to_ray()
+        return self._lazy_query().to_ray()
 
     def to_daft(self) -> Any:
         """The table's rows in Daft.
@@ -279,7 +279,7 @@ class ReadableTable(TableHandle):
         Returns:
             A `daft.DataFrame`.
         """
-        return self._query().to_daft()
+        return self._lazy_query().to_daft()
 
     def count(self) -> int:
         """The number of rows. Answered from metadata where every stored row is a row of the table.
@@ -287,7 +287,7 @@ class ReadableTable(TableHandle):
         Returns:
             The number of rows, after merging.
         """
-        return self._query().count()
+        return self._lazy_query().count()
 
     def head(self, rows: int = 5) -> pa.Table:
         """Some rows of the table, in no promised order.
@@ -298,15 +298,15 @@ class ReadableTable(TableHandle):
         Returns:
             An Arrow table with the table's columns.
         """
-        return self._query().head(rows)
+        return self._lazy_query().head(rows)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self._query().__arrow_c_stream__(requested_schema)
+        return self._lazy_query().__arrow_c_stream__(requested_schema)
 
     def _repr_html_(self) -> str:
-        return self._query()._repr_html_()
+        return self._lazy_query()._repr_html_()
 
-    def _query(self) -> TableQuery:
+    def _lazy_query(self) -> TableQuery:
         from paimon_nb.table.query import TableQuery
 
         return TableQuery(self)

@@ -39,13 +39,18 @@ def single_files(plan: ScanPlan) -> tuple[Split, ...]:
     """
     by_rows = plan.store.evolves_data
     return tuple(
-        replace(split, files=tuple(group), raw=len(group) == 1, deletion_vectors=_of(split, anchor(group).file_name))
+        replace(
+            split,
+            files=tuple(group),
+            raw=len(group) == 1,
+            deletion_vectors=_vector_of_file(split, anchor(group).file_name),
+        )
         for split in plan.splits
         for group in (same_rows(split.files) if by_rows else [[f] for f in split.files])
     )
 
 
-def _of(split: Split, name: str) -> dict[str, DvRef] | None:
+def _vector_of_file(split: Split, name: str) -> dict[str, DvRef] | None:
     ref = (split.deletion_vectors or {}).get(name)
     return None if ref is None else {name: ref}
 

@@ -102,13 +102,13 @@ class TableStore:
                     path=root,
                 )
             raise TableNotFound(f"no Paimon table at {root}", hint="check the path, or CREATE TABLE first", path=root)
-        store = cls(fs, root, branch, schema, _identity(fs, root))
+        store = cls(fs, root, branch, schema, _table_identity(fs, root))
         store.__dict__["schemas"] = schemas  # the cached property: `is_current` compares with what was read here
         return store.copy(dynamic) if dynamic else store
 
     def is_current(self) -> bool:
         """Whether the table at this path, and its newest schema, are still those that `open` read."""
-        return self.schemas.is_latest(self.schema.id) and self.identity == _identity(self.fs, self.root)
+        return self.schemas.is_latest(self.schema.id) and self.identity == _table_identity(self.fs, self.root)
 
     # -- copies of the context
 
@@ -123,7 +123,7 @@ class TableStore:
         if branch is not None:
             others = {k: v for k, v in dynamic.items() if k != opt.BRANCH.key}
             return (self if branch == self.branch else self.on_branch(branch)).copy(others)
-        return self._overridden(dynamic)
+        return self._with_dynamic_options(dynamic)
 
     def opened_with(self, dynamic: Mapping[str, str], *, on_stored_branch: bool) -> TableStore:
         """The table as a catalog opens it: with dynamic options, on the branch that its own option `branch` names.
@@ -142,9 +142,9 @@ class TableStore:
 
     def with_buckets(self, count: int) -> TableStore:
         """The same table with another number of buckets, for what rewrites all its rows."""
-        return self._overridden({opt.BUCKET.key: str(count)})
+        return self._with_dynamic_options({opt.BUCKET.key: str(count)})
 
-    def _overridden(self, dynamic: Mapping[str, str]) -> TableStore:
+    def _with_dynamic_options(self, dynamic: Mapping[str, str]) -> TableStore:
         merged = {**self.dynamic, **dynamic}
         schema = replace(self.schema, options={**self.schema.options, **dynamic})
         return replace(self, schema=schema, dynamic=merged)
@@ -235,7 +235,7 @@ class TableStore:
 
     def check_identity(self) -> None:
         """Raise TableReplaced if the table at this path is not the one that was opened."""
-        now = _identity(self.fs, self.root)
+        now = _table_identity(self.fs, self.root)
         if self.identity and now != self.identity:
             raise TableReplaced(
                 f"{self.name}: the table was dropped{' and created again' if now else ''} since it was opened",
@@ -387,9 +387,9 @@ class TableStore:
         The second is None for a file inside the table: its path follows from its name.
         """
         folder = self.bucket_dir(partition, bucket)
-        if self._outside is None:
+        if self._path_allocator is None:
             return f"{folder}/{name}", None
-        path = self._outside(folder.removeprefix(f"{self.root}/"), name)
+        path = self._path_allocator(folder.removeprefix(f"{self.root}/"), name)
         return path, path
 
     def new_index_path(self, partition: bytes, bucket: int, name: str) -> tuple[str, str | None]:
@@ -399,7 +399,7 @@ class TableStore:
         return f"{self.root}/index/{name}", None
 
     @cached_property
-    def _outside(self) -> PathAllocator | None:
+    def _path_allocator(self) -> PathAllocator | None:
         return external_paths(self.options) if self.options.has(opt.DATA_FILE_EXTERNAL_PATHS) else None
 
     def new_file_name(self, kind: str, extension: str | None = None) -> str:
@@ -420,7 +420,7 @@ class TableStore:
         return {k: v for k, v in self.__dict__.items() if k in self.__dataclass_fields__}
 
 
-def _identity(fs: FileIO, root: str) -> str:
+def _table_identity(fs: FileIO, root: str) -> str:
     try:
         return hashlib.sha256(fs.read(f"{root}/schema/schema-0")).hexdigest()
     except MissingFile:

@@ -87,7 +87,7 @@ class Table(EvolvingTable):
             NullNotAllowed: a null in a column that is NOT NULL.
             CommitConflict: another commit changed the same files.
         """
-        return self._write(rows, None)
+        return self._write_and_commit(rows, None)
 
     def upsert(self, rows: Rows) -> list[int]:
         """Add rows or replace them by primary key, in one commit.
@@ -111,7 +111,7 @@ class Table(EvolvingTable):
             ['paid']
         """
         self._need_keys("upsert")
-        return self._write(rows, None)
+        return self._write_and_commit(rows, None)
 
     def delete(self, keys: Rows | str | Predicate | None = None, *, where: str | Predicate | None = None) -> list[int]:
         """Delete rows in one commit.
@@ -163,7 +163,7 @@ class Table(EvolvingTable):
         found = self._with_all_columns(as_table(condition))
         if not found.num_rows:
             return []
-        return self._write(found, column([3] * found.num_rows, pa.int8()))
+        return self._write_and_commit(found, column([3] * found.num_rows, pa.int8()))
 
     def update(self, values: Mapping[str, Any], *, where: str | Predicate | None = None) -> list[int]:
         """Update columns of the rows that match a condition, in one commit.
@@ -261,7 +261,7 @@ class Table(EvolvingTable):
         scope = Overwrite(in_row_spec(self.schema, partition or {}), dynamic=dynamic)
         return self.commit().commit(messages, overwrite=scope, expected_rows=count)
 
-    def _write(self, rows: Rows, kinds: pa.Array | None) -> list[int]:
+    def _write_and_commit(self, rows: Rows, kinds: pa.Array | None) -> list[int]:
         from paimon_nb.table.write import TableWrite
         from paimon_nb.table.write.input_rows import as_reader, as_table, chunks
 

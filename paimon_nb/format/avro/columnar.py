@@ -122,14 +122,14 @@ def read_columns(
     plain = b"".join([*(block for _, block in blocks), bytes(8)])
     begins, sure = list(_lane_starts(blocks, lanes)), list(_lane_starts(blocks, 0))
     try:
-        return _read(schema, plain, blocks, begins, worth)
+        return _decode_records(schema, plain, blocks, begins, worth)
     except UnsupportedLayout:
         if len(begins) == len(sure):
             raise
-        return _read(schema, plain, blocks, sure, worth)  # a guess may have been wrong
+        return _decode_records(schema, plain, blocks, sure, worth)  # a guess may have been wrong
 
 
-def _read(
+def _decode_records(
     schema: Any, plain: bytes, blocks: Sequence[tuple[int, bytes]], begins: Sequence[int], worth: int
 ) -> Mapping[str, Any]:
     walk = _Walk(plain)

@@ -90,20 +90,20 @@ class AvroReader:
 
     def read(self, groups: Sequence[int] | None = None) -> pa.Table:
         """All rows, or those of some blocks, in file order."""
-        batches = list(self._read(groups))
+        batches = list(self._tables_of_blocks(groups))
         if not batches:
             return no_rows(self.fields)
         return pa.concat_tables(batches)
 
     def batches(self, rows: int, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
         """In pieces of at most `rows` rows; memory stays near one piece."""
-        for table in self._read(groups, rows):
+        for table in self._tables_of_blocks(groups, rows):
             yield from table.to_batches(rows)
 
     def close(self) -> None:
         self._source.close()
 
-    def _read(self, groups: Sequence[int] | None, rows: int = _ROWS) -> Iterator[pa.Table]:
+    def _tables_of_blocks(self, groups: Sequence[int] | None, rows: int = _ROWS) -> Iterator[pa.Table]:
         from fastavro import schemaless_reader
 
         selected = None if groups is None else set(groups)
@@ -203,17 +203,17 @@ class AvroWriter:
                 schemaless_writer(self._block, self._schema, dict(zip(names, values, strict=True)))
                 self._count += 1
                 if self._block.tell() >= BLOCK_BYTES:
-                    self._flush()
+                    self._flush_block()
 
     def close(self) -> None:
         if self._count:
-            self._flush()
+            self._flush_block()
 
     def abort(self) -> None:
         """Forget the rows of the open block."""
         self._block, self._count = io.BytesIO(), 0
 
-    def _flush(self) -> None:
+    def _flush_block(self) -> None:
         self._sink.write(self._count, self._block.getvalue())
         self._block, self._count = io.BytesIO(), 0
 

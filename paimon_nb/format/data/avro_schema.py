@@ -47,13 +47,13 @@ def plain_schema(node: Any) -> Any:
     kind = node["type"]
     if kind == "record":
         fields = [{"name": f["name"], "type": plain_schema(f["type"])} for f in node["fields"]]
-        return {**_named(node), "fields": fields}
+        return {**_type_and_name(node), "fields": fields}
     if kind == "array":
         return {"type": "array", "items": plain_schema(node["items"])}
     if kind == "map":
         return {"type": "map", "values": plain_schema(node["values"])}
     if kind in ("fixed", "enum"):
-        return {**_named(node), **{k: node[k] for k in ("size", "symbols") if k in node}}
+        return {**_type_and_name(node), **{k: node[k] for k in ("size", "symbols") if k in node}}
     return plain_schema(kind)
 
 
@@ -67,7 +67,7 @@ def entry_types(t: Map | Multiset) -> tuple[DataType, DataType]:
     return (t.key, t.value) if isinstance(t, Map) else (t.element, _COUNT)
 
 
-def _named(node: dict[str, Any]) -> dict[str, Any]:
+def _type_and_name(node: dict[str, Any]) -> dict[str, Any]:
     return {k: node[k] for k in ("type", "name", "namespace") if k in node}
 
 
@@ -78,7 +78,11 @@ def _record_schema(fields: Sequence[DataField], name: str) -> dict[str, Any]:
                 f"column name {f.name!r} cannot be stored in Avro", hint="rename it, or use 'file.format' = 'parquet'",
                 feature="Avro names", column=f.name,
             )  # fmt: skip
-    return {"type": "record", "name": name, "fields": [_field(f.name, f.type, f"{name}_{f.name}") for f in fields]}
+    return {
+        "type": "record",
+        "name": name,
+        "fields": [_field_schema(f.name, f.type, f"{name}_{f.name}") for f in fields],
+    }
 
 
 def _is_name(text: str) -> bool:
@@ -86,14 +90,14 @@ def _is_name(text: str) -> bool:
     return all(c == "_" or c.isalpha() or (i > 0 and c.isdecimal()) for i, c in enumerate(text)) and bool(text)
 
 
-def _field(name: str, t: DataType, path: str) -> dict[str, Any]:
-    out: dict[str, Any] = {"name": name, "type": _type(t, path)}
+def _field_schema(name: str, t: DataType, path: str) -> dict[str, Any]:
+    out: dict[str, Any] = {"name": name, "type": _type_with_null(t, path)}
     if t.nullable:
         out["default"] = None
     return out
 
 
-def _type(t: DataType, path: str) -> Any:
+def _type_with_null(t: DataType, path: str) -> Any:
     bare = _type_without_null(t, path)
     return ["null", bare] if t.nullable else bare
 
@@ -110,12 +114,15 @@ def _type_without_null(t: DataType, path: str) -> Any:
             local = "local-" if isinstance(t, LocalZonedTimestamp) else ""
             return {"type": "long", "logicalType": f"{local}timestamp-{'millis' if t.precision <= 3 else 'micros'}"}
         case Array():
-            return {"type": "array", "items": _type(t.element, path)}
+            return {"type": "array", "items": _type_with_null(t.element, path)}
         case Map() | Multiset():
             key, value = entry_types(t)
             if has_text_keys(t):
-                return {"type": "map", "values": _type(value, path)}
-            pair = [{"name": "key", "type": _type(key, path + "_key")}, _field("value", value, path + "_value")]
+                return {"type": "map", "values": _type_with_null(value, path)}
+            pair = [
+                {"name": "key", "type": _type_with_null(key, path + "_key")},
+                _field_schema("value", value, path + "_value"),
+            ]
             return {"type": "array", "items": {"type": "record", "name": path, "fields": pair}, "logicalType": "map"}
         case Row():
             return _record_schema(t.fields, path)

@@ -55,17 +55,17 @@ def codec_of(compression: str, path: str = "") -> str:
     )  # fmt: skip
 
 
-def _zstd(data: bytes) -> bytes:
+def _decompress_zstd(data: bytes) -> bytes:
     with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
         return bytes(stream.read())
 
 
-def _gzip(data: bytes) -> bytes:
+def _decompress_gzip(data: bytes) -> bytes:
     return zlib.decompress(data, 31)
 
 
 _DECODE: Mapping[str, Callable[[bytes], bytes]] = {
-    "none": bytes, "gzip": _gzip, "zstd": _zstd, "bzip2": bz2.decompress, "deflate": zlib.decompress,
+    "none": bytes, "gzip": _decompress_gzip, "zstd": _decompress_zstd, "bzip2": bz2.decompress, "deflate": zlib.decompress,
 }  # fmt: skip
 
 
@@ -141,7 +141,7 @@ class JsonReader:
         if not self.fields:
             return without_columns(len(self._rows))
         try:
-            columns = [_column([row.get(f.name) for row in self._rows], f.type) for f in self.fields]
+            columns = [_column_of_json([row.get(f.name) for row in self._rows], f.type) for f in self.fields]
         except (ReadError, pa.ArrowException, ValueError, LookupError, TypeError, AttributeError) as error:
             raise CorruptFile(self.path, f"its rows do not fit the schema ({error!s:.80})") from None
         return pa.Table.from_arrays(columns, schema=arrow_schema(self.fields, nullable=True))
@@ -172,7 +172,7 @@ class JsonWriter:
 
     def write(self, table: pa.Table) -> None:
         names = [f.name for f in self.fields]
-        columns = [_values(table.column(i), f.type) for i, f in enumerate(self.fields)]
+        columns = [_json_values(table.column(i), f.type) for i, f in enumerate(self.fields)]
         rows = (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
         text = "".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows)
         self._out.write(self._encoder.compress(text.encode()))
@@ -202,13 +202,13 @@ def column_of(texts: Sequence[str | None], t: DataType) -> pa.Array:
     return column if t.root in ("CHAR", "VARCHAR") else cast_column(column, STRING, t.with_nullable(True))
 
 
-def _values(column: Any, t: DataType) -> list[Any]:
+def _json_values(column: Any, t: DataType) -> list[Any]:
     """The values of an Arrow array as JSON has them."""
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     known = column.is_valid().to_pylist()
     match t:
         case Array():
-            inside = iter(_values(column.flatten(), t.element))
+            inside = iter(_json_values(column.flatten(), t.element))
             sizes = (0 if n is None else n for n in pc.list_value_length(column).to_pylist())
             return [
                 [next(inside) for _ in range(size)] if is_known else None
@@ -216,47 +216,47 @@ def _values(column: Any, t: DataType) -> list[Any]:
             ]
         case Map():
             return [
-                None if not is_known else _entries(column[i], t) for i, is_known in enumerate(known)
+                None if not is_known else _json_map(column[i], t) for i, is_known in enumerate(known)
             ]  # fmt: skip
         case Row():
-            parts = [_values(part, f.type) for part, f in zip(column.flatten(), t.fields, strict=True)]
+            parts = [_json_values(part, f.type) for part, f in zip(column.flatten(), t.fields, strict=True)]
             names = [f.name for f in t.fields]
             rows = list(zip(*parts, strict=True)) if parts else [()] * len(column)
             return [dict(zip(names, row, strict=True)) if k else None for row, k in zip(rows, known, strict=True)]
     return list(texts_of(column, t))
 
 
-def _entries(scalar: Any, t: Map) -> dict[str | None, Any]:
+def _json_map(scalar: Any, t: Map) -> dict[str | None, Any]:
     entries = scalar.values
     keys, values = entries.field(0), entries.field(1)
-    return dict(zip(texts_of(keys, t.key), _values(values, t.value), strict=True))
+    return dict(zip(texts_of(keys, t.key), _json_values(values, t.value), strict=True))
 
 
-def _column(values: list[Any], t: DataType) -> pa.Array:
+def _column_of_json(values: list[Any], t: DataType) -> pa.Array:
     """An Arrow array of JSON values."""
     mask = pa.array([v is None for v in values])
     match t:
         case Array():
-            inside = _column([e for v in values if v is not None for e in v], t.element)
-            return pa.ListArray.from_arrays(_offsets(values), inside, arrow_type(t), mask=mask)
+            inside = _column_of_json([e for v in values if v is not None for e in v], t.element)
+            return pa.ListArray.from_arrays(_list_offsets(values), inside, arrow_type(t), mask=mask)
         case Map():
             keys = column_of([k for v in values if v is not None for k in v], t.key)
-            items = _column([e for v in values if v is not None for e in v.values()], t.value)
-            return pa.MapArray.from_arrays(_offsets(values), keys, items, arrow_type(t), mask=mask)
+            items = _column_of_json([e for v in values if v is not None for e in v.values()], t.value)
+            return pa.MapArray.from_arrays(_list_offsets(values), keys, items, arrow_type(t), mask=mask)
         case Row():
-            parts = [_column([None if v is None else v.get(f.name) for v in values], f.type) for f in t.fields]
+            parts = [_column_of_json([None if v is None else v.get(f.name) for v in values], f.type) for f in t.fields]
             return pa.StructArray.from_arrays(parts, fields=list(arrow_type(t)), mask=mask)
-    return column_of([_text(v) for v in values], t)
+    return column_of([_json_as_text(v) for v in values], t)
 
 
-def _text(value: Any) -> str | None:
+def _json_as_text(value: Any) -> str | None:
     """A JSON value's text as Jackson's `asText` gives it."""
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value) if isinstance(value, bool) else ""
 
 
-def _offsets(values: list[Any]) -> pa.Array:
+def _list_offsets(values: list[Any]) -> pa.Array:
     offsets = [0]
     for v in values:
         offsets.append(offsets[-1] + (0 if v is None else len(v)))

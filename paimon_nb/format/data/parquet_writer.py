@@ -91,7 +91,7 @@ class ParquetWriter:
             self._pending_rows += part.num_rows
             enough = self._pending_rows >= _GROUP_ROWS and self._pending_bytes >= _GROUP_BYTES
             if enough or self._pending_bytes >= self._group_bytes or self._pending_rows >= _GROUP_ROWS_MAX:
-                self._flush()
+                self._write_row_group()
 
     @property
     def pending_bytes(self) -> int:
@@ -100,7 +100,7 @@ class ParquetWriter:
         return int(self._pending_bytes * ratio)
 
     def close(self) -> None:
-        self._flush()
+        self._write_row_group()
         if self._patch is not None:
             self._patch.hold()
         self._open_writer(pa.Table.from_batches([], self.schema)).close()
@@ -124,7 +124,7 @@ class ParquetWriter:
             )
         return self._writer
 
-    def _flush(self) -> None:
+    def _write_row_group(self) -> None:
         if not self._pending:
             return
         rows = pa.concat_tables(self._pending)

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 def times_as_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Timestamps at any depth as counts of their unit since the epoch (int64), dates and times of day as int32."""
-    return column.cast(_with_times(column.type, _number))
+    return column.cast(_with_times(column.type, _integer_type_of))
 
 
 def numbers_as_times(values: list[Any], t: pa.DataType) -> pa.Array:
     """An array of type `t` from Python values in which times are numbers."""
-    return pa.array(values, _with_times(t, _number)).cast(t)
+    return pa.array(values, _with_times(t, _integer_type_of)).cast(t)
 
 
 def python_values(column: pa.ChunkedArray) -> list[Any]:
@@ -32,7 +32,7 @@ def python_values(column: pa.ChunkedArray) -> list[Any]:
         return column.cast(_with_times(column.type, lambda _: pa.string())).to_pylist()  # type: ignore[no-any-return]
 
 
-def _number(t: pa.DataType) -> pa.DataType:
+def _integer_type_of(t: pa.DataType) -> pa.DataType:
     return pa.int64() if pa.types.is_timestamp(t) else pa.int32()
 
 

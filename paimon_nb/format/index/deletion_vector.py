@@ -159,7 +159,7 @@ def read_deletion_vectors(fs: FileIO, path: str, ranges: Iterable[DvRange]) -> d
         return {}
     data = fs.read(path)
     _check_version(data[:1], path)
-    return {r.data_file: parse_vector(_slice(data, r.offset, r.length), r.length, path) for r in ranges}
+    return {r.data_file: parse_vector(_bytes_at(data, r.offset, r.length), r.length, path) for r in ranges}
 
 
 def read_deletion_vector(fs: FileIO, path: str, offset: int, length: int) -> DeletionVector:
@@ -203,5 +203,5 @@ def _check_version(first: bytes, path: str) -> None:
         raise CorruptFile(path, f"a deletion vector file of version {first[0]}")
 
 
-def _slice(data: bytes, offset: int, length: int) -> bytes:
+def _bytes_at(data: bytes, offset: int, length: int) -> bytes:
     return data[offset : offset + length + 8] if offset > 0 and length >= 0 else b""

@@ -201,11 +201,11 @@ class Entries(Sequence[ManifestEntry]):
     def column(self, name: Name) -> Any:
         """One of `NUMBERS`, `BYTES`, `STATS_COLS` or `null_counts`."""
         if name not in self._columns:
-            self._columns[name] = self._column(name)
+            self._columns[name] = self._make_column(name)
         return self._columns[name]
 
     @abstractmethod
-    def _column(self, name: Name) -> Any: ...
+    def _make_column(self, name: Name) -> Any: ...
 
     @abstractmethod
     def objects(self, rows: np.ndarray | None = None) -> list[ManifestEntry]:
@@ -263,7 +263,7 @@ class Listed(Entries):
         self._entries = list(entries)
         super().__init__(len(self._entries))
 
-    def _column(self, name: Name) -> Any:
+    def _make_column(self, name: Name) -> Any:
         if isinstance(name, tuple):
             kind, index = name
             stats = [e.file.key_stats if kind == "key_nulls" else e.file.value_stats for e in self._entries]
@@ -295,7 +295,7 @@ class SelectedEntries(Entries):
         super().__init__(len(rows))
         self.whole, self.rows = whole, rows
 
-    def _column(self, name: Name) -> Any:
+    def _make_column(self, name: Name) -> Any:
         found = self.whole.column(name)
         return found[self.rows] if isinstance(found, np.ndarray) else found.take(from_numpy(self.rows))
 
@@ -317,7 +317,7 @@ class Joined(Entries):
         self._begins = np.cumsum([0, *map(len, parts)])
         super().__init__(int(self._begins[-1]))
 
-    def _column(self, name: Name) -> Any:
+    def _make_column(self, name: Name) -> Any:
         found = [p.column(name) for p in self.parts]
         return np.concatenate(found) if isinstance(found[0], np.ndarray) else pa.concat_arrays(found)
 
@@ -376,7 +376,7 @@ class Files(Sequence[DataFile]):
         rows = np.array(positions, np.int64) + self._begin
         return Files(self._entries.reorder(rows), 0, len(rows))
 
-    def _all(self) -> tuple[DataFile, ...]:
+    def _all_files(self) -> tuple[DataFile, ...]:
         if self._made is None:
             self._made = tuple(e.file for e in self._entries.objects(np.arange(self._begin, self._end)))
         return self._made
@@ -385,7 +385,7 @@ class Files(Sequence[DataFile]):
         return self._end - self._begin
 
     def __iter__(self) -> Iterator[DataFile]:
-        return iter(self._all())
+        return iter(self._all_files())
 
     @overload
     def __getitem__(self, at: int) -> DataFile: ...
@@ -396,19 +396,19 @@ class Files(Sequence[DataFile]):
             begin, end, step = at.indices(len(self))
             if step == 1:
                 return Files(self._entries, self._begin + begin, self._begin + max(begin, end))
-        return self._all()[at]
+        return self._all_files()[at]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, tuple | Files) and self._all() == tuple(other)
+        return isinstance(other, tuple | Files) and self._all_files() == tuple(other)
 
     def __hash__(self) -> int:
-        return hash(self._all())
+        return hash(self._all_files())
 
     def __repr__(self) -> str:
-        return repr(self._all())
+        return repr(self._all_files())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return tuple, (self._all(),)
+        return tuple, (self._all_files(),)
 
 
 def object_array(items: Sequence[Any]) -> np.ndarray:

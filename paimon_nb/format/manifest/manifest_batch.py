@@ -90,7 +90,7 @@ class EntryColumns(Entries):
         self._made: list[ManifestEntry] | None = None
         self._objects_made = 0
 
-    def _column(self, name: Name) -> Any:
+    def _make_column(self, name: Name) -> Any:
         if isinstance(name, tuple):
             return _item_at(self._fields.get(_NULLS[name[0]]), name[1], len(self))
         if name in BYTES:
@@ -100,7 +100,9 @@ class EntryColumns(Entries):
             inside = np.zeros(len(self), bool) if index is None else _not_null(index, len(self))
             return (inside | (extra > 0)).astype(np.int64)
         if name == STATS_COLS:
-            listed, written = (self._values(f"_FILE.{n}", None, True) for n in ("_VALUE_STATS_COLS", "_WRITE_COLS"))
+            listed, written = (
+                self._field_values(f"_FILE.{n}", None, True) for n in ("_VALUE_STATS_COLS", "_WRITE_COLS")
+            )
             return object_array([b if a is None else a for a, b in zip(listed, written, strict=True)])
         found = self._fields.get(_NUMBERS[name])
         missing = -1 if name == "deletes" else 0
@@ -113,27 +115,27 @@ class EntryColumns(Entries):
             self._objects_made += len(self) if rows is None else len(rows)
             with gc_paused():
                 if self._objects_made < len(self) // _SOME and rows is not None:
-                    return list(self._entries(rows))
-                self._made = list(self._entries(None))
+                    return list(self._make_entries(rows))
+                self._made = list(self._make_entries(None))
         return list(self._made) if rows is None else [self._made[i] for i in rows.tolist()]
 
-    def _entries(self, rows: np.ndarray | None) -> Iterator[ManifestEntry]:
+    def _make_entries(self, rows: np.ndarray | None) -> Iterator[ManifestEntry]:
         partitions: dict[bytes, bytes] = {}  # thousands of entries share a few partitions
-        shared_partitions = [partitions.setdefault(p, p) for p in self._values("_PARTITION", rows, False)]
-        whole = [self._values(n, rows, False) for n in ("_KIND", "_BUCKET", "_TOTAL_BUCKETS")]
-        first = [self._values(_FILE + n, rows, n in _STRINGS) for n in ("_FILE_NAME", "_FILE_SIZE", "_ROW_COUNT", "_MIN_KEY", "_MAX_KEY")]  # fmt: skip
-        stats = [map(SimpleStats, *(self._values(f"_FILE.{kind}.{n}", rows, False) for n in ("_MIN_VALUES", "_MAX_VALUES", "_NULL_COUNTS"))) for kind in ("_KEY_STATS", "_VALUE_STATS")]  # fmt: skip
-        last = [self._values(_FILE + n, rows, n in _STRINGS) for n in _AFTER_STATS]
+        shared_partitions = [partitions.setdefault(p, p) for p in self._field_values("_PARTITION", rows, False)]
+        whole = [self._field_values(n, rows, False) for n in ("_KIND", "_BUCKET", "_TOTAL_BUCKETS")]
+        first = [self._field_values(_FILE + n, rows, n in _STRINGS) for n in ("_FILE_NAME", "_FILE_SIZE", "_ROW_COUNT", "_MIN_KEY", "_MAX_KEY")]  # fmt: skip
+        stats = [map(SimpleStats, *(self._field_values(f"_FILE.{kind}.{n}", rows, False) for n in ("_MIN_VALUES", "_MAX_VALUES", "_NULL_COUNTS"))) for kind in ("_KEY_STATS", "_VALUE_STATS")]  # fmt: skip
+        last = [self._field_values(_FILE + n, rows, n in _STRINGS) for n in _AFTER_STATS]
         files = map(DataFile, *first, *stats, *last)
         return map(ManifestEntry, whole[0], shared_partitions, whole[1], whole[2], files)
 
-    def _values(self, path: str, rows: np.ndarray | None, text: bool) -> list[Any]:
+    def _field_values(self, path: str, rows: np.ndarray | None, text: bool) -> list[Any]:
         size = len(self) if rows is None else len(rows)
         found = self._fields.get(path)
-        return [None] * size if found is None else _values(found, rows, text)
+        return [None] * size if found is None else _python_values(found, rows, text)
 
 
-def _values(found: Numbers | Texts | Lists, rows: np.ndarray | None, text: bool) -> list[Any]:
+def _python_values(found: Numbers | Texts | Lists, rows: np.ndarray | None, text: bool) -> list[Any]:
     """Python values of a column; of an array field, tuples."""
     null = None if found.null is None else found.null if rows is None else found.null[rows]
     if null is not None and null.all():
@@ -150,7 +152,7 @@ def _values(found: Numbers | Texts | Lists, rows: np.ndarray | None, text: bool)
     else:
         counts, ends = (found.counts, found.ends) if rows is None else (found.counts[rows], found.ends[rows])
         items_of_rows = np.repeat(ends - np.cumsum(counts), counts) + np.arange(counts.sum())
-        items = _values(found.items, None if rows is None else items_of_rows, text)
+        items = _python_values(found.items, None if rows is None else items_of_rows, text)
         out, at = [], 0
         for count in counts.tolist():
             out.append(tuple(items[at : at + count]) if count else ())

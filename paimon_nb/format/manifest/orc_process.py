@@ -52,11 +52,11 @@ class OrcProcess:
 
     def close(self) -> None:
         with self._lock:
-            self._end()
+            self._kill_process()
 
     def _request_once(self, data: bytes) -> bytes | None:
         """The reply, None if the process ended before it came."""
-        process = self._process or self._start()
+        process = self._process or self._start_process()
         watch = threading.Timer(_SECONDS, process.kill)
         watch.start()
         reply = None
@@ -67,10 +67,10 @@ class OrcProcess:
             finally:
                 watch.cancel()
                 if reply is None:  # ended or interrupted: the next to ask must not get this one's reply
-                    self._end()
+                    self._kill_process()
         return reply
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _start_process(self) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-c", f"from {__name__} import serve; serve()"]
         paths = os.pathsep.join(p or str(Path.cwd()) for p in sys.path)
         try:
@@ -90,7 +90,7 @@ class OrcProcess:
         self._process = process
         return process
 
-    def _end(self) -> None:
+    def _kill_process(self) -> None:
         if self._process:
             self._process.kill()
             self._process.communicate()

@@ -241,7 +241,7 @@ def row_bytes(types: Sequence[DataType], values: Sequence[Value]) -> bytes:
     for i, (t, value) in enumerate(zip(types, values, strict=True)):
         if value is None:
             out.set_null(i)
-            _reserve(out, i, t)
+            _reserve_for_null(out, i, t)
         else:
             out.put(i, t, value)
     return out.finish()
@@ -335,7 +335,7 @@ class _Section:
         raw = unscaled.to_bytes(magnitude.bit_length() // 8 + 1, "big", signed=True)
         if len(raw) > 16:
             raise ValueError("more than 16 bytes")
-        self._reserve(at, 16, len(raw))
+        self._reserve_variable_part(at, 16, len(raw))
         self.data[-16 : len(self.data) - 16 + len(raw)] = raw
 
     def _put_timestamp(self, at: int, t: Timestamp | LocalZonedTimestamp, value: Instant) -> None:
@@ -344,10 +344,10 @@ class _Section:
             return
         if not 0 <= value.nanos <= 999_999:
             raise ValueError("nanoseconds of a millisecond are 0..999999")
-        self._reserve(at, 8, value.nanos)
+        self._reserve_variable_part(at, 8, value.nanos)
         struct.pack_into("<q", self.data, len(self.data) - 8, value.ms)
 
-    def _reserve(self, at: int, size: int, low: int) -> None:
+    def _reserve_variable_part(self, at: int, size: int, low: int) -> None:
         struct.pack_into("<ii", self.data, at, low, len(self.data))
         self.data += bytes(size)
 
@@ -366,13 +366,13 @@ class _Section:
         return bytes(self.data)
 
 
-def _reserve(out: _Section, i: int, t: DataType) -> None:
+def _reserve_for_null(out: _Section, i: int, t: DataType) -> None:
     # Java keeps room for a later update of these types even when they are null (docs/spec/format.md section 6.1).
     at = out.header + i * out.size
     if isinstance(t, Decimal) and t.precision > COMPACT_DECIMAL:
-        out._reserve(at, 16, 0)
+        out._reserve_variable_part(at, 16, 0)
     elif isinstance(t, Timestamp | LocalZonedTimestamp) and t.precision > COMPACT_TIMESTAMP:
-        out._reserve(at, 8, 0)
+        out._reserve_variable_part(at, 8, 0)
 
 
 def constructed_bytes(t: DataType, value: Any) -> bytes:

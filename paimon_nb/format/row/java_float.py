@@ -46,7 +46,7 @@ def _java_text(value: float, exponent: int, fraction: int, bias: int, fraction_b
     else:
         significant = fraction_bits + 1
         fraction |= 1 << fraction_bits
-    digits, point = _digits(exponent - bias, fraction << (_FRACTION - fraction_bits), significant)
+    digits, point = _digits_and_point(exponent - bias, fraction << (_FRACTION - fraction_bits), significant)
     return sign + _with_decimal_point(digits, point)
 
 
@@ -59,7 +59,7 @@ def _with_decimal_point(digits: str, point: int) -> str:
     return f"{digits[0]}.{digits[1:] or '0'}E{point - 1}"
 
 
-def _digits(exponent: int, fraction: int, significant: int) -> tuple[str, int]:
+def _digits_and_point(exponent: int, fraction: int, significant: int) -> tuple[str, int]:
     """Digits d and point p of 0.d * 10^p, for fraction * 2^(exponent - 52) with `significant` bits of precision."""
     tail_zeros = (fraction & -fraction).bit_length() - 1
     bits = _FRACTION + 1 - tail_zeros

@@ -23,7 +23,7 @@ class PaimonMerge:
 
     def __init__(self, frame: DataFrame, table: str, condition: Column, session: SparkSession) -> None:
         self._frame, self._table, self._session = frame, split_name(table), session
-        self._alias = _alias(frame)
+        self._alias = _alias_of(frame)
         self._both = session.table(table).alias(self._table[-1]).crossJoin(frame.alias(self._alias))
         self._condition, self._clauses, self._evolves_schema = condition, list[str](), False
 
@@ -77,37 +77,39 @@ class PaimonMerge:
 
         def updateAll(self) -> PaimonMerge:
             """Set all columns to those of the source row."""
-            return self._then("UPDATE SET *")
+            return self._add_clause("UPDATE SET *")
 
         def update(self, assignments: Mapping[str, Column]) -> PaimonMerge:
             """Set some columns."""
-            render = ", ".join(f"{_column(c)} = {self._merge.render(v)}" for c, v in assignments.items())
-            return self._then(f"UPDATE SET {render}")
+            render = ", ".join(f"{_quote_column(c)} = {self._merge.render(v)}" for c, v in assignments.items())
+            return self._add_clause(f"UPDATE SET {render}")
 
         def delete(self) -> PaimonMerge:
             """Delete the target row."""
-            return self._then("DELETE")
+            return self._add_clause("DELETE")
 
         def insertAll(self) -> PaimonMerge:
             """Insert the source row."""
-            return self._then("INSERT *")
+            return self._add_clause("INSERT *")
 
         def insert(self, assignments: Mapping[str, Column]) -> PaimonMerge:
             """Insert a row with values of some columns."""
-            names = ", ".join(_column(c) for c in assignments)
-            return self._then(f"INSERT ({names}) VALUES ({', '.join(map(self._merge.render, assignments.values()))})")
+            names = ", ".join(_quote_column(c) for c in assignments)
+            return self._add_clause(
+                f"INSERT ({names}) VALUES ({', '.join(map(self._merge.render, assignments.values()))})"
+            )
 
-        def _then(self, action: str) -> PaimonMerge:
+        def _add_clause(self, action: str) -> PaimonMerge:
             self._merge._clauses.append(f"{self._when} THEN {action}")
             return self._merge
 
 
-def _column(name: str) -> str:
+def _quote_column(name: str) -> str:
     """`v`, `s.x` or `t.v` as SQL."""
     return ".".join(map(quote, split_name(name)))
 
 
-def _alias(frame: DataFrame) -> str:
+def _alias_of(frame: DataFrame) -> str:
     """The name from `.alias(...)`, else 'source'."""
     plan = logical_plan(frame)
     named = plan.getClass().getSimpleName() == "SubqueryAlias"

@@ -111,7 +111,7 @@ class PaimonReader(OptionsMixin, DataFrameReader):
             return super().load(path, schema=schema)
         target, captured = target_of(path, self._captured, "load"), without_path(self._captured)
         if isinstance(target, tuple):
-            return self._named(target, captured)
+            return self._read_named_table(target, captured)
         return adopt(self._paimon._resolver.path(target, captured), self._paimon)
 
     def table(self, tableName: str) -> DataFrame:
@@ -120,7 +120,7 @@ class PaimonReader(OptionsMixin, DataFrameReader):
         frame = self._paimon._resolver.table(split_name(tableName), self._captured)
         return super().table(tableName) if frame is None else adopt(frame, self._paimon)
 
-    def _named(self, parts: tuple[str, ...], captured: Mapping[str, str]) -> DataFrame:
+    def _read_named_table(self, parts: tuple[str, ...], captured: Mapping[str, str]) -> DataFrame:
         frame = self._paimon._resolver.table(parts, captured)
         if frame is None:
             raise TableNotFound(f"no table {'.'.join(parts)}", hint="SHOW TABLES lists the tables")
@@ -161,18 +161,18 @@ class PaimonWriter(WriterOptionsMixin, DataFrameWriter):
     def save(self, path: str | None = None, format: str | None = None, mode: str | None = None,
              partitionBy: str | list[str] | None = None, **options: OptionalPrimitiveType) -> None:  # fmt: skip
         """With format "paimon": write to the table at `path`, or to the one in the options `database` and `table`."""
-        self._take(format, mode, partitionBy, options)
+        self._apply_arguments(format, mode, partitionBy, options)
         if not self._is_paimon:
             return super().save(path)
-        return self._store(target_of(path, self._captured, "save"), self._save_mode)
+        return self._write_to_table(target_of(path, self._captured, "save"), self._save_mode)
 
     def saveAsTable(self, name: str, format: str | None = None, mode: str | None = None,
                     partitionBy: str | list[str] | None = None, **options: OptionalPrimitiveType) -> None:  # fmt: skip
         """Write to a named table, which is created if missing. Columns are matched by name, as Spark does for existing tables."""
-        self._take(format, mode, partitionBy, options)
+        self._apply_arguments(format, mode, partitionBy, options)
         if self._is_foreign:
             return super().saveAsTable(name)
-        return self._store(split_name(name), self._save_mode, by_name=True)
+        return self._write_to_table(split_name(name), self._save_mode, by_name=True)
 
     def insertInto(self, tableName: str, overwrite: bool | None = None) -> None:
         """Write to an existing table; columns are matched by position."""
@@ -184,15 +184,17 @@ class PaimonWriter(WriterOptionsMixin, DataFrameWriter):
                 "insertInto() uses the table's own partitions", hint="remove partitionBy(), or use saveAsTable()"
             )
         replace = overwrite if overwrite is not None else self._save_mode == "overwrite"
-        return self._store(parts, "overwrite" if replace else "append", create=False)
+        return self._write_to_table(parts, "overwrite" if replace else "append", create=False)
 
-    def _take(self, format: str | None, mode: str | None, partition_by: str | Sequence[str] | None,
+    def _apply_arguments(self, format: str | None, mode: str | None, partition_by: str | Sequence[str] | None,
               options: Mapping[str, OptionalPrimitiveType]) -> None:  # fmt: skip
-        self._take_last(format, partition_by, options)
+        self._apply_common_arguments(format, partition_by, options)
         if mode is not None:
             self.mode(mode)
 
-    def _store(self, target: tuple[str, ...] | str, mode: str, *, create: bool = True, by_name: bool = False) -> None:
+    def _write_to_table(
+        self, target: tuple[str, ...] | str, mode: str, *, create: bool = True, by_name: bool = False
+    ) -> None:
         if self._layout:
             raise UnsupportedOperation(
                 f"{self._layout} is for Spark's own tables; the buckets and the order of a Paimon table are options",
@@ -230,27 +232,27 @@ class PaimonWriterV2(OptionsMixin, DataFrameWriterV2):
         return self
 
     def create(self) -> None:
-        return super().create() if self._is_foreign else self._store("error")
+        return super().create() if self._is_foreign else self._write_to_table("error")
 
     def replace(self) -> None:
-        return super().replace() if self._is_foreign else self._store("replace", create=False)
+        return super().replace() if self._is_foreign else self._write_to_table("replace", create=False)
 
     def createOrReplace(self) -> None:
-        return super().createOrReplace() if self._is_foreign else self._store("replace")
+        return super().createOrReplace() if self._is_foreign else self._write_to_table("replace")
 
     def append(self) -> None:
-        return super().append() if self._is_foreign else self._store("append", create=False)
+        return super().append() if self._is_foreign else self._write_to_table("append", create=False)
 
     def overwrite(self, condition: ColumnOrName) -> None:
         """Overwrite the partition in the condition. Raises UnsupportedOperation: not a condition on partition columns."""
         if self._is_foreign:
             return super().overwrite(condition)
-        return self._store("overwrite", create=False, where=condition)
+        return self._write_to_table("overwrite", create=False, where=condition)
 
     def overwritePartitions(self) -> None:
-        return super().overwritePartitions() if self._is_foreign else self._store("partitions", create=False)
+        return super().overwritePartitions() if self._is_foreign else self._write_to_table("partitions", create=False)
 
-    def _store(self, mode: str, *, create: bool = True, where: ColumnOrName | None = None) -> None:
+    def _write_to_table(self, mode: str, *, create: bool = True, where: ColumnOrName | None = None) -> None:
         self._paimon._resolver.write(
             self._frame, self._parts, mode=mode, options=self._captured, partition_by=self._partition_by, create=create,
             by_name=True, where=where,

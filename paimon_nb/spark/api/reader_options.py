@@ -74,7 +74,7 @@ class WriterOptionsMixin(OptionsMixin):
         cast("_SparkBuilder", super()).partitionBy(*cols)
         return self
 
-    def _take_last(
+    def _apply_common_arguments(
         self,
         format: str | None,
         partition_by: str | Sequence[str] | None,

@@ -40,17 +40,17 @@ class PaimonStreamReader(OptionsMixin, DataStreamReader):
         self.options(**options)
         if not self._is_paimon:
             return self._paimon.adopt(super().load(path, schema=schema))
-        return self._stream(target_of(path, self._captured, "load"))
+        return self._read_stream_of(target_of(path, self._captured, "load"))
 
     def table(self, tableName: str) -> DataFrame:
         """The stream of a Paimon table, else of a table in Spark."""
         if self._is_foreign:
             return self._paimon.adopt(super().table(tableName))
-        frame = self._paimon._resolver.stream(split_name(tableName), _options(self._captured))
+        frame = self._paimon._resolver.stream(split_name(tableName), _table_options(self._captured))
         return self._paimon.adopt(super().table(tableName) if frame is None else frame)
 
-    def _stream(self, target: tuple[str, ...] | str) -> DataFrame:
-        frame = self._paimon._resolver.stream(target, _options(self._captured))
+    def _read_stream_of(self, target: tuple[str, ...] | str) -> DataFrame:
+        frame = self._paimon._resolver.stream(target, _table_options(self._captured))
         if frame is None:
             raise TableNotFound(f"no table {'.'.join(target)}", hint="SHOW TABLES lists the tables")
         return self._paimon.adopt(frame)
@@ -96,36 +96,36 @@ class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
               partitionBy: str | list[str] | None = None, queryName: str | None = None,
               **options: OptionalPrimitiveType) -> StreamingQuery:  # fmt: skip
         """With format "paimon": write to the table at `path`, or to the one in the options `database` and `table`."""
-        self._take(format, outputMode, partitionBy, queryName, options)
+        self._apply_arguments(format, outputMode, partitionBy, queryName, options)
         if not self._is_paimon:
             return super().start(path)
-        return self._into(target_of(path, self._captured, "start"))
+        return self._start_into(target_of(path, self._captured, "start"))
 
     def toTable(self, tableName: str, format: str | None = None, outputMode: str | None = None,
                 partitionBy: str | list[str] | None = None, queryName: str | None = None,
                 **options: OptionalPrimitiveType) -> StreamingQuery:  # fmt: skip
         """Write to a named table, which is created if missing."""
-        self._take(format, outputMode, partitionBy, queryName, options)
+        self._apply_arguments(format, outputMode, partitionBy, queryName, options)
         if self._is_foreign:
             return super().toTable(tableName)
-        return self._into(split_name(tableName))
+        return self._start_into(split_name(tableName))
 
-    def _take(self, format: str | None, mode: str | None, partition_by: str | Sequence[str] | None, name: str | None,
+    def _apply_arguments(self, format: str | None, mode: str | None, partition_by: str | Sequence[str] | None, name: str | None,
               options: Mapping[str, OptionalPrimitiveType]) -> None:  # fmt: skip
-        self._take_last(format, partition_by, options)
+        self._apply_common_arguments(format, partition_by, options)
         if mode is not None:
             self.outputMode(mode)
         if name is not None:
             self.queryName(name)
 
-    def _into(self, target: tuple[str, ...] | str) -> StreamingQuery:
+    def _start_into(self, target: tuple[str, ...] | str) -> StreamingQuery:
         if self._mode not in ("append", "update", "complete"):
             raise BadOptionValue(f"output mode {self._mode!r} is unknown", hint="use append, update or complete")
         frame, sink = self._paimon._resolver.sink(
             self._frame,
             target,
             mode=self._mode,
-            options=_options(self._captured),
+            options=_table_options(self._captured),
             checkpoint=self._captured.get("checkpointLocation"),
             partition_by=self._partition_by,
             ends=bool(self._trigger and ({"availableNow", "once"} & self._trigger.keys())),
@@ -151,6 +151,6 @@ class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
             return idle_checkpoint_timer.PAUSE_S
 
 
-def _options(captured: Mapping[str, str]) -> dict[str, str]:
+def _table_options(captured: Mapping[str, str]) -> dict[str, str]:
     """The table options."""
     return {k: v for k, v in without_path(captured).items() if k != "checkpointLocation"}

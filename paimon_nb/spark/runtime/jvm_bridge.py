@@ -156,17 +156,17 @@ def worker_pools() -> Iterator[WorkerFactory]:
         return
     # Py4J lists all methods of an object before a call. For SparkEnv of 4.3 this fails: optional classes are missing.
     env = context._jvm.java.lang.Class.forName("org.apache.spark.SparkEnv")
-    pools = _read(env.getDeclaredField("pythonWorkers"), context._jsc.sc().env()).valuesIterator()
+    pools = _read_field(env.getDeclaredField("pythonWorkers"), context._jsc.sc().env()).valuesIterator()
     while pools.hasNext():
         yield pools.next()
 
 
 def private_field(owner: JavaObject, name: str) -> Any:
     """The value of a private field of a Java object."""
-    return _read(owner.getClass().getDeclaredField(name), owner)
+    return _read_field(owner.getClass().getDeclaredField(name), owner)
 
 
-def _read(field: JavaField, owner: JavaObject) -> Any:
+def _read_field(field: JavaField, owner: JavaObject) -> Any:
     field.setAccessible(True)
     return field.get(owner)
 

@@ -59,22 +59,22 @@ def spark_session(spark: SparkSession | None = None, conf: Mapping[str, object] 
     _silence_python_loggers()
     if spark is not None:
         spark = plain_session(spark)
-        _apply(spark, {"spark.sql.timeType.enabled": "true", **(conf or {})})
+        _apply_conf(spark, {"spark.sql.timeType.enabled": "true", **(conf or {})})
         ship_package(spark)
         return spark
     with _lock:
         if _local_session is not None and is_alive(_local_session):
-            _apply(_local_session, conf or {})
+            _apply_conf(_local_session, conf or {})
             _users += 1
             return _local_session
         running = _running_session()
         if running is not None:
-            _apply(running, conf or {})
+            _apply_conf(running, conf or {})
             ship_package(running)
             return running
         _starting = True
         try:
-            _local_session, _users = _start({k: _text(v) for k, v in (conf or {}).items()}), 1
+            _local_session, _users = _start_session({k: _conf_text(v) for k, v in (conf or {}).items()}), 1
         finally:
             _starting = False
         return _local_session
@@ -149,7 +149,7 @@ def _driver_memory_mb() -> int:
     return min(max(total // 2, 1 << 30), 8 << 30) >> 20
 
 
-def _start(conf: Mapping[str, str]) -> SparkSession:
+def _start_session(conf: Mapping[str, str]) -> SparkSession:
     try:
         from pyspark import SparkConf, SparkContext
         from pyspark.sql import SparkSession
@@ -172,7 +172,7 @@ def _start(conf: Mapping[str, str]) -> SparkSession:
     for key, value in merged.items():
         spark_conf.set(key, value)
     try:
-        gateway = running_gateway() or _launch(spark_conf)
+        gateway = running_gateway() or _launch_jvm(spark_conf)
         context = (
             SparkContext.getOrCreate(spark_conf) if gateway is None else SparkContext(conf=spark_conf, gateway=gateway)
         )
@@ -195,7 +195,7 @@ def _start(conf: Mapping[str, str]) -> SparkSession:
     return session
 
 
-def _launch(spark_conf: SparkConf) -> Gateway:
+def _launch_jvm(spark_conf: SparkConf) -> Gateway:
     """Start the JVM with its output in a file: a notebook would show the output of child processes."""
     global _log, _owner_pid
     descriptor, name = tempfile.mkstemp(prefix="paimon_nb-jvm-", suffix=".log")
@@ -255,12 +255,12 @@ def _running_session() -> SparkSession | None:
     return plain_session(session) if session is not None and is_alive(session) else None
 
 
-def _apply(session: SparkSession, conf: Mapping[str, object]) -> None:
+def _apply_conf(session: SparkSession, conf: Mapping[str, object]) -> None:
     from contextlib import suppress
 
     for key, value in conf.items():
         with suppress(Exception):  # a static setting of a running session cannot change
-            session.conf.set(key, _text(value))
+            session.conf.set(key, _conf_text(value))
 
 
 def _silence_python_loggers() -> None:
@@ -269,7 +269,7 @@ def _silence_python_loggers() -> None:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
-def _text(value: object) -> str:
+def _conf_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -35,8 +35,8 @@ def describe(scan: PlannedScan) -> list[str]:
         f"snapshot: {snapshot.id} ({snapshot.commit_kind}, schema {plan.schema.id})" if snapshot else "snapshot: none, the table is empty",
         f"columns: {', '.join(f.name for f in scan.fields)}",
         f"filter for skipping: {plan.predicate}" if plan.predicate is not None else "filter for skipping: none",
-        *_skipped(plan.skipped),
-        f"read: {_count(len(plan.splits), 'split')}, {_count(len(files), 'file')}, "
+        *_skipped_lines(plan.skipped),
+        f"read: {_count_with_noun(len(plan.splits), 'split')}, {_count_with_noun(len(files), 'file')}, "
         f"{sum(f.row_count for f in files)} rows stored, {sum(f.file_size for f in files)} bytes",
     ]  # fmt: skip
     splits: Counter[tuple[str, str]] = Counter()
@@ -45,14 +45,16 @@ def describe(scan: PlannedScan) -> list[str]:
         splits[(route.strategy.value, route.why)] += 1
         files_of[(route.strategy.value, route.why)] += len(split.files)
     for (strategy, why), count in sorted(splits.items()):
-        lines.append(f"  {strategy}: {_count(count, 'split')}, {_count(files_of[(strategy, why)], 'file')}: {why}")
+        lines.append(
+            f"  {strategy}: {_count_with_noun(count, 'split')}, {_count_with_noun(files_of[(strategy, why)], 'file')}: {why}"
+        )
     return lines
 
 
-def _skipped(funnel: object) -> list[str]:
+def _skipped_lines(funnel: object) -> list[str]:
     text = str(funnel)
     return [f"skipping: {line}" if i == 0 else f"  {line}" for i, line in enumerate(text.splitlines()) if line.strip()]
 
 
-def _count(number: int, noun: str) -> str:
+def _count_with_noun(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "s")

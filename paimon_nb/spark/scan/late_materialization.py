@@ -75,7 +75,7 @@ def scan_selective(
         if hits is None:
             return None
         with ThreadPoolExecutor(_thread_count(len(hits))) as pool:
-            parts = list(pool.map(lambda h: _rows(h, fields), hits))
+            parts = list(pool.map(lambda h: _fetch_rows(h, fields), hits))
     return pa.concat_tables([no_rows(fields), *parts])
 
 
@@ -132,7 +132,7 @@ def _search_file(
     return _Hits(reader, stored, reader.find(keep, hidden.get(file.file_name)), reader.num_rows)
 
 
-def _rows(hits: _Hits, fields: Sequence[DataField]) -> pa.Table:
+def _fetch_rows(hits: _Hits, fields: Sequence[DataField]) -> pa.Table:
     field_ids = {f.id for f in fields}
     stored = [f for f in hits.stored if f.id in field_ids]
     rows = hits.reader.fetch(hits.found).select([f.name for f in stored])

@@ -109,7 +109,7 @@ class Route:
 
 def routes(splits: Sequence[Split], facts: SplitFacts) -> list[Route]:
     """One route per split, in order."""
-    size, count = _size(splits), _rows(splits)
+    size, count = _total_size(splits), _total_rows(splits)
     if not facts.executors_read_paths:
         return [Route(ScanStrategy.INLINE, "the table is in the driver's memory")] * len(splits)
     if size <= facts.limits.inline_bytes and count <= facts.limits.inline_rows:
@@ -121,9 +121,11 @@ def routes(splits: Sequence[Split], facts: SplitFacts) -> list[Route]:
         size, count = round(size * share), round(count * share)
         if size <= facts.limits.inline_bytes and count <= facts.limits.inline_rows:
             return [
-                Route(ScanStrategy.INLINE, f"the keys of the condition match about {count} of {_rows(splits)} rows")
+                Route(
+                    ScanStrategy.INLINE, f"the keys of the condition match about {count} of {_total_rows(splits)} rows"
+                )
             ] * len(splits)
-    found = [_route(split, facts) for split in splits]
+    found = [_route_of(split, facts) for split in splits]
     why = _search_reason(splits, found, facts)
     return found if why is None else [Route(ScanStrategy.SEARCHED, why, r.strategy) for r in found]
 
@@ -134,9 +136,12 @@ def _search_reason(splits: Sequence[Split], found: Sequence[Route], facts: Split
         return None
     if not facts.without_spark and all(r.strategy is ScanStrategy.NATIVE for r in found):
         return None  # equally fast, without passing rows to Spark
-    if sum(len(s.files) for s in splits) > facts.limits.searched_files or _size(splits) > facts.limits.searched_bytes:
+    if (
+        sum(len(s.files) for s in splits) > facts.limits.searched_files
+        or _total_size(splits) > facts.limits.searched_bytes
+    ):
         return None
-    share, count = facts.row_share(splits), _rows(splits)
+    share, count = facts.row_share(splits), _total_rows(splits)
     if share is None:
         return f"the condition may leave few of {count} rows"
     left = round(share * count)
@@ -149,7 +154,7 @@ def _search_reason(splits: Sequence[Split], found: Sequence[Route], facts: Split
 
 def max_selective_rows(splits: Sequence[Split], limits: StrategyLimits) -> int:
     """Maximum rows of these splits that are passed to Spark as Arrow."""
-    row_bytes = _size(splits) / max(1, _rows(splits))
+    row_bytes = _total_size(splits) / max(1, _total_rows(splits))
     return min(limits.inline_rows, int(limits.inline_bytes / max(row_bytes, 1)))
 
 
@@ -161,15 +166,15 @@ def _is_searchable(split: Split, route: Route, facts: SplitFacts) -> bool:
     return split.raw or facts.merge_engine in PICKS_ROWS
 
 
-def _size(splits: Sequence[Split]) -> int:
+def _total_size(splits: Sequence[Split]) -> int:
     return sum(s.size for s in splits)
 
 
-def _rows(splits: Sequence[Split]) -> int:
+def _total_rows(splits: Sequence[Split]) -> int:
     return sum(s.row_count for s in splits)
 
 
-def _route(split: Split, facts: SplitFacts) -> Route:
+def _route_of(split: Split, facts: SplitFacts) -> Route:
     if split.branch is not None:
         return Route(ScanStrategy.TASKS, f"branch {split.branch} has its own schemas")
     if split.changes or split.diff:
@@ -271,16 +276,16 @@ def same_or_wider(stored: DataType, target: DataType) -> bool:
             return stored.length <= target.length
         case (Array(), Array()) | (Map(), Map()) | (Multiset(), Multiset()) | (Row(), Row()):
             # The same fields with the same ids and names; nullability does not matter for reading.
-            return _shape(stored) == _shape(target)
+            return _type_shape(stored) == _type_shape(target)
     return False
 
 
-def _shape(t: DataType) -> object:
+def _type_shape(t: DataType) -> object:
     match t:
         case Array() | Multiset():
-            return (t.root, _shape(t.element))
+            return (t.root, _type_shape(t.element))
         case Map():
-            return (t.root, _shape(t.key), _shape(t.value))
+            return (t.root, _type_shape(t.key), _type_shape(t.value))
         case Row():
-            return (t.root, tuple((f.id, f.name, _shape(f.type)) for f in t.fields))
+            return (t.root, tuple((f.id, f.name, _type_shape(f.type)) for f in t.fields))
     return t.with_nullable(True)

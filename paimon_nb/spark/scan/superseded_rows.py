@@ -64,25 +64,25 @@ def hidden_of(store: TableStore, splits: Sequence[Split]) -> HiddenRows:
     unknown = [split for split, found in zip(splits, known, strict=True) if found is None]
     if unknown:
         with ThreadPoolExecutor(min(len(unknown), os.cpu_count() or 1)) as pool:
-            computed = iter(list(pool.map(lambda split: _packed(_hidden_rows(store, split)), unknown)))
+            computed = iter(list(pool.map(lambda split: _pack_bits(_hidden_rows(store, split)), unknown)))
     for split, found in zip(splits, known, strict=True):
         if found is None:
             found = next(computed)
             _CACHE.put(split_key(store, split), found)
-        rows.update(_unpacked(found))
+        rows.update(_unpack_bits(found))
         merged += found.merged
     return HiddenRows(rows, tuple(merged))
 
 
 def _hidden_rows(store: TableStore, split: Split) -> HiddenRows:
-    updated = None if split.raw or split.deletion_vectors else _updated(store, split)
+    updated = None if split.raw or split.deletion_vectors else _update_cached(store, split)
     if updated is not None:
         return HiddenRows(updated)
     rows = _deleted_by_vectors(store, split)
     return HiddenRows(rows) if split.raw else _superseded_by_merge(store, split, rows)
 
 
-def _updated(store: TableStore, split: Split) -> dict[str, np.ndarray] | None:
+def _update_cached(store: TableStore, split: Split) -> dict[str, np.ndarray] | None:
     """Computed from the cached result for the split without its newest files; None if there is none."""
     by_age = sorted(split.files, key=lambda f: f.min_sequence)
     spec = MergeSpec.of(store.schema, store.options)
@@ -93,7 +93,9 @@ def _updated(store: TableStore, split: Split) -> dict[str, np.ndarray] | None:
         for raw in (False, True):
             found = _CACHE.get(split_key(store, replace(split, files=old, raw=raw)))
             if found is not None:
-                return hidden_since(_unpacked(found), old, new, lambda f: _keys(store, split, f, fields), spec)
+                return hidden_since(
+                    _unpack_bits(found), old, new, lambda f: _read_keys_cached(store, split, f, fields), spec
+                )
     return None
 
 
@@ -119,7 +121,7 @@ def _superseded_by_merge(store: TableStore, split: Split, deleted: Mapping[str, 
     tables, owners = [], []
     files = sorted(split.files, key=lambda f: f.min_sequence)  # oldest first, so that rows of one key are in order
     for number, file in enumerate(files):
-        table = _keys(store, split, file, fields)
+        table = _read_keys_cached(store, split, file, fields)
         owners.append(np.full(table.num_rows, number, np.int32))
         tables.append(table)
     kv = pa.concat_tables(tables).combine_chunks()
@@ -181,19 +183,21 @@ def _merge_overlapping(
     runs = []
     for number in np.unique(owner[overlapping]):
         positions = overlapping[owner[overlapping] == number] - starts[number]
-        table = _rows(store, split, files[number], store.schema.fields)
+        table = _read_columns(store, split, files[number], store.schema.fields)
         runs.append(table.take(pa.array(positions)))
     return merge(runs, spec, drop_delete=True).select(list(store.schema.names))
 
 
-def _keys(store: TableStore, split: Split, file: DataFile, fields: Sequence[DataField]) -> pa.Table:
-    """`_rows` of key columns, cached: the next snapshot has mostly the same files."""
+def _read_keys_cached(store: TableStore, split: Split, file: DataFile, fields: Sequence[DataField]) -> pa.Table:
+    """`_read_columns` of key columns, cached: the next snapshot has mostly the same files."""
     path = store.data_path(split.partition, split.bucket, file)
     part = (store.schema.id, tuple(fields))
-    return _DECODED.get(store.fs, path, lambda: _rows(store, split, file, fields), lambda t: int(t.nbytes) + 500, part)
+    return _DECODED.get(
+        store.fs, path, lambda: _read_columns(store, split, file, fields), lambda t: int(t.nbytes) + 500, part
+    )
 
 
-def _rows(store: TableStore, split: Split, file: DataFile, fields: Sequence[DataField]) -> pa.Table:
+def _read_columns(store: TableStore, split: Split, file: DataFile, fields: Sequence[DataField]) -> pa.Table:
     """Some columns of one file in the current schema, with sequence number and row kind."""
     schema = store.schema if file.schema_id == store.schema.id else store.schemas.get(file.schema_id)
     key_range = kv_columns(tuple(fields))
@@ -217,11 +221,11 @@ class _Packed:
         return sum(b.nbytes for b, _ in self.bits.values()) + sum(int(t.nbytes) for t in self.merged) + 200
 
 
-def _packed(hidden: HiddenRows) -> _Packed:
+def _pack_bits(hidden: HiddenRows) -> _Packed:
     return _Packed({n: (np.packbits(r, bitorder="little"), len(r)) for n, r in hidden.rows.items()}, hidden.merged)
 
 
-def _unpacked(found: _Packed) -> dict[str, np.ndarray]:
+def _unpack_bits(found: _Packed) -> dict[str, np.ndarray]:
     return {
         name: np.unpackbits(bits, count=count, bitorder="little").astype(bool)
         for name, (bits, count) in found.bits.items()

@@ -36,12 +36,12 @@ def hidden_since(
         return None
     tables = [rows(f) for f in new]
     kv = pa.concat_tables(tables).combine_chunks()
-    keys = _ascending(kv, spec.keys[0], sort=True)
+    keys = _ascending_keys(kv, spec.keys[0], sort=True)
     if keys is None:
         return None
     out = dict(known)
     for file in old:
-        have = _ascending(rows(file), spec.keys[0])
+        have = _ascending_keys(rows(file), spec.keys[0])
         if have is None:
             return None
         at = np.searchsorted(have, keys)
@@ -72,7 +72,7 @@ def by_file(files: Sequence[DataFile], hidden: np.ndarray, starts: np.ndarray) -
     return {name: part for name, part in parts.items() if part.any()}
 
 
-def _ascending(kv: pa.Table, name: str, *, sort: bool = False) -> np.ndarray | None:
+def _ascending_keys(kv: pa.Table, name: str, *, sort: bool = False) -> np.ndarray | None:
     """Integer keys in strictly ascending order; None for other types and orders."""
     column = kv.column(name)
     if not pa.types.is_integer(column.type) or column.null_count:

@@ -178,13 +178,13 @@ def fields_of(store: TableStore, schema_id: int) -> tuple[DataField, ...]:
 
 def to_dataframe(spark: SparkSession, scan: PlannedScan) -> DataFrame:
     """The DataFrame of a planned scan: the union over its strategies."""
-    parts = _parts(spark, scan)
+    parts = _dataframes_by_strategy(spark, scan)
     if not parts:
         return from_arrow(spark, no_rows(scan.fields), scan.fields)
     return reduce(lambda a, b: a.union(b), parts)
 
 
-def _parts(spark: SparkSession, scan: PlannedScan) -> list[DataFrame]:
+def _dataframes_by_strategy(spark: SparkSession, scan: PlannedScan) -> list[DataFrame]:
     parts: list[DataFrame] = []
     for strategy, build in _BUILDERS.items():
         splits = scan.of(strategy)
@@ -196,7 +196,7 @@ def _parts(spark: SparkSession, scan: PlannedScan) -> list[DataFrame]:
 # -- strategies
 
 
-def _inline(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
+def _scan_inline(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
     return [_as_one_partition(spark, read_inline(scan, splits), scan.fields)]
 
 
@@ -222,13 +222,13 @@ def read_inline(scan: PlannedScan, splits: Sequence[Split]) -> pa.Table:
         return pa.concat_tables(list(pool.map(read, splits)))
 
 
-def _searched(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
+def _scan_searched(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
     rows = read_searched(scan, splits)
     if rows is not None:
         return [_as_one_partition(spark, rows, scan.fields)]
     others = [(s, Route(r.fallback, r.why)) for s, r in zip(scan.plan.splits, scan.routes, strict=True) if r.fallback]
     plan = replace(scan.plan, splits=tuple(s for s, _ in others))
-    return _parts(spark, replace(scan, plan=plan, routes=tuple(r for _, r in others)))
+    return _dataframes_by_strategy(spark, replace(scan, plan=plan, routes=tuple(r for _, r in others)))
 
 
 def read_searched(scan: PlannedScan, splits: Sequence[Split]) -> pa.Table | None:
@@ -239,7 +239,7 @@ def read_searched(scan: PlannedScan, splits: Sequence[Split]) -> pa.Table | None
     return scan_selective(scan.store, splits, scan.fields, predicate, max_selective_rows(splits, scan.limits))
 
 
-def _native(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
+def _scan_native(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
     """One scan for all files of the same schema and format."""
 
     def make() -> list[DataFrame]:
@@ -247,42 +247,42 @@ def _native(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list
         for split in splits:
             for file in split.files:
                 groups.setdefault((file_format(file.file_name), file.schema_id), []).append(
-                    _uri(scan.store, _path(scan.store, split, file))
+                    _spark_uri(scan.store, _file_path(scan.store, split, file))
                 )
         return [
             scan_files(spark, kind, uris, fields_of(scan.store, schema_id), scan.fields)
             for (kind, schema_id), uris in groups.items()
         ]
 
-    return cached_scan(spark, _key(ScanStrategy.NATIVE, scan, splits), make)
+    return cached_scan(spark, _scan_cache_key(ScanStrategy.NATIVE, scan, splits), make)
 
 
-def _masked(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
+def _scan_masked(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
     """Scans with a mask, plain scans for schemas without hidden rows, and the rows that merging created."""
     store = scan.store
     found = cache(lambda: hidden_of(store, splits))
 
     def make() -> list[DataFrame]:
         plain, masked = _by_mask(scan, splits, found().rows)
-        frames = [*_native(spark, scan, plain)]
+        frames = [*_scan_native(spark, scan, plain)]
         for schema_id, files in masked.items():
             fields, condition = fields_of(store, schema_id), scan.plan.predicate
             # The sizes in the file system, which Spark uses; those in the manifest may differ.
             sizes = {name: store.fs.size(path) for name, path in files.items()}
             for names in separable(sizes.items()):
                 mask = Mask.of({n: found().rows.get(n) for n in names}, sizes)
-                uris = [_uri(store, files[n]) for n in names]
+                uris = [_spark_uri(store, files[n]) for n in names]
                 frames.append(scan_files(spark, "parquet", uris, fields, scan.fields, mask, condition))
         return frames
 
-    frames = [*cached_scan(spark, _key(ScanStrategy.MASKED, scan, splits), make)]
+    frames = [*cached_scan(spark, _scan_cache_key(ScanStrategy.MASKED, scan, splits), make)]
     if creates_rows(store) and (merged := found().merged):
         rows = pa.concat_tables(merged).select([f.name for f in scan.fields])
         frames.append(from_arrow(spark, rows, scan.fields))
     return frames
 
 
-def _key(strategy: ScanStrategy, scan: PlannedScan, splits: Sequence[Split]) -> Hashable:
+def _scan_cache_key(strategy: ScanStrategy, scan: PlannedScan, splits: Sequence[Split]) -> Hashable:
     """The cache key of the scans of some splits."""
     predicate = repr(scan.plan.predicate) if strategy is ScanStrategy.MASKED else None
     return (strategy, scan.fields, predicate, tuple(split_key(scan.store, s) for s in splits))
@@ -301,18 +301,18 @@ def _by_mask(
         for file in split.files:
             rows = hidden.get(file.file_name)
             if rows is not None and not rows.all():
-                masked.setdefault(file.schema_id, {})[file.file_name] = _path(scan.store, split, file)
+                masked.setdefault(file.schema_id, {})[file.file_name] = _file_path(scan.store, split, file)
     plain = []
     for split in splits:
         whole = [f for f in split.files if f.file_name not in hidden]
         for file in whole:
             if file.schema_id in masked and file_format(file.file_name) == "parquet":
-                masked[file.schema_id][file.file_name] = _path(scan.store, split, file)
+                masked[file.schema_id][file.file_name] = _file_path(scan.store, split, file)
         plain.append(replace(split, files=tuple(f for f in whole if f.file_name not in masked.get(f.schema_id, {}))))
     return plain, masked
 
 
-def _tasks(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
+def _scan_in_tasks(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
     frame = work_frame(spark, splits, [s.size for s in splits])
     task = _reading_task(scan.store, scan.fields, scan.plan.predicate)
     return [frame.mapInArrow(task, spark_schema(scan.fields))]
@@ -333,11 +333,11 @@ def _reading_task(
 
 
 _BUILDERS: Mapping[ScanStrategy, Callable[[SparkSession, PlannedScan, list[Split]], list[DataFrame]]] = {
-    ScanStrategy.INLINE: _inline,
-    ScanStrategy.SEARCHED: _searched,
-    ScanStrategy.NATIVE: _native,
-    ScanStrategy.MASKED: _masked,
-    ScanStrategy.TASKS: _tasks,
+    ScanStrategy.INLINE: _scan_inline,
+    ScanStrategy.SEARCHED: _scan_searched,
+    ScanStrategy.NATIVE: _scan_native,
+    ScanStrategy.MASKED: _scan_masked,
+    ScanStrategy.TASKS: _scan_in_tasks,
 }
 
 
@@ -358,11 +358,11 @@ def requested_fields(schema: TableSchema, columns: Sequence[str] | None) -> tupl
     return (min(readable, key=lambda f: (f.name not in keys, f.type.root in ("ARRAY", "MAP", "ROW", "BYTES"))),)
 
 
-def _path(store: TableStore, split: Split, file: DataFile) -> str:
+def _file_path(store: TableStore, split: Split, file: DataFile) -> str:
     return store.data_path(split.partition, split.bucket, file)
 
 
-def _uri(store: TableStore, path: str) -> str:
+def _spark_uri(store: TableStore, path: str) -> str:
     local = store.fs.local_path(path)
     return f"file://{local}" if local is not None else path
 

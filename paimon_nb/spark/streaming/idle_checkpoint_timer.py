@@ -36,14 +36,14 @@ def run_with_timer(running: _Running, checkpoint: Callable[[], None], pause_s: f
         while not pause.wait(pause_s):
             with suppress(Exception):  # the JVM has ended, and the stream with it
                 if running.isActive:
-                    _try(checkpoint)
+                    _run_checkpoint(checkpoint)
                     continue
             return
 
     threading.Thread(target=clock, name="paimon-checkpoints", daemon=True).start()
 
 
-def _try(checkpoint: Callable[[], None]) -> None:
+def _run_checkpoint(checkpoint: Callable[[], None]) -> None:
     try:
         checkpoint()
     except Exception as error:

@@ -74,7 +74,7 @@ class TableSink:
         """Write a micro-batch. `watermark`: the stream's watermark, epoch milliseconds."""
         with packed_errors(), self._lock:
             self._watermark = watermark
-            self._store(batch, batch_id)
+            self._write_batch(batch, batch_id)
 
     @property
     def handles_empty_checkpoints(self) -> bool:
@@ -85,22 +85,22 @@ class TableSink:
         """Commit what a Flink checkpoint without rows commits. `user`: the query's id."""
         with self._lock:
             table = self.table = self.table.refresh()
-            self._record(self._committer(user).on_empty_checkpoint(table.store))
+            self._record_snapshots(self._get_committer(user).on_empty_checkpoint(table.store))
 
     def savepoint(self) -> str | None:
         """See `StreamCommitter.savepoint`."""
         with self._lock:
             return None if self._stream_committer is None else self._stream_committer.savepoint(self.table.store)
 
-    def _committer(self, user: str) -> StreamCommitter:
+    def _get_committer(self, user: str) -> StreamCommitter:
         if self._stream_committer is None:
             self._stream_committer = StreamCommitter(self.table.store, user, self._folder, ends=self._ends)
         return self._stream_committer
 
-    def _record(self, snapshots: Sequence[int]) -> None:
+    def _record_snapshots(self, snapshots: Sequence[int]) -> None:
         self.snapshots = [*self.snapshots, *snapshots][-100:]
 
-    def _store(self, batch: DataFrame, batch_id: int) -> None:
+    def _write_batch(self, batch: DataFrame, batch_id: int) -> None:
         user, identifier = query_id(batch), batch_id + 1  # identifiers start with 1, as checkpoint ids
         if not self._checked:
             self._checked = True
@@ -112,12 +112,12 @@ class TableSink:
             done = self._write_counted(batch, table, user, identifier)
         self._is_small = done.rows <= INLINE_ROWS
         self.rows += done.rows
-        self._record(done.snapshots)
+        self._record_snapshots(done.snapshots)
 
     def _in_driver(self, batch: DataFrame, table: Table, user: str, identifier: int) -> WriteResult | None:
         """Write a small batch without counting its rows, which takes most of the time. None: the batch has too many rows."""
         try:
-            return self._write(_limit_rows(batch), table, user, identifier, inline=True)
+            return self._write_rows(_limit_rows(batch), table, user, identifier, inline=True)
         except EngineError as error:
             if _TOO_MANY_ROWS not in str(error):
                 raise
@@ -129,21 +129,21 @@ class TableSink:
             count = batch.count()
             if not count and not self.complete:
                 made = (
-                    self._committer(user).on_empty_checkpoint(table.store, identifier)
+                    self._get_committer(user).on_empty_checkpoint(table.store, identifier)
                     if self.handles_empty_checkpoints
                     else []
                 )
                 return WriteResult(tuple(made), 0, True)
-            return self._write(batch, table, user, identifier, inline=count <= INLINE_ROWS)
+            return self._write_rows(batch, table, user, identifier, inline=count <= INLINE_ROWS)
         finally:
             batch.unpersist()
 
-    def _write(self, batch: DataFrame, table: Table, user: str, identifier: int, *, inline: bool) -> WriteResult:
+    def _write_rows(self, batch: DataFrame, table: Table, user: str, identifier: int, *, inline: bool) -> WriteResult:
         return write(
             batch,
             table,
             overwrite="static" if self.complete else None,
-            checkpoints=self._committer(user),
+            checkpoints=self._get_committer(user),
             kinds=self.kinds,
             identifier=identifier,
             watermark=self._watermark,

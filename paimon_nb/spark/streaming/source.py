@@ -125,7 +125,7 @@ class TableStreamReader(DataSourceStreamReader):
         with packed_errors():
             position = self._first_position()
             self._position = self._position or position
-            return self._offset(position)
+            return self._offset_json(position)
 
     def latestOffset(self) -> dict[str, Any]:
         """The end of the next micro-batch: at the latest snapshot, or before it if a limit is set."""
@@ -136,15 +136,15 @@ class TableStreamReader(DataSourceStreamReader):
             start = self._position
             if start is None:
                 start = self._first_position()
-                return self._offset(
+                return self._offset_json(
                     newest if newest is not None and newest.next > start.next else self._after_start(start)
                 )
             if start.full and newest is not None and newest.next <= start.next:
                 newest = self._after_start(start)  # a stream has its first state even beyond 'scan.bounded.watermark'
             if newest is None or newest.next <= start.next - (not start.full):
-                return self._offset(self._without_new_data(start, newest))
+                return self._offset_json(self._without_new_data(start, newest))
             end = self._apply_limits(start, newest)
-            return self._offset(start if self._waits_for_rows(start, end) else end)
+            return self._offset_json(start if self._waits_for_rows(start, end) else end)
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """The inputs of the tasks of a micro-batch."""
@@ -169,7 +169,7 @@ class TableStreamReader(DataSourceStreamReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of one task."""
         assert isinstance(partition, TaskInput)
-        return _rows(self.source, *pickle.loads(partition.packed))
+        return _read_changes(self.source, *pickle.loads(partition.packed))
 
     def commit(self, end: dict[str, Any]) -> None:
         """Record the progress of the consumer after a micro-batch."""
@@ -178,7 +178,7 @@ class TableStreamReader(DataSourceStreamReader):
 
     # -- offsets
 
-    def _offset(self, position: StreamOffset) -> dict[str, Any]:
+    def _offset_json(self, position: StreamOffset) -> dict[str, Any]:
         began = {} if self._start is None else {"began": self._start.to_json()}
         return {**position.to_json(), "table": self.store.identity[:12], **began}
 
@@ -296,7 +296,7 @@ def balance(steps: Sequence[StreamStep], tasks: int) -> list[list[tuple[int, Str
 
 
 @crossing_tasks
-def _rows(
+def _read_changes(
     source: TableStreamSource, pieces: Sequence[tuple[int, StreamSplit]], predicate: Predicate | None
 ) -> Iterator[pa.RecordBatch]:
     names, seen = [f.name for f in source.fields], 0

@@ -48,17 +48,17 @@ def bucket_expression(fields: Sequence[DataField], count: int) -> str | None:
     words: list[str] = []
     for kind, field in zip(kinds, fields, strict=True):
         words += [word.format(quote(field.name)) for word in _WORDS[kind]]
-    hashed = _finalized(reduce(_murmur_mix, words, f"{_AFTER_HEADER}L"), 4 * (2 + len(words)))
+    hashed = _murmur_finalize(reduce(_murmur_mix, words, f"{_AFTER_HEADER}L"), 4 * (2 + len(words)))
     return f"cast(abs({hashed}) % {count}L as int)"
 
 
 def _murmur_mix(state: str, word: str) -> str:
     """Murmur's `mixH1(state, mixK1(word))`; the input and the result are unsigned."""
-    rotated = _rotated(_low_32_of_product(word, _C1), 15)
-    return _low_32_bits(f"{_rotated(f'({state} ^ {_low_32_of_product(rotated, _C2)})', 13)} * 5L + {_STEP}L")
+    rotated = _rotate_left(_low_32_of_product(word, _C1), 15)
+    return _low_32_bits(f"{_rotate_left(f'({state} ^ {_low_32_of_product(rotated, _C2)})', 13)} * 5L + {_STEP}L")
 
 
-def _finalized(state: str, length: int) -> str:
+def _murmur_finalize(state: str, length: int) -> str:
     """Murmur's `fmix`: a signed 32-bit number."""
     first = _low_32_of_product(_shift_right(f"({state} ^ {length}L)", 16), _F1)
     return _to_signed_32(_shift_right(_low_32_of_product(_shift_right(first, 13), _F2), 16))
@@ -69,7 +69,7 @@ def _low_32_of_product(value: str, constant: int) -> str:
     return _low_32_bits(f"{_to_signed_32(value)} * {constant - 2**32 if constant >= 2**31 else constant}L")
 
 
-def _rotated(value: str, by: int) -> str:
+def _rotate_left(value: str, by: int) -> str:
     """A 32-bit rotation with one reference to the value: times 2^by modulo 2^32 - 1, but all ones stay all ones."""
     return f"(({value} * {1 << by}L - 1L) % {_ALL}L + 1L)"
 

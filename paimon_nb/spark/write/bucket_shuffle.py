@@ -62,9 +62,13 @@ def shuffle(frame: DataFrame, store: TableStore) -> DataFrame:
         case Shuffle.BY_BUCKET:
             return _by_bucket(frame, store)
         case Shuffle.BY_PARTITION:
-            return frame.repartition(*_named(schema.partition_keys)) if schema.partition_keys else frame.coalesce(1)
+            return (
+                frame.repartition(*columns_by_name(schema.partition_keys))
+                if schema.partition_keys
+                else frame.coalesce(1)
+            )
         case Shuffle.BY_KEY:
-            return frame.repartition(*_named(schema.bucket_keys or schema.primary_keys))
+            return frame.repartition(*columns_by_name(schema.bucket_keys or schema.primary_keys))
         case Shuffle.ONE_TASK:
             return frame.coalesce(1)
 
@@ -82,12 +86,12 @@ def _by_bucket(frame: DataFrame, store: TableStore) -> DataFrame:
 def _to_tasks(frame: DataFrame, partitions: Sequence[str], buckets: int, bucket: Column) -> DataFrame:
     from pyspark.sql import functions as F
 
-    tasks = _tasks(frame)
+    tasks = _shuffle_partitions(frame)
     if not partitions:
         # One bucket per task: a hash could assign two buckets to one task and none to another.
         tasks = min(buckets, tasks)
         return repartition_by_id(frame, tasks, F.pmod(bucket, F.lit(tasks)))
-    partition = F.hash(*_named(partitions)).cast("bigint")
+    partition = F.hash(*columns_by_name(partitions)).cast("bigint")
     return repartition_by_id(frame, tasks, F.pmod(partition + bucket, F.lit(tasks)).cast("int"))
 
 
@@ -120,7 +124,7 @@ def with_bucket(
     udf = arrow_udf(buckets, IntegerType())
     if udf is None:
         return _with_bucket_column(frame, fields, count, function), F.col(_BUCKET)
-    return frame, udf(F.struct(*_named([f.name for f in fields])))
+    return frame, udf(F.struct(*columns_by_name([f.name for f in fields])))
 
 
 def _buckets_of(columns: Sequence[pa.Array], fields: Sequence[DataField], count: int, function: str) -> pa.Array:
@@ -146,11 +150,11 @@ def _with_bucket_column(frame: DataFrame, fields: Sequence[DataField], count: in
     return frame.mapInArrow(add, T.StructType([*frame.schema.fields, T.StructField(_BUCKET, T.IntegerType())]))
 
 
-def _tasks(frame: DataFrame) -> int:
+def _shuffle_partitions(frame: DataFrame) -> int:
     return int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or "200")
 
 
-def _named(names: Iterable[str]) -> list[Column]:
+def columns_by_name(names: Iterable[str]) -> list[Column]:
     from pyspark.sql import functions as F
 
     from paimon_nb.base.identifier import quote

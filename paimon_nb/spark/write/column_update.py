@@ -74,7 +74,7 @@ def change_columns(
             split, own_rows = source.files[number], changed.filter(pa.array(numbers == number))
             # Deleted rows too: a column file has a value for each row of the other files.
             rows = read_split(store, replace(split, deletion_vectors=None), [f.name for f in fields])
-            messages.append(write_columns(store, split, fields, _replaced(rows, own_rows)))
+            messages.append(write_columns(store, split, fields, _replace_rows(rows, own_rows)))
         if removed is not None:
             messages += take_out(store, source.plan, positions_by_file(source.files, collect(removed)))
         if inserted is not None:
@@ -86,7 +86,7 @@ def change_columns(
     return ([] if made is None else [made]), changed.num_rows
 
 
-def _replaced(rows: pa.Table, changed: pa.Table) -> pa.Table:
+def _replace_rows(rows: pa.Table, changed: pa.Table) -> pa.Table:
     """The rows, replaced by those of `changed` at the positions in ROW."""
     take = np.arange(rows.num_rows)
     take[np.asarray(changed.column(ROW), dtype=np.int64)] = rows.num_rows + np.arange(changed.num_rows)

@@ -80,12 +80,14 @@ def compact(
     if order is not None:
         sorting = plan_sort(store, partitions)
         scope = sort_overwrite(store, sorting)
-        return _run(commit, spark, sorting, lambda store, task: run_sort(store, task, order), scope, inline_bytes)
+        return _run_and_commit(
+            commit, spark, sorting, lambda store, task: run_sort(store, task, order), scope, inline_bytes
+        )
     tasks = [t for t in plan_compaction(store, partitions, full=full) if buckets is None or t.bucket in buckets]
-    return _run(commit, spark, tasks, run_task, None, inline_bytes)
+    return _run_and_commit(commit, spark, tasks, run_task, None, inline_bytes)
 
 
-def _run(
+def _run_and_commit(
     commit: TableCommit,
     spark: SparkSession | None,
     tasks: Sequence[Task],

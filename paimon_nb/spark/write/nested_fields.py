@@ -45,7 +45,7 @@ def match_fields(
         return value
     match source, target:
         case T.StructType(), T.StructType():
-            return _struct(value, source, target, path, fill=fill, current=current, or_position=or_position)
+            return _match_struct(value, source, target, path, fill=fill, current=current, or_position=or_position)
         case T.ArrayType(), T.ArrayType():
             return F.transform(
                 value,
@@ -68,7 +68,7 @@ def match_fields(
     return value  # not nested: the cast reports errors
 
 
-def _struct(
+def _match_struct(
     value: Column,
     source: StructType,
     target: StructType,

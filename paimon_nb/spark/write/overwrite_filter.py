@@ -29,7 +29,7 @@ def partition_of(condition: ColumnOrName, rows: DataFrame, partition_keys: Seque
     """
     resolved = analyzed_plan(rows.filter(condition)).condition()
     out: dict[str, str] = {}
-    for part in _conjuncts(resolved):
+    for part in _split_conjuncts(resolved):
         if _class_name(part) == "Literal" and part.value() is True:
             continue
         name, value = _column_and_value(part)
@@ -47,9 +47,9 @@ def _class_name(expression: Expression) -> str:
     return str(expression.getClass().getSimpleName())
 
 
-def _conjuncts(expression: Expression) -> list[Expression]:
+def _split_conjuncts(expression: Expression) -> list[Expression]:
     if _class_name(expression) == "And":
-        return [*_conjuncts(expression.left()), *_conjuncts(expression.right())]
+        return [*_split_conjuncts(expression.left()), *_split_conjuncts(expression.right())]
     return [expression]
 
 

@@ -194,7 +194,7 @@ def _in_tasks(frame: DataFrame, job: WriteJob) -> tuple[list[CommitMessage], int
     store, token = with_job_token(job.store)
     ready = shuffle(frame.observe(seen, F.count(F.lit(1)).alias("rows")), store)
     try:
-        results = ready.mapInArrow(_task(replace(job, store=store)), "messages binary").collect()
+        results = ready.mapInArrow(_writing_task(replace(job, store=store)), "messages binary").collect()
     except BaseException:
         delete_job_files(frame.sparkSession, store, token)
         raise
@@ -202,7 +202,7 @@ def _in_tasks(frame: DataFrame, job: WriteJob) -> tuple[list[CommitMessage], int
     return messages, int(seen.get["rows"])
 
 
-def _task(job: WriteJob) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _writing_task(job: WriteJob) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     @crossing_tasks
     def write_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         with job.open_writer() as writer:
@@ -231,7 +231,7 @@ def _larger_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 def _in_table_order(frame: DataFrame, store: TableStore, kinds: str | None) -> DataFrame:
     """The table's columns in the table's order, then the extra column `kinds` if given."""
-    from paimon_nb.spark.write.bucket_shuffle import _named
+    from paimon_nb.spark.write.bucket_shuffle import columns_by_name
 
     column_names = list(store.schema.names)
     have = [c for c in frame.columns if c != kinds]
@@ -246,9 +246,9 @@ def _in_table_order(frame: DataFrame, store: TableStore, kinds: str | None) -> D
     if frame.columns == column_names + tail:
         return frame
     if set(have) == set(column_names):
-        return frame.select(*_named(column_names + tail))
+        return frame.select(*columns_by_name(column_names + tail))
     if kinds and frame.columns[-1] != kinds:
-        frame = frame.select(*_named(have), *_named(tail))
+        frame = frame.select(*columns_by_name(have), *columns_by_name(tail))
     return frame.toDF(*column_names, *tail)
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from paimon_nb.sql.lexer import Token
 
 
-def _truncate(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+def _rewrite_truncate(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """TRUNCATE(n) and TRUNCATE(n, digits) keep the number's type, as in Flink."""
     args = arguments(text, bracket)
     if len(args) not in (1, 2):
@@ -50,7 +50,7 @@ def _rand_integer(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[
     return [(call_span(name, bracket), f"CAST(floor(rand({', '.join(seed)}) * ({bound})) AS INT)")]
 
 
-def _matches(pattern: str) -> Rewrite:
+def _rewrite_as_regex_match(pattern: str) -> Rewrite:
     """Whether a string matches; false for NULL."""
     return from_template(f"coalesce(({{0}}) RLIKE '^{pattern}$', false)")
 
@@ -82,7 +82,7 @@ def _group_window(kind: str, part: str) -> Rewrite:
         args = arguments(text, bracket)
         if len(args) != (3 if kind == "HOP" else 2) or args[0].upper().startswith(("TABLE", "DATA")):
             return []
-        spans = [f"'{_interval(a)}'" for a in reversed(args[1:])]
+        spans = [f"'{_interval_of_literal(a)}'" for a in reversed(args[1:])]
         function = "session_window" if kind == "SESSION" else "window"
         sql = f"{function}({args[0]}, {', '.join(spans)})"
         sql += {"": "", "START": ".start", "END": ".end", "ROWTIME": ".end - INTERVAL '0.001' SECOND"}[part]
@@ -98,13 +98,13 @@ def _null_if_any_null(text: SqlText, name: Token, bracket: Sequence[Token]) -> l
     return [(call_span(name, bracket), f"IF({null}, NULL, {name.text}({', '.join(args)}))")] if args else []
 
 
-def _logarithm(function: str) -> Rewrite:
+def _rewrite_logarithm(function: str) -> Rewrite:
     """The logarithm of 0 is -Infinity and that of a negative number NaN; NULL in Spark."""
     infinite, none = "CAST('-Infinity' AS DOUBLE)", "CAST('NaN' AS DOUBLE)"
     return from_template(f"CASE WHEN {{0}} = 0 THEN {infinite} WHEN {{0}} < 0 THEN {none} ELSE {function}({{0}}) END")
 
 
-def _sign(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+def _rewrite_sign(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """SIGN(n) keeps the number's type."""
     args = arguments(text, bracket)
     n = f"({', '.join(args)})"
@@ -146,10 +146,10 @@ FUNCTION_EDITS: Mapping[str, Rewrite] = {
     "LISTAGG": rename_function("listagg"),
     "CHARACTER_LENGTH": rename_function("char_length"),
     "REGEXP_EXTRACT": rename_function("regexp_extract"),
-    "IS_ALPHA": _matches(r"\\p{L}+"),
-    "IS_DIGIT": _matches(r"\\p{Nd}+"),
-    "IS_DECIMAL": _matches(r"[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?"),
-    "TRUNCATE": _truncate,
+    "IS_ALPHA": _rewrite_as_regex_match(r"\\p{L}+"),
+    "IS_DIGIT": _rewrite_as_regex_match(r"\\p{Nd}+"),
+    "IS_DECIMAL": _rewrite_as_regex_match(r"[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?"),
+    "TRUNCATE": _rewrite_truncate,
     "RAND_INTEGER": _rand_integer,
     "ELEMENT": from_template("get({0}, 0)"),
     "ARRAY_CONCAT": rename_function("concat"),
@@ -169,12 +169,12 @@ FLINK_SEMANTICS: Mapping[str, Rewrite] = {
     "TIMESTAMPDIFF": timestampdiff_months,
     "TO_TIMESTAMP": to_timestamp,
     "DATE_FORMAT": date_format,
-    "SIGN": _sign,
+    "SIGN": _rewrite_sign,
     "SUBSTR": _substring,
     "SUBSTRING": _substring,
-    "LN": _logarithm("ln"),
-    "LOG2": _logarithm("log2"),
-    "LOG10": _logarithm("log10"),
+    "LN": _rewrite_logarithm("ln"),
+    "LOG2": _rewrite_logarithm("log2"),
+    "LOG10": _rewrite_logarithm("log10"),
     "TO_DATE": rename_function("try_to_date"),
     "ARRAY_SORT": rename_function("sort_array"),
     "GREATEST": _null_if_any_null,
@@ -195,9 +195,9 @@ def window_table(kind: str, arguments: list[str], keys: Sequence[str] = ()) -> t
     if len(arguments) < (2 if kind in ("TUMBLE", "SESSION") else 3):
         raise SqlSyntaxError(f"{kind} needs a DESCRIPTOR and {_SIZES.get(kind, 'slide and size')}")
     column = re.sub(r"(?is)^\s*DESCRIPTOR\s*\(\s*(.*?)\s*\)\s*$", r"\1", arguments[0])
-    intervals, window = [_interval(a) for a in arguments[1:]], ""
+    intervals, window = [_interval_of_literal(a) for a in arguments[1:]], ""
     if kind == "SESSION":
-        return _sessions(column, intervals[0], keys)
+        return _session_windows_sql(column, intervals[0], keys)
     if kind == "TUMBLE":
         spec = f"window({column}, '{intervals[0]}')"
     elif kind == "HOP":
@@ -217,7 +217,7 @@ def window_table(kind: str, arguments: list[str], keys: Sequence[str] = ()) -> t
     return head, ")" * bool(window) + ") AS __w)"
 
 
-def _sessions(column: str, gap: str, keys: Sequence[str]) -> tuple[str, str]:
+def _session_windows_sql(column: str, gap: str, keys: Sequence[str]) -> tuple[str, str]:
     """SESSION windows: a session ends if the key's next row comes later than `gap` after the last one."""
     of_key = f"PARTITION BY {', '.join(keys)} " if keys else ""
     of_session = f"PARTITION BY {', '.join([*keys, '__no'])}"
@@ -234,7 +234,7 @@ def _sessions(column: str, gap: str, keys: Sequence[str]) -> tuple[str, str]:
 _SIZES = {"TUMBLE": "a size", "SESSION": "a gap"}
 
 
-def _interval(text: str) -> str:
+def _interval_of_literal(text: str) -> str:
     """INTERVAL '10' MINUTES -> 10 MINUTES."""
     match = re.fullmatch(r"(?is)\s*INTERVAL\s*'([^']+)'\s*(\w+)\s*(?:\(\d+\))?\s*", text)
     if not match:

@@ -32,19 +32,21 @@ _SIMPLE_PATH = re.compile(r"\$(\.\w+|\[\d+\])*")
 
 def value(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """JSON_VALUE(x, '$.a' [RETURNING t] [NULL | DEFAULT v ON EMPTY | ERROR]): NULL for an object or an array."""
-    parts = _path(text, bracket)
+    parts = _parse_document_and_path(text, bracket)
     if parts is None:
         return []
     document, path, mode, clauses = parts
     sql = f"get_json_object({document}, {path})"
-    if kind := _kind(document, path):
+    if kind := _is_container_sql(document, path):
         sql = f"CASE WHEN {sql} RLIKE '^[\\\\[{{]' AND {kind} THEN NULL ELSE {sql} END"
     words = [t.upper for t in clauses]
     if "RETURNING" in words:
         following = clauses[words.index("RETURNING") + 1 :]
         stop = next((i for i, t in enumerate(following) if t.upper in _CLAUSES), len(following))
         sql = f"CAST({sql} AS {spark_type_text(normalised_text(following[:stop]))})"
-    missing = _default(text, clauses, "EMPTY" if mode == "lax" else "ERROR")  # a lax path is empty in malformed JSON
+    missing = _default_clause_value(
+        text, clauses, "EMPTY" if mode == "lax" else "ERROR"
+    )  # a lax path is empty in malformed JSON
     if missing:
         sql = f"coalesce({sql}, IF(({document}) IS NULL, NULL, {missing}))"
     return [(call_span(name, bracket), sql)]
@@ -52,13 +54,13 @@ def value(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
 
 def query(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """JSON_QUERY(x, '$.a' [WITH [CONDITIONAL] ARRAY WRAPPER]): NULL for a scalar, unless it is wrapped."""
-    parts = _path(text, bracket)
+    parts = _parse_document_and_path(text, bracket)
     if parts is None:
         return []
     document, path, _, clauses = parts
     sql = f"get_json_object({document}, {path})"
     words = [t.upper for t in clauses]
-    if (kind := _kind(document, path)) and words[:1] == ["WITH"] and "WRAPPER" in words:
+    if (kind := _is_container_sql(document, path)) and words[:1] == ["WITH"] and "WRAPPER" in words:
         wrapped = f"'[' || to_json(try_variant_get(try_parse_json({document}), {path}, 'variant')) || ']'"
         sql = (
             f"CASE WHEN {kind} AND {sql} LIKE '[%' THEN {sql} ELSE {wrapped} END" if "CONDITIONAL" in words else wrapped
@@ -70,7 +72,7 @@ def query(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
 
 def exists(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """JSON_EXISTS(x, '$.a'): NULL if x is NULL."""
-    parts = _path(text, bracket)
+    parts = _parse_document_and_path(text, bracket)
     if parts is None:
         return []
     document, path, _, _ = parts
@@ -80,7 +82,7 @@ def exists(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     return [(call_span(name, bracket), f"IF(({document}) IS NULL, NULL, {found} IS NOT NULL)")]
 
 
-def _path(text: SqlText, bracket: Sequence[Token]) -> tuple[str, str, str, list[Token]] | None:
+def _parse_document_and_path(text: SqlText, bracket: Sequence[Token]) -> tuple[str, str, str, list[Token]] | None:
     """The document, the path, 'lax' or 'strict', and the tokens after the path."""
     spans = arguments_of(bracket)
     if len(spans) < 2:
@@ -96,14 +98,14 @@ def _path(text: SqlText, bracket: Sequence[Token]) -> tuple[str, str, str, list[
     return text[spans[0].start : spans[0].stop], quoted, mode[1].lower() if mode else "strict", inside[1:]
 
 
-def _kind(document: str, path: str) -> str:
+def _is_container_sql(document: str, path: str) -> str:
     """SQL for whether the value is an object or an array; '' if VARIANT does not support the path."""
     if not _SIMPLE_PATH.fullmatch(path[1:-1]):
         return ""
     return f"schema_of_variant(try_variant_get(try_parse_json({document}), {path}, 'variant')) RLIKE '^(OBJECT|ARRAY)'"
 
 
-def _default(text: SqlText, clauses: Sequence[Token], when: str) -> str:
+def _default_clause_value(text: SqlText, clauses: Sequence[Token], when: str) -> str:
     """The value of `DEFAULT v ON EMPTY` or `... ON ERROR`; '' without such a clause."""
     begin = None
     for i, token in enumerate(clauses):
@@ -122,30 +124,30 @@ def _default(text: SqlText, clauses: Sequence[Token], when: str) -> str:
 def json_string(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """JSON_STRING(x)."""
     args = arguments(text, bracket)
-    return [(call_span(name, bracket), _text(args[0]))] if len(args) == 1 else []
+    return [(call_span(name, bracket), _json_text_sql(args[0]))] if len(args) == 1 else []
 
 
 def array(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """JSON_ARRAY(a, b [NULL ON NULL]): NULLs are omitted by default."""
-    members, null = _members(bracket, "ABSENT")
-    parts = [_text(text[m[0].start : m[-1].stop], null) for m in members]
+    members, null = _split_members(bracket, "ABSENT")
+    parts = [_json_text_sql(text[m[0].start : m[-1].stop], null) for m in members]
     return [(call_span(name, bracket), f"{_ARRAY}concat_ws(',', {', '.join(parts)}), ']')" if parts else "'[]'")]
 
 
 def object_(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """JSON_OBJECT([KEY] k VALUE v, ... [ABSENT ON NULL]): NULLs are kept by default."""
-    members, null = _members(bracket, "NULL")
-    pairs = [_pair(text, m) for m in members]
+    members, null = _split_members(bracket, "NULL")
+    pairs = [_split_key_and_value(text, m) for m in members]
     if not all(pairs):
         return []
-    entries = [f"concat({_text(key)}, ':', {_text(v, null)})" for key, v in pairs]  # type: ignore[misc]
+    entries = [f"concat({_json_text_sql(key)}, ':', {_json_text_sql(v, null)})" for key, v in pairs]  # type: ignore[misc]
     return [(call_span(name, bracket), f"{_OBJECT}concat_ws(',', {', '.join(entries)}), '}}')" if entries else "'{}'")]
 
 
 def object_agg(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """JSON_OBJECTAGG([KEY] k VALUE v [ABSENT ON NULL])."""
-    members, null = _members(bracket, "NULL")
-    pair = _pair(text, members[0]) if len(members) == 1 else None
+    members, null = _split_members(bracket, "NULL")
+    pair = _split_key_and_value(text, members[0]) if len(members) == 1 else None
     if pair is None:
         return []
     pairs_map = f"map_from_entries(collect_list(struct({pair[0]}, {pair[1]})))"
@@ -155,14 +157,14 @@ def object_agg(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edi
 
 def array_agg(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """JSON_ARRAYAGG(x): NULLs are omitted."""
-    members, null = _members(bracket, "ABSENT")
+    members, null = _split_members(bracket, "ABSENT")
     if len(members) != 1 or null == "NULL":
         return []
     element = text[members[0][0].start : members[0][-1].stop]
     return [(call_span(name, bracket), f"to_json(collect_list({element}))")]
 
 
-def _members(bracket: Sequence[Token], null: str) -> tuple[list[list[Token]], str]:
+def _split_members(bracket: Sequence[Token], null: str) -> tuple[list[list[Token]], str]:
     """The tokens of each argument, and the null handling of the final clause: 'NULL' or 'ABSENT'."""
     inside = list(bracket[1:-1])
     if (
@@ -176,7 +178,7 @@ def _members(bracket: Sequence[Token], null: str) -> tuple[list[list[Token]], st
     return [[t for t in inside if s.start <= t.start < s.stop] for s in spans], null
 
 
-def _pair(text: SqlText, member: list[Token]) -> tuple[str, str] | None:
+def _split_key_and_value(text: SqlText, member: list[Token]) -> tuple[str, str] | None:
     words = [t.upper for t in member]
     if "VALUE" not in words:
         return None
@@ -189,7 +191,7 @@ def _pair(text: SqlText, member: list[Token]) -> tuple[str, str] | None:
 _OBJECT, _ARRAY = "concat('{', ", "concat('[', "
 
 
-def _text(value: str, null: str = "ABSENT") -> str:
+def _json_text_sql(value: str, null: str = "ABSENT") -> str:
     """SQL for a value as JSON text, row fields in order. NULL stays NULL, or becomes `null` if `null` is 'NULL'."""
     if value.startswith((_OBJECT, _ARRAY, "'{}'", "'[]'")):
         return value  # JSON text already

@@ -32,7 +32,7 @@ def _upper_word(tokens: Sequence[Token], at: int) -> str:
 # -- the operators
 
 
-def _similar(text: str, operands: Operands, at: int) -> list[Edit]:
+def _rewrite_similar_to(text: str, operands: Operands, at: int) -> list[Edit]:
     """x SIMILAR TO 'pattern' [ESCAPE 'c'] as RLIKE of the whole string."""
     tokens = operands.tokens
     if _upper_word(tokens, at + 1) != "TO":
@@ -70,7 +70,7 @@ def similar_regex(pattern: str, escape: str = "") -> str:
     return out
 
 
-def _symmetric(text: str, operands: Operands, symmetric_index: int) -> list[Edit]:
+def _rewrite_between_symmetric(text: str, operands: Operands, symmetric_index: int) -> list[Edit]:
     """x BETWEEN SYMMETRIC a AND b: the smaller bound comes first."""
     tokens = operands.tokens
     if _upper_word(tokens, symmetric_index - 1) != "BETWEEN":
@@ -85,7 +85,7 @@ def _symmetric(text: str, operands: Operands, symmetric_index: int) -> list[Edit
     return [(Span(tokens[symmetric_index].start, tokens[end - 1].stop), f"{lower} AND {upper}")]
 
 
-def _asymmetric(text: str, operands: Operands, at: int) -> list[Edit]:
+def _drop_asymmetric(text: str, operands: Operands, at: int) -> list[Edit]:
     tokens = operands.tokens
     return [(Span(tokens[at].start, tokens[at].stop), "")] if _upper_word(tokens, at - 1) == "BETWEEN" else []
 
@@ -99,7 +99,7 @@ _JSON_KIND = {
 }
 
 
-def _is_json(text: str, operands: Operands, at: int) -> list[Edit]:
+def _rewrite_is_json(text: str, operands: Operands, at: int) -> list[Edit]:
     """x IS [NOT] JSON [VALUE | OBJECT | ARRAY | SCALAR]; false for NULL."""
     tokens = operands.tokens
     negated = _upper_word(tokens, at + 1) == "NOT"
@@ -114,13 +114,13 @@ def _is_json(text: str, operands: Operands, at: int) -> list[Edit]:
     return [(Span(start, start), head), (Span(tokens[at].start, last.stop), f")) {_JSON_KIND[kind]}, false))")]
 
 
-def _overlaps(text: str, operands: Operands, at: int) -> list[Edit]:
+def _rewrite_overlaps(text: str, operands: Operands, at: int) -> list[Edit]:
     """(a, b) OVERLAPS (c, d): two periods, each two timestamps in any order, or a timestamp and an interval."""
     tokens = operands.tokens
     if _upper_word(tokens, at - 1) != ")" or _upper_word(tokens, at + 1) != "(":
         return []
     first, last = operands.opening(at - 1), operands.closing(at + 1)
-    periods = [_period(text, tokens[first + 1 : at - 1]), _period(text, tokens[at + 2 : last])]
+    periods = [_split_period(text, tokens[first + 1 : at - 1]), _split_period(text, tokens[at + 2 : last])]
     if not all(periods):
         return []
     (a, b), (c, d) = periods  # type: ignore[misc]
@@ -130,7 +130,7 @@ def _overlaps(text: str, operands: Operands, at: int) -> list[Edit]:
     return [(Span(tokens[first].start, tokens[last].stop), condition)]
 
 
-def _period(text: str, inside: Sequence[Token]) -> tuple[str, str] | None:
+def _split_period(text: str, inside: Sequence[Token]) -> tuple[str, str] | None:
     depth = 0
     for i, token in enumerate(inside):
         depth += (token.text in _BRACKETS) - (token.text in _BRACKETS.values())
@@ -141,7 +141,7 @@ def _period(text: str, inside: Sequence[Token]) -> tuple[str, str] | None:
     return None
 
 
-def _sample(text: str, operands: Operands, at: int) -> list[Edit]:
+def _rewrite_tablesample(text: str, operands: Operands, at: int) -> list[Edit]:
     """TABLESAMPLE BERNOULLI(p) and SYSTEM(p): p is a percentage."""
     tokens = operands.tokens
     if _upper_word(tokens, at + 1) not in ("BERNOULLI", "SYSTEM") or _upper_word(tokens, at + 2) != "(":
@@ -150,7 +150,7 @@ def _sample(text: str, operands: Operands, at: int) -> list[Edit]:
     return [(Span(word.start, word.stop), ""), (Span(end, end), " PERCENT")]
 
 
-def _quantified(text: str, operands: Operands, at: int) -> list[Edit]:
+def _rewrite_quantified(text: str, operands: Operands, at: int) -> list[Edit]:
     """x = ANY (SELECT ...) is x IN (SELECT ...), and x <> ALL (SELECT ...) is NOT IN."""
     tokens = operands.tokens
     operator = {("=", "ANY"): "IN", ("=", "SOME"): "IN", ("<>", "ALL"): "NOT IN"}.get(
@@ -165,7 +165,7 @@ def _quantified(text: str, operands: Operands, at: int) -> list[Edit]:
     return [(Span(tokens[at - 1].start, tokens[at].stop), operator)]
 
 
-def _interval(text: str, operands: Operands, at: int) -> list[Edit]:
+def _drop_interval_precision(text: str, operands: Operands, at: int) -> list[Edit]:
     """INTERVAL '1' DAY(3), INTERVAL '...' DAY TO SECOND(3): Spark accepts no precision."""
     tokens = operands.tokens
     at += 1 + (_upper_word(tokens, at + 1) in ("+", "-"))
@@ -184,7 +184,7 @@ def _interval(text: str, operands: Operands, at: int) -> list[Edit]:
     return edits
 
 
-def _unicode(text: str, operands: Operands, at: int) -> list[Edit]:
+def _decode_unicode_literal(text: str, operands: Operands, at: int) -> list[Edit]:
     """U&'\\00e9': a string with Unicode escapes."""
     tokens = operands.tokens
     if at + 2 >= len(tokens) or tokens[at + 1].text != "&" or tokens[at + 2].kind != "string":
@@ -203,7 +203,7 @@ def _local_time(text: str, operands: Operands, at: int) -> list[Edit]:
     return [(Span(tokens[at].start, tokens[at].stop), "current_time()")]
 
 
-def _rows_of_one_row(text: str, operands: Operands, at: int) -> list[Edit]:
+def _rewrite_rows_of_one_row(text: str, operands: Operands, at: int) -> list[Edit]:
     """VALUES ((ROW(1, 2))): rows whose only column is a row. Spark takes the inner row for the row itself."""
     tokens = operands.tokens
     edits: list[Edit] = []
@@ -228,17 +228,17 @@ def _is_row_in_brackets(operands: Operands, start: int, stop: int) -> bool:
 
 
 _OPERATORS: Mapping[str, Rewrite] = {
-    "VALUES": _rows_of_one_row,
-    "SIMILAR": _similar,
-    "SYMMETRIC": _symmetric,
-    "ASYMMETRIC": _asymmetric,
-    "IS": _is_json,
-    "OVERLAPS": _overlaps,
-    "TABLESAMPLE": _sample,
-    "ANY": _quantified,
-    "SOME": _quantified,
-    "ALL": _quantified,
-    "INTERVAL": _interval,
-    "U": _unicode,
+    "VALUES": _rewrite_rows_of_one_row,
+    "SIMILAR": _rewrite_similar_to,
+    "SYMMETRIC": _rewrite_between_symmetric,
+    "ASYMMETRIC": _drop_asymmetric,
+    "IS": _rewrite_is_json,
+    "OVERLAPS": _rewrite_overlaps,
+    "TABLESAMPLE": _rewrite_tablesample,
+    "ANY": _rewrite_quantified,
+    "SOME": _rewrite_quantified,
+    "ALL": _rewrite_quantified,
+    "INTERVAL": _drop_interval_precision,
+    "U": _decode_unicode_literal,
     "LOCALTIME": _local_time,
 }

@@ -91,17 +91,17 @@ def _one_or_list(cursor: Cursor, item: object) -> list[Change]:
 def _parse_add(cursor: Cursor) -> list[Change]:
     if cursor.sees("PARTITION") or cursor.sees("IF", "NOT", "EXISTS", "PARTITION"):
         exists = cursor.take("IF", "NOT", "EXISTS")
-        return [AddPartition(_partitions(cursor), exists)]
+        return [AddPartition(_parse_partitions(cursor), exists)]
     cursor.take_one("COLUMNS", "COLUMN")
 
     def one() -> Change:
         _refuse_keys(cursor)
         if cursor.sees("WATERMARK", "FOR"):
-            return SetWatermark("add", _watermark(cursor))
+            return SetWatermark("add", _parse_watermark(cursor))
         exists = cursor.take("IF", "NOT", "EXISTS")
         read: Column = column(cursor, path=True)
         if read.computed is not None or read.metadata is not None:
-            return _computed(cursor, "add", read)
+            return _computed_column(cursor, "add", read)
         return AddColumn(read.path, read.type, read.comment, read.default, read.first, read.after, exists)
 
     return _one_or_list(cursor, one)
@@ -114,17 +114,17 @@ def _parse_modify(cursor: Cursor) -> list[Change]:
     def one() -> Change:
         _refuse_keys(cursor)
         if cursor.sees("WATERMARK", "FOR"):
-            return SetWatermark("modify", _watermark(cursor))
+            return SetWatermark("modify", _parse_watermark(cursor))
         read = column(cursor, path=True)
         if read.computed is not None or read.metadata is not None:
-            return _computed(cursor, "modify", read)
+            return _computed_column(cursor, "modify", read)
         nullable = "NOT NULL" not in read.type.upper()
         return AlterColumn(read.path, read.type, read.comment, read.default, False, nullable, read.first, read.after)
 
     return _one_or_list(cursor, one)
 
 
-def _computed(cursor: Cursor, how: str, read: Column) -> SetComputed:
+def _computed_column(cursor: Cursor, how: str, read: Column) -> SetComputed:
     """ADD or MODIFY c AS expression, or c TYPE METADATA."""
     if len(read.path) > 1:
         cursor.refuse("only whole columns are computed or metadata", "name the column without a dot")
@@ -171,7 +171,7 @@ def _alter_column(cursor: Cursor) -> list[Change]:
 def _parse_drop(cursor: Cursor) -> list[Change]:
     if cursor.sees("PARTITION") or cursor.sees("IF", "EXISTS", "PARTITION"):
         exists = cursor.take("IF", "EXISTS")
-        return [DropPartition(_partitions(cursor), exists)]
+        return [DropPartition(_parse_partitions(cursor), exists)]
     _refuse_keys(cursor)
     if cursor.take("WATERMARK"):
         return [SetWatermark("drop")]
@@ -180,7 +180,7 @@ def _parse_drop(cursor: Cursor) -> list[Change]:
     return _one_or_list(cursor, lambda: DropColumn(cursor.parts("column"), exists))
 
 
-def _watermark(cursor: Cursor) -> Watermark:
+def _parse_watermark(cursor: Cursor) -> Watermark:
     """WATERMARK FOR ts AS expression."""
     cursor.need("WATERMARK", "FOR")
     name = ".".join(cursor.parts("column"))
@@ -193,7 +193,7 @@ def _refuse_keys(cursor: Cursor) -> None:
         cursor.refuse("the keys of a table cannot change", "create another table, and INSERT INTO it from this one")
 
 
-def _partitions(cursor: Cursor) -> tuple[Mapping[str, str | None], ...]:
+def _parse_partitions(cursor: Cursor) -> tuple[Mapping[str, str | None], ...]:
     out = []
     while cursor.take("PARTITION"):
         if cursor.peek(2).text in ("<", ">", "<=", ">=", "<>", "!="):

@@ -106,9 +106,9 @@ def sql_type(cursor: Cursor) -> str:
     if cursor.sees("PRECISION") or cursor.sees("VARYING"):
         cursor.at += 1
     if cursor.sees("("):
-        _skip(cursor, "(", ")")
+        _skip_brackets(cursor, "(", ")")
     elif cursor.sees("<"):
-        _skip(cursor, "<", ">")
+        _skip_brackets(cursor, "<", ">")
     elif cursor.sees("<>"):
         cursor.at += 1
     if cursor.take("WITH", "LOCAL", "TIME", "ZONE") or cursor.take("WITHOUT", "TIME", "ZONE"):
@@ -127,7 +127,7 @@ def sql_type(cursor: Cursor) -> str:
     return text
 
 
-def _skip(cursor: Cursor, opening: str, closing: str) -> None:
+def _skip_brackets(cursor: Cursor, opening: str, closing: str) -> None:
     depth = 0
     while not cursor.done:
         text = cursor.next().text

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from paimon_nb.sql.lexer import Cursor, Token
 
 
-def _aliased(cursor: Cursor, stops: tuple[str, ...]) -> TableRef:
+def _parse_target_with_alias(cursor: Cursor, stops: tuple[str, ...]) -> TableRef:
     table = target(cursor)
     alias = None
     if cursor.take("AS") or (cursor.peek().is_name and cursor.peek().upper not in stops):
@@ -25,7 +25,7 @@ def _aliased(cursor: Cursor, stops: tuple[str, ...]) -> TableRef:
     return TableRef(table.parts, table.span, table.options, alias=alias)
 
 
-def _assignments(cursor: Cursor, *stops: str) -> tuple[tuple[tuple[str, ...], Span], ...]:
+def _parse_assignments(cursor: Cursor, *stops: str) -> tuple[tuple[tuple[str, ...], Span], ...]:
     out = []
     while True:
         column = cursor.parts("column")
@@ -40,11 +40,11 @@ def _assignments(cursor: Cursor, *stops: str) -> tuple[tuple[tuple[str, ...], Sp
 
 def update(cursor: Cursor, span: Span) -> Update:
     cursor.need("UPDATE")
-    table = _aliased(cursor, ("SET",))
+    table = _parse_target_with_alias(cursor, ("SET",))
     cursor.need("SET")
     first = cursor.at
-    assignments = _assignments(cursor, "WHERE")
-    where = _condition(cursor) if cursor.take("WHERE") else None
+    assignments = _parse_assignments(cursor, "WHERE")
+    where = _parse_condition(cursor) if cursor.take("WHERE") else None
     tokens = cursor.tokens[first : cursor.at]
     found = find_tables_in(cursor, tokens, [table])
     table = replace(with_condition(cursor.text, where, table, found), metadata_columns=metadata_columns_of(tokens))
@@ -57,9 +57,9 @@ def update(cursor: Cursor, span: Span) -> Update:
 
 def delete(cursor: Cursor, span: Span) -> Delete:
     cursor.need("DELETE", "FROM")
-    table = _aliased(cursor, ("WHERE",))
+    table = _parse_target_with_alias(cursor, ("WHERE",))
     first = cursor.at
-    where = _condition(cursor) if cursor.take("WHERE") else None
+    where = _parse_condition(cursor) if cursor.take("WHERE") else None
     tokens = cursor.tokens[first : cursor.at]
     found = find_tables_in(cursor, tokens, [table])
     table = replace(with_condition(cursor.text, where, table, found), metadata_columns=metadata_columns_of(tokens))
@@ -79,17 +79,17 @@ def merge(cursor: Cursor, span: Span) -> Merge:
     cursor.need("MERGE")
     evolve = cursor.take("WITH", "SCHEMA", "EVOLUTION")
     cursor.need("INTO")
-    table = _aliased(cursor, ("USING",))
+    table = _parse_target_with_alias(cursor, ("USING",))
     cursor.need("USING")
     first = cursor.at
     source = cursor.balanced("ON")
     factor, alias = find_source(cursor, cursor.tokens[first : cursor.at])
     cursor.need("ON")
     first = cursor.at
-    condition = _condition(cursor, "WHEN")
+    condition = _parse_condition(cursor, "WHEN")
     clauses = []
     while cursor.take("WHEN"):
-        clauses.append(_clause(cursor))
+        clauses.append(_parse_merge_clause(cursor))
     if not clauses:
         cursor.fail("expected WHEN MATCHED or WHEN NOT MATCHED", expected=["WHEN"])
     found = find_tables_in(cursor, cursor.tokens[first : cursor.at], [table, *factor.tables])
@@ -103,14 +103,14 @@ def merge(cursor: Cursor, span: Span) -> Merge:
     )  # fmt: skip
 
 
-def _condition(cursor: Cursor, *stops: str) -> Span:
+def _parse_condition(cursor: Cursor, *stops: str) -> Span:
     condition = cursor.balanced(*stops)
     if condition.start >= condition.stop:
         cursor.fail("expected a condition")
     return condition
 
 
-def _clause(cursor: Cursor) -> MergeClause:
+def _parse_merge_clause(cursor: Cursor) -> MergeClause:
     on = "matched"
     if cursor.take("NOT"):
         on = "not matched"
@@ -119,7 +119,7 @@ def _clause(cursor: Cursor) -> MergeClause:
         on = "not matched by source"
     else:
         cursor.take("BY", "TARGET")
-    condition = _condition(cursor, "THEN") if cursor.take("AND") else None
+    condition = _parse_condition(cursor, "THEN") if cursor.take("AND") else None
     cursor.need("THEN")
     if cursor.take("DELETE"):
         return MergeClause(on, "delete", condition)
@@ -127,7 +127,7 @@ def _clause(cursor: Cursor) -> MergeClause:
         cursor.need("SET")
         if cursor.take("*"):
             return MergeClause(on, "update", condition, star=True)
-        return MergeClause(on, "update", condition, _assignments(cursor, "WHEN"))
+        return MergeClause(on, "update", condition, _parse_assignments(cursor, "WHEN"))
     cursor.need("INSERT")
     if cursor.take("*"):
         return MergeClause(on, "insert", condition, star=True)

@@ -55,11 +55,11 @@ class BucketVectors:
         """(new index entries, entries they replace); both empty if nothing changed."""
         if not self._changed:
             return [], []
-        return [self._write(vectors) for vectors in self._files()], self._entries
+        return [self._write_index_file(vectors) for vectors in self._vectors_by_index_file()], self._entries
 
     # -- inside
 
-    def _files(self) -> Iterator[dict[str, DeletionVector]]:
+    def _vectors_by_index_file(self) -> Iterator[dict[str, DeletionVector]]:
         """The vectors of each index file. A bucket has one file; a bucket-unaware table rolls at the target size."""
         rolls = not self.store.has_keys and self.store.bucket_option == -1
         target = self.store.options.get(opt.DELETION_VECTOR_INDEX_FILE_TARGET_SIZE)
@@ -67,7 +67,7 @@ class BucketVectors:
         size = 0
         for name, vector in self._vectors.items():
             part[name] = vector
-            size += len(vector.to_bytes(self._version)) if rolls else 0
+            size += len(vector.to_bytes(self._layout_version)) if rolls else 0
             if rolls and size >= target:
                 yield part
                 part, size = {}, 0
@@ -75,13 +75,13 @@ class BucketVectors:
             yield part
 
     @property
-    def _version(self) -> int:
+    def _layout_version(self) -> int:
         return 2 if self.store.options.get(opt.DELETION_VECTORS_BITMAP64) else 1
 
-    def _write(self, vectors: Mapping[str, DeletionVector]) -> IndexEntry:
+    def _write_index_file(self, vectors: Mapping[str, DeletionVector]) -> IndexEntry:
         name = self.store.new_file_name("index")
         path, external = self.store.new_index_path(self.partition, self.bucket, name)
-        size, ranges = write_deletion_vectors(self.store.fs, path, vectors, self._version)
+        size, ranges = write_deletion_vectors(self.store.fs, path, vectors, self._layout_version)
         return IndexEntry(
             partition=self.partition,
             bucket=self.bucket,

@@ -50,12 +50,12 @@ class LookupLevels:
         if not self.files or not lookup_keys.num_rows:
             return None
         remaining = key_ids(lookup_keys, self.store.schema.key_fields)
-        low, high = self._span(lookup_keys)
+        low, high = self._key_span(lookup_keys)
         found: list[pa.Table] = []
         for file in self.files:
             if not len(remaining) or self._decode(file.max_key) < low or self._decode(file.min_key) > high:
                 continue
-            for table, positions in self._matches(file, remaining):
+            for table, positions in self._find_in_file(file, remaining):
                 found.append(table)
                 ids = key_ids(table, self.store.schema.key_fields)
                 remaining = remaining.filter(pc.invert(pc.is_in(remaining, value_set=ids)))
@@ -65,15 +65,15 @@ class LookupLevels:
             return None
         return pa.concat_tables(found)
 
-    def _span(self, rows: pa.Table) -> tuple[tuple[object, ...], tuple[object, ...]]:
+    def _key_span(self, rows: pa.Table) -> tuple[tuple[object, ...], tuple[object, ...]]:
         fields = self.store.schema.key_fields
         keys = [
             tuple(key_order(from_scalar(f.type, rows.column(f.name)[i])) for f in fields)
-            for i in _extremes(rows, [f.name for f in fields])
+            for i in _extreme_key_rows(rows, [f.name for f in fields])
         ]
         return min(keys), max(keys)
 
-    def _matches(self, file: DataFile, ids: pa.Array) -> list[tuple[pa.Table, np.ndarray]]:
+    def _find_in_file(self, file: DataFile, ids: pa.Array) -> list[tuple[pa.Table, np.ndarray]]:
         """(rows, physical positions) of the requested keys in one file, without deleted rows."""
         store = self.store
         schema = store.schemas.get(file.schema_id) if file.schema_id != store.schema.id else store.schema
@@ -92,7 +92,7 @@ class LookupLevels:
         return out
 
 
-def _extremes(rows: pa.Table, names: Sequence[str]) -> list[int]:
+def _extreme_key_rows(rows: pa.Table, names: Sequence[str]) -> list[int]:
     """Indexes of rows that include a smallest and a largest key."""
     order = pc.sort_indices(rows.select(list(names)), sort_keys=[(n, "ascending") for n in names])
     return [order[0].as_py(), order[-1].as_py()]

@@ -83,9 +83,9 @@ class BucketCompaction:
         for step in steps:
             if isinstance(step, Rewrite):
                 files = [f for section in step.sections for run in section for f in run.files]
-                self._rewrite(runs_of(files, key), files)
+                self._rewrite_runs(runs_of(files, key), files)
             else:
-                self._upgrade(step.file)
+                self._upgrade_file(step.file)
         if self.vectors is not None:
             after = {f.file_name for f in self.result.after}
             self.vectors.drop(f.file_name for f in self.result.before if f.file_name not in after)
@@ -114,7 +114,7 @@ class BucketCompaction:
 
     # -- rewriting
 
-    def _upgrade(self, file: DataFile) -> None:
+    def _upgrade_file(self, file: DataFile) -> None:
         if self._upgrade_produces_changelog(file.level):
             self._merge_into([LevelFiles(file.level, (file,))], None)
         elif self.vectors is not None and file.level == 0:
@@ -122,7 +122,7 @@ class BucketCompaction:
         self.result.before.append(file)
         self.result.after.append(replace(file, level=self.unit.output_level))
 
-    def _rewrite(self, runs: Sequence[LevelFiles], files: Sequence[DataFile]) -> None:
+    def _rewrite_runs(self, runs: Sequence[LevelFiles], files: Sequence[DataFile]) -> None:
         target = FileTarget(self.partition, self.bucket, self.unit.output_level, COMPACT_SOURCE)
         with KeyValueFiles(self.store, target) as out:
             self._merge_into(runs, out)

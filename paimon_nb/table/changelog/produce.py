@@ -33,7 +33,7 @@ def lookup_changelog(before: pa.Table, after: pa.Table, spec: MergeSpec) -> pa.T
     Returns:
         kv table in the order of `after`, -U directly before +U.
     """
-    return _changes(before, after, spec)
+    return _changes_per_key(before, after, spec)
 
 
 def full_compaction_changelog(
@@ -51,10 +51,10 @@ def full_compaction_changelog(
     touched = np.zeros(after.num_rows, bool)
     for table in below:
         touched |= is_in(key_ids(after, keys), key_ids(table, keys))
-    return _changes(old_top, after.filter(from_numpy(touched)), spec)
+    return _changes_per_key(old_top, after.filter(from_numpy(touched)), spec)
 
 
-def _changes(before: pa.Table, after: pa.Table, spec: MergeSpec) -> pa.Table:
+def _changes_per_key(before: pa.Table, after: pa.Table, spec: MergeSpec) -> pa.Table:
     after = after.combine_chunks()
     where = match_keys(after, before, spec.keys)
     found = where >= 0

@@ -44,10 +44,10 @@ def order_keys(rows: pa.Table, fields: Sequence[DataField], _: int) -> list[pa.A
     """The columns themselves; floating point as integers in Java's order (-0.0 before 0.0, NaN last)."""
     out = []
     for field in fields:
-        column = _one(rows.column(field.name))
+        column = _one_chunk(rows.column(field.name))
         if field.type.root in ("FLOAT", "DOUBLE"):
             bits = _double_bits(column)
-            column = pa.array(bits ^ ((bits >> 63) & _FARTHEST), pa.int64(), mask=_nulls(column))
+            column = pa.array(bits ^ ((bits >> 63) & _FARTHEST), pa.int64(), mask=_null_mask(column))
         elif pa.types.is_timestamp(column.type):
             column = column.cast(pa.int64())
         out.append(column)
@@ -56,7 +56,7 @@ def order_keys(rows: pa.Table, fields: Sequence[DataField], _: int) -> list[pa.A
 
 def zorder_keys(rows: pa.Table, fields: Sequence[DataField], text_bytes: int) -> list[pa.Array]:
     """One key: the bits of all columns interleaved, highest first."""
-    return [_interleaved([_bits(_z_bytes(_one(rows.column(f.name)), f, text_bytes)) for f in fields])]
+    return [_interleave_bits([_unpack_bits(_z_bytes(_one_chunk(rows.column(f.name)), f, text_bytes)) for f in fields])]
 
 
 def hilbert_keys(rows: pa.Table, fields: Sequence[DataField], _: int) -> list[pa.Array]:
@@ -66,8 +66,8 @@ def hilbert_keys(rows: pa.Table, fields: Sequence[DataField], _: int) -> list[pa
     """
     if len(fields) < 2:
         raise UnsupportedOperation("a Hilbert order needs at least two columns", hint="use order, or name more columns")
-    points = _transposed([_h_number(_one(rows.column(f.name)), f).view(np.uint64) for f in fields])
-    return [_interleaved([_bits(_big_endian(p))[:, 64 - _CURVE_BITS :] for p in points])]
+    points = _axes_to_transpose([_h_number(_one_chunk(rows.column(f.name)), f).view(np.uint64) for f in fields])
+    return [_interleave_bits([_unpack_bits(_big_endian(p))[:, 64 - _CURVE_BITS :] for p in points])]
 
 
 STRATEGIES: Registry[Keys] = Registry(
@@ -80,11 +80,13 @@ STRATEGIES: Registry[Keys] = Registry(
 
 def _z_bytes(column: pa.Array, field: DataField, text_bytes: int) -> np.ndarray:
     """(rows, bytes) uint8; NULL is all zeros."""
-    root, nulls = field.type.root, _nulls(column)
+    root, nulls = field.type.root, _null_mask(column)
     if root in _TEXTS:
-        return _cut(_raw(column), text_bytes, len(column))
+        return _cut_to_width(_bytes_of(column), text_bytes, len(column))
     if root == "DECIMAL":
-        return _cut([None if v is None else _unscaled(v, field) for v in column.to_pylist()], 8, len(column))
+        return _cut_to_width(
+            [None if v is None else _unscaled_bytes(v, field) for v in column.to_pylist()], 8, len(column)
+        )
     if root == "BOOLEAN":
         out = np.zeros((len(column), 8), np.uint8)
         out[:, 0] = np.where(to_numpy(filled(column, False)), 0x81, 0)
@@ -94,13 +96,13 @@ def _z_bytes(column: pa.Array, field: DataField, text_bytes: int) -> np.ndarray:
         # Java shifts doubles by 31 as it does floats: only the upper half of the bits sorts like the value.
         ordered = (bits ^ ((bits >> 31) | np.int64(-(1 << 63)))).view(np.uint64)
     else:
-        ordered = _whole(column, field).view(np.uint64) ^ np.uint64(1 << 63)
+        ordered = _integers_of(column, field).view(np.uint64) ^ np.uint64(1 << 63)
     ordered = ordered.copy()
     ordered[nulls] = 0
     return _big_endian(ordered)
 
 
-def _interleaved(columns: list[np.ndarray]) -> pa.Array:
+def _interleave_bits(columns: list[np.ndarray]) -> pa.Array:
     """Interleaved bits of the columns; a column without remaining bits is skipped."""
     widths = [c.shape[1] for c in columns]
     starts = np.concatenate([[0], np.cumsum(widths)[:-1]])
@@ -119,8 +121,8 @@ def _interleaved(columns: list[np.ndarray]) -> pa.Array:
 def _h_number(column: pa.Array, field: DataField) -> np.ndarray:
     root = field.type.root
     if root in _TEXTS:
-        short = [None if v is None else v[:8].rjust(8, b"\0") for v in _raw(column)]
-        numbers = np.ascontiguousarray(_cut(short, 8, len(column))).view(">i8")[:, 0].astype(np.int64)
+        short = [None if v is None else v[:8].rjust(8, b"\0") for v in _bytes_of(column)]
+        numbers = np.ascontiguousarray(_cut_to_width(short, 8, len(column))).view(">i8")[:, 0].astype(np.int64)
     elif root == "DECIMAL":
         wrapped = [0 if v is None else (int(v) + (1 << 63)) % (1 << 64) - (1 << 63) for v in column.to_pylist()]
         numbers = np.array(wrapped, dtype=np.int64)
@@ -129,13 +131,13 @@ def _h_number(column: pa.Array, field: DataField) -> np.ndarray:
     elif root in ("FLOAT", "DOUBLE"):
         numbers = _double_bits(column)
     else:
-        numbers = _whole(column, field)
+        numbers = _integers_of(column, field)
     numbers = numbers.copy()
-    numbers[_nulls(column)] = _FARTHEST
+    numbers[_null_mask(column)] = _FARTHEST
     return numbers
 
 
-def _transposed(x: list[np.ndarray]) -> list[np.ndarray]:
+def _axes_to_transpose(x: list[np.ndarray]) -> list[np.ndarray]:
     """Coordinates to the curve's transposed index, all rows at once (Skilling's AxesToTranspose)."""
     x = [v.copy() for v in x]
     top = _CURVE_BITS - 1
@@ -158,7 +160,7 @@ def _transposed(x: list[np.ndarray]) -> list[np.ndarray]:
 # -- columns as numbers
 
 
-def _whole(column: pa.Array, field: DataField) -> np.ndarray:
+def _integers_of(column: pa.Array, field: DataField) -> np.ndarray:
     """Integers, days and milliseconds as int64; NULL as 0."""
     if isinstance(field.type, Timestamp | LocalZonedTimestamp):
         per = _PER_SECOND[column.type.unit]
@@ -176,17 +178,17 @@ def _double_bits(column: pa.Array) -> np.ndarray:
     return values.view(np.int64)
 
 
-def _unscaled(value: Any, field: DataField) -> bytes:
+def _unscaled_bytes(value: Any, field: DataField) -> bytes:
     """Java's BigInteger.toByteArray of the unscaled value."""
     number = int(value.scaleb(getattr(field.type, "scale", 0)))
     return number.to_bytes((number if number >= 0 else ~number).bit_length() // 8 + 1, "big", signed=True)
 
 
-def _raw(column: pa.Array) -> list[bytes | None]:
+def _bytes_of(column: pa.Array) -> list[bytes | None]:
     return column.cast(pa.binary()).to_pylist()  # type: ignore[no-any-return]
 
 
-def _cut(values: Sequence[bytes | None], width: int, count: int) -> np.ndarray:
+def _cut_to_width(values: Sequence[bytes | None], width: int, count: int) -> np.ndarray:
     """(rows, width) uint8: the first bytes, padded with zeros."""
     joined = b"".join((v or b"")[:width].ljust(width, b"\0") for v in values)
     return np.frombuffer(joined, np.uint8).reshape(count, width)
@@ -196,14 +198,14 @@ def _big_endian(numbers: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(numbers.astype(">u8")).view(np.uint8).reshape(len(numbers), 8)
 
 
-def _bits(data: np.ndarray) -> np.ndarray:
+def _unpack_bits(data: np.ndarray) -> np.ndarray:
     return np.unpackbits(data, axis=1)
 
 
-def _nulls(column: pa.Array) -> np.ndarray:
+def _null_mask(column: pa.Array) -> np.ndarray:
     return to_numpy(pc.is_null(column))
 
 
-def _one(column: Any) -> pa.Array:
+def _one_chunk(column: Any) -> pa.Array:
     combined = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     return combined if isinstance(combined, pa.Array) else pa.concat_arrays(combined.chunks)

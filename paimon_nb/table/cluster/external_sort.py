@@ -52,7 +52,7 @@ class ExternalSort:
         self._waiting.append(rows)
         self._bytes += rows.nbytes
         if self._bytes >= self._limit:
-            self._spill()
+            self._spill_run()
 
     def sorted(self) -> Iterator[pa.Table]:
         """All rows in order, as tables of some size. No rows can be added afterwards."""
@@ -60,8 +60,8 @@ class ExternalSort:
             if self._waiting:
                 yield self._in_order(self._waiting)
             return
-        self._spill()
-        yield from self._merged()
+        self._spill_run()
+        yield from self._merge_runs()
 
     @property
     def spilled(self) -> int:
@@ -73,7 +73,7 @@ class ExternalSort:
         by = [(k, "ascending", "at_start") for k in self._keys]
         return table.take(pc.sort_indices(table, sort_keys=by))
 
-    def _spill(self) -> None:
+    def _spill_run(self) -> None:
         if not self._waiting:
             return
         if self._folder is None:
@@ -85,7 +85,7 @@ class ExternalSort:
             out.write_table(table, max_chunksize=_SLICE_ROWS)
         self._runs.append(path)
 
-    def _merged(self) -> Iterator[pa.Table]:
+    def _merge_runs(self) -> Iterator[pa.Table]:
         """Up to the smallest last key of the open slices all rows are known: sort that part and continue."""
         cursors = [_Cursor(path, self._keys) for path in self._runs]
         try:
@@ -123,7 +123,7 @@ class _Cursor:
     @property
     def last(self) -> tuple[Any, ...]:
         assert self._rows is not None
-        return self._key(self._rows, self._rows.num_rows - 1)
+        return self._key_at(self._rows, self._rows.num_rows - 1)
 
     def take(self, cut: tuple[Any, ...]) -> pa.Table:
         """Rows with keys up to and including `cut`."""
@@ -132,7 +132,7 @@ class _Cursor:
         low, high = 0, rows.num_rows
         while low < high:
             middle = (low + high) // 2
-            if self._key(rows, middle) <= cut:
+            if self._key_at(rows, middle) <= cut:
                 low = middle + 1
             else:
                 high = middle
@@ -143,6 +143,6 @@ class _Cursor:
         self._batches.close()
         self._file.close()
 
-    def _key(self, rows: pa.Table, row: int) -> tuple[Any, ...]:
+    def _key_at(self, rows: pa.Table, row: int) -> tuple[Any, ...]:
         values = (rows.column(k)[row].as_py() for k in self._keys)
         return tuple((v is not None, v) for v in values)

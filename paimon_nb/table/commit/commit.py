@@ -55,7 +55,9 @@ class TableCommit(SnapshotPublisher):
 
         def publish(changed: list[CommitMessage], scope: Overwrite) -> list[int]:
             try:
-                return self._publish(lambda latest: overwrite_change(self.store, latest, changed, scope), meta)
+                return self._publish_until_won(
+                    lambda latest: overwrite_change(self.store, latest, changed, scope), meta
+                )
             except (CommitError, Cancelled, UnsupportedOperation):
                 abort_messages(self.store, changed)
                 raise

@@ -102,12 +102,12 @@ def plan_compaction(store: TableStore, partitions: Partitions | None = None, *, 
         )  # fmt: skip
         files = tuple(e.file for e in entries)
         total = entries[0].total_buckets
-        for picked, unit in _choices(store, partition, bucket, files, bucket_index, full or partition in history):
+        for picked, unit in _choose_files(store, partition, bucket, files, bucket_index, full or partition in history):
             tasks.append(CompactTask(partition, bucket, total, picked, unit, bucket_index, snapshot.id))
     return sorted(tasks, key=lambda t: -t.size)
 
 
-def _choices(
+def _choose_files(
     store: TableStore,
     partition: bytes,
     bucket: int,

@@ -70,8 +70,8 @@ def count_buckets(store: TableStore, rows: int, size: int, existing: int | None)
     default = store.options.get(opt.POSTPONE_DEFAULT_BUCKET_NUM)
     if existing is None and default is not None:
         return BucketCount(default)
-    limit = _positive(store, opt.POSTPONE_BATCH_WRITE_FIXED_BUCKET_MAX_PARALLELISM)
-    factor = _positive(store, opt.POSTPONE_BATCH_WRITE_FIXED_BUCKET_RESCALE_LOAD_FACTOR)
+    limit = _positive_option(store, opt.POSTPONE_BATCH_WRITE_FIXED_BUCKET_MAX_PARALLELISM)
+    factor = _positive_option(store, opt.POSTPONE_BATCH_WRITE_FIXED_BUCKET_RESCALE_LOAD_FACTOR)
     needed = needed_buckets(store, rows, size)
     suggested = min(1 << (min(needed, limit) - 1).bit_length(), limit)
     if existing is None:
@@ -85,11 +85,11 @@ def count_buckets(store: TableStore, rows: int, size: int, existing: int | None)
 def needed_buckets(store: TableStore, rows: int, size: int) -> int:
     """Rows or bytes over their target per bucket, at least 1. Raises BadOptionValue."""
     if store.options.get(opt.POSTPONE_TARGET_ROW_NUM_PER_BUCKET) is not None:
-        return max(1, -(-rows // _positive(store, opt.POSTPONE_TARGET_ROW_NUM_PER_BUCKET)))
-    return max(1, -(-size // _positive(store, opt.POSTPONE_TARGET_SIZE_PER_BUCKET)))
+        return max(1, -(-rows // _positive_option(store, opt.POSTPONE_TARGET_ROW_NUM_PER_BUCKET)))
+    return max(1, -(-size // _positive_option(store, opt.POSTPONE_TARGET_SIZE_PER_BUCKET)))
 
 
-def _positive(store: TableStore, option: Option[Any]) -> int:
+def _positive_option(store: TableStore, option: Option[Any]) -> int:
     value = int(store.options.get(option))
     if value < 1:
         raise BadOptionValue(
@@ -126,7 +126,7 @@ def assign_buckets(
         }
         rescaled = {p: count.buckets for p, count in counts.items() if count.rescales}
         if rescaled:
-            made = commit(*_rescale(store, rescaled))
+            made = commit(*_rescale_partitions(store, rescaled))
         written = _write_files(store, files, {p: c.buckets for p, c in counts.items()}, overwrite)
     except BaseException:
         abort_messages(store, [*written, *others])
@@ -153,7 +153,7 @@ def _write_files(
     return messages
 
 
-def _rescale(store: TableStore, counts: Mapping[bytes, int]) -> tuple[list[CommitMessage], Overwrite]:
+def _rescale_partitions(store: TableStore, counts: Mapping[bytes, int]) -> tuple[list[CommitMessage], Overwrite]:
     """The rows of the real buckets of some partitions, in other numbers of buckets."""
     # Level 0 too, which ordinary scans of a table with deletion vectors leave to a compaction.
     whole = store.without_fallback().copy(

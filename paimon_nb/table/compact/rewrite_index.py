@@ -43,7 +43,7 @@ def rewrite_file_indexes(store: TableStore, partitions: Callable[[bytes], bool] 
         for entry in live_entries(store, snapshot):
             if partitions is not None and not partitions(entry.partition):
                 continue
-            file = _reindexed(store, entry.partition, entry.bucket, entry.file, specs)
+            file = _rebuild_index(store, entry.partition, entry.bucket, entry.file, specs)
             if file != entry.file:
                 message = CommitMessage(entry.partition, entry.bucket, entry.total_buckets, base_snapshot=snapshot.id)
                 messages.append(replace(message, compact_before=(entry.file,), compact_after=(file,)))
@@ -53,7 +53,7 @@ def rewrite_file_indexes(store: TableStore, partitions: Callable[[bytes], bool] 
     return messages
 
 
-def _reindexed(
+def _rebuild_index(
     store: TableStore, partition: bytes, bucket: int, file: DataFile, specs: Sequence[IndexSpec]
 ) -> DataFile:
     schema = store.schema if file.schema_id == store.schema.id else store.schemas.get(file.schema_id)
@@ -62,7 +62,7 @@ def _reindexed(
     others = tuple(n for n in file.extra_files if n not in old_names)
     if index is None:
         return replace(file, embedded_index=None, extra_files=others)
-    if index == _present(store, partition, bucket, file, old_names):
+    if index == _current_index(store, partition, bucket, file, old_names):
         return file
     base = store.data_path(partition, bucket, file)
     # An older snapshot still reads the old index, so a new one gets a new name.
@@ -87,7 +87,9 @@ def _index_of(
     return writer.finish()
 
 
-def _present(store: TableStore, partition: bytes, bucket: int, file: DataFile, names: Sequence[str]) -> bytes | None:
+def _current_index(
+    store: TableStore, partition: bytes, bucket: int, file: DataFile, names: Sequence[str]
+) -> bytes | None:
     """The file's current index; None if there is none."""
     if file.embedded_index is not None:
         return file.embedded_index

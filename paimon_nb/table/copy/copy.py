@@ -100,10 +100,10 @@ def _copy_live_files(
 
 def _schema_ids(source: TableStore, target: TableStore, entries: Sequence[ManifestEntry]) -> dict[int, int]:
     """Schema ids of the source -> of the target: those with exactly the same fields."""
-    known = {_layout(s): s.id for s in reversed(target.schemas.all())}
+    known = {_field_layout(s): s.id for s in reversed(target.schemas.all())}
     ids = {}
     for schema_id in {e.file.schema_id for e in entries}:
-        same = known.get(_layout(source.schemas.get(schema_id)))
+        same = known.get(_field_layout(source.schemas.get(schema_id)))
         if same is None:
             raise SchemaMismatch(
                 f"files of {source.name} were written with columns that {target.name} never had (schema {schema_id})",
@@ -114,7 +114,7 @@ def _schema_ids(source: TableStore, target: TableStore, entries: Sequence[Manife
     return ids
 
 
-def _layout(schema: TableSchema) -> tuple[object, ...]:
+def _field_layout(schema: TableSchema) -> tuple[object, ...]:
     return tuple((f.id, f.name, str(f.type)) for f in schema.fields)
 
 

@@ -84,14 +84,14 @@ def amplification(store: TableStore, max_snapshots: int = MAX_SNAPSHOTS) -> Ampl
     if not snapshots:
         return Amplification(store.name, ())
     buckets: dict[Bucket, dict[str, DataFile]] = {}
-    _put(buckets, drop_deleted(read_changes(store, snapshots[0].base_manifest_list).entries))
-    shapes = {b: _shape(store, files.values()) for b, files in buckets.items()}
+    _apply_delta(buckets, drop_deleted(read_changes(store, snapshots[0].base_manifest_list).entries))
+    shapes = {b: _bucket_shape(store, files.values()) for b, files in buckets.items()}
     samples = []
     for snapshot in snapshots:
         delta = read_changes(store, snapshot.delta_manifest_list).entries
-        written, rewritten = _work(delta)
-        for bucket in _put(buckets, delta):
-            shapes[bucket] = _shape(store, buckets[bucket].values())
+        written, rewritten = _bytes_of_commit(delta)
+        for bucket in _apply_delta(buckets, delta):
+            shapes[bucket] = _bucket_shape(store, buckets[bucket].values())
         samples.append(
             Sample(
                 snapshot.id, snapshot.commit_kind, written, rewritten, max((s[0] for s in shapes.values()), default=0),
@@ -101,7 +101,7 @@ def amplification(store: TableStore, max_snapshots: int = MAX_SNAPSHOTS) -> Ampl
     return Amplification(store.name, tuple(samples))
 
 
-def _put(buckets: dict[Bucket, dict[str, DataFile]], entries: Iterable[ManifestEntry]) -> set[Bucket]:
+def _apply_delta(buckets: dict[Bucket, dict[str, DataFile]], entries: Iterable[ManifestEntry]) -> set[Bucket]:
     """Apply a delta. A moved file is deleted and added: the last ADD counts."""
     entries = list(entries)
     for e in entries:
@@ -113,7 +113,7 @@ def _put(buckets: dict[Bucket, dict[str, DataFile]], entries: Iterable[ManifestE
     return {(e.partition, e.bucket) for e in entries}
 
 
-def _work(delta: Iterable[ManifestEntry]) -> tuple[int, int]:
+def _bytes_of_commit(delta: Iterable[ManifestEntry]) -> tuple[int, int]:
     """(bytes written, bytes replaced), without files that only moved."""
     added = {e.file.file_name: e.file.file_size for e in delta if e.kind == ADD}
     removed = {e.file.file_name: e.file.file_size for e in delta if e.kind != ADD}
@@ -123,7 +123,7 @@ def _work(delta: Iterable[ManifestEntry]) -> tuple[int, int]:
     )
 
 
-def _shape(store: TableStore, files: Iterable[DataFile]) -> tuple[int, int, int]:
+def _bucket_shape(store: TableStore, files: Iterable[DataFile]) -> tuple[int, int, int]:
     """(sorted runs, bytes, bytes of the oldest run) of one bucket."""
     files = list(files)
     size = sum(f.file_size for f in files)

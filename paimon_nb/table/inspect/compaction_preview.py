@@ -99,7 +99,7 @@ def due_compactions(store: TableStore, options: Mapping[str, str] | None = None)
 
 def due(levels: Levels, limits: PickLimits, partition: str = "", bucket: int = 0) -> Due:
     """The same for one bucket's levels; pure."""
-    rules = _rules(levels, limits)
+    rules = _evaluate_rules(levels, limits)
     unit = pick(levels, limits)
     decided = next((r.name for r in rules if r.applies), None) if unit else None
     files = tuple(f.file_name for f in unit.files) if unit else ()
@@ -109,7 +109,7 @@ def due(levels: Levels, limits: PickLimits, partition: str = "", bucket: int = 0
     )  # fmt: skip
 
 
-def _rules(levels: Levels, limits: PickLimits) -> tuple[Rule, ...]:
+def _evaluate_rules(levels: Levels, limits: PickLimits) -> tuple[Rule, ...]:
     runs = levels.runs
     count = f"{len(runs)} run{'s' * (len(runs) != 1)} (starts at {limits.trigger})"
     oldest = runs[-1].run.size if runs else 0

@@ -60,11 +60,13 @@ class Compared:
             some = self.only(what)
             if some:
                 lines.append(
-                    f"  {what:<7} {_count(len(some), 'file')}, {sum(f.rows for f in some):,} rows, {bytes_text(sum(f.bytes for f in some))}"
+                    f"  {what:<7} {_count_text(len(some), 'file')}, {sum(f.rows for f in some):,} rows, {bytes_text(sum(f.bytes for f in some))}"
                 )
-                lines += [f"    {_levels(f)} {f.file}" + (f"  {f.partition}" if f.partition else "") for f in some[:20]]
+                lines += [
+                    f"    {_levels_text(f)} {f.file}" + (f"  {f.partition}" if f.partition else "") for f in some[:20]
+                ]
                 lines += [f"    and {len(some) - 20} more"] * (len(some) > 20)
-        lines.append(f"  same    {_count(self.same_files, 'file')}")
+        lines.append(f"  same    {_count_text(self.same_files, 'file')}")
         lines.append(f"  physical rows {self.rows_before:,} -> {self.rows_after:,}")
         return "\n".join([*lines, *(f"  column {c}" for c in self.columns), *(f"  option {o}" for o in self.options)])
 
@@ -78,25 +80,25 @@ def compare(store: TableStore, before: int | str, after: int | str) -> Compared:
     old, new = (resolve(store, AtVersion(str(version))) for version in (before, after))
     assert old is not None
     assert new is not None
-    a, b = _files(store, old), _files(store, new)
-    changes = tuple(_changes(store, a, b))
+    a, b = _files_of_snapshot(store, old), _files_of_snapshot(store, new)
+    changes = tuple(_file_changes(store, a, b))
     same = len(a.keys() & b.keys()) - sum(c.what == "moved" for c in changes)
     schemas = store.schemas.get(old.schema_id), store.schemas.get(new.schema_id)
     return Compared(
         store.name, old.id, new.id, changes, same,
         sum(f.row_count for f in a.values()), sum(f.row_count for f in b.values()),
-        tuple(_columns(*schemas)), tuple(_options(schemas[0].options, schemas[1].options)),
+        tuple(_column_changes(*schemas)), tuple(_option_changes(schemas[0].options, schemas[1].options)),
     )  # fmt: skip
 
 
 Files = Mapping[tuple[bytes, int, str], DataFile]
 
 
-def _files(store: TableStore, snapshot: Snapshot) -> Files:
+def _files_of_snapshot(store: TableStore, snapshot: Snapshot) -> Files:
     return {(e.partition, e.bucket, e.file.file_name): e.file for e in read_live(store, snapshot).entries}
 
 
-def _changes(store: TableStore, before: Files, after: Files) -> Iterator[FileChange]:
+def _file_changes(store: TableStore, before: Files, after: Files) -> Iterator[FileChange]:
     for key in dict.fromkeys([*after, *before]):
         old, new = before.get(key), after.get(key)
         if old is not None and new is not None and old.level == new.level:
@@ -110,20 +112,20 @@ def _changes(store: TableStore, before: Files, after: Files) -> Iterator[FileCha
         )  # fmt: skip
 
 
-def _columns(before: TableSchema, after: TableSchema) -> Iterator[str]:
+def _column_changes(before: TableSchema, after: TableSchema) -> Iterator[str]:
     old, new = ({f.id: f for f in s.fields} for s in (before, after))
     for number, field in new.items():
         if number not in old:
             yield f"{field.name} {field.type} added"
         else:
-            yield from _column(old[number], field)
+            yield from _changes_of_column(old[number], field)
     yield from (f"{field.name} dropped" for number, field in old.items() if number not in new)
     common = [[f.id for f in s.fields if f.id in old and f.id in new] for s in (before, after)]
     if common[0] != common[1]:
         yield "order: " + ", ".join(after.names)
 
 
-def _column(old: DataField, new: DataField) -> Iterator[str]:
+def _changes_of_column(old: DataField, new: DataField) -> Iterator[str]:
     if old.name != new.name:
         yield f"{old.name} renamed to {new.name}"
     if old.type != new.type:
@@ -134,16 +136,16 @@ def _column(old: DataField, new: DataField) -> Iterator[str]:
         yield f"{new.name}: default {new.default_value!r}"
 
 
-def _options(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
+def _option_changes(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
     changed = [k for k in sorted(before.keys() | after.keys()) if before.get(k) != after.get(k)]
     visible = [redact_options({k: side.get(k, "not set") for k in changed}) for side in (before, after)]
     yield from (f"{key}: {visible[0][key]!r} -> {visible[1][key]!r}" for key in changed)
 
 
-def _levels(change: FileChange) -> str:
+def _levels_text(change: FileChange) -> str:
     both = [f"L{level}" for level in (change.level_before, change.level_after) if level is not None]
     return " -> ".join(both)
 
 
-def _count(number: int, thing: str) -> str:
+def _count_text(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'s' * (number != 1)}"

@@ -94,12 +94,12 @@ def health(store: TableStore, name: Identifier | None = None, *, read_files: boo
     look = _Look(store, title, snapshot, buckets)
     found = [finding for check in CHECKS for finding in check(look)]
     if read_files:
-        found += _unreadable(look)
+        found += _find_unreadable_files(look)
     order = {"broken": 0, "slow": 1, "ok": 2}
-    return sorted(found, key=lambda f: order[f.grade]) or [_healthy(look)]
+    return sorted(found, key=lambda f: order[f.grade]) or [_healthy_finding(look)]
 
 
-def _healthy(look: _Look) -> Finding:
+def _healthy_finding(look: _Look) -> Finding:
     files = [f for _, f in look.files]
     return Finding(
         "ok", "healthy",
@@ -107,7 +107,7 @@ def _healthy(look: _Look) -> Finding:
     )  # fmt: skip
 
 
-def _missing(look: _Look) -> Iterator[Finding]:
+def _find_missing_files(look: _Look) -> Iterator[Finding]:
     """Live files that are missing, or not as long as the manifest says."""
 
     def relative_path(path: str) -> str:
@@ -131,7 +131,7 @@ def _missing(look: _Look) -> Iterator[Finding]:
         yield Finding("broken", "missing files", missing[0] + more, fix or "restore the files from a backup")
 
 
-def _unreadable(look: _Look) -> Iterator[Finding]:
+def _find_unreadable_files(look: _Look) -> Iterator[Finding]:
     for (partition, bucket), file in look.files:
         path = look.store.data_path(partition, bucket, file)
         fields = schema_and_system(file_schema(look.store, file.schema_id))
@@ -159,19 +159,19 @@ def _last_good(store: TableStore, latest: Snapshot) -> int | None:
             entries = live_entries(store, snapshot)
         except FormatError:
             continue
-        if all(_whole(store, e.partition, e.bucket, e.file) for e in entries):
+        if all(_is_complete(store, e.partition, e.bucket, e.file) for e in entries):
             return snapshot.id
     return None
 
 
-def _whole(store: TableStore, partition: bytes, bucket: int, file: DataFile) -> bool:
+def _is_complete(store: TableStore, partition: bytes, bucket: int, file: DataFile) -> bool:
     try:
         return store.fs.size(store.data_path(partition, bucket, file)) == file.file_size
     except PaimonError:
         return False
 
 
-def _runs(look: _Look) -> Iterator[Finding]:
+def _find_many_runs(look: _Look) -> Iterator[Finding]:
     """Buckets close to the number of runs at which writers stop."""
     if not look.store.has_keys:
         return
@@ -195,7 +195,7 @@ def _run_count(files: Sequence[DataFile]) -> int:
     return sum(f.level == 0 for f in files) + len({f.level for f in files if f.level > 0})
 
 
-def _small_files(look: _Look) -> Iterator[Finding]:
+def _find_small_files(look: _Look) -> Iterator[Finding]:
     """More files than necessary for the rows: reads open each of them."""
     if look.store.has_keys:
         return
@@ -213,7 +213,7 @@ def _small_files(look: _Look) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _deletes(look: _Look) -> Iterator[Finding]:
+def _find_many_deletes(look: _Look) -> Iterator[Finding]:
     rows = sum(f.row_count for _, f in look.files)
     deletes = sum(f.delete_row_count or 0 for _, f in look.files)
     if rows and deletes / rows > DELETES_MAX:
@@ -223,7 +223,7 @@ def _deletes(look: _Look) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _sizes(look: _Look) -> Iterator[Finding]:
+def _find_bad_bucket_sizes(look: _Look) -> Iterator[Finding]:
     """Buckets that are too large, or much larger than the others of their partition."""
     if look.store.bucket_option <= 0:
         return
@@ -248,7 +248,7 @@ def _sizes(look: _Look) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-def _history(look: _Look) -> Iterator[Finding]:
+def _find_long_history(look: _Look) -> Iterator[Finding]:
     """Snapshots beyond the configured number, and consumers that retain them."""
     store = look.store
     ids = [s.id for s in store.snapshots.all()]
@@ -266,7 +266,7 @@ def _history(look: _Look) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _manifests(look: _Look) -> Iterator[Finding]:
+def _find_many_manifests(look: _Look) -> Iterator[Finding]:
     manifests = snapshot_manifests(look.store, look.snapshot, changelog=True)
     if len(manifests) > MANIFESTS_MAX:
         yield Finding(
@@ -275,7 +275,7 @@ def _manifests(look: _Look) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _orphans(look: _Look) -> Iterator[Finding]:
+def _find_orphan_files(look: _Look) -> Iterator[Finding]:
     orphans = find_orphans(look.store)
     if orphans:
         yield Finding(
@@ -285,5 +285,5 @@ def _orphans(look: _Look) -> Iterator[Finding]:
 
 
 CHECKS: tuple[Callable[[_Look], Iterator[Finding]], ...] = (
-    _missing, _runs, _small_files, _deletes, _sizes, _history, _manifests, _orphans,
+    _find_missing_files, _find_many_runs, _find_small_files, _find_many_deletes, _find_bad_bucket_sizes, _find_long_history, _find_many_manifests, _find_orphan_files,
 )  # fmt: skip

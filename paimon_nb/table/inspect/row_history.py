@@ -101,7 +101,7 @@ def why(store: TableStore, key: Mapping[str, Any], snapshot: Snapshot | None = N
     Raises:
         UnsupportedOperation: no primary key, or key columns are missing. ColumnNotFound: no such column.
     """
-    _check(store, key)
+    _check_key(store, key)
     snapshot = snapshot or store.latest()
     spec = MergeSpec.of(store.schema, store.options)
     versions: list[RowVersion] = []
@@ -112,16 +112,16 @@ def why(store: TableStore, key: Mapping[str, Any], snapshot: Snapshot | None = N
         buckets: dict[tuple[bytes, int], list[Split]] = {}
         for split in plan.splits:
             buckets.setdefault((split.partition, split.bucket), []).append(split)
-        born = _births(store, {f.file_name for split in plan.splits for f in split.files})
+        born = _adding_snapshots(store, {f.file_name for split in plan.splits for f in split.files})
         for splits in buckets.values():
-            found, here = _bucket(store, splits, predicate, spec, born)
+            found, here = _history_in_bucket(store, splits, predicate, spec, born)
             versions += found
             row = here if here is not None else row
-    rule = _rule(spec, versions, row)
+    rule = _rule_text(spec, versions, row)
     return RowHistory(store.name, dict(key), spec.engine, snapshot.id if snapshot else None, tuple(versions), row, rule)
 
 
-def _check(store: TableStore, key: Mapping[str, Any]) -> None:
+def _check_key(store: TableStore, key: Mapping[str, Any]) -> None:
     if not store.has_keys:
         raise UnsupportedOperation(
             f"{store.name} has no primary key: each row is stored once",
@@ -137,15 +137,15 @@ def _check(store: TableStore, key: Mapping[str, Any]) -> None:
         )  # fmt: skip
 
 
-def _bucket(
+def _history_in_bucket(
     store: TableStore, splits: Sequence[Split], predicate: Predicate, spec: MergeSpec, born: Mapping[str, int]
 ) -> tuple[list[RowVersion], dict[str, Any] | None]:
     """The versions of one bucket in merge order, and the resulting row."""
-    rows, locations = _stored(store, splits, predicate)
+    rows, locations = _read_stored_rows(store, splits, predicate)
     if not rows.num_rows:
         return [], None
     order = merge_order(rows, spec)
-    hidden = _hidden(store, rows, locations, spec)
+    hidden = _hidden_reasons(store, rows, locations, spec)
     taken: list[int] = []
     out: list[RowVersion] = []
     row: dict[str, Any] | None = None
@@ -154,8 +154,8 @@ def _bucket(
         reason = "a deletion vector marks it deleted" if marked_deleted else hidden[index]
         if reason is None:
             taken.append(index)
-            row = _merged(rows, taken, spec)
-        values = _values(rows.slice(index, 1))
+            row = _merge_versions(rows, taken, spec)
+        values = _row_values(rows.slice(index, 1))
         sequence, kind = values.pop(SEQUENCE_NUMBER), KINDS[values.pop(VALUE_KIND)]
         values.pop(_VERSION)
         split = splits[0]
@@ -168,7 +168,7 @@ def _bucket(
     return out, row
 
 
-def _stored(
+def _read_stored_rows(
     store: TableStore, splits: Sequence[Split], predicate: Predicate
 ) -> tuple[pa.Table, list[tuple[DataFile, int, bool]]]:
     """All stored rows of the key, numbered, with file, row number and whether a vector deletes each."""
@@ -193,7 +193,7 @@ def _stored(
     return table.append_column(_VERSION, pa.array(range(table.num_rows), pa.int64())), locations
 
 
-def _hidden(
+def _hidden_reasons(
     store: TableStore, rows: pa.Table, locations: Sequence[tuple[DataFile, int, bool]], spec: MergeSpec
 ) -> list[str | None]:
     """Why each stored row is not merged."""
@@ -220,18 +220,18 @@ def _hidden(
     return out
 
 
-def _merged(rows: pa.Table, taken: Sequence[int], spec: MergeSpec) -> dict[str, Any] | None:
+def _merge_versions(rows: pa.Table, taken: Sequence[int], spec: MergeSpec) -> dict[str, Any] | None:
     merged = merge([rows.drop_columns([_VERSION]).take(pa.array(taken))], spec, drop_delete=True)
     if not merged.num_rows:
         return None
-    return _values(merged.select([f.name for f in spec.fields]))
+    return _row_values(merged.select([f.name for f in spec.fields]))
 
 
-def _values(row: pa.Table) -> dict[str, Any]:
+def _row_values(row: pa.Table) -> dict[str, Any]:
     return {name: python_values(row.column(name))[0] for name in row.column_names}
 
 
-def _births(store: TableStore, names: set[str]) -> dict[str, int]:
+def _adding_snapshots(store: TableStore, names: set[str]) -> dict[str, int]:
     """The snapshot that added each file, as far as snapshots exist."""
     out: dict[str, int] = {}
     for snapshot in sorted(store.snapshots.all(), key=lambda s: -s.id):
@@ -244,7 +244,7 @@ def _births(store: TableStore, names: set[str]) -> dict[str, int]:
     return out
 
 
-def _rule(spec: MergeSpec, versions: Sequence[RowVersion], row: Mapping[str, Any] | None) -> str:
+def _rule_text(spec: MergeSpec, versions: Sequence[RowVersion], row: Mapping[str, Any] | None) -> str:
     if not versions:
         return "no file contains this key"
     counted = [v for v in versions if v.hidden is None]

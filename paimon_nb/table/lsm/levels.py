@@ -136,16 +136,16 @@ def cut(bounded: list[tuple[Any, Any, T]]) -> list[list[list[T]]]:
     bound: Any = None
     for item in bounded:
         if current and item[0] > bound:
-            out.append(_runs(current))
+            out.append(_partition_into_runs(current))
             current = []
         bound = item[1] if not current else max(bound, item[1])
         current.append(item)
     if current:
-        out.append(_runs(current))
+        out.append(_partition_into_runs(current))
     return out
 
 
-def _runs(section: list[tuple[Any, Any, T]]) -> list[list[T]]:
+def _partition_into_runs(section: list[tuple[Any, Any, T]]) -> list[list[T]]:
     """Greedy: each file is added to the run that ends first, if that run ends before the file begins.
 
     A merge does not depend on the order of the runs, but changes are read file by file: so the order is that of Java's
@@ -154,19 +154,19 @@ def _runs(section: list[tuple[Any, Any, T]]) -> list[list[T]]:
     queue: list[tuple[Any, list[T]]] = []  # (max key of the run's last file, run), a heap by the keys
     for low, high, file in section:
         if not queue:
-            _add(queue, (high, [file]))
+            _heap_add(queue, (high, [file]))
             continue
-        end, run = _poll(queue)
+        end, run = _heap_poll(queue)
         if end < low:
             run.append(file)
-            _add(queue, (high, run))
+            _heap_add(queue, (high, run))
         else:
-            _add(queue, (high, [file]))
-            _add(queue, (end, run))
+            _heap_add(queue, (high, [file]))
+            _heap_add(queue, (end, run))
     return [run for _, run in queue]
 
 
-def _add(heap: list[tuple[Any, list[T]]], item: tuple[Any, list[T]]) -> None:
+def _heap_add(heap: list[tuple[Any, list[T]]], item: tuple[Any, list[T]]) -> None:
     """`java.util.PriorityQueue.add`."""
     at = len(heap)
     heap.append(item)
@@ -176,7 +176,7 @@ def _add(heap: list[tuple[Any, list[T]]], item: tuple[Any, list[T]]) -> None:
     heap[at] = item
 
 
-def _poll(heap: list[tuple[Any, list[T]]]) -> tuple[Any, list[T]]:
+def _heap_poll(heap: list[tuple[Any, list[T]]]) -> tuple[Any, list[T]]:
     """`java.util.PriorityQueue.poll`."""
     first, item = heap[0], heap.pop()
     if not heap:

@@ -37,7 +37,7 @@ def without_older_results(parts: Sequence[tuple[int, pa.Table]], keys: Sequence[
         here: list[pa.Array] = [] if seen is None else [seen]
         for table in (t for lvl, t in parts if lvl == level):
             ids = key_ids(table, keys)
-            remaining.append(table if seen is None else _drop(table, is_in(ids, seen)))
+            remaining.append(table if seen is None else _drop_rows(table, is_in(ids, seen)))
             here.append(ids)
         seen = pa.concat_arrays(here)
     return [t for t in remaining if t.num_rows] or remaining[:1]
@@ -45,7 +45,7 @@ def without_older_results(parts: Sequence[tuple[int, pa.Table]], keys: Sequence[
 
 def key_ids(rows: pa.Table, keys: Sequence[DataField]) -> pa.Array:
     """One value per row, equal exactly for equal keys."""
-    columns = [_whole(rows.column(f.name)) for f in keys]
+    columns = [_one_chunk(rows.column(f.name)) for f in keys]
     columns = [_equal_bits(c) if pa.types.is_floating(c.type) else c for c in columns]
     if len(keys) == 1 and not pa.types.is_floating(columns[0].type):
         return columns[0]
@@ -57,7 +57,7 @@ def is_in(ids: pa.Array, among: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.
     return to_numpy(pc.is_in(ids, value_set=among))
 
 
-def _drop(table: pa.Table, mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> pa.Table:
+def _drop_rows(table: pa.Table, mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> pa.Table:
     return table.filter(from_numpy(~mask)) if bool(mask.any()) else table
 
 
@@ -66,5 +66,5 @@ def _equal_bits(numbers: pa.Array) -> pa.Array:
     return pc.add(with_one_nan(numbers), scalar(0.0, numbers.type))
 
 
-def _whole(column: pa.ChunkedArray) -> pa.Array:
+def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

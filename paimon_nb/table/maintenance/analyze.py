@@ -49,7 +49,7 @@ def analyze(store: TableStore, columns: Sequence[str] | None = (), *, spark: boo
     Returns None for a table without a snapshot.
     Raises: ColumnNotFound. UnsupportedOperation: a column of a nested type is named.
     """
-    fields = _fields(store, columns)
+    fields = _analyzed_fields(store, columns)
     snapshot = store.latest()
     if snapshot is None:
         return None
@@ -86,19 +86,19 @@ def measure(store: TableStore, snapshot: Snapshot, fields: Sequence[DataField], 
     return Statistics(snapshot.id, snapshot.schema_id, rows, size * rows // stored if stored else 0, results)
 
 
-def _fields(store: TableStore, columns: Sequence[str] | None) -> list[DataField]:
+def _analyzed_fields(store: TableStore, columns: Sequence[str] | None) -> list[DataField]:
     if columns is None:
-        return [f for f in store.schema.fields if not _nested(f.type)]
+        return [f for f in store.schema.fields if not _is_nested(f.type)]
     fields = [store.schema.field(name) for name in columns]
     for one in fields:
-        if _nested(one.type):
+        if _is_nested(one.type):
             raise UnsupportedOperation(
                 f"column {one.name} of type {one.type.bare()} has no statistics", hint="leave it out of FOR COLUMNS"
             )
     return fields
 
 
-def _nested(t: DataType) -> bool:
+def _is_nested(t: DataType) -> bool:
     return isinstance(t, Array | Map | Multiset | Row) or t.root in ("VARIANT", "BLOB")
 
 
@@ -128,15 +128,15 @@ class _Column:
             return
         root = self.about.type.root
         if root in _TEXTS:
-            self._lengths(pc.utf8_length(values))
+            self._add_lengths(pc.utf8_length(values))
         elif root in _BYTES:
-            self._lengths(pc.binary_length(values))
+            self._add_lengths(pc.binary_length(values))
         elif root != "BOOLEAN" or self.spark:
-            self._bounds(values)
-        self._distinct.add(pa.table({"v": _comparable(values).unique()}))
+            self._add_bounds(values)
+        self._distinct.add(pa.table({"v": _comparable_values(values).unique()}))
 
     def result(self) -> ColumnStatistics:
-        bounds = [None if v is None else _text(self.about.type, v) for v in (self.low, self.high)]
+        bounds = [None if v is None else _bound_text(self.about.type, v) for v in (self.low, self.high)]
         average, longest = self._average_and_longest()
         return ColumnStatistics(
             self.about.id,
@@ -160,11 +160,11 @@ class _Column:
     def close(self) -> None:
         self._distinct.__exit__()
 
-    def _lengths(self, lengths: pa.ChunkedArray) -> None:
+    def _add_lengths(self, lengths: pa.ChunkedArray) -> None:
         self.length += pc.sum(lengths).as_py()
         self.longest = max(self.longest, pc.max(lengths).as_py())
 
-    def _bounds(self, values: pa.ChunkedArray) -> None:
+    def _add_bounds(self, values: pa.ChunkedArray) -> None:
         if self.about.type.root in ("FLOAT", "DOUBLE"):
             values = values.filter(pc.invert(pc.is_nan(values)))
             if not len(values):
@@ -183,7 +183,7 @@ class _Column:
         return count
 
 
-def _comparable(values: pa.ChunkedArray) -> pa.ChunkedArray:
+def _comparable_values(values: pa.ChunkedArray) -> pa.ChunkedArray:
     """Values with the column's equality, ordered alike by Arrow and Python."""
     if pa.types.is_floating(values.type):
         one_nan = pc.if_else(pc.is_nan(values), pa.scalar(float("nan"), values.type), values)
@@ -194,7 +194,7 @@ def _comparable(values: pa.ChunkedArray) -> pa.ChunkedArray:
     return values
 
 
-def _text(t: DataType, value: pa.Scalar) -> str:
+def _bound_text(t: DataType, value: pa.Scalar) -> str:
     """A value as Java's internal serializers write it: days and milliseconds as numbers."""
     plain = from_scalar(t, value)
     match plain:

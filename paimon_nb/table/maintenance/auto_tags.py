@@ -32,7 +32,7 @@ def create_due_tags(store: TableStore) -> list[str]:
             hint="shorten the delay, or choose a longer tag.creation-period",
         )
     made: list[str] = []
-    auto = _automatic(store, period)
+    auto = _automatic_tags(store, period)
     expected = auto[-1][0] + period.length if auto else None
     first = auto[-1][1].id + 1 if auto else 0
     for snapshot_id in store.snapshots.ids():
@@ -44,7 +44,7 @@ def create_due_tags(store: TableStore) -> list[str]:
             continue
         starts = [period.floor(time) - period.length]
         if expected is not None and store.options.get(opt.TAG_AUTOMATIC_COMPLETION):
-            starts = _steps(expected, time - delay - period.length, period.length)
+            starts = _period_starts(expected, time - delay - period.length, period.length)
         for start in starts:
             name = period.name(start)
             if create_tag(store, name, snapshot.id, ignore_if_exists=True):
@@ -63,7 +63,7 @@ def waits_for_a_snapshot(store: TableStore) -> bool:
     if not makes_tags_by_clock(store):
         return False
     period, delay = Period.of(store), timedelta(milliseconds=store.options.get(opt.TAG_CREATION_DELAY))
-    named = _named(store, period)
+    named = _names_by_period(store, period)
     now = _wall_time(clock.now_ms(), store.options.get(opt.SINK_PROCESS_TIME_ZONE))
     return not named or now - delay >= named[-1][0] + 2 * period.length
 
@@ -90,13 +90,13 @@ def create_batch_tag(store: TableStore) -> str | None:
     return name
 
 
-def _automatic(store: TableStore, period: Period) -> list[tuple[datetime, Snapshot]]:
+def _automatic_tags(store: TableStore, period: Period) -> list[tuple[datetime, Snapshot]]:
     """Automatic tags, oldest first."""
-    auto = [(start, store.tags.get(name).snapshot) for start, name in _named(store, period)]
+    auto = [(start, store.tags.get(name).snapshot) for start, name in _names_by_period(store, period)]
     return sorted(auto, key=lambda item: (item[1].id, item[0]))
 
 
-def _named(store: TableStore, period: Period) -> list[tuple[datetime, str]]:
+def _names_by_period(store: TableStore, period: Period) -> list[tuple[datetime, str]]:
     """Names of automatic tags with their period start, oldest first."""
     return sorted((start, name) for name in store.tags.names() if (start := period.start(name)) is not None)
 
@@ -105,7 +105,7 @@ def _drop_oldest(store: TableStore, period: Period) -> None:
     max_tags = store.options.get(opt.TAG_NUM_RETAINED_MAX)
     if max_tags is None:
         return
-    auto = [name for _, name in _named(store, period)]
+    auto = [name for _, name in _names_by_period(store, period)]
     for name in auto[: max(len(auto) - max_tags, 0)]:
         delete_tag(store, name)
 
@@ -134,7 +134,7 @@ def _wall_time(millis: int, zone: str | None) -> datetime:
     return datetime.fromtimestamp(millis / 1000, ZoneInfo(zone) if zone else None).replace(tzinfo=None)
 
 
-def _steps(first: datetime, last: datetime, length: timedelta) -> list[datetime]:
+def _period_starts(first: datetime, last: datetime, length: timedelta) -> list[datetime]:
     out = [first]
     while out[-1] + length <= last:
         out.append(out[-1] + length)

@@ -42,7 +42,7 @@ def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_no
     if tag is not None:
         snapshot = store.tags.get(tag).snapshot
         newest_schema = snapshot.schema_id
-        _copy(store, store.tags.path(tag), f"{root}/tag/tag-{tag}")
+        _copy_file(store, store.tags.path(tag), f"{root}/tag/tag-{tag}")
         if not _has_changelog(store, snapshot):
             snapshot = without_changelog(snapshot)
         main.fs.put_if_absent(f"{root}/snapshot/snapshot-{snapshot.id}", snapshot.to_json())
@@ -50,7 +50,7 @@ def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_no
         main.fs.overwrite(f"{root}/snapshot/LATEST", str(snapshot.id).encode())
     for schema_id in reversed(store.schemas.ids()):
         if newest_schema is None or schema_id <= newest_schema:
-            _copy(store, store.schemas.path(schema_id), f"{root}/schema/schema-{schema_id}")
+            _copy_file(store, store.schemas.path(schema_id), f"{root}/schema/schema-{schema_id}")
     return True
 
 
@@ -70,7 +70,7 @@ def delete_branch(store: TableStore, name: str) -> None:
         return
     branch = open_branch(store, name)
     candidates = DeletionCandidates(branch)
-    for snapshot in _states(branch):
+    for snapshot in _snapshots_and_tags(branch):
         candidates.add_entries(live_entries(branch, snapshot))
         candidates.add_entries(changelog_entries(branch, snapshot))
         candidates.add_metadata(snapshot)
@@ -163,9 +163,9 @@ def fast_forward(store: TableStore, name: str) -> None:
         if schema_id >= first_schema and schema_id not in taken:
             main.fs.delete(main.schemas.path(schema_id))
     for tag in branch_tags:
-        _copy(main, branch.tags.path(tag), main.tags.path(tag))
+        _copy_file(main, branch.tags.path(tag), main.tags.path(tag))
     for snapshot_id in branch.snapshots.ids():
-        _copy(main, branch.snapshots.path(snapshot_id), main.snapshots.path(snapshot_id))
+        _copy_file(main, branch.snapshots.path(snapshot_id), main.snapshots.path(snapshot_id))
     newest = branch.snapshots.latest_id()
     if newest is not None:
         main.snapshots.write_latest_hint(newest)
@@ -208,12 +208,12 @@ def _no_main(name: str) -> None:
         raise InvalidName("the main branch is the table itself", hint="DROP TABLE removes a table", name=name)
 
 
-def _states(store: TableStore) -> list[Snapshot]:
+def _snapshots_and_tags(store: TableStore) -> list[Snapshot]:
     return [
         *(store.snapshots.get(i) for i in store.snapshots.ids()),
         *(without_changelog(store.tags.get(n).snapshot) for n in store.tags.names()),
     ]
 
 
-def _copy(store: TableStore, source: str, target: str) -> None:
+def _copy_file(store: TableStore, source: str, target: str) -> None:
     store.fs.put_if_absent(target, store.fs.read(source))

@@ -85,7 +85,7 @@ def expire_snapshots(store: TableStore, limits: ExpireLimits | None = None) -> i
     if end <= earliest:
         return 0
     ids = list(range(earliest, end))
-    expired = [s for s in (_get(store, i) for i in ids) if s is not None]
+    expired = [s for s in (_snapshot_or_none(store, i) for i in ids) if s is not None]
     if expired and store.options.changelog_outlives_snapshots:
         # Also for snapshots without changes (compactions): a stream reads id by id, and a gap would end it.
         for snapshot in expired:
@@ -96,7 +96,7 @@ def expire_snapshots(store: TableStore, limits: ExpireLimits | None = None) -> i
         candidates.add_entries(changelog_entries(store, snapshot))
         candidates.add_metadata(snapshot)
     for snapshot in expired:
-        following = _get(store, snapshot.id + 1)
+        following = _snapshot_or_none(store, snapshot.id + 1)
         if following is not None:
             candidates.add_entries(e for e in delta_entries(store, following) if e.kind == DELETE)
         if following is None or not continues(store, snapshot, following):
@@ -119,13 +119,13 @@ def _first_retained(store: TableStore, limits: ExpireLimits, earliest: int, late
     if consumed is not None and not store.options.get(opt.CONSUMER_CHANGELOG_ONLY):
         end = min(end, consumed)
     for snapshot_id in range(newest_allowed, end):
-        snapshot = _get(store, snapshot_id)
+        snapshot = _snapshot_or_none(store, snapshot_id)
         if snapshot is not None and snapshot.time_ms >= limits.older_than_ms:
             return snapshot_id
     return end
 
 
-def _get(store: TableStore, snapshot_id: int) -> Snapshot | None:
+def _snapshot_or_none(store: TableStore, snapshot_id: int) -> Snapshot | None:
     try:
         return store.snapshots.get(snapshot_id)
     except (SnapshotNotFound, MissingFile):

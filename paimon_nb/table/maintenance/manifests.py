@@ -26,10 +26,12 @@ if TYPE_CHECKING:
 
 def compact_manifests(store: TableStore) -> int | None:
     """Write the same entries into as few manifests as possible. Returns the COMPACT snapshot's id; None: nothing to gain."""
-    return SnapshotPublisher(store).publish(lambda latest: Change("COMPACT", joins_manifests=_pays(store, latest)))
+    return SnapshotPublisher(store).publish(
+        lambda latest: Change("COMPACT", joins_manifests=_is_worthwhile(store, latest))
+    )
 
 
-def _pays(store: TableStore, latest: Snapshot | None) -> bool:
+def _is_worthwhile(store: TableStore, latest: Snapshot | None) -> bool:
     if latest is None:
         return False
     target = store.options.get(opt.MANIFEST_TARGET_FILE_SIZE)

@@ -79,11 +79,11 @@ def _mark_folders(store: TableStore, folders: Iterable[str]) -> list[str]:
 
 def _success_file(store: TableStore, folder: str) -> str:
     path, now = f"{folder}/{SUCCESS_FILE}", clock.now_ms()
-    store.fs.overwrite(path, java_json({"creationTime": _created(store, path, now), "modificationTime": now}))
+    store.fs.overwrite(path, java_json({"creationTime": _first_marked_ms(store, path, now), "modificationTime": now}))
     return path
 
 
-def _created(store: TableStore, path: str, now: int) -> int:
+def _first_marked_ms(store: TableStore, path: str, now: int) -> int:
     """When the partition was first marked."""
     try:
         return int(json.loads(store.fs.read(path))["creationTime"])

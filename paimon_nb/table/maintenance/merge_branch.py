@@ -31,7 +31,7 @@ def merge_branch(store: TableStore, source: str, target: str = MAIN_BRANCH) -> i
     """
     if source == target:
         raise UnsupportedOperation(f"{source!r} cannot be merged into itself", hint="name two branches", branch=source)
-    giving, taking = _branch(store, source), _branch(store, target)
+    giving, taking = _main_or_branch(store, source), _main_or_branch(store, target)
     for branch in (giving, taking):
         if not branch.options.get(opt.BRANCH_MERGE_ENABLED):
             raise UnsupportedOperation(
@@ -55,7 +55,7 @@ def merge_branch(store: TableStore, source: str, target: str = MAIN_BRANCH) -> i
     return SnapshotPublisher(taking).publish(missing)
 
 
-def _branch(store: TableStore, name: str) -> TableStore:
+def _main_or_branch(store: TableStore, name: str) -> TableStore:
     return store.on_branch(MAIN_BRANCH) if name == MAIN_BRANCH else open_branch(store, name)
 
 

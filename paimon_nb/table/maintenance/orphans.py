@@ -49,11 +49,11 @@ def find_orphans(store: TableStore, older_than_ms: int | None = None, *, any_age
             older_than_ms=limit,
         )
     before = reachable(store)
-    listed = [s for s in _candidates(store) if s.modified_ms < limit]
+    listed = [s for s in _list_candidates(store) if s.modified_ms < limit]
     if not listed:
         return []
     after = reachable(store)
-    return [Orphan(s.path, s.size, s.modified_ms) for s in listed if not (_used(before, s) or _used(after, s))]
+    return [Orphan(s.path, s.size, s.modified_ms) for s in listed if not (_is_used(before, s) or _is_used(after, s))]
 
 
 def remove_orphans(
@@ -71,12 +71,12 @@ def remove_orphans(
     return found
 
 
-def _used(used: Reachable, file: FileStatus) -> bool:
+def _is_used(used: Reachable, file: FileStatus) -> bool:
     names = used.data, used.manifests, used.indexes, used.statistics
     return any(file.name in each for each in names)
 
 
-def _candidates(store: TableStore) -> Iterator[FileStatus]:
+def _list_candidates(store: TableStore) -> Iterator[FileStatus]:
     """Files in the directories that writers use. Schemas, tags, consumers are never candidates."""
     fs, root = store.fs, store.root
     for folder in ("manifest", "index", "statistics"):

@@ -58,7 +58,7 @@ def parse_time(text: str, formatter: str | None) -> datetime | None:
 
     None also where the pattern tells no whole date: what is not known to be old must not be dropped.
     """
-    found = re.fullmatch(_regex(formatter), text) if formatter else _DEFAULT.fullmatch(text)
+    found = re.fullmatch(_regex_of_pattern(formatter), text) if formatter else _DEFAULT.fullmatch(text)
     if not found:
         return None
     part = {k: int(v) for k, v in found.groupdict(default="0").items()}
@@ -77,7 +77,7 @@ def parse_time(text: str, formatter: str | None) -> datetime | None:
         return None
 
 
-def _regex(pattern: str) -> str:
+def _regex_of_pattern(pattern: str) -> str:
     out = []
     for token in _TOKEN.findall(pattern):
         if token in _LETTERS:

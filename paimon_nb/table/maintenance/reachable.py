@@ -159,13 +159,13 @@ def without_changelog(snapshot: Snapshot) -> Snapshot:
 
 def delta_entries(store: TableStore, snapshot: Snapshot) -> Iterator[ManifestEntry]:
     """Entries of the snapshot's own commit."""
-    yield from _listed(store, snapshot.delta_manifest_list)
+    yield from _entries_of_list(store, snapshot.delta_manifest_list)
 
 
 def changelog_entries(store: TableStore, snapshot: Snapshot) -> Iterator[ManifestEntry]:
     """Entries of the snapshot's changelog."""
     if snapshot.changelog_manifest_list:
-        yield from _listed(store, snapshot.changelog_manifest_list)
+        yield from _entries_of_list(store, snapshot.changelog_manifest_list)
 
 
 def index_files(store: TableStore, snapshot: Snapshot) -> list[IndexEntry]:
@@ -175,6 +175,6 @@ def index_files(store: TableStore, snapshot: Snapshot) -> list[IndexEntry]:
     return list(read_index_manifest(store.fs, store.manifest_path(snapshot.index_manifest)))
 
 
-def _listed(store: TableStore, list_name: str) -> Iterator[ManifestEntry]:
+def _entries_of_list(store: TableStore, list_name: str) -> Iterator[ManifestEntry]:
     for manifest in read_manifest_list(store.fs, store.manifest_path(list_name)):
         yield from read_manifest(store.fs, store.manifest_path(manifest.file_name))

@@ -40,11 +40,11 @@ def restore_as_latest(store: TableStore, target: Snapshot) -> int | None:
         return None
     made: list[str] = []
     try:
-        copies = {e.file.file_name: _copied(store, e, made) for e in back}
+        copies = {e.file.file_name: _copy_data_file(store, e, made) for e in back}
         change = Change(
             kind="OVERWRITE",
             entries=(*deleted, *(replace(e, kind=ADD, file=copies[e.file.file_name]) for e in back)),
-            new_index=tuple(_renamed(index_entries(store, target), copies)),
+            new_index=tuple(_rename_vectors(index_entries(store, target), copies)),
             base_snapshot=now.id if now else None,
             replaces_buckets=True,
             drops_index_of=None,
@@ -67,7 +67,7 @@ def _on_top(store: TableStore, latest: Snapshot | None, seen: Snapshot | None, c
     return change
 
 
-def _copied(store: TableStore, entry: ManifestEntry, made: list[str]) -> DataFile:
+def _copy_data_file(store: TableStore, entry: ManifestEntry, made: list[str]) -> DataFile:
     """Copies the data file and its sidecars to new names; appends each path to `made`."""
     file = entry.file
     extension = file.file_name.partition(".")[2]
@@ -79,19 +79,19 @@ def _copied(store: TableStore, entry: ManifestEntry, made: list[str]) -> DataFil
     pairs += [(f"{folder}/{old}", f"{folder}/{new}") for old, new in zip(file.extra_files, extras, strict=True)]
     for old, new in pairs:
         made.append(new)
-        _copy(store, old, new)
+        _copy_bytes(store, old, new)
     external = f"{folder}/{name}" if file.external_path else None
     return replace(file, file_name=name, extra_files=extras, external_path=external)
 
 
-def _copy(store: TableStore, source: str, target: str) -> None:
+def _copy_bytes(store: TableStore, source: str, target: str) -> None:
     with store.fs.open(source) as old, store.fs.create(target) as new:
         while chunk := old.read(_CHUNK):
             new.write(chunk)
         new.close()
 
 
-def _renamed(entries: Iterable[IndexEntry], copies: dict[str, DataFile]) -> list[IndexEntry]:
+def _rename_vectors(entries: Iterable[IndexEntry], copies: dict[str, DataFile]) -> list[IndexEntry]:
     """Index entries with the deletion vectors of the copies."""
     out = []
     for entry in entries:

@@ -42,7 +42,7 @@ def create_tag(
             return None
         raise AlreadyExists(f"tag {name!r} already exists", hint="delete it first, or CALL sys.replace_tag", name=name)
     snapshot = pick_snapshot(store, snapshot_id)
-    _write(store, name, snapshot, retained_ms)
+    _write_tag(store, name, snapshot, retained_ms)
     return snapshot
 
 
@@ -55,7 +55,7 @@ def replace_tag(
     # Not by id: after a fast-forward or a rollback two histories may use the same ids.
     same = snapshot.delta_manifest_list == old.snapshot.delta_manifest_list
     candidates = DeletionCandidates(store) if same else _needed_by(store, old)
-    _write(store, name, snapshot, retained_ms, replace=True)  # one step: the tag always exists
+    _write_tag(store, name, snapshot, retained_ms, replace=True)  # one step: the tag always exists
     delete_paths(store, candidates.unused(reachable(store)) if not same else [])
     return snapshot
 
@@ -121,7 +121,9 @@ def check_tag_name(name: str) -> str:
     return name
 
 
-def _write(store: TableStore, name: str, snapshot: Snapshot, retained_ms: int | None, *, replace: bool = False) -> None:
+def _write_tag(
+    store: TableStore, name: str, snapshot: Snapshot, retained_ms: int | None, *, replace: bool = False
+) -> None:
     if retained_ms is None:
         retained_ms = store.options.get(opt.TAG_DEFAULT_TIME_RETAINED)
     created = datetime.fromtimestamp(clock.now_ms() / 1000) if retained_ms is not None else None

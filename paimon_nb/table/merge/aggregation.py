@@ -21,7 +21,7 @@ def aggregation(groups: Groups, spec: MergeSpec) -> pa.Table:
     """Raises `UnsupportedOperation` if a function does not support a retraction."""
     kinds = to_numpy(groups.kv.column(VALUE_KIND)) if groups.rows else np.empty(0, np.int8)
     if bool(((kinds == 1) | (kinds == 3)).any()):
-        return _stepwise(groups, spec)
+        return _aggregate_row_by_row(groups, spec)
     columns: list[Any] = []
     for name in groups.kv.column_names:
         if name == VALUE_KIND:
@@ -29,11 +29,11 @@ def aggregation(groups: Groups, spec: MergeSpec) -> pa.Table:
         elif name == SEQUENCE_NUMBER or name in spec.keys:
             columns.append(groups.take_column(name, groups.ends))
         else:
-            columns.append(_column(groups, spec, name))
+            columns.append(_aggregate_column(groups, spec, name))
     return pa.Table.from_arrays(columns, schema=groups.kv.schema)
 
 
-def _column(groups: Groups, spec: MergeSpec, name: str) -> pa.Array:
+def _aggregate_column(groups: Groups, spec: MergeSpec, name: str) -> pa.Array:
     """One column over all groups: vectorised if the function supports it, else value by value."""
     field = next(f for f in spec.fields if f.name == name)
     function = aggregate_of(field, spec.aggregators[name])
@@ -52,7 +52,7 @@ def _column(groups: Groups, spec: MergeSpec, name: str) -> pa.Array:
     return column_of(out, groups.kv.schema.field(name).type)
 
 
-def _stepwise(groups: Groups, spec: MergeSpec) -> pa.Table:
+def _aggregate_row_by_row(groups: Groups, spec: MergeSpec) -> pa.Table:
     """With retractions: version after version."""
     table = groups.sorted
     names = [f.name for f in spec.fields]

@@ -81,7 +81,7 @@ class MergeSpec:
                 raise BadOptionValue(
                     f"sequence.field names an unknown column: {name!r}", hint=f"columns: {', '.join(schema.names)}"
                 )
-        groups = _groups(schema, options) if engine == "partial-update" else ()
+        groups = _sequence_groups(schema, options) if engine == "partial-update" else ()
         if engine == "partial-update":
             remove = options.get(opt.PARTIAL_UPDATE_REMOVE_RECORD_ON_DELETE)
         else:
@@ -99,7 +99,7 @@ class MergeSpec:
             remove_record_on_delete=bool(remove),
             remove_on_groups=frozenset(on_groups),
             groups=groups,
-            aggregators=_aggregators(schema, options, engine, sequence, groups),
+            aggregators=_aggregators_by_column(schema, options, engine, sequence, groups),
             row_deduplicate=options.get(opt.CHANGELOG_PRODUCER_ROW_DEDUPLICATE),
             deduplicate_ignored=frozenset(options.names(opt.CHANGELOG_PRODUCER_ROW_DEDUPLICATE_IGNORE_FIELDS)),
         )
@@ -133,14 +133,14 @@ def _two_things(one: str, other: str) -> BadOptionValue:
     return BadOptionValue(f"{one} and {other} contradict each other about a -D", hint="unset one of them", option=one)
 
 
-def _groups(schema: TableSchema, options: TableOptions) -> tuple[SequenceGroup, ...]:
+def _sequence_groups(schema: TableSchema, options: TableOptions) -> tuple[SequenceGroup, ...]:
     out: list[SequenceGroup] = []
     taken: set[str] = set()
     for key, value in options.raw.items():
         if not (key.startswith("fields.") and key.endswith(".sequence-group")):
             continue
-        sequence = _columns(key[len("fields.") : -len(".sequence-group")], schema, key)
-        protected = _columns(value, schema, key)
+        sequence = _parse_columns(key[len("fields.") : -len(".sequence-group")], schema, key)
+        protected = _parse_columns(value, schema, key)
         for name in protected:
             if name in taken:
                 raise BadOptionValue(
@@ -152,7 +152,7 @@ def _groups(schema: TableSchema, options: TableOptions) -> tuple[SequenceGroup, 
     return tuple(out)
 
 
-def _columns(text: str, schema: TableSchema, option: str) -> tuple[str, ...]:
+def _parse_columns(text: str, schema: TableSchema, option: str) -> tuple[str, ...]:
     names = parse_names(text)
     for name in names:
         if name not in schema.names:
@@ -162,7 +162,7 @@ def _columns(text: str, schema: TableSchema, option: str) -> tuple[str, ...]:
     return names
 
 
-def _aggregators(
+def _aggregators_by_column(
     schema: TableSchema,
     options: TableOptions,
     engine: str,
@@ -212,7 +212,7 @@ Indices = npt.NDArray[np.int64]
 
 def merge_order(kv: pa.Table, spec: MergeSpec) -> Indices:
     """Row numbers in merge order."""
-    sequence = _numbers(kv.column(SEQUENCE_NUMBER))
+    sequence = _numpy_int64(kv.column(SEQUENCE_NUMBER))
     key = _single_integer(kv, spec)
     if key is not None and not spec.sequence_fields:
         order = np.argsort(key, kind="stable")
@@ -227,10 +227,10 @@ def merge_order(kv: pa.Table, spec: MergeSpec) -> Indices:
             order[tied] = order[tied[np.lexsort((s[tied], k[tied]))]]
         return order.astype(np.int64, copy=False)
     names = [*spec.keys]
-    columns: list[Any] = [_sortable(kv.column(n)) for n in names]
+    columns: list[Any] = [_sortable_column(kv.column(n)) for n in names]
     sort_keys = [(f"k{i}", "ascending", "at_start") for i in range(len(columns))]
     for i, name in enumerate(spec.sequence_fields):
-        columns.append(_sortable(kv.column(name)))
+        columns.append(_sortable_column(kv.column(name)))
         # NULL is the smallest sequence, and so merged first, in either order.
         sort_keys.append((f"s{i}", "descending" if spec.descending else "ascending", "at_start"))
     columns.append(kv.column(SEQUENCE_NUMBER))
@@ -248,7 +248,7 @@ def group_starts(kv: pa.Table, keys: Sequence[str]) -> Indices:
     changed = np.zeros(n, bool)
     changed[0] = True
     for name in keys:
-        column = _sortable(kv.column(name)).combine_chunks()
+        column = _sortable_column(kv.column(name)).combine_chunks()
         left, right = column.slice(0, n - 1), column.slice(1)
         differs = to_numpy(filled(pc.not_equal(left, right), False))
         if column.null_count:
@@ -273,14 +273,14 @@ def _single_integer(kv: pa.Table, spec: MergeSpec) -> npt.NDArray[np.int64] | No
         column = column.cast(pa.int64() if pa.types.is_timestamp(t) else pa.int32())
     elif not pa.types.is_integer(t):
         return None
-    return _numbers(column).astype(np.int64, copy=False)
+    return _numpy_int64(column).astype(np.int64, copy=False)
 
 
-def _numbers(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+def _numpy_int64(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
     return to_numpy(column)
 
 
-def _sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _sortable_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column that Arrow can sort in Java's order."""
     if pa.types.is_boolean(column.type):
         return column.cast(pa.int8())
@@ -414,13 +414,13 @@ class SortedChunks:
         for begin in range(0, len(self._starts), PIECE_KEYS):
             starts = self._starts[begin : begin + PIECE_KEYS]
             first, last = starts[0], ends[begin + len(starts) - 1] + 1
-            yield Groups(self._gathered(self._order[first:last]), None, starts - first)
+            yield Groups(self._gather_rows(self._order[first:last]), None, starts - first)
 
-    def _gathered(self, rows: Indices) -> pa.Table:
+    def _gather_rows(self, rows: Indices) -> pa.Table:
         """These rows of all tables, in this order."""
         if len(self._tables) == 1:
             table = self._tables[0]
-            return table if len(rows) == table.num_rows and _ascends(rows) else table.take(from_numpy(rows))
+            return table if len(rows) == table.num_rows and _is_ascending(rows) else table.take(from_numpy(rows))
         owner = np.searchsorted(self._begins, rows, "right") - 1
         by_owner = np.argsort(owner, kind="stable")
         parts = np.split(rows[by_owner], np.searchsorted(owner[by_owner], np.arange(1, len(self._tables))))
@@ -434,5 +434,5 @@ class SortedChunks:
         return pa.concat_tables(taken).combine_chunks().take(from_numpy(position))
 
 
-def _ascends(rows: Indices) -> bool:
+def _is_ascending(rows: Indices) -> bool:
     return bool((rows[1:] > rows[:-1]).all())

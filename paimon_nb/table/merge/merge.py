@@ -61,11 +61,15 @@ def merge(runs: Sequence[pa.Table], spec: MergeSpec, drop_delete: bool = True, *
         UnsupportedOperation: a retraction that the engine does not accept; names the option that would allow it.
     """
     runs = [r for r in runs if r.num_rows] or list(runs[:1])
-    kv = pa.concat_tables(sorted(runs, key=_age)).combine_chunks() if len(runs) > 1 else runs[0].combine_chunks()
+    kv = (
+        pa.concat_tables(sorted(runs, key=_first_sequence_number)).combine_chunks()
+        if len(runs) > 1
+        else runs[0].combine_chunks()
+    )
     if spec.ignore_delete:
         kv = kv.filter(from_numpy(~retracts(kv)))
     order = merge_order(kv, spec)
-    groups = _grouped(kv, order, spec)
+    groups = _group_rows(kv, order, spec)
     merged = _with_lone_rows(groups, spec) if alone_as_is else MERGE_ENGINES[spec.engine](groups, spec)
     return merged.filter(from_numpy(~retracts(merged))) if drop_delete and bool(retracts(merged).any()) else merged
 
@@ -121,12 +125,12 @@ def winners(kv: pa.Table, spec: MergeSpec) -> Indices:
     return last if inserts is None else inserts[last]
 
 
-def _grouped(kv: pa.Table, order: Indices, spec: MergeSpec) -> Groups:
+def _group_rows(kv: pa.Table, order: Indices, spec: MergeSpec) -> Groups:
     in_order = bool((order[1:] > order[:-1]).all())
     keys = kv.select(list(spec.keys))
     starts = group_starts(keys if in_order else keys.take(from_numpy(order)), spec.keys)
     return Groups(kv, None if in_order else order, starts)
 
 
-def _age(run: pa.Table) -> int:
+def _first_sequence_number(run: pa.Table) -> int:
     return int(run.column(SEQUENCE_NUMBER)[0].as_py()) if run.num_rows else 0

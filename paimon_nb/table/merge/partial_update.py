@@ -27,7 +27,7 @@ def partial_update(groups: Groups, spec: MergeSpec) -> pa.Table:
     kinds = to_numpy(groups.sorted.column(VALUE_KIND)) if groups.rows else np.empty(0, np.int8)
     retract = (kinds == 1) | (kinds == 3)
     if spec.groups:
-        return _stepwise(groups, spec)
+        return _merge_row_by_row(groups, spec)
     if not retract.any():
         return _last_values(groups, spec, np.ones(groups.rows, bool), np.zeros(len(groups), np.int8))
     if not spec.remove_record_on_delete:
@@ -83,7 +83,7 @@ def _fill_not_null(
     return merged
 
 
-def _stepwise(groups: Groups, spec: MergeSpec) -> pa.Table:
+def _merge_row_by_row(groups: Groups, spec: MergeSpec) -> pa.Table:
     """Row by row, as in Java: sequence groups and aggregates depend on earlier versions."""
     table = groups.sorted
     names = [f.name for f in spec.fields]
@@ -137,24 +137,24 @@ class GroupStepper:
         self.deleted = False
         if kind in (1, 3):
             if not self.filled:
-                self._init(value)
+                self._init_row(value)
             self.sequence = sequence
-            self._retract(value, kind)
+            self._apply_retraction(value, kind)
             return
         self.sequence = sequence
-        self._update(value)
+        self._apply_update(value)
         self.met_insert = self.filled = True
 
     def result(self) -> tuple[list[Any], int, int]:
         """(row, kind, sequence number)."""
         return self.row, 3 if self.deleted or not self.met_insert else 0, self.sequence
 
-    def _init(self, value: list[Any]) -> None:
+    def _init_row(self, value: list[Any]) -> None:
         for i in self.not_null:
             self.row[i] = value[i]
         self.filled = True
 
-    def _update(self, value: list[Any]) -> None:
+    def _apply_update(self, value: list[Any]) -> None:
         decided: dict[tuple[int, ...], bool | None] = {}
         for i, new in enumerate(value):
             sequence = self.sequence_of.get(i)
@@ -166,7 +166,7 @@ class GroupStepper:
                     self.row[i] = new
                 continue
             if sequence not in decided:
-                decided[sequence] = self._newer(value, sequence)
+                decided[sequence] = self._is_newer(value, sequence)
             newer = decided[sequence]
             if newer is None:
                 continue
@@ -175,14 +175,14 @@ class GroupStepper:
             elif aggregate is not None:
                 self.row[i] = aggregate.add_reversed(self.row[i], new)
 
-    def _retract(self, value: list[Any], kind: int) -> None:
+    def _apply_retraction(self, value: list[Any], kind: int) -> None:
         decided: dict[tuple[int, ...], bool | None] = {}
         for i, old in enumerate(value):
             sequence = self.sequence_of.get(i)
             if sequence is None:
                 continue
             if sequence not in decided:
-                decided[sequence] = self._newer(value, sequence)
+                decided[sequence] = self._is_newer(value, sequence)
             newer, aggregate = decided[sequence], self.aggregates.get(i)
             if newer is None:
                 continue
@@ -190,7 +190,7 @@ class GroupStepper:
                 if kind == 3 and not self.remove_on.isdisjoint(sequence):  # the first of the group's columns
                     self.deleted = True
                     self.row = [None] * len(value)
-                    self._init(value)
+                    self._init_row(value)
                     return
                 self.row[i] = old
             elif newer and aggregate is None:
@@ -198,7 +198,7 @@ class GroupStepper:
             elif aggregate is not None:
                 self.row[i] = aggregate.retract(self.row[i], old)
 
-    def _newer(self, value: list[Any], sequence: tuple[int, ...]) -> bool | None:
+    def _is_newer(self, value: list[Any], sequence: tuple[int, ...]) -> bool | None:
         """Whether the group's sequence is at least the stored one; None if it is all NULL."""
         if all(value[i] is None for i in sequence):
             return None

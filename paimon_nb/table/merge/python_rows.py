@@ -19,10 +19,10 @@ def python_columns(table: pa.Table, names: Sequence[str]) -> list[list[Any]]:
 
 def column_of(values: list[Any], t: pa.DataType) -> pa.Array:
     """The inverse of `python_columns` for one column."""
-    return _decimals(values, t) if pa.types.is_decimal(t) else numbers_as_times(values, t)
+    return _decimal_array(values, t) if pa.types.is_decimal(t) else numbers_as_times(values, t)
 
 
-def _decimals(values: list[Any], t: pa.DataType) -> pa.Array:
+def _decimal_array(values: list[Any], t: pa.DataType) -> pa.Array:
     """Decimals from their unscaled integers: in Java a sum may exceed its precision, and Arrow can store that."""
     try:
         return pa.array(values, t)

@@ -29,7 +29,7 @@ def abort_messages(store: TableStore, messages: Iterable[CommitMessage], *, comp
     held = _added_since(store, oldest_base(m for m, _ in going), {name for _, names in going for name in names})
     for message, names in going:
         if held.isdisjoint(names):
-            for path in _paths(store, message, compaction_only):
+            for path in _paths_of_message(store, message, compaction_only):
                 store.fs.delete(path)
             mark_consumed(store, names, "discarded")
 
@@ -59,7 +59,7 @@ def _added_since(store: TableStore, base: int | None, names: set[str]) -> set[st
     return found
 
 
-def _paths(store: TableStore, m: CommitMessage, compaction_only: bool) -> Iterator[str]:
+def _paths_of_message(store: TableStore, m: CommitMessage, compaction_only: bool) -> Iterator[str]:
     def of(files: Iterable[DataFile]) -> Iterator[str]:
         for file in files:
             yield from store.paths_of(m.partition, m.bucket, file)

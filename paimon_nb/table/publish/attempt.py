@@ -77,11 +77,11 @@ class ManifestWriter:
         """Write entries to manifests of about `manifest.target-file-size`; [] for no entries."""
         target = self.store.options.get(opt.MANIFEST_TARGET_FILE_SIZE)
         per_file = max(1, int(target / max(entry_bytes, 1)))
-        return [self._manifest(entries[i : i + per_file]) for i in range(0, len(entries), per_file)]
+        return [self._write_manifest(entries[i : i + per_file]) for i in range(0, len(entries), per_file)]
 
     def manifest_list(self, manifests: Sequence[ManifestFile]) -> tuple[str, int]:
         """Write a manifest list. Returns (name, bytes). An empty list is written as a file too."""
-        name, path = self._name("manifest-list")
+        name, path = self._new_name("manifest-list")
         size = write_manifest_list(self.store.fs, path, list(manifests), self._compression, self._format)
         keep_manifest_list(self.store.fs, path, manifests)
         return name, size
@@ -90,7 +90,7 @@ class ManifestWriter:
         """Write the complete index manifest; None if there is nothing to list."""
         if not entries:
             return None
-        name, path = self._name("index-manifest")
+        name, path = self._new_name("index-manifest")
         write_index_manifest(self.store.fs, path, list(entries), self._compression, self._format)
         return name
 
@@ -108,7 +108,7 @@ class ManifestWriter:
     def _format(self) -> str:
         return manifest_format(self.store)
 
-    def _name(self, kind: str) -> tuple[str, str]:
+    def _new_name(self, kind: str) -> tuple[str, str]:
         number = self._counts.get(kind, 0)
         self._counts[kind] = number + 1
         name = f"{kind}-{self._id}-{number}"
@@ -116,10 +116,10 @@ class ManifestWriter:
         self.written.append(path)  # before the write, so that a partial file is cleaned up too
         return name, path
 
-    def _manifest(self, entries: Sequence[ManifestEntry]) -> ManifestFile:
+    def _write_manifest(self, entries: Sequence[ManifestEntry]) -> ManifestFile:
         if self.store.options.get(opt.MANIFEST_DELETE_FILE_DROP_STATS):
             entries = [_without_stats(e) if e.kind == DELETE else e for e in entries]
-        name, path = self._name("manifest")
+        name, path = self._new_name("manifest")
         size = write_manifest(self.store.fs, path, list(entries), self._compression, self._format)
         keep_manifest(self.store.fs, path, entries)
         return describe(self.store, name, size, entries)
@@ -188,14 +188,14 @@ def _merge_small(store: TableStore, manifests: Sequence[ManifestFile], writer: M
     for manifest in manifests:
         group.append(manifest)
         if sum(m.file_size for m in group) >= target:
-            out += _join(store, group, writer)
+            out += _merge_group(store, group, writer)
             group = []
     if len(group) >= store.options.get(opt.MANIFEST_MERGE_MIN_COUNT):
-        return out + _join(store, group, writer)
+        return out + _merge_group(store, group, writer)
     return out + group
 
 
-def _join(store: TableStore, group: Sequence[ManifestFile], writer: ManifestWriter) -> list[ManifestFile]:
+def _merge_group(store: TableStore, group: Sequence[ManifestFile], writer: ManifestWriter) -> list[ManifestFile]:
     """Rewrite a group: pairs of ADD and DELETE cancel out, a DELETE of an older file stays."""
     if len(group) == 1:
         return list(group)
@@ -276,14 +276,14 @@ def try_commit(store: TableStore, latest: Snapshot | None, change: Change, terms
     check_conflicts(store, latest, change)
     writer = ManifestWriter(store)
     try:
-        snapshot = _prepare(store, latest, change, terms, writer)
+        snapshot = _prepare_snapshot(store, latest, change, terms, writer)
     except Exception:
         writer.discard()  # nothing was published yet, so the outcome is certain
         raise
     try:
         token = active_token.get()
         with token.publishing() if token is not None else nullcontext():
-            published = _publish(store, latest, snapshot, change, writer)
+            published = _publish_with_retry(store, latest, snapshot, change, writer)
     except (Cancelled, AccessDenied, TableReplaced, UnsupportedOperation):
         # Not published, so no snapshot needs these files: cancelled before, or refused by the catalog server.
         writer.discard()
@@ -313,7 +313,7 @@ def _taken_back(store: TableStore, base: Snapshot | None) -> bool:
         return False  # ours is published: a failed check must not look like a failed commit
 
 
-def _named(store: TableStore, change: Change, writer: ManifestWriter) -> Iterator[str]:
+def _new_paths(store: TableStore, change: Change, writer: ManifestWriter) -> Iterator[str]:
     """Paths of all files that the snapshot references and earlier ones do not."""
     yield from writer.written
     for entry in (*change.entries, *change.changelog):
@@ -324,11 +324,11 @@ def _named(store: TableStore, change: Change, writer: ManifestWriter) -> Iterato
         yield store.statistics_path(change.statistics)
 
 
-def _publish(
+def _publish_with_retry(
     store: TableStore, latest: Snapshot | None, snapshot: Snapshot, change: Change, writer: ManifestWriter
 ) -> Published:
     """Publish. After an error, retry with the same bytes: this can only win, find itself, or surely lose."""
-    named = list(_named(store, change, writer))
+    named = list(_new_paths(store, change, writer))
     statistics = partition_changes(store, change.entries) if store.versions is not None else []
     for _ in range(_MAX_CHECKS):
         try:
@@ -338,7 +338,7 @@ def _publish(
     return store.snapshots.publish(snapshot, named, base=latest, statistics=statistics)
 
 
-def _prepare(
+def _prepare_snapshot(
     store: TableStore, latest: Snapshot | None, change: Change, terms: CommitMeta, writer: ManifestWriter
 ) -> Snapshot:
     """Write every metadata file of the new snapshot."""
@@ -351,7 +351,7 @@ def _prepare(
     base_name, base_size = writer.manifest_list(base)
     delta_name, delta_size = writer.manifest_list(writer.entries(entries))
     log_name, log_size = writer.manifest_list(writer.entries(change.changelog)) if change.changelog else (None, None)
-    delta_rows = _rows(entries, ADD) - _rows(entries, DELETE)
+    delta_rows = _count_rows(entries, ADD) - _count_rows(entries, DELETE)
     return Snapshot(
         id=new_id,
         schema_id=schema_id,
@@ -368,8 +368,8 @@ def _prepare(
         time_ms=clock.now_ms(),
         total_record_count=_total_rows(store, latest) + delta_rows,
         delta_record_count=delta_rows,
-        changelog_record_count=_rows(change.changelog, ADD),
-        watermark=_watermark(latest, terms.watermark),
+        changelog_record_count=_count_rows(change.changelog, ADD),
+        watermark=_newest_watermark(latest, terms.watermark),
         statistics=change.statistics or _inherited_statistics(latest, schema_id),
         properties=dict(terms.properties) if terms.properties else None,
         next_row_id=next_row_id,
@@ -377,7 +377,7 @@ def _prepare(
     )
 
 
-def _rows(entries: tuple[ManifestEntry, ...], kind: int) -> int:
+def _count_rows(entries: tuple[ManifestEntry, ...], kind: int) -> int:
     return sum(e.file.row_count for e in entries if e.kind == kind)
 
 
@@ -389,7 +389,7 @@ def _total_rows(store: TableStore, latest: Snapshot | None) -> int:
     return sum(e.file.row_count for e in live_entries(store, latest))  # snapshots of old format versions have no count
 
 
-def _watermark(latest: Snapshot | None, own: int | None) -> int | None:
+def _newest_watermark(latest: Snapshot | None, own: int | None) -> int | None:
     marks = [w for w in (own, latest.watermark if latest else None) if w is not None]
     return max(marks, default=None)
 

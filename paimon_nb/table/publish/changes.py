@@ -129,9 +129,9 @@ def append_change(messages: Iterable[CommitMessage]) -> Change:
     entries: list[ManifestEntry] = []
     changelog: list[ManifestEntry] = []
     for m in messages:
-        entries += _entries(ADD, m, m.new_files)
-        entries += _entries(DELETE, m, m.deleted_files)
-        changelog += _entries(ADD, m, m.changelog_files)
+        entries += _entries_of_files(ADD, m, m.new_files)
+        entries += _entries_of_files(DELETE, m, m.deleted_files)
+        changelog += _entries_of_files(ADD, m, m.changelog_files)
     new_index = tuple(i for m in messages for i in m.new_index)
     row_level = any(m.deleted_files for m in messages) or any(i.index_type == DELETION_VECTORS for i in new_index)
     return Change(
@@ -150,9 +150,9 @@ def compact_change(messages: Iterable[CommitMessage]) -> Change:
     entries: list[ManifestEntry] = []
     changelog: list[ManifestEntry] = []
     for m in messages:
-        entries += _entries(DELETE, m, m.compact_before)
-        entries += _entries(ADD, m, m.compact_after)
-        changelog += _entries(ADD, m, m.compact_changelog)
+        entries += _entries_of_files(DELETE, m, m.compact_before)
+        entries += _entries_of_files(ADD, m, m.compact_after)
+        changelog += _entries_of_files(ADD, m, m.compact_changelog)
     return Change(
         kind="COMPACT",
         entries=tuple(entries),
@@ -169,7 +169,7 @@ def oldest_base(messages: Iterable[CommitMessage]) -> int | None:
     return None if not bases or None in bases else min(b for b in bases if b is not None)
 
 
-def _entries(kind: int, message: CommitMessage, files: Iterable[DataFile]) -> list[ManifestEntry]:
+def _entries_of_files(kind: int, message: CommitMessage, files: Iterable[DataFile]) -> list[ManifestEntry]:
     return [ManifestEntry(kind, message.partition, message.bucket, message.total_buckets, f) for f in files]
 
 
@@ -198,7 +198,7 @@ _last = OrderedDict()
 def record_commit(store: TableStore, snapshot: Snapshot, files: tuple[str, ...]) -> None:
     """Record a commit that was published as `snapshot`."""
     with _lock:
-        key = _key(store)
+        key = _table_key(store)
         _last.pop(key, None)
         _last[key] = CommitRecord(snapshot, files)
         while len(_last) > _MAX_COMMITS:
@@ -210,7 +210,7 @@ def mark_consumed(store: TableStore, names: Iterable[str], what: str) -> None:
 
     The log keeps the latest files only.
     """
-    key = _key(store)
+    key = _table_key(store)
     with _lock:
         _consumed.update(((key, name), what) for name in names)
         while len(_consumed) > _MAX_FILES:
@@ -219,7 +219,7 @@ def mark_consumed(store: TableStore, names: Iterable[str], what: str) -> None:
 
 def find_consumed(store: TableStore, names: Iterable[str]) -> tuple[str, str] | None:
     """A name that this process has marked, and its reason; None if there is none."""
-    key = _key(store)
+    key = _table_key(store)
     with _lock:
         return next(((name, _consumed[key, name]) for name in names if (key, name) in _consumed), None)
 
@@ -227,13 +227,13 @@ def find_consumed(store: TableStore, names: Iterable[str]) -> tuple[str, str] | 
 def clear_record(store: TableStore) -> None:
     """Drop the record: the history was changed on purpose (rollback, fast-forward)."""
     with _lock:
-        _last.pop(_key(store), None)
+        _last.pop(_table_key(store), None)
 
 
 def check_last_commit(store: TableStore) -> None:
     """Raise CommitOverwritten, once, if the last snapshot that this process published was changed."""
     with _lock:
-        noted = _last.get(_key(store))
+        noted = _last.get(_table_key(store))
     if noted is None:
         return
     expected = noted.snapshot
@@ -262,5 +262,5 @@ def check_last_commit(store: TableStore) -> None:
     )
 
 
-def _key(store: TableStore) -> tuple[str, str]:
+def _table_key(store: TableStore) -> tuple[str, str]:
     return (store.branch_root, store.identity)

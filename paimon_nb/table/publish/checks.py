@@ -84,7 +84,7 @@ class StrictMode:
             return
         for snapshot_id in range(max(self._safe + 1, self.store.snapshots.earliest_id() or 1), latest.id + 1):
             found = self.store.snapshots.get(snapshot_id)
-            if found.commit_user != self.user and self._contradicts(found, change):
+            if found.commit_user != self.user and self._contradicts_change(found, change):
                 raise CommitConflict(
                     f"{self.store.name}: snapshot {found.id}, {found.commit_kind}, was committed by another user after "
                     f"snapshot {self._safe}, the last safe one by 'commit.strict-mode.last-safe-snapshot'",
@@ -98,7 +98,7 @@ class StrictMode:
         if self._safe is not None:
             self._safe = snapshot_id
 
-    def _contradicts(self, found: Snapshot, change: Change) -> bool:
+    def _contradicts_change(self, found: Snapshot, change: Change) -> bool:
         if found.commit_kind in ("COMPACT", "OVERWRITE"):
             return True
         if found.commit_kind != "APPEND" or change.kind != "OVERWRITE":

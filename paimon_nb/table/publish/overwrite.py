@@ -47,10 +47,14 @@ def overwrite_change(
     added = append_change(messages)
     scope = overwrite.real_buckets_of
     if scope is not None:
-        return _replace(store, latest, added, scope.__contains__, scope, overwrite.read_snapshot, postponed=False)
+        return _replacing_change(
+            store, latest, added, scope.__contains__, scope, overwrite.read_snapshot, postponed=False
+        )
     if overwrite.dynamic and store.schema.partition_keys:
         touched = {e.partition for e in added.entries}
-        return _replace(store, latest, added, lambda p: p in touched, frozenset(touched), overwrite.read_snapshot)
+        return _replacing_change(
+            store, latest, added, lambda p: p in touched, frozenset(touched), overwrite.read_snapshot
+        )
     match = partition_matcher(store, overwrite.partition)
     drops = None
     for entry in added.entries:
@@ -67,17 +71,17 @@ def overwrite_change(
     if overwrite.partition:
         old = {e.partition for e in live_entries(store, latest) if match(e.partition)}
         drops = frozenset(old | {e.partition for e in added.entries})
-    return _replace(store, latest, added, match, drops, overwrite.read_snapshot)
+    return _replacing_change(store, latest, added, match, drops, overwrite.read_snapshot)
 
 
 def drop_partitions_change(store: TableStore, latest: Snapshot | None, specs: Sequence[Mapping[str, Any]]) -> Change:
     """The OVERWRITE snapshot that removes the partitions that match any of `specs`."""
     matchers = [partition_matcher(store, spec) for spec in specs]
     dropped = {e.partition for e in live_entries(store, latest) if any(m(e.partition) for m in matchers)}
-    return _replace(store, latest, Change("OVERWRITE"), lambda p: p in dropped, frozenset(dropped), None)
+    return _replacing_change(store, latest, Change("OVERWRITE"), lambda p: p in dropped, frozenset(dropped), None)
 
 
-def _replace(
+def _replacing_change(
     store: TableStore,
     latest: Snapshot | None,
     added: Change,

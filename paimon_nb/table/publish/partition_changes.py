@@ -21,10 +21,10 @@ def partition_changes(store: TableStore, entries: Iterable[ManifestEntry]) -> li
     grouped: dict[bytes, list[ManifestEntry]] = {}
     for entry in entries:
         grouped.setdefault(entry.partition, []).append(entry)
-    return [_statistics(store, partition, changed) for partition, changed in grouped.items()]
+    return [_statistics_of_partition(store, partition, changed) for partition, changed in grouped.items()]
 
 
-def _statistics(store: TableStore, partition: bytes, changed: list[ManifestEntry]) -> PartitionStatistics:
+def _statistics_of_partition(store: TableStore, partition: bytes, changed: list[ManifestEntry]) -> PartitionStatistics:
     signs = [(1 if e.kind == ADD else -1, e.file) for e in changed]
     return PartitionStatistics(
         partition_names(

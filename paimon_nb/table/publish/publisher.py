@@ -145,14 +145,16 @@ class SnapshotPublisher:
             self.store.check_identity()
             check_last_commit(self.store)
             if overwrite is not None:
-                made += self._publish(lambda latest: overwrite_change(self.store, latest, messages, overwrite), meta)
+                made += self._publish_until_won(
+                    lambda latest: overwrite_change(self.store, latest, messages, overwrite), meta
+                )
             else:
                 first = append_change(messages)
                 if not first.is_empty or not ignore_empty:
-                    made += self._publish(lambda _: first, meta, empty_too=not ignore_empty)
+                    made += self._publish_until_won(lambda _: first, meta, empty_too=not ignore_empty)
             second = compact_change(messages)
             if not second.is_empty:
-                made += self._publish(lambda _: second, meta)
+                made += self._publish_until_won(lambda _: second, meta)
         except (CommitError, Cancelled, UnsupportedOperation, AccessDenied) as error:
             # Refused before or instead of publishing: no snapshot holds these files. After the first snapshot was
             # published, only the compaction's files are unused.
@@ -196,7 +198,7 @@ class SnapshotPublisher:
         plan: Plan = change if callable(change) else lambda _: change
         self.store.check_identity()
         check_last_commit(self.store)
-        made = self._publish(plan, CommitMeta(self.user, identifier, **meta))  # type: ignore[arg-type]
+        made = self._publish_until_won(plan, CommitMeta(self.user, identifier, **meta))  # type: ignore[arg-type]
         return made[0] if made else None
 
     def filter_committed(self, identifiers: Sequence[int]) -> list[int]:
@@ -240,7 +242,7 @@ class SnapshotPublisher:
 
     # -- the retry loop
 
-    def _publish(self, plan: Plan, meta: CommitMeta, empty_too: bool = False) -> list[int]:
+    def _publish_until_won(self, plan: Plan, meta: CommitMeta, empty_too: bool = False) -> list[int]:
         """Retry until won. Each attempt starts from the newest snapshot."""
         store, pauses, started = self.store, RetryPolicy.of(self.store), time.monotonic()
         seen: int | None = None
@@ -338,15 +340,15 @@ def _check_rows(messages: Sequence[CommitMessage], expected: int | None) -> None
 
 def notify_partitions_added(store: TableStore, partitions: Collection[bytes]) -> None:
     """Called after a snapshot with new files in these partitions was published."""
-    _notify(store, lambda watcher: watcher.added(store, partitions))
+    _notify_watcher(store, lambda watcher: watcher.added(store, partitions))
 
 
 def notify_partitions_dropped(store: TableStore, partitions: Collection[bytes]) -> None:
     """Called after these partitions were dropped."""
-    _notify(store, lambda watcher: watcher.dropped(store, partitions))
+    _notify_watcher(store, lambda watcher: watcher.dropped(store, partitions))
 
 
-def _notify(store: TableStore, event: Callable[[CommitWatcher], None]) -> None:
+def _notify_watcher(store: TableStore, event: Callable[[CommitWatcher], None]) -> None:
     """The snapshot is published; a listener error does not undo it."""
     if store.watcher is None:
         return

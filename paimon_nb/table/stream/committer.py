@@ -46,7 +46,7 @@ class StreamCommitter:
         self._commit = TableCommit(store, user)
         self.user, self._ends = self._commit.user, ends
         self._folder = folder
-        self._idle = IdlePartitions(self._noted()) if marks_idle(store) else None
+        self._idle = IdlePartitions(self._load_pending_partitions()) if marks_idle(store) else None
         self._full_ms = clock.now_ms()
         self._since_full = 0
         """Commits since the last full compaction, including empty ones."""
@@ -76,13 +76,13 @@ class StreamCommitter:
         """Publish messages that were prepared with `full`. Parameters, result and errors as of `TableCommit.commit`."""
         self._commit.store = store
         try:
-            extra = self._behind(store, messages) if full and terms.get("overwrite") is None else []
+            extra = self._compact_idle_buckets(store, messages) if full and terms.get("overwrite") is None else []
         except BaseException:
             self._commit.abort(messages)
             raise
         if self._idle is not None:  # recorded first: a process killed after the commit finds them at its restart
             self._idle.wrote(store, (m.partition for m in messages if m.new_files), terms.get("watermark"))
-            self._note()
+            self._store_pending_partitions()
         terms["ignore_empty"] = terms.get("ignore_empty", True) and not _forces_snapshots(store)
         whole = [*messages, *extra]
         made = self._commit.commit(whole, identifier, **terms)
@@ -93,7 +93,7 @@ class StreamCommitter:
         self._since_full += 1
         if full:
             self._was_full(store, whole, made)
-        self._mark(store, terms.get("watermark"))
+        self._mark_complete_partitions(store, terms.get("watermark"))
         return made
 
     # -- empty checkpoints
@@ -118,11 +118,11 @@ class StreamCommitter:
             self._came = False
             return []
         self._commit.store = store
-        number = self._number() if identifier is None else identifier
+        number = self._last_number() if identifier is None else identifier
         made: list[int] = []
         self._since_full += 1
         if self._is_overdue(store) or (identifier is not None and self.is_full(store, identifier)):
-            if behind := self._behind(store, ()):
+            if behind := self._compact_idle_buckets(store, ()):
                 made += self._commit.commit(behind, number, **terms)
             self._was_full(store, behind, made)
         if not made and (_forces_snapshots(store) or waits_for_a_snapshot(store)):
@@ -130,10 +130,10 @@ class StreamCommitter:
         if made:
             self._last, self.snapshot = number, made[-1]
         self._came = identifier is not None
-        self._mark(store)
+        self._mark_complete_partitions(store)
         return made
 
-    def _number(self) -> int:
+    def _last_number(self) -> int:
         if self._last is None:
             self._last = self._commit.last_identifier() or 0
         return self._last
@@ -160,7 +160,7 @@ class StreamCommitter:
     def _is_over(self, interval_ms: int) -> bool:
         return clock.now_ms() - self._full_ms >= interval_ms
 
-    def _behind(self, store: TableStore, messages: Iterable[CommitMessage]) -> list[CommitMessage]:
+    def _compact_idle_buckets(self, store: TableStore, messages: Iterable[CommitMessage]) -> list[CommitMessage]:
         if not self._knows:
             before = written_by(store, self.user)
             if before is None:
@@ -180,11 +180,11 @@ class StreamCommitter:
 
     # -- partitions that are not marked done
 
-    def _mark(self, store: TableStore, watermark: int | None = None) -> None:
+    def _mark_complete_partitions(self, store: TableStore, watermark: int | None = None) -> None:
         if self._idle is not None and self._idle.mark(store, watermark):
-            self._note()
+            self._store_pending_partitions()
 
-    def _noted(self) -> set[bytes]:
+    def _load_pending_partitions(self) -> set[bytes]:
         """Those that were not marked when the stream ended."""
         if self._folder is None:
             return set()
@@ -193,7 +193,7 @@ class StreamCommitter:
         except MissingFile:
             return set()
 
-    def _note(self) -> None:
+    def _store_pending_partitions(self) -> None:
         if self._folder is not None and self._idle is not None:
             text = json.dumps([p.hex() for p in self._idle.pending])
             open_fs(self._folder, {}).overwrite(self._note_path, text.encode())

@@ -18,7 +18,7 @@ class ConsumerRecord:
     def __init__(self, store: TableStore) -> None:
         self.store = store
         self.consumer: str | None = store.options.get(opt.CONSUMER_ID)
-        self._known = self._there()
+        self._known = self._stored_snapshot()
         """The record that this stream found or wrote."""
 
     def keep(self, position: StreamOffset) -> None:
@@ -29,7 +29,7 @@ class ConsumerRecord:
         # An undelivered whole state is no progress: recorded as a snapshot id, a restart would skip it.
         if self.consumer is None or position.full or position.next in (0, self._known):
             return
-        there = self._there()
+        there = self._stored_snapshot()
         if there is not None and there != self._known:  # an expired or cleared consumer is recorded again
             raise ReadError(
                 f"{self.store.name}: consumer {self.consumer!r} was moved to snapshot {there} by another stream",
@@ -39,7 +39,7 @@ class ConsumerRecord:
         self.store.consumers.set(self.consumer, position.next)
         self._known = position.next
 
-    def _there(self) -> int | None:
+    def _stored_snapshot(self) -> int | None:
         try:
             return None if self.consumer is None else self.store.consumers.next_snapshot(self.consumer)
         except ConsumerNotFound:

@@ -52,7 +52,7 @@ class ChangelogNormalize:
         if not rows.num_rows:
             return rows, kinds
         ids = self._ids_of(rows)
-        old_rows, old_ids, others = self._of(rows, ids)
+        old_rows, old_ids, others = self._split_by_keys(rows, ids)
         every, first = pa.concat_tables([old_rows, rows]), old_rows.num_rows
         present = np.concatenate([np.ones(first, bool), (kinds == INSERT) | (kinds == UPDATE_AFTER)])
         codes = to_numpy(pc.dictionary_encode(pa.concat_arrays([old_ids, ids]), null_encoding="encode").indices)
@@ -61,13 +61,13 @@ class ChangelogNormalize:
         before = np.full(len(order), -1)
         before[order[1:]] = np.where(last[:-1], -1, order[:-1])
         before[(before >= 0) & ~present[before]] = -1
-        self._keep(every, order[last & present[order]], others)
-        return _changes(every, present, before, first)
+        self._store_latest_rows(every, order[last & present[order]], others)
+        return _changes_of_rows(every, present, before, first)
 
     def _ids_of(self, rows: pa.Table) -> pa.Array:
         return key_ids(rows, self._keys) if self._keys else pa.nulls(rows.num_rows, pa.int8())  # no key: one row
 
-    def _of(self, rows: pa.Table, ids: pa.Array) -> tuple[pa.Table, pa.Array, tuple[pa.Table, pa.Array]]:
+    def _split_by_keys(self, rows: pa.Table, ids: pa.Array) -> tuple[pa.Table, pa.Array, tuple[pa.Table, pa.Array]]:
         """The remembered rows of some keys, and those of all other keys."""
         if self._rows is None or self._ids is None:
             return rows.slice(0, 0), ids.slice(0, 0), (rows.slice(0, 0), ids.slice(0, 0))
@@ -79,18 +79,20 @@ class ChangelogNormalize:
             (self._rows.filter(others), self._ids.filter(others)),
         )
 
-    def _keep(self, rows: pa.Table, selected: np.ndarray, others: tuple[pa.Table, pa.Array]) -> None:
+    def _store_latest_rows(self, rows: pa.Table, selected: np.ndarray, others: tuple[pa.Table, pa.Array]) -> None:
         newest = rows.take(from_numpy(selected))
         self._rows = pa.concat_tables([others[0], newest]).combine_chunks()
         self._ids = pa.concat_arrays([others[1], self._ids_of(newest)]) if newest.num_rows else others[1]
 
 
-def _changes(rows: pa.Table, present: np.ndarray, before: np.ndarray, first: int) -> tuple[pa.Table, np.ndarray]:
+def _changes_of_rows(
+    rows: pa.Table, present: np.ndarray, before: np.ndarray, first: int
+) -> tuple[pa.Table, np.ndarray]:
     """What the rows from `first` on change. `before`: the row of the same key that each one replaces; -1 for none."""
     positions = np.arange(len(before))
     both = np.flatnonzero(present & (before >= 0))
     same = np.zeros(len(before), bool)
-    same[both] = _equal(rows.take(from_numpy(before[both])), rows.take(from_numpy(both)))
+    same[both] = _equal_rows(rows.take(from_numpy(before[both])), rows.take(from_numpy(both)))
     old_rows = np.where(before >= 0, before, -1)
     new_rows = np.where(present, positions, -1)
     old_rows[same], new_rows[same] = -1, -1
@@ -102,7 +104,7 @@ def _changes(rows: pa.Table, present: np.ndarray, before: np.ndarray, first: int
     return rows.take(from_numpy(indices[selected])), kinds[selected].astype(np.int8)
 
 
-def _equal(left: pa.Table, right: pa.Table) -> np.ndarray:
+def _equal_rows(left: pa.Table, right: pa.Table) -> np.ndarray:
     """Which rows are the same."""
     same = np.ones(left.num_rows, bool)
     for name in left.column_names:

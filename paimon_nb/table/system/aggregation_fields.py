@@ -20,7 +20,7 @@ COLUMNS = {
 }
 
 
-def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
+def _aggregation_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     latest = store.schemas.latest() or store.schema
     by_field: dict[str, list[tuple[str, str]]] = {}
     for key, value in latest.options.items():
@@ -29,11 +29,17 @@ def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
             by_field.setdefault(parts[1], []).append((key, value))
     for f in latest.fields:
         found = by_field.get(f.name, [])
-        yield f.name, str(f.type), _listed(v for _, v in found), _listed(k for k, _ in found), f.description
+        yield (
+            f.name,
+            str(f.type),
+            _bracketed_list(v for _, v in found),
+            _bracketed_list(k for k, _ in found),
+            f.description,
+        )
 
 
-def _listed(texts: Iterator[str]) -> str:
+def _bracketed_list(texts: Iterator[str]) -> str:
     return "[" + ", ".join(texts) + "]"
 
 
-AGGREGATION_FIELDS = fixed(COLUMNS, _rows)
+AGGREGATION_FIELDS = fixed(COLUMNS, _aggregation_rows)

@@ -24,7 +24,7 @@ def kind_texts(kinds: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
     return column(KINDS, pa.string()).take(kinds)
 
 
-def _fields(store: TableStore) -> tuple[DataField, ...]:
+def _audit_log_fields(store: TableStore) -> tuple[DataField, ...]:
     return (ROWKIND, *store.schema.fields)
 
 
@@ -34,10 +34,10 @@ def with_kind_first(rows: pa.Table) -> pa.Table:
     return rows.remove_column(at).add_column(0, ROWKIND.name, kind_texts(rows.column(at)))
 
 
-def _read(store: TableStore) -> pa.Table:
+def _read_audit_log(store: TableStore) -> pa.Table:
     from paimon_nb.table.scan import read_plan
 
     return with_kind_first(read_plan(plan_scan(store), kinds=True))
 
 
-AUDIT_LOG = SystemTable(_fields, _read)
+AUDIT_LOG = SystemTable(_audit_log_fields, _read_audit_log)

@@ -22,25 +22,25 @@ if TYPE_CHECKING:
 _UPDATE_BEFORE = 1
 
 
-def _fields(store: TableStore) -> tuple[DataField, ...]:
+def _fields_of_store(store: TableStore) -> tuple[DataField, ...]:
     return binlog_fields(store.schema.fields)
 
 
 def binlog_fields(fields: Sequence[DataField]) -> tuple[DataField, ...]:
     """The columns for a table's columns."""
-    return (ROWKIND, *(_arrayed(f) for f in fields))
+    return (ROWKIND, *(_array_field(f) for f in fields))
 
 
-def _arrayed(field: DataField) -> DataField:
+def _array_field(field: DataField) -> DataField:
     return DataField(field.id, field.name, Array(field.type.with_nullable(True)), field.description)
 
 
-def _read(store: TableStore) -> pa.Table:
+def _read_binlog(store: TableStore) -> pa.Table:
     from paimon_nb.table.scan import read_split_kinds
 
     plan = plan_scan(store)
     fields = plan.schema.fields
-    parts = [no_rows((ROWKIND, *map(_arrayed, fields)))]
+    parts = [no_rows((ROWKIND, *map(_array_field, fields)))]
     for split in plan.splits:
         rows = read_split_kinds(plan.store, split, None, plan.predicate)
         parts.append(pack_updates(rows, fields, pairs=split.changes))
@@ -69,9 +69,9 @@ def pack_updates(rows: pa.Table, fields: Sequence[DataField], *, pairs: bool) ->
     columns = [kind_texts(pa.array(kinds[last]))]
     for field in fields:
         column = rows.column(field.name).combine_chunks()
-        want = arrow_type(_arrayed(field).type)
+        want = arrow_type(_array_field(field).type)
         columns.append(pa.ListArray.from_arrays(offsets, column, type=want))
-    return pa.Table.from_arrays(columns, schema=arrow_schema((ROWKIND, *map(_arrayed, fields)), nullable=True))
+    return pa.Table.from_arrays(columns, schema=arrow_schema((ROWKIND, *map(_array_field, fields)), nullable=True))
 
 
-BINLOG = SystemTable(_fields, _read)
+BINLOG = SystemTable(_fields_of_store, _read_binlog)

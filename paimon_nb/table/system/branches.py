@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 COLUMNS = {"branch_name": "STRING NOT NULL", "create_time": "TIMESTAMP(3) NOT NULL"}
 
 
-def _rows(store: TableStore) -> Iterator[tuple[str, int]]:
+def _branch_rows(store: TableStore) -> Iterator[tuple[str, int]]:
     for name, created in store.branches.created_ms().items():
         yield name, local_wall_ms(created)
 
 
-BRANCHES = fixed(COLUMNS, _rows)
+BRANCHES = fixed(COLUMNS, _branch_rows)

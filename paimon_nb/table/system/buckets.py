@@ -20,7 +20,7 @@ COLUMNS = {
 }
 
 
-def _rows(store: TableStore) -> list[tuple[Any, ...]]:
+def _bucket_rows(store: TableStore) -> list[tuple[Any, ...]]:
     entries = unmerged_entries(store, store.latest())
     text = partition_texts(store)
     found = totals(entries, lambda e: (e.partition, e.bucket))
@@ -28,4 +28,4 @@ def _rows(store: TableStore) -> list[tuple[Any, ...]]:
     return sorted(rows, key=lambda row: row[:2])
 
 
-BUCKETS = fixed(COLUMNS, _rows)
+BUCKETS = fixed(COLUMNS, _bucket_rows)

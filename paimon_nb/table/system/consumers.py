@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 COLUMNS = {"consumer_id": "STRING NOT NULL", "next_snapshot_id": "BIGINT NOT NULL"}
 
 
-def _rows(store: TableStore) -> Iterator[tuple[str, int]]:
+def _consumer_rows(store: TableStore) -> Iterator[tuple[str, int]]:
     for name in store.consumers.ids():
         yield name, store.consumers.next_snapshot(name)
 
 
-CONSUMERS = fixed(COLUMNS, _rows)
+CONSUMERS = fixed(COLUMNS, _consumer_rows)

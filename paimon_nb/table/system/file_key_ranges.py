@@ -22,7 +22,7 @@ _COMMON = (
 COLUMNS = {**{name: FILE_COLUMNS[name] for name in _COMMON}, "first_row_id": "BIGINT"}
 
 
-def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
+def _key_range_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     plan = plan_scan(store.for_metadata(), levels=every_level)
     texts, partition = StatsTexts(plan.store), partition_texts(plan.store)
     for split in plan.splits:
@@ -33,4 +33,4 @@ def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
             )  # fmt: skip
 
 
-FILE_KEY_RANGES = fixed(COLUMNS, _rows)
+FILE_KEY_RANGES = fixed(COLUMNS, _key_range_rows)

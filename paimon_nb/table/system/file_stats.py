@@ -29,7 +29,7 @@ _CACHE_ROWS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
+class _StatsLayout:
     """Shared properties of files with the same schema and statistics columns."""
 
     arity: int
@@ -62,14 +62,14 @@ class _Form:
             values = (*self.read(memoryview(row)[4:]), None)
         parts = (
             "null" if value is None else text(value)
-            for value, text in zip(_picked(values, self.positions), self.texts, strict=True)
+            for value, text in zip(_pick_positions(values, self.positions), self.texts, strict=True)
         )
-        return _braces(self.names, parts)
+        return _braced_text(self.names, parts)
 
     def nulls(self, counts: Sequence[int | None], rows: int) -> str:
         """`{a=0, b=null}` of a file's null counts."""
         known = [*counts[: self.arity], *[None] * (self.arity + 1 - len(counts[: self.arity])), rows]
-        return _braces(self.names, ["null" if n is None else str(n) for n in _picked(known, self.counted)])
+        return _braced_text(self.names, ["null" if n is None else str(n) for n in _pick_positions(known, self.counted)])
 
 
 class StatsTexts:
@@ -77,37 +77,37 @@ class StatsTexts:
 
     def __init__(self, store: TableStore) -> None:
         self.store = store
-        self._forms: dict[tuple[int, tuple[str, ...] | None], _Form] = {}
+        self._layouts: dict[tuple[int, tuple[str, ...] | None], _StatsLayout] = {}
 
     def keys(self, file: DataFile) -> tuple[str | None, str | None]:
         """(min_key, max_key) as `[v1, v2]`; None for append tables."""
-        types = self._form(file).key_types
+        types = self._layout_of_file(file).key_types
         return key_text(types, file.min_key), key_text(types, file.max_key)
 
     def values(self, file: DataFile) -> tuple[str, str, str]:
         """(null_value_counts, min_value_stats, max_value_stats) as `{a=1, b=null}`, columns by name."""
-        form, stats = self._form(file), file.value_stats
+        form, stats = self._layout_of_file(file), file.value_stats
         nulls = form.nulls(stats.null_counts or (), file.row_count)
         return nulls, form.bounds(stats.min_values), form.bounds(stats.max_values)
 
-    def _form(self, file: DataFile) -> _Form:
+    def _layout_of_file(self, file: DataFile) -> _StatsLayout:
         key = (file.schema_id, file.stats_cols)
-        if key not in self._forms:
-            self._forms[key] = self._make(*key)
-        return self._forms[key]
+        if key not in self._layouts:
+            self._layouts[key] = self._new_layout(*key)
+        return self._layouts[key]
 
-    def _make(self, schema_id: int, listed: tuple[str, ...] | None) -> _Form:
+    def _new_layout(self, schema_id: int, listed: tuple[str, ...] | None) -> _StatsLayout:
         schema = file_schema(self.store, schema_id)
-        return _form(schema.fields, schema.key_fields, listed, self.store.schema.fields)
+        return _make_layout(schema.fields, schema.key_fields, listed, self.store.schema.fields)
 
 
 @lru_cache(maxsize=32)
-def _form(
+def _make_layout(
     stored_fields: tuple[DataField, ...],
     key_fields: tuple[DataField, ...],
     listed: tuple[str, ...] | None,
     present_fields: tuple[DataField, ...],
-) -> _Form:
+) -> _StatsLayout:
     """
     Args:
         stored_fields, key_fields: of the schema that the files were written with. listed: columns of the statistics;
@@ -119,13 +119,15 @@ def _form(
     present = sorted(present_fields, key=lambda f: f.name.encode("utf-16-be"))
     position = {f.id: i for i, f in reversed(list(enumerate(in_stats)))}
     stored, end = {f.id for f in stored_fields}, len(in_stats)
-    return _Form(
+    return _StatsLayout(
         arity=end,
         read=RowReader([f.type for f in in_stats]).read,
         names=tuple(f"{f.name}=" for f in present),
         positions=tuple(position.get(f.id, end) for f in present),
         counted=tuple(position.get(f.id, end) if f.id in stored else end + 1 for f in present),
-        texts=tuple(_text(f.type, in_stats[position[f.id]].type if f.id in position else f.type) for f in present),
+        texts=tuple(
+            _text_maker(f.type, in_stats[position[f.id]].type if f.id in position else f.type) for f in present
+        ),
         key_types=tuple(f.type for f in key_fields),
         known={},
     )
@@ -138,7 +140,7 @@ def key_text(types: tuple[DataType, ...], key: bytes) -> str | None:
     return "[" + ", ".join(java_text(t, v) for t, v in zip(types, deserialize(types, key), strict=True)) + "]"
 
 
-def _text(new: DataType, old: DataType) -> Text:
+def _text_maker(new: DataType, old: DataType) -> Text:
     """Text of a value stored as `old`, converted to `new`."""
     if old.with_nullable(True) != new.with_nullable(True):
         return lambda value: _cast_text(old, new, value)
@@ -167,9 +169,9 @@ def java_text(t: DataType, value: Any) -> str:
         return value.hex() if isinstance(value, bytes) else str(value)
 
 
-def _picked(values: Sequence[Any], positions: tuple[int, ...]) -> Sequence[Any]:
+def _pick_positions(values: Sequence[Any], positions: tuple[int, ...]) -> Sequence[Any]:
     return itemgetter(*positions)(values) if len(positions) > 1 else [values[i] for i in positions]
 
 
-def _braces(names: Iterable[str], texts: Iterable[str]) -> str:
+def _braced_text(names: Iterable[str], texts: Iterable[str]) -> str:
     return "{" + ", ".join(map(add, names, texts)) + "}"

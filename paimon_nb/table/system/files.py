@@ -45,7 +45,7 @@ COLUMNS = {
 SOURCES = {0: "APPEND", 1: "COMPACT"}
 
 
-def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
+def _file_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     plan, present = plan_scan(store.for_metadata(), levels=every_level), None
     store = plan.store
     if plan.snapshot is not None and not isinstance(parse_travel(store.options), Latest):
@@ -73,11 +73,11 @@ def format_name(file_name: str) -> str:
         return file_name.rsplit(".", 1)[-1]
 
 
-_MADE = fixed(COLUMNS, _rows)
+_MADE = fixed(COLUMNS, _file_rows)
 _MADE_BEFORE = FileCache(64 << 20)
 
 
-def _read(store: TableStore) -> pa.Table:
+def _read_files(store: TableStore) -> pa.Table:
     """The rows of the newest snapshot are cached: its manifest lists never change, and formatting takes most of the time."""
     snapshot = store.latest()
     if snapshot is None or not isinstance(parse_travel(store.options), Latest):
@@ -87,4 +87,4 @@ def _read(store: TableStore) -> pa.Table:
     return _MADE_BEFORE.get(store.fs, delta, lambda: _MADE.read(store), lambda table: table.nbytes, part)
 
 
-FILES = SystemTable(_MADE.fields, _read)
+FILES = SystemTable(_MADE.fields, _read_files)

@@ -56,7 +56,7 @@ ALL_OPTIONS = columns_of({"database_name": "STRING", "table_name": "STRING", "ke
 CATALOG_OPTIONS = columns_of({"key": "STRING NOT NULL", "value": "STRING NOT NULL"})
 
 
-def _stores(catalog: Any) -> Iterator[tuple[str, str, TableStore]]:
+def _stores_of_tables(catalog: Any) -> Iterator[tuple[str, str, TableStore]]:
     """Every table that can be opened; a broken table does not hide the others."""
     for database in catalog.databases():
         for table in catalog.tables(database):
@@ -68,7 +68,7 @@ def _stores(catalog: Any) -> Iterator[tuple[str, str, TableStore]]:
 
 def all_tables(catalog: Any) -> pa.Table:
     """`sys.tables`. `catalog` is a `CatalogLike`."""
-    return table_of(TABLES, (_table_row(d, t, s) for d, t, s in _stores(catalog)))
+    return table_of(TABLES, (_table_row(d, t, s) for d, t, s in _stores_of_tables(catalog)))
 
 
 def _table_row(database: str, table: str, store: TableStore) -> tuple[Any, ...]:
@@ -84,7 +84,7 @@ def _table_row(database: str, table: str, store: TableStore) -> tuple[Any, ...]:
 
 def all_partitions(catalog: Any) -> pa.Table:
     """`sys.partitions`."""
-    return table_of(PARTITIONS, (row for d, t, s in _stores(catalog) for row in _partition_rows(d, t, s)))
+    return table_of(PARTITIONS, (row for d, t, s in _stores_of_tables(catalog) for row in _partition_rows(d, t, s)))
 
 
 def _partition_rows(database: str, table: str, store: TableStore) -> Iterator[tuple[Any, ...]]:
@@ -103,7 +103,7 @@ def _partition_rows(database: str, table: str, store: TableStore) -> Iterator[tu
 
 def all_table_options(catalog: Any) -> pa.Table:
     """`sys.all_table_options`."""
-    rows = ((d, t, k, v) for d, t, s in _stores(catalog) for k, v in redact_options(s.schema.options).items())
+    rows = ((d, t, k, v) for d, t, s in _stores_of_tables(catalog) for k, v in redact_options(s.schema.options).items())
     return table_of(ALL_OPTIONS, rows)
 
 

@@ -25,7 +25,7 @@ COLUMNS = {
 }
 
 
-def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
+def _manifest_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     snapshot = resolve(store, parse_travel(store.options))
     text = _stats_text(store)
     for m in snapshot_manifests(store, snapshot, changelog=True) if snapshot is not None else []:
@@ -38,4 +38,4 @@ def _stats_text(store: TableStore) -> Callable[[bytes], str | None]:
     return lambda row: partition(row) if arity_of(row) == width else None
 
 
-MANIFESTS = fixed(COLUMNS, _rows)
+MANIFESTS = fixed(COLUMNS, _manifest_rows)

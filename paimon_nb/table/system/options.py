@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 COLUMNS = {"key": "STRING NOT NULL", "value": "STRING NOT NULL"}
 
 
-def _rows(store: TableStore) -> Iterator[tuple[str, str]]:
+def _option_rows(store: TableStore) -> Iterator[tuple[str, str]]:
     latest = store.schemas.latest() or store.schema
     yield from redact_options(latest.options).items()
 
 
-OPTIONS = fixed(COLUMNS, _rows)
+OPTIONS = fixed(COLUMNS, _option_rows)

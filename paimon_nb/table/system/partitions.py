@@ -22,7 +22,7 @@ COLUMNS = {
 }
 
 
-def _rows(store: TableStore) -> list[tuple[Any, ...]]:
+def _partition_rows(store: TableStore) -> list[tuple[Any, ...]]:
     travel = parse_travel(store.options)
     snapshot = resolve(store, travel)
     entries = unmerged_entries(store, snapshot)
@@ -37,4 +37,4 @@ def _rows(store: TableStore) -> list[tuple[Any, ...]]:
     return sorted((text(p), t.rows, t.size, t.files, t.newest_ms) for p, t in found.items())
 
 
-PARTITIONS = fixed(COLUMNS, _rows)
+PARTITIONS = fixed(COLUMNS, _partition_rows)

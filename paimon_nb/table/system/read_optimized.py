@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from paimon_nb.table.store import TableStore
 
 
-def _fields(store: TableStore) -> tuple[DataField, ...]:
+def _table_fields(store: TableStore) -> tuple[DataField, ...]:
     return store.schema.fields
 
 
-def _read(store: TableStore) -> pa.Table:
+def _read_top_level(store: TableStore) -> pa.Table:
     from paimon_nb.table.scan import read_plan
 
     return read_plan(plan_scan(store, optimized=True))
 
 
-READ_OPTIMIZED = SystemTable(_fields, _read)
+READ_OPTIMIZED = SystemTable(_table_fields, _read_top_level)

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from paimon_nb.table.store import TableStore
 
 
-def _fields(store: TableStore) -> tuple[DataField, ...]:
+def _tracked_fields(store: TableStore) -> tuple[DataField, ...]:
     return (*store.schema.fields, *TRACKING_FIELDS)
 
 
-def _read(store: TableStore) -> pa.Table:
+def _read_tracked_rows(store: TableStore) -> pa.Table:
     from paimon_nb.table.scan.read.row_tracking import tracked_rows, tracks_rows
 
     if not tracks_rows(store):
@@ -36,4 +36,4 @@ def _read(store: TableStore) -> pa.Table:
     return pa.concat_tables(parts)
 
 
-ROW_TRACKING = SystemTable(_fields, _read)
+ROW_TRACKING = SystemTable(_tracked_fields, _read_tracked_rows)

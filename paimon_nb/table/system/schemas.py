@@ -24,16 +24,16 @@ COLUMNS = {
 }
 
 
-def _flat(value: Any) -> str:
+def _compact_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
+def _schema_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     for s in store.schemas.all():
         yield (
-            s.id, _flat([f.to_json() for f in s.fields]), _flat(list(s.partition_keys)), _flat(list(s.primary_keys)),
-            _flat(redact_options(s.options)), s.comment, local_wall_ms(s.time_ms),
+            s.id, _compact_json([f.to_json() for f in s.fields]), _compact_json(list(s.partition_keys)), _compact_json(list(s.primary_keys)),
+            _compact_json(redact_options(s.options)), s.comment, local_wall_ms(s.time_ms),
         )  # fmt: skip
 
 
-SCHEMAS = fixed(COLUMNS, _rows)
+SCHEMAS = fixed(COLUMNS, _schema_rows)

@@ -28,7 +28,7 @@ COLUMNS = {
 }
 
 
-def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
+def _snapshot_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     store.snapshots.invalidate_cache()
     earliest = store.snapshots.earliest_id()  # the earliest hint may skip older files, as after fast_forward
     for s in store.snapshots.all():
@@ -41,4 +41,4 @@ def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
         )  # fmt: skip
 
 
-SNAPSHOTS = fixed(COLUMNS, _rows)
+SNAPSHOTS = fixed(COLUMNS, _snapshot_rows)

@@ -23,7 +23,7 @@ COLUMNS = {
 }
 
 
-def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
+def _statistics_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     snapshot = resolve(store, parse_travel(store.options))
     if snapshot is None or snapshot.statistics is None:
         return
@@ -33,4 +33,4 @@ def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     yield found.snapshot_id, found.schema_id, found.merged_record_count, found.merged_record_size, columns
 
 
-STATISTICS = fixed(COLUMNS, _rows)
+STATISTICS = fixed(COLUMNS, _statistics_rows)

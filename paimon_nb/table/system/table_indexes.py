@@ -24,7 +24,7 @@ COLUMNS = {
 }
 
 
-def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
+def _index_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     text = partition_texts(store)
     for e in index_entries(store, resolve(store, parse_travel(store.options))):
         ranges = None if e.dv_ranges is None else [
@@ -33,4 +33,4 @@ def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
         yield text(e.partition), e.bucket, e.index_type, e.file_name, e.file_size, e.row_count, ranges
 
 
-TABLE_INDEXES = fixed(COLUMNS, _rows)
+TABLE_INDEXES = fixed(COLUMNS, _index_rows)

@@ -22,7 +22,7 @@ COLUMNS = {
 }
 
 
-def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
+def _tag_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     for tag in store.tags.all():
         s = tag.snapshot
         yield (
@@ -31,4 +31,4 @@ def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
         )  # fmt: skip
 
 
-TAGS = fixed(COLUMNS, _rows)
+TAGS = fixed(COLUMNS, _tag_rows)

@@ -37,12 +37,12 @@ class _ColumnFile(AppendFiles):
         super().__init__(whole, target)
         self.columns, self.first_row_id = columns, first_row_id
 
-    def _fields(self) -> Sequence[DataField]:
+    def _stored_fields(self) -> Sequence[DataField]:
         return self.columns
 
-    def _describe(self, size: int) -> DataFile:
+    def _describe_file(self, size: int) -> DataFile:
         names = tuple(f.name for f in self.columns)
-        return replace(super()._describe(size), first_row_id=self.first_row_id, write_cols=names)
+        return replace(super()._describe_file(size), first_row_id=self.first_row_id, write_cols=names)
 
 
 def write_columns(store: TableStore, split: Split, columns: Sequence[DataField], rows: pa.Table) -> CommitMessage:

@@ -60,7 +60,7 @@ class CrossPartition:
         if snapshot is not None:
             for partition, bucket, keys in bucket_keys(store, snapshot, live_entries(store, snapshot)):
                 for key in keys.to_pylist():
-                    self._put((key, self._partition_part(partition)), (partition, bucket))
+                    self._record_bucket((key, self._partition_part(partition)), (partition, bucket))
 
     def route(self, rows: pa.Table, kinds: np.ndarray) -> Routed:
         """Route each row to its own partition or, depending on the merge engine, to the key's current partition."""
@@ -80,35 +80,37 @@ class CrossPartition:
             key = (within, self._partition_part(named))
             known = self._bucket_of_key.get(key)
             if known is None:
-                emit(row, self._new(key, named), kind)
+                emit(row, self._assign_new_bucket(key, named), kind)
             elif known[0] == named:
                 emit(row, known, kind)
             elif self.engine == "deduplicate":
                 emit(row, known, DELETE)
                 if kind not in (DELETE, UPDATE_BEFORE):
                     self._counts[known[0]][known[1]] -= 1
-                    emit(row, self._new(key, named), kind)
+                    emit(row, self._assign_new_bucket(key, named), kind)
             elif self.engine != "first-row":
                 emit(row, known, kind)  # partial-update, aggregation: the row stays in the key's current partition
-        return self._table(rows, source, where, out_kinds)
+        return self._routed_rows(rows, source, where, out_kinds)
 
     # -- inside
 
-    def _new(self, key: object, partition: bytes) -> BucketKey:
+    def _assign_new_bucket(self, key: object, partition: bytes) -> BucketKey:
         counts = self._counts.setdefault(partition, {})
         bucket = next((b for b in sorted(counts) if counts[b] < self._target), None)
         if bucket is None:
             bucket = next(b for b in range(len(counts) + 1) if b not in counts)
         bucket_key = (partition, bucket)
-        self._put(key, bucket_key)
+        self._record_bucket(key, bucket_key)
         return bucket_key
 
-    def _put(self, key: object, bucket_key: BucketKey) -> None:
+    def _record_bucket(self, key: object, bucket_key: BucketKey) -> None:
         self._bucket_of_key[key] = bucket_key
         counts = self._counts.setdefault(bucket_key[0], {})
         counts[bucket_key[1]] = counts.get(bucket_key[1], 0) + 1
 
-    def _table(self, rows: pa.Table, source: Sequence[int], where: Sequence[BucketKey], kinds: Sequence[int]) -> Routed:
+    def _routed_rows(
+        self, rows: pa.Table, source: Sequence[int], where: Sequence[BucketKey], kinds: Sequence[int]
+    ) -> Routed:
         partitions = list(dict.fromkeys(p for p, _ in where))
         number = {p: i for i, p in enumerate(partitions)}
         groups = np.array([number[p] for p, _ in where], np.int64)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _MAX_BUCKETS = 32767
 
 
-def _assigners(store: TableStore) -> int:
+def _assigner_count(store: TableStore) -> int:
     """Number of assigners that share the keys of a partition, and so its initial buckets. Assigner a owns the buckets b
     with b % assigners = a.
 
@@ -64,7 +64,7 @@ class DynamicBuckets:
         self._max_buckets = (
             _MAX_BUCKETS if configured == -1 else max(configured, 1)
         )  # a partition always has at least one bucket
-        self._assigners = min(_assigners(store), self._max_buckets)
+        self._assigners = min(_assigner_count(store), self._max_buckets)
         snapshot = None if ignore_existing else store.latest()
         self._entries = [e for e in index_entries(store, snapshot) if e.index_type == HASH]
         self._partitions: dict[bytes, _Partition] = {}
@@ -76,7 +76,7 @@ class DynamicBuckets:
         out = np.zeros(rows.num_rows, dtype=np.int32)
         for group, partition in enumerate(partitions):
             rows_of = np.flatnonzero(groups == group)
-            out[rows_of] = self._assign(self._partition(partition), hashes[rows_of].astype(np.int32))
+            out[rows_of] = self._assign_buckets(self._load_partition(partition), hashes[rows_of].astype(np.int32))
         return out
 
     def add_index(self, messages: Sequence[CommitMessage]) -> list[CommitMessage]:
@@ -89,13 +89,13 @@ class DynamicBuckets:
                 continue
             hashes = known.hashes[known.buckets == message.bucket]
             old = known.old_entries.get(message.bucket)
-            entry = self._write(message, hashes)
+            entry = self._write_index_file(message, hashes)
             out.append(replace(message, new_index=(*message.new_index, entry), deleted_index=(old,) if old else ()))
         return out
 
     # -- inside
 
-    def _write(self, message: CommitMessage, hashes: np.ndarray) -> IndexEntry:
+    def _write_index_file(self, message: CommitMessage, hashes: np.ndarray) -> IndexEntry:
         name = self.store.new_file_name("index")
         path, external = self.store.new_index_path(message.partition, message.bucket, name)
         size = write_hash_index(self.store.fs, path, hashes)
@@ -110,7 +110,7 @@ class DynamicBuckets:
             external_path=external,
         )
 
-    def _partition(self, partition: bytes) -> _Partition:
+    def _load_partition(self, partition: bytes) -> _Partition:
         if partition not in self._partitions:
             old = {e.bucket: e for e in self._entries if e.partition == partition}
             loaded = {b: np.asarray(read_hash_index(self.store.fs, self.store.index_path(e))) for b, e in old.items()}
@@ -123,7 +123,7 @@ class DynamicBuckets:
             self._partitions[partition] = _Partition(hashes[order], buckets[order], counts, old)
         return self._partitions[partition]
 
-    def _assign(self, known: _Partition, hashes: np.ndarray) -> np.ndarray:
+    def _assign_buckets(self, known: _Partition, hashes: np.ndarray) -> np.ndarray:
         index = np.searchsorted(known.hashes, hashes)
         inside = np.minimum(index, max(len(known.hashes) - 1, 0))
         is_known = (known.hashes[inside] == hashes) if len(known.hashes) else np.zeros(len(hashes), bool)
@@ -131,7 +131,7 @@ class DynamicBuckets:
         if len(fresh):
             unique, first = np.unique(fresh, return_index=True)
             ordered = unique[np.argsort(first)]  # in arrival order, as an assigner that works row by row would see them
-            assigned = self._give(known, ordered)
+            assigned = self._buckets_for_new_keys(known, ordered)
             all_hashes = np.concatenate([known.hashes, ordered])
             all_buckets = np.concatenate([known.buckets, assigned])
             order = np.argsort(all_hashes, kind="stable")
@@ -140,20 +140,20 @@ class DynamicBuckets:
         result: np.ndarray = known.buckets[np.searchsorted(known.hashes, hashes)]
         return result
 
-    def _give(self, known: _Partition, hashes: np.ndarray) -> np.ndarray:
+    def _buckets_for_new_keys(self, known: _Partition, hashes: np.ndarray) -> np.ndarray:
         """Buckets for new keys. Each assigner assigns its share of the keys to its own buckets."""
         share = np.abs(hashes.astype(np.int64)) % self._assigners
         out = np.empty(len(hashes), np.int32)
         for assigner in range(self._assigners):
             rows_of = np.flatnonzero(share == assigner)
             if len(rows_of):
-                out[rows_of] = self._fill(known, len(rows_of), assigner)
+                out[rows_of] = self._fill_buckets(known, len(rows_of), assigner)
         return out
 
-    def _fill(self, known: _Partition, count: int, assigner: int) -> np.ndarray:
+    def _fill_buckets(self, known: _Partition, count: int, assigner: int) -> np.ndarray:
         """Buckets for `count` new keys: first fill the assigner's buckets below the target, then open new ones."""
         parts: list[np.ndarray] = []
-        for bucket in self._own(known, assigner):
+        for bucket in self._buckets_of_assigner(known, assigner):
             free = min(max(self._target - known.counts[bucket], 0), count)
             if free:
                 parts.append(np.full(free, bucket, np.int32))
@@ -169,13 +169,13 @@ class DynamicBuckets:
             parts.append(np.full(taken, bucket, np.int32))
             count -= taken
         if count:  # all buckets are full and no more may be opened: spread evenly
-            full = np.array(self._own(known, assigner), np.int32)
+            full = np.array(self._buckets_of_assigner(known, assigner), np.int32)
             spread = full[np.arange(count) % len(full)]
             for bucket in spread:
                 known.counts[int(bucket)] += 1
             parts.append(spread)
         return np.concatenate(parts)
 
-    def _own(self, known: _Partition, assigner: int) -> list[int]:
+    def _buckets_of_assigner(self, known: _Partition, assigner: int) -> list[int]:
         """Existing buckets of the assigner, in order."""
         return sorted(b for b in known.counts if b % self._assigners == assigner)

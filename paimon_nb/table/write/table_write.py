@@ -199,12 +199,12 @@ class WriterState:
     """Number of buckets per partition."""
 
     def next_sequence(self, key: BucketKey) -> int:
-        return self._of(key).max_sequence + 1
+        return self._files_of_bucket(key).max_sequence + 1
 
     def files(self, key: BucketKey) -> list[DataFile]:
-        return [e.file for e in self._of(key).entries]
+        return [e.file for e in self._files_of_bucket(key).entries]
 
-    def _of(self, key: BucketKey) -> BucketFiles:
+    def _files_of_bucket(self, key: BucketKey) -> BucketFiles:
         return self.buckets.get(key, BucketFiles())
 
 
@@ -259,7 +259,7 @@ class TableWrite:
         self.store = store
         self.overwrite, self.tracked, self._full = overwrite, tracked, full
         self.row_count = 0
-        self._restored = WriterState(_newest(store), {}, {}) if overwrite else load_writer_state(store)
+        self._restored = WriterState(_latest_snapshot_id(store), {}, {}) if overwrite else load_writer_state(store)
         self._spec = MergeSpec.of(store.schema, store.options) if store.has_keys else None
         self._order = write_order(store)
         crossing = is_dynamic(store) and store.schema.is_cross_partition
@@ -305,9 +305,9 @@ class TableWrite:
             )  # fmt: skip
         else:
             partitions, groups = partition_groups(self.store, rows)
-            buckets = self._buckets(rows, partitions, groups)
+            buckets = self._assign_buckets(rows, partitions, groups)
         for group, bucket, numbers in split(rows, groups, buckets):
-            self._buffer(partitions[group], bucket, take(rows, numbers), codes[numbers])
+            self._buffer_rows(partitions[group], bucket, take(rows, numbers), codes[numbers])
 
     def write_bucket(self, partition: bytes, bucket: int, rows: pa.Table, kinds: np.ndarray) -> None:
         """Write rows of one bucket, which were shuffled before, for example in Spark tasks.
@@ -323,7 +323,7 @@ class TableWrite:
         """
         self._check_open()
         self.row_count += rows.num_rows
-        self._buffer(partition, bucket, rows, kinds)
+        self._buffer_rows(partition, bucket, rows, kinds)
 
     # -- messages out
 
@@ -339,7 +339,7 @@ class TableWrite:
         self._check_open()
         self._done = True
         try:
-            messages = self._messages()
+            messages = self._prepare_messages()
             if self._dynamic is not None:
                 messages = self._dynamic.add_index(messages)
             if self.overwrite and self.store.options.get(opt.OVERWRITE_UPGRADE):
@@ -395,16 +395,16 @@ class TableWrite:
                 stacklevel=3,
             )
 
-    def _buckets(self, rows: pa.Table, partitions: list[bytes], groups: np.ndarray) -> np.ndarray:
+    def _assign_buckets(self, rows: pa.Table, partitions: list[bytes], groups: np.ndarray) -> np.ndarray:
         if self._dynamic is not None:
             return self._dynamic.assign(rows, partitions, groups)
         return fixed_buckets(self.store, rows)
 
-    def _buffer(self, partition: bytes, bucket: int, rows: pa.Table, kinds: np.ndarray) -> None:
+    def _buffer_rows(self, partition: bytes, bucket: int, rows: pa.Table, kinds: np.ndarray) -> None:
         """Assign a bucket's rows to it. All buckets share `write-buffer-size`, as in Java: the fullest is flushed first."""
         if bucket == POSTPONE_BUCKET:
             self._check_retraction(rows, kinds)
-        writer = self._writer(partition, bucket)
+        writer = self._writer_for(partition, bucket)
         before = writer.buffered
         writer.write(rows, kinds)
         self._buffered += writer.buffered - before
@@ -420,7 +420,7 @@ class TableWrite:
             row = row.append_column(VALUE_KIND, from_numpy(kinds[found]))
             merge([row], self._spec, drop_delete=False, alone_as_is=False)
 
-    def _writer(self, partition: bytes, bucket: int) -> Writer:
+    def _writer_for(self, partition: bytes, bucket: int) -> Writer:
         key = (partition, bucket)
         if key not in self._writers:
             self._check_total(partition)
@@ -448,13 +448,13 @@ class TableWrite:
                 want=want,
             )
 
-    def _messages(self) -> list[CommitMessage]:
+    def _prepare_messages(self) -> list[CommitMessage]:
         """Buckets are independent, and sorting and encoding release the GIL, so several run in parallel."""
         if len(self._writers) <= 1 or self.row_count < _FEW_ROWS:
-            return [self._message(key, writer) for key, writer in self._writers.items()]
+            return [self._prepare_message(key, writer) for key, writer in self._writers.items()]
         with ThreadPoolExecutor(min(len(self._writers), max(MIN_THREADS, os.cpu_count() or 1))) as pool:
             # Leaving the block waits for all of them, so that an abort sees every file.
-            return list(pool.map(self._message, self._writers.keys(), self._writers.values()))
+            return list(pool.map(self._prepare_message, self._writers.keys(), self._writers.values()))
 
     def _may_compact(self, messages: list[CommitMessage]) -> bool:
         """Whether a compaction may be due. A key table's bucket with few files needs none, unless an option says so."""
@@ -466,7 +466,7 @@ class TableWrite:
             options.may_pick(len(self._restored.files((m.partition, m.bucket))) + len(m.new_files)) for m in messages
         )
 
-    def _message(self, key: BucketKey, writer: Writer) -> CommitMessage:
+    def _prepare_message(self, key: BucketKey, writer: Writer) -> CommitMessage:
         new_files, changelog = writer.files()
         return CommitMessage(
             key[0],
@@ -507,6 +507,6 @@ def is_dynamic(store: TableStore) -> bool:
     return store.has_keys and store.bucket_option == -1
 
 
-def _newest(store: TableStore) -> int | None:
+def _latest_snapshot_id(store: TableStore) -> int | None:
     snapshot = store.latest()
     return snapshot.id if snapshot else None

@@ -63,11 +63,11 @@ class BsiReader:
         if op in ("in", "not in"):
             equal = BitMap()
             for literal in literals:
-                equal |= self._compare(literal)[1]
+                equal |= self._compare_rows(literal)[1]
             return equal if op == "in" else present - equal
-        return pick(op, *self._compare(literals[0]))
+        return pick(op, *self._compare_rows(literals[0]))
 
-    def _compare(self, literal: Value) -> tuple[BitMap, BitMap, BitMap]:
+    def _compare_rows(self, literal: Value) -> tuple[BitMap, BitMap, BitMap]:
         number = keys_of(self._type, literal)[0]
         assert isinstance(number, int)
         if number >= 0:

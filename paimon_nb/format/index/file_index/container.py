@@ -73,16 +73,18 @@ class FileIndex:
             t: the column's type in the schema that the file was written with (a MAP's value type for `col[key]`).
         Raises: CorruptFile.
         """
-        return self._evaluate(column, op, literals, t)[0]
+        return self._evaluate_condition(column, op, literals, t)[0]
 
     def candidates(self, column: str, op: str, literals: Sequence[Value], t: DataType) -> BitMap | None:
         """Row positions outside of which no row satisfies the condition; None when the indexes cannot tell.
 
         The rows still need the condition itself. Arguments and errors as for `may_match`.
         """
-        return self._evaluate(column, op, literals, t)[1]
+        return self._evaluate_condition(column, op, literals, t)[1]
 
-    def _evaluate(self, column: str, op: str, literals: Sequence[Value], t: DataType) -> tuple[bool, BitMap | None]:
+    def _evaluate_condition(
+        self, column: str, op: str, literals: Sequence[Value], t: DataType
+    ) -> tuple[bool, BitMap | None]:
         indexes = self._columns.get(column)
         if not indexes or op not in OPERATORS:
             return True, None
@@ -104,7 +106,7 @@ class FileIndex:
         self, column: str, kind: str, byte_range: ByteRange, op: str, literals: Sequence[Value], t: DataType
     ) -> tuple[bool, BitMap | None]:
         try:
-            reader = self._reader(column, kind, byte_range, t)
+            reader = self._index_reader(column, kind, byte_range, t)
             if reader is None:
                 return True, None
             rows = reader.candidates(op, literals)
@@ -114,7 +116,7 @@ class FileIndex:
         except (struct.error, ValueError, IndexError, OverflowError, KeyError) as error:
             raise CorruptFile(self._path, f"the {kind} index of column {column!r} ({error})") from error
 
-    def _reader(self, column: str, kind: str, byte_range: ByteRange, t: DataType) -> IndexReader | None:
+    def _index_reader(self, column: str, kind: str, byte_range: ByteRange, t: DataType) -> IndexReader | None:
         key = (column, kind, str(t))
         if key not in self._readers:
             make = INDEX_READERS.get(kind)  # an index of a kind from elsewhere answers nothing

@@ -123,11 +123,11 @@ class RangeBitmapReader:
         if op in ("in", "not in"):
             equal = BitMap()
             for literal in literals:
-                equal |= self._compare(literal)[1]
+                equal |= self._compare_rows(literal)[1]
             return equal if op == "in" else present - equal
-        return pick(op, *self._compare(literals[0]))
+        return pick(op, *self._compare_rows(literals[0]))
 
-    def _compare(self, literal: Value) -> tuple[BitMap, BitMap, BitMap]:
+    def _compare_rows(self, literal: Value) -> tuple[BitMap, BitMap, BitMap]:
         """Rows whose value is (less than, equal to, greater than) the literal."""
         keys = keys_of(self._type, literal)
         less, equal, greater = self._compare_key(keys[0])

@@ -49,14 +49,14 @@ class Sum(_Arithmetic):
     def add(self, accumulator: Any, value: Any) -> Any:
         if accumulator is None or value is None:
             return value if accumulator is None else accumulator
-        return self._total(accumulator, value)
+        return self._add_values(accumulator, value)
 
     def retract(self, accumulator: Any, value: Any) -> Any:
         if value is None:
             return accumulator
-        return self._total(accumulator, -value) if accumulator is not None else self.fit(-value)
+        return self._add_values(accumulator, -value) if accumulator is not None else self.fit(-value)
 
-    def _total(self, a: Any, b: Any) -> Any:
+    def _add_values(self, a: Any, b: Any) -> Any:
         if not isinstance(a, decimal.Decimal):
             return self.fit(a + b)
         total = _EXACT.add(a, b)

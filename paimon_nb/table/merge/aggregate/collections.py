@@ -27,8 +27,8 @@ class Collect(Aggregate):
         code = hash_code(self.field.type.element)
         if code is None:  # rows and arrays: in arrival order; the accumulator is not searched
             seen = {identity(v) for v in accumulator or ()}
-            return [*(accumulator or ()), *(v for v in _firsts(value or ()) if identity(v) not in seen)]
-        elements = _firsts([*(accumulator or ()), *(value or ())])
+            return [*(accumulator or ()), *(v for v in _distinct_values(value or ()) if identity(v) not in seen)]
+        elements = _distinct_values([*(accumulator or ()), *(value or ())])
         return [elements[i] for i in java_hash_order([0 if v is None else code(v) for v in elements])]
 
     def add_reversed(self, accumulator: Any, value: Any) -> Any:
@@ -48,7 +48,7 @@ class Collect(Aggregate):
         return out
 
 
-def _firsts(values: Iterable[Any]) -> list[Any]:
+def _distinct_values(values: Iterable[Any]) -> list[Any]:
     """Each value once, at its first position."""
     firsts: dict[Any, Any] = {}
     for value in values:
@@ -94,10 +94,12 @@ class MergeMapWithKeyTime(Aggregate):
                 merged.pop(identity(k), None)
                 continue
             there = merged.get(identity(k), (k, None))[1]
-            if _time(v) is not None and (there is None or _time(there) is None or _time(v) > _time(there)):
+            if _entry_time(v) is not None and (
+                there is None or _entry_time(there) is None or _entry_time(v) > _entry_time(there)
+            ):
                 merged[identity(k)] = (k, v)
         return list(merged.values())
 
 
-def _time(entry: dict[str, Any]) -> Any:
+def _entry_time(entry: dict[str, Any]) -> Any:
     return list(entry.values())[-1]

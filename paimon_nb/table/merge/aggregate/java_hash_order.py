@@ -53,9 +53,9 @@ def hash_code(t: DataType) -> Callable[[Any], int] | None:
     if isinstance(t, Array | Map | Row):
         return None
     if isinstance(t, Decimal):
-        return lambda v: _decimal(v, t.scale)
+        return lambda v: _hash_decimal(v, t.scale)
     if t.root.startswith("TIMESTAMP"):
-        return lambda v: _timestamp(_instant(t, v))
+        return lambda v: _hash_timestamp(_instant_of_number(t, v))
     return _HASHES.get(t.root)
 
 
@@ -66,27 +66,27 @@ def row_hash(types: Sequence[DataType]) -> Callable[[Sequence[Any]], int]:
 
 def _in_row(t: DataType, value: Any) -> Any:
     """A Python value, times as numbers, in the in-row form."""
-    return value if value is None or not t.root.startswith("TIMESTAMP") else _instant(t, value)
+    return value if value is None or not t.root.startswith("TIMESTAMP") else _instant_of_number(t, value)
 
 
-def _instant(t: DataType, value: int) -> Instant:
+def _instant_of_number(t: DataType, value: int) -> Instant:
     return instant_of(value, arrow_type(t).unit)
 
 
-def _int(value: int) -> int:
+def _hash_int(value: int) -> int:
     return value & _32
 
 
-def _long(value: int) -> int:
+def _hash_long(value: int) -> int:
     return (value ^ ((value & 0xFFFFFFFFFFFFFFFF) >> 32)) & _32
 
 
-def _bits(value: float, wide: bool) -> int:
+def _float_bits(value: float, wide: bool) -> int:
     number = float("nan") if value != value else value
     return int.from_bytes(struct.pack(">d" if wide else ">f", number), "big")
 
 
-def _decimal(value: decimal.Decimal, scale: int) -> int:
+def _hash_decimal(value: decimal.Decimal, scale: int) -> int:
     """`BigDecimal.hashCode`: 31 times the hash of the unscaled integer, plus the scale."""
     unscaled = int(value.scaleb(scale, context=decimal.Context(prec=60)))
     h, rest = 0, abs(unscaled)
@@ -99,12 +99,12 @@ def _decimal(value: decimal.Decimal, scale: int) -> int:
     return (31 * (-h if unscaled < 0 else h) + scale) & _32
 
 
-def _timestamp(value: Instant) -> int:
+def _hash_timestamp(value: Instant) -> int:
     ms, nanos = value
     return (31 * ((ms ^ (ms >> 32)) & _32) + nanos) & _32
 
 
-def _bytes(data: bytes) -> int:
+def _hash_bytes(data: bytes) -> int:
     """Murmur 3 over bytes: whole little-endian words, then each remaining byte as a word."""
     h = _SEED
     whole = len(data) - len(data) % 4
@@ -124,20 +124,20 @@ def _bytes(data: bytes) -> int:
     return h ^ (h >> 16)
 
 
-def _text(value: str) -> int:
-    return _bytes(value.encode("utf-8", "surrogatepass"))
+def _hash_text(value: str) -> int:
+    return _hash_bytes(value.encode("utf-8", "surrogatepass"))
 
 
 _HASHES: dict[str, Callable[[Any], int]] = {
-    "TINYINT": _int,
-    "SMALLINT": _int,
-    "INT": _int,
-    "BIGINT": _long,
-    "FLOAT": lambda v: _bits(v, wide=False),
-    "DOUBLE": lambda v: _long(_bits(v, wide=True)),
+    "TINYINT": _hash_int,
+    "SMALLINT": _hash_int,
+    "INT": _hash_int,
+    "BIGINT": _hash_long,
+    "FLOAT": lambda v: _float_bits(v, wide=False),
+    "DOUBLE": lambda v: _hash_long(_float_bits(v, wide=True)),
     "BOOLEAN": lambda v: 1231 if v else 1237,
-    "DATE": _int,
-    "TIME": _int,
-    "CHAR": _text,
-    "VARCHAR": _text,
+    "DATE": _hash_int,
+    "TIME": _hash_int,
+    "CHAR": _hash_text,
+    "VARCHAR": _hash_text,
 }

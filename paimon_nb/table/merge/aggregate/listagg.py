@@ -25,10 +25,10 @@ class ListAgg(Aggregate):
             return accumulator + delimiter + value
         if not value.strip() or not accumulator.strip():
             return accumulator if not value.strip() else value
-        seen = set(_parts(accumulator, delimiter))
-        fresh = [part for part in dict.fromkeys(_parts(value, delimiter)) if part.strip() and part not in seen]
+        seen = set(_split_parts(accumulator, delimiter))
+        fresh = [part for part in dict.fromkeys(_split_parts(value, delimiter)) if part.strip() and part not in seen]
         return delimiter.join([accumulator, *fresh])
 
 
-def _parts(text: str, delimiter: str) -> list[str]:
+def _split_parts(text: str, delimiter: str) -> list[str]:
     return text.split(delimiter) if delimiter else text.split()

@@ -18,16 +18,16 @@ _TYPES = frozenset(
 )  # fmt: skip
 
 
-def _less(a: Any, b: Any) -> bool:
+def _is_less(a: Any, b: Any) -> bool:
     """Java's order: -0.0 before 0.0, NaN after all numbers."""
     if isinstance(a, float):
-        return _rank(a) < _rank(b)
+        return _float_rank(a) < _float_rank(b)
     if isinstance(a, str):
         return bool(a.encode("utf-8", "surrogatepass") < b.encode("utf-8", "surrogatepass"))
     return bool(a < b)
 
 
-def _rank(value: float) -> tuple[bool, float, float]:
+def _float_rank(value: float) -> tuple[bool, float, float]:
     return (True, 0.0, 0.0) if value != value else (False, value, math.copysign(1, value))
 
 
@@ -38,7 +38,7 @@ class Max(Aggregate):
     def add(self, accumulator: Any, value: Any) -> Any:
         if accumulator is None or value is None:
             return value if accumulator is None else accumulator
-        return value if _less(accumulator, value) else accumulator
+        return value if _is_less(accumulator, value) else accumulator
 
     def reduce(self, groups: Groups, column: str) -> pa.Array | None:
         return _at_once(groups, column, "max")
@@ -51,7 +51,7 @@ class Min(Aggregate):
     def add(self, accumulator: Any, value: Any) -> Any:
         if accumulator is None or value is None:
             return value if accumulator is None else accumulator
-        return value if _less(value, accumulator) else accumulator
+        return value if _is_less(value, accumulator) else accumulator
 
     def reduce(self, groups: Groups, column: str) -> pa.Array | None:
         return _at_once(groups, column, "min")

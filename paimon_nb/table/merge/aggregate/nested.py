@@ -29,13 +29,13 @@ class _Nested(Aggregate):
                 hint="supported type: ARRAY<ROW<...>>", function=self.name,
             )  # fmt: skip
         self.types_of = {f.name: f.type for f in t.element.fields}
-        self.nested_key = self._names("nested-key")
-        self.sequence = self._names("nested-sequence-field")
+        self.nested_key = self._nested_field_names("nested-key")
+        self.sequence = self._nested_field_names("nested-sequence-field")
         self.null_strategy = spec.options.get("nested-key-null-strategy", "merge").lower()
         self.limit = int(spec.options.get("count-limit", _NO_LIMIT))
         self.hash = row_hash([self.types_of[n] for n in self.nested_key]) if self.nested_key else None
 
-    def _names(self, option: str) -> tuple[str, ...]:
+    def _nested_field_names(self, option: str) -> tuple[str, ...]:
         names = parse_names(self.spec.options.get(option))
         for name in names:
             if name not in self.types_of:
@@ -89,7 +89,7 @@ class NestedUpdate(_Nested):
         for row in rows:
             if self.counts(row):
                 there = merged.get(key := self.key(row))
-                if there is None or not self._older(row, there):
+                if there is None or not self._is_older(row, there):
                     merged[key] = row
         return self.in_map_order(merged)
 
@@ -107,7 +107,7 @@ class NestedUpdate(_Nested):
                 held.pop(self.key(row), None)
         return self.in_map_order(held, max_entries)
 
-    def _older(self, row: Any, there: Any) -> bool:
+    def _is_older(self, row: Any, there: Any) -> bool:
         """Whether `row` comes before the existing row, by `nested-sequence-field`; NULL before everything."""
         for name in self.sequence:
             new, old = row[name], there[name]

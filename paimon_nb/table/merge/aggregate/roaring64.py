@@ -55,11 +55,11 @@ class Roaring64:
     def write(self) -> bytes:
         if not self.slot_of:
             return b"\0"
-        out = [b"\1", struct.pack("<q", len(self.slot_of)), _tree(sorted(self.slot_of.items()), 0)]
+        out = [b"\1", struct.pack("<q", len(self.slot_of)), _serialize_node(sorted(self.slot_of.items()), 0)]
         out.append(struct.pack("<ibi", 1, -2, self.capacity))
         for slot in range(self.capacity):
             low = self.containers.get(slot)
-            out.append(b"\0" if low is None else b"\1" + _container(low))
+            out.append(b"\0" if low is None else b"\1" + _serialize_container(low))
         out.append(struct.pack("<qii", len(self.containers), 0, self.last))
         return b"".join(out)
 
@@ -123,7 +123,7 @@ class _Reader:
         return np.concatenate([np.arange(s, s + more + 1) for s, more in pairs]).astype("<u2")
 
 
-def _container(low: Low) -> bytes:
+def _serialize_container(low: Low) -> bytes:
     """Runs if they are smaller, like `runOptimize`."""
     breaks = np.flatnonzero(np.diff(low.astype(np.int64)) != 1) + 1
     starts = np.concatenate([[0], breaks])
@@ -140,7 +140,7 @@ def _container(low: Low) -> bytes:
     return struct.pack("<bi", _BITS, len(low)) + np.packbits(bits, bitorder="little").tobytes()
 
 
-def _tree(leaves: list[tuple[bytes, int]], depth: int) -> bytes:
+def _serialize_node(leaves: list[tuple[bytes, int]], depth: int) -> bytes:
     """The node over these leaves, whose keys agree up to `depth`, and its children."""
     if len(leaves) == 1:
         return struct.pack("<bhb", _LEAF, 0, 0) + leaves[0][0] + struct.pack("<q", leaves[0][1])
@@ -149,12 +149,12 @@ def _tree(leaves: list[tuple[bytes, int]], depth: int) -> bytes:
     children: dict[int, list[tuple[bytes, int]]] = {}
     for leaf in leaves:
         children.setdefault(leaf[0][branch], []).append(leaf)
-    kind, body = _branches(list(children))
+    kind, body = _serialize_branch_keys(list(children))
     head = struct.pack("<bhb", kind, len(children), branch - depth) + first[depth:branch]
-    return b"".join([head, body, *(_tree(below, branch + 1) for below in children.values())])
+    return b"".join([head, body, *(_serialize_node(below, branch + 1) for below in children.values())])
 
 
-def _branches(keys: list[int]) -> tuple[int, bytes]:
+def _serialize_branch_keys(keys: list[int]) -> tuple[int, bytes]:
     """(type, body) of a node with these key bytes: Java stores them in longs, first byte on top."""
     if len(keys) <= 16:
         kind, width = (0, 4) if len(keys) <= 4 else (1, 8)

@@ -9,7 +9,7 @@ from paimon_nb.base.errors import EnvironmentError_
 from paimon_nb.table.merge.aggregate.base import Aggregate
 
 
-def _library() -> Any:
+def _import_datasketches() -> Any:
     try:
         import _datasketches as library
     except ImportError:
@@ -25,7 +25,7 @@ class ThetaSketch(Aggregate):
     def add(self, accumulator: Any, value: Any) -> Any:
         if accumulator is None or value is None:
             return value if accumulator is None else accumulator
-        library = _library()
+        library = _import_datasketches()
         union = library.theta_union(12)
         for sketch in (accumulator, value):
             union.update(library.compact_theta_sketch.deserialize(sketch))
@@ -44,7 +44,7 @@ class HllSketch(Aggregate):
     def add(self, accumulator: Any, value: Any) -> Any:
         if accumulator is None or value is None:
             return value if accumulator is None else accumulator
-        library = _library()
+        library = _import_datasketches()
         # As in Java: the union starts as the newer sketch, with its size, and the older one is merged into it.
         newer, older = (library.hll_sketch.deserialize(sketch) for sketch in (value, accumulator))
         union = library.hll_union(newer.lg_config_k)

@@ -46,7 +46,7 @@ def plan_incremental(store: TableStore, increment: Increment, predicate: Predica
     """
     match increment:
         case Between():
-            return _between(store, increment, predicate)
+            return _plan_between(store, increment, predicate)
         case BetweenTimes(mode, start_ms, end_ms):
             return _between_times(store, mode, start_ms, end_ms, predicate)
         case ToAutoTag(_, tag):
@@ -54,15 +54,15 @@ def plan_incremental(store: TableStore, increment: Increment, predicate: Predica
     raise TypeError(f"unknown increment {increment!r}")
 
 
-def _between(store: TableStore, between: Between, predicate: Predicate | None) -> ScanPlan:
+def _plan_between(store: TableStore, between: Between, predicate: Predicate | None) -> ScanPlan:
     names = set(store.tags.names())
     if between.start in names and between.end in names:
         start, end = store.tags.get(between.start), store.tags.get(between.end)
         if between.tags_as_snapshots:
-            return _ids(store, between.mode, start.snapshot.id, end.snapshot.id, predicate)
-        return _states(store, start.snapshot, end.snapshot, predicate, what="tag")
+            return _plan_between_ids(store, between.mode, start.snapshot.id, end.snapshot.id, predicate)
+        return _plan_state_diff(store, start.snapshot, end.snapshot, predicate, what="tag")
     if between.start.isdecimal() and between.end.isdecimal():
-        return _ids(store, between.mode, int(between.start), int(between.end), predicate)
+        return _plan_between_ids(store, between.mode, int(between.start), int(between.end), predicate)
     missing = next(n for n in (between.start, between.end) if n not in names)
     if between.start in names or between.end in names or not (between.start.isdecimal() or between.end.isdecimal()):
         store.tags.get(missing)
@@ -73,7 +73,7 @@ def _between(store: TableStore, between: Between, predicate: Predicate | None) -
     )
 
 
-def _ids(store: TableStore, mode: str, start: int, end: int, predicate: Predicate | None) -> ScanPlan:
+def _plan_between_ids(store: TableStore, mode: str, start: int, end: int, predicate: Predicate | None) -> ScanPlan:
     if end < start:
         raise BadOptionValue(
             f"the increment's end {end} is before its start {start}", hint="write start,end", start=start
@@ -81,7 +81,7 @@ def _ids(store: TableStore, mode: str, start: int, end: int, predicate: Predicat
     store.snapshots.invalidate_cache()
     earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
     if earliest is None or latest is None:
-        return _nothing(store, None, predicate)  # as in Java; ids outside the history are an error
+        return _empty_plan(store, None, predicate)  # as in Java; ids outside the history are an error
     if start < earliest - 1 or end > latest:
         raise TimeTravelError(
             f"{store.name}: no changes from snapshot {start} to {end}. Available: snapshots {earliest} to {latest}",
@@ -91,11 +91,13 @@ def _ids(store: TableStore, mode: str, start: int, end: int, predicate: Predicat
             latest=latest,
         )
     if start == end:
-        return _nothing(store, snapshot_by_id(store, end) if end >= earliest else None, predicate)
+        return _empty_plan(store, snapshot_by_id(store, end) if end >= earliest else None, predicate)
     if mode == "diff":
-        return _states(store, snapshot_by_id(store, start), snapshot_by_id(store, end), predicate)
+        return _plan_state_diff(store, snapshot_by_id(store, start), snapshot_by_id(store, end), predicate)
     mode = effective_mode(store, mode)
-    return plan_changes(store, [_change(store, i, mode) for i in range(start + 1, end + 1)], mode, predicate)
+    return plan_changes(
+        store, [_changelog_or_snapshot(store, i, mode) for i in range(start + 1, end + 1)], mode, predicate
+    )
 
 
 def effective_mode(store: TableStore, mode: str) -> str:
@@ -105,7 +107,7 @@ def effective_mode(store: TableStore, mode: str) -> str:
     return "delta" if store.options.changelog_producer == "none" else "changelog"
 
 
-def _change(store: TableStore, snapshot_id: int, mode: str) -> Snapshot:
+def _changelog_or_snapshot(store: TableStore, snapshot_id: int, mode: str) -> Snapshot:
     if mode == "changelog":
         try:
             return store.changelogs.get(snapshot_id)
@@ -122,16 +124,18 @@ def _between_times(store: TableStore, mode: str, start_ms: int, end_ms: int, pre
     newest = store.latest()
     earliest_id = store.snapshots.earliest_id()
     if newest is None or earliest_id is None:
-        return _nothing(store, None, predicate)
+        return _empty_plan(store, None, predicate)
     earliest = snapshot_by_id(store, earliest_id)
     if start_ms == end_ms or start_ms > newest.time_ms or end_ms < earliest.time_ms:
-        return _nothing(store, newest, predicate)  # no commit in that time: an empty result
+        return _empty_plan(store, newest, predicate)  # no commit in that time: an empty result
     start, end = not_after(store, start_ms), not_after(store, end_ms) or newest
     if mode == "diff":
-        return _states(store, start or earliest, end, predicate)
+        return _plan_state_diff(store, start or earliest, end, predicate)
     first = earliest.id - 1 if start is None else start.id
     mode = effective_mode(store, mode)
-    return plan_changes(store, [_change(store, i, mode) for i in range(first + 1, end.id + 1)], mode, predicate)
+    return plan_changes(
+        store, [_changelog_or_snapshot(store, i, mode) for i in range(first + 1, end.id + 1)], mode, predicate
+    )
 
 
 def _to_auto_tag(store: TableStore, name: str, predicate: Predicate | None) -> ScanPlan:
@@ -144,16 +148,16 @@ def _to_auto_tag(store: TableStore, name: str, predicate: Predicate | None) -> S
             option=opt.INCREMENTAL_TO_AUTO_TAG.key,
         )
     if name not in store.tags.names():
-        return _nothing(store, store.latest(), predicate)
+        return _empty_plan(store, store.latest(), predicate)
     end = store.tags.get(name)
     earlier = [(t, n) for n in store.tags.names() if (t := period.start(n)) and t < end_time]
     if not earlier:
-        return _nothing(store, end.snapshot, predicate)
+        return _empty_plan(store, end.snapshot, predicate)
     start: Tag = store.tags.get(max(earlier)[1])
-    return _states(store, start.snapshot, end.snapshot, predicate, what="tag")
+    return _plan_state_diff(store, start.snapshot, end.snapshot, predicate, what="tag")
 
 
-def _nothing(store: TableStore, snapshot: Snapshot | None, predicate: Predicate | None) -> ScanPlan:
+def _empty_plan(store: TableStore, snapshot: Snapshot | None, predicate: Predicate | None) -> ScanPlan:
     bound = bound_to(store, predicate)
     return ScanPlan(store, snapshot, (), ScanReport(), bound)
 
@@ -211,7 +215,7 @@ def plan_changes(
 # -- diff of two states
 
 
-def _states(
+def _plan_state_diff(
     store: TableStore, start: Snapshot, end: Snapshot, predicate: Predicate | None, what: str = "snapshot"
 ) -> ScanPlan:
     if end.id < start.id:

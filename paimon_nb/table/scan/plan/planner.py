@@ -67,13 +67,13 @@ def plan_scan(
         if increment is not None:
             from paimon_nb.table.scan.plan.incremental import plan_incremental
 
-            return plan_incremental(store, increment, _condition(store, predicate, where))
+            return plan_incremental(store, increment, _parse_condition(store, predicate, where))
         travel = parse_travel(store.options)
     snapshot = resolve(store, travel)
     fallback = store.options.get(opt.SCAN_FALLBACK_BRANCH)  # today's option, with any schema
     if snapshot is not None and own_schema(store.options) and snapshot.schema_id != store.schema.id:
         store = store.at_schema(store.schemas.get(snapshot.schema_id))
-    predicate = _condition(store, predicate, where)
+    predicate = _parse_condition(store, predicate, where)
     bound = bound_to(store, predicate)
     if isinstance(travel, LatestDelta) and snapshot is not None:
         from paimon_nb.table.scan.plan.incremental import plan_changes
@@ -96,7 +96,7 @@ def plan_scan(
     return with_fallback(plan, str(fallback), travel, levels, optimized=optimized)
 
 
-def _condition(store: TableStore, predicate: Predicate | None, where: str | None) -> Predicate | None:
+def _parse_condition(store: TableStore, predicate: Predicate | None, where: str | None) -> Predicate | None:
     if where is None:
         return predicate
     from paimon_nb.table.scan.predicate.parser import parse_predicate

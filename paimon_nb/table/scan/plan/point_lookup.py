@@ -104,12 +104,12 @@ class PointLookup:
         if snapshot is None:
             return ScanPlan(store, None, (), ScanReport(), bound)
         with translate_missing_files(store, snapshot.id):
-            files = self._files(snapshot)
+            files = self._visible_files(snapshot)
             if files is None:
                 return None
-            return ScanPlan(store, snapshot, tuple(self._splits(files, values)), ScanReport(), bound)
+            return ScanPlan(store, snapshot, tuple(self._splits_of_key(files, values)), ScanReport(), bound)
 
-    def _files(self, snapshot: Snapshot) -> _Files | None:
+    def _visible_files(self, snapshot: Snapshot) -> _Files | None:
         if self._known is not None and self._known.snapshot == snapshot:
             return self._known
         again, self._last_snapshot = self._last_snapshot == snapshot, snapshot
@@ -138,7 +138,7 @@ class PointLookup:
         self._known = _Files(snapshot, buckets, vectors_of(store, snapshot), frozenset(schemas))
         return self._known
 
-    def _splits(self, files: _Files, values: Mapping[str, Any]) -> list[Split]:
+    def _splits_of_key(self, files: _Files, values: Mapping[str, Any]) -> list[Split]:
         store, schema = self.store, self.store.schema
         fields = schema.partition_fields
         partition = serialize([f.type for f in fields], [values[f.name] for f in fields])
@@ -150,7 +150,7 @@ class PointLookup:
         for bucket in files.buckets.get(partition, ()):
             if store.bucket_option > 0 and bucket.total > 0:
                 if bucket.total not in own:
-                    own[bucket.total] = self._bucket(values, bucket.total)
+                    own[bucket.total] = self._bucket_of_key(values, bucket.total)
                 if bucket.number != own[bucket.total]:
                     continue
             near = [f for low, high, f in bucket.files if low <= key <= high]
@@ -162,7 +162,7 @@ class PointLookup:
             ]
         return out
 
-    def _bucket(self, values: Mapping[str, Any], total: int) -> int:
+    def _bucket_of_key(self, values: Mapping[str, Any], total: int) -> int:
         fields = [self._fields[n] for n in self.store.schema.bucket_keys]
         columns = [column([to_arrow_value(f.type, values[f.name])], arrow_type(f.type)) for f in fields]
         function = self.store.options.get(opt.BUCKET_FUNCTION_TYPE) or "default"

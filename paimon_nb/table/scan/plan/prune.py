@@ -87,12 +87,12 @@ class Pruner:
             self._evaluate_partitions([p for p in seen if p not in self._partition_matches])
         keep = np.array([self._partition_matches.get(p, True) for p in seen], dtype=bool)
         self._stages.append(Stage("partitions", len(seen), int(keep.sum())))
-        return self._keep(entries, keep[numbers], "partition does not match")
+        return self._keep_entries(entries, keep[numbers], "partition does not match")
 
     def postponed(self, entries: Entries) -> Entries:
         """Entries without postponed rows, which are visible once a compaction assigned their bucket."""
         real = entries.column("bucket") >= 0
-        return self._keep(entries, real, "postponed rows have no bucket before a compaction")
+        return self._keep_entries(entries, real, "postponed rows have no bucket before a compaction")
 
     def _evaluate_partitions(self, partitions: list[bytes]) -> None:
         assert self.on_partition is not None
@@ -116,11 +116,13 @@ class Pruner:
         keys, remaining = self._bucket_keys(), seen
         one = self.store.options.get(opt.SCAN_BUCKET)
         if one is not None:
-            entries = self._keep(entries, entries.column("bucket") == one, "it is not the bucket of 'scan.bucket'")
+            entries = self._keep_entries(
+                entries, entries.column("bucket") == one, "it is not the bucket of 'scan.bucket'"
+            )
             remaining = len(bucket_numbers(entries)[1])
         if keys is not None:
             bucket_filter = BucketFilter(self.store, keys)
-            entries = self._keep(entries, bucket_filter.mask(entries), "bucket does not match the key")
+            entries = self._keep_entries(entries, bucket_filter.mask(entries), "bucket does not match the key")
             remaining = len(bucket_numbers(entries)[1])
         self._stages.append(Stage("buckets", seen, remaining))
         return entries
@@ -160,14 +162,14 @@ class Pruner:
             return entries
         levels = entries.column("level")
         seen = [level for level in unique(levels).tolist() if keep_level(level)]
-        return self._keep(entries, np.isin(levels, seen), reason)
+        return self._keep_entries(entries, np.isin(levels, seen), reason)
 
     def created_since(self, entries: Sequence[ManifestEntry], ms: int | None) -> Entries:
         """Entries of files created at or after a time."""
         entries = as_entries(entries)
         if ms is None:
             return entries
-        return self._keep(entries, entries.column("created") >= ms, "created before the wanted time")
+        return self._keep_entries(entries, entries.column("created") >= ms, "created before the wanted time")
 
     def statistics(self, entries: Sequence[ManifestEntry]) -> Entries:
         """Entries whose key statistics match, then those whose value statistics and file index match."""
@@ -193,10 +195,10 @@ class Pruner:
         np.maximum.at(high, bucket, levels)
         alone = (np.bincount(bucket, minlength=count) == 1) | ((low == high) & (low > 0))
         some = np.ones(count, bool) if makes_rows else np.bincount(bucket, answers, count) > 0
-        return self._keep(entries, np.where(alone[bucket], answers, some[bucket]), "values do not match")
+        return self._keep_entries(entries, np.where(alone[bucket], answers, some[bucket]), "values do not match")
 
     def _by_bounds(self, entries: Entries, predicate: Predicate, *, keys: bool, reason: str) -> Entries:
-        return self._keep(entries, self._may_match(entries, predicate, keys=keys), reason)
+        return self._keep_entries(entries, self._may_match(entries, predicate, keys=keys), reason)
 
     def _may_match(self, entries: Entries, predicate: Predicate, *, keys: bool) -> np.ndarray:
         from paimon_nb.table.scan.plan.file_index import has_index, index_may_match
@@ -229,7 +231,7 @@ class Pruner:
     def stage(self, name: str, total: int, remaining: int) -> None:
         self._stages.append(Stage(name, total, remaining))
 
-    def _keep(self, entries: Entries, keep: np.ndarray, reason: str) -> Entries:
+    def _keep_entries(self, entries: Entries, keep: np.ndarray, reason: str) -> Entries:
         if keep.all():
             return entries
         self._left_out.append(SkippedFiles(reason, entries.choose(~keep)))
@@ -254,7 +256,7 @@ class BucketFilter:
         self._same_types: dict[int, bool] = {}
 
     def contains(self, bucket: int, total: int, file: DataFile) -> bool:
-        return total <= 0 or not self._hashes_alike(file.schema_id) or bucket in self._buckets(total)
+        return total <= 0 or not self._hashes_alike(file.schema_id) or bucket in self._buckets_for_total(total)
 
     def mask(self, entries: Entries) -> np.ndarray:
         """Like `contains`, a boolean per entry."""
@@ -263,10 +265,10 @@ class BucketFilter:
         known = (totals > 0) & np.isin(schemas, alike)
         out: np.ndarray = ~known
         for total in unique(totals[known]).tolist():
-            out |= known & (totals == total) & np.isin(buckets, list(self._buckets(total)))
+            out |= known & (totals == total) & np.isin(buckets, list(self._buckets_for_total(total)))
         return out
 
-    def _buckets(self, total: int) -> frozenset[int]:
+    def _buckets_for_total(self, total: int) -> frozenset[int]:
         if total not in self._by_total:
             from paimon_nb.format.row import bucket_of
 

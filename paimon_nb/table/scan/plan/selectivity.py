@@ -31,7 +31,7 @@ def key_share(store: TableStore, splits: Sequence[Split], predicate: Predicate |
     keys = store.schema.trimmed_primary_keys
     if predicate is None or not keys or any(s.branch is not None or s.deletion_vectors for s in splits):
         return 1.0  # with deletion vectors files are read whole: row positions are counted
-    found = _share(store, splits, predicate, store.schema.field(keys[0]), keys=True)
+    found = _matching_share(store, splits, predicate, store.schema.field(keys[0]), keys=True)
     return 1.0 if found is None else found
 
 
@@ -47,14 +47,14 @@ def estimate_selectivity(store: TableStore, splits: Sequence[Split], predicate: 
         if len(part.columns()) > 1:
             return None
         field = store.schema.field(*part.columns())
-        share = _share(store, splits, part, field, keys=field.name in keys)
+        share = _matching_share(store, splits, part, field, keys=field.name in keys)
         if share is None:
             return None
         smallest = min(smallest, share)
     return smallest
 
 
-def _share(
+def _matching_share(
     store: TableStore, splits: Sequence[Split], predicate: Predicate, field: DataField, *, keys: bool
 ) -> float | None:
     condition = only_on(predicate, {field.name})

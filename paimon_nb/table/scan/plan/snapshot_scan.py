@@ -126,13 +126,13 @@ def pack_bucket(
         bins = pack(same_rows(files), lambda group: max(sum(f.file_size for f in group), cost), target)
         return [([f for group in part for f in group], all(len(group) == 1 for group in part)) for part in bins]
     if not store.has_keys:
-        return [(files[a:b], True) for a, b in _cuts(_numbers(files, "file_size"), cost, target)]
-    levels, deletes = set(_numbers(files, "level")), _numbers(files, "deletes")
+        return [(files[a:b], True) for a, b in _bin_ranges(_file_numbers(files, "file_size"), cost, target)]
+    levels, deletes = set(_file_numbers(files, "level")), _file_numbers(files, "deletes")
     if 0 not in levels and max(deletes, default=0) <= 0 and (independent or len(levels) == 1):
-        cuts = _cuts(_numbers(files, "file_size"), cost, target)
+        cuts = _bin_ranges(_file_numbers(files, "file_size"), cost, target)
         return [(files[a:b], not any(deletes[a:b])) for a, b in cuts]
-    sizes = _numbers(files, "file_size")
-    parts = [([i for run in section for i in run], len(section) == 1) for section in cut(_bounded(store, files))]
+    sizes = _file_numbers(files, "file_size")
+    parts = [([i for run in section for i in run], len(section) == 1) for section in cut(_key_bounds(store, files))]
     order: list[int] = []
     groups: list[tuple[int, int, bool]] = []
     for parts_of_split in pack(parts, lambda part: max(sum(sizes[i] for i in part[0]), cost), target):
@@ -144,7 +144,7 @@ def pack_bucket(
     return [(ordered[a:b], raw) for a, b, raw in groups]
 
 
-def _bounded(store: TableStore, files: Sequence[DataFile]) -> list[tuple[Any, Any, int]]:
+def _key_bounds(store: TableStore, files: Sequence[DataFile]) -> list[tuple[Any, Any, int]]:
     """(smallest key, largest key, index) of each file."""
     types = [f.type for f in store.schema.key_fields]
     if isinstance(files, Files):
@@ -157,7 +157,7 @@ def _bounded(store: TableStore, files: Sequence[DataFile]) -> list[tuple[Any, An
     return [(key(f.min_key), key(f.max_key), i) for i, f in enumerate(files)]
 
 
-def _cuts(sizes: Sequence[int], cost: int, target: int) -> Iterator[tuple[int, int]]:
+def _bin_ranges(sizes: Sequence[int], cost: int, target: int) -> Iterator[tuple[int, int]]:
     """Bins of files as (first, end), as `pack` builds them from `max(size, cost)`."""
     loads = [0, *accumulate(map(max, sizes, repeat(cost)))]
     begin = 0
@@ -167,7 +167,7 @@ def _cuts(sizes: Sequence[int], cost: int, target: int) -> Iterator[tuple[int, i
         begin = end
 
 
-def _numbers(files: Sequence[DataFile], name: str) -> list[int]:
+def _file_numbers(files: Sequence[DataFile], name: str) -> list[int]:
     """A number of each file; lazy files stay lazy."""
     return files.numbers(name) if isinstance(files, Files) else list(map(FILE_NUMBERS[name], files))
 

@@ -125,7 +125,7 @@ def parse_travel(options: TableOptions) -> TimeTravel:
     if SCAN_VERSION in options.raw:
         return AtVersion(options.raw[SCAN_VERSION])
     if keys:
-        return _named(options)
+        return _travel_of_options(options)
     match mode:
         case "compacted-full":
             full = options.changelog_producer == "full-compaction" or options.has(opt.FULL_COMPACTION_DELTA_COMMITS)
@@ -133,9 +133,9 @@ def parse_travel(options: TableOptions) -> TimeTravel:
         case "latest-delta":
             return LatestDelta()
         case "from-file-creation-time" | "default" if options.has(opt.SCAN_FILE_CREATION_TIME_MILLIS):
-            return CreatedSince(_need(options.get(opt.SCAN_FILE_CREATION_TIME_MILLIS)))
+            return CreatedSince(_require(options.get(opt.SCAN_FILE_CREATION_TIME_MILLIS)))
         case "from-creation-timestamp" | "default" if options.has(opt.SCAN_CREATION_TIME_MILLIS):
-            return CreatedSince(_need(options.get(opt.SCAN_CREATION_TIME_MILLIS)), or_snapshot=True)
+            return CreatedSince(_require(options.get(opt.SCAN_CREATION_TIME_MILLIS)), or_snapshot=True)
         case (
             "from-timestamp"
             | "from-snapshot"
@@ -164,20 +164,20 @@ def check_mode(options: TableOptions) -> None:
                 )
 
 
-def _named(options: TableOptions) -> TimeTravel:
+def _travel_of_options(options: TableOptions) -> TimeTravel:
     if options.has(opt.SCAN_TAG_NAME):
-        return AtTag(_need(options.get(opt.SCAN_TAG_NAME)))
+        return AtTag(_require(options.get(opt.SCAN_TAG_NAME)))
     if options.has(opt.SCAN_WATERMARK):
-        return AtWatermark(_need(options.get(opt.SCAN_WATERMARK)))
+        return AtWatermark(_require(options.get(opt.SCAN_WATERMARK)))
     if options.has(opt.SCAN_TIMESTAMP_MILLIS):
-        return AtTime(_need(options.get(opt.SCAN_TIMESTAMP_MILLIS)))
+        return AtTime(_require(options.get(opt.SCAN_TIMESTAMP_MILLIS)))
     if options.has(opt.SCAN_TIMESTAMP):
-        return AtTime(local_ms(_need(options.get(opt.SCAN_TIMESTAMP)), opt.SCAN_TIMESTAMP.key))
+        return AtTime(local_ms(_require(options.get(opt.SCAN_TIMESTAMP)), opt.SCAN_TIMESTAMP.key))
     id_option = opt.SCAN_SNAPSHOT_ID if options.has(opt.SCAN_SNAPSHOT_ID) else opt.SCAN_FALLBACK_SNAPSHOT_ID
-    return AtSnapshot(_need(options.get(id_option)))
+    return AtSnapshot(_require(options.get(id_option)))
 
 
-def _need(value: T | None) -> T:
+def _require(value: T | None) -> T:
     assert value is not None
     return value
 
@@ -221,7 +221,7 @@ def resolve(store: TableStore, travel: TimeTravel) -> Snapshot | None:
         case AtTime(ms):
             return _not_after(store, ms)
         case AtWatermark(watermark):
-            return _watermarked(store, watermark)
+            return _first_with_watermark(store, watermark)
         case LastCompacted(every):
             return _last_compacted(store, every)
         case CreatedSince(ms, or_snapshot):
@@ -243,7 +243,7 @@ def snapshot_by_id(store: TableStore, requested: int) -> Snapshot:
     except SnapshotNotFound:
         earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
         if earliest is None or latest is None:
-            raise _empty(store) from None
+            raise _no_snapshot_error(store) from None
         expired = requested < earliest
         kind = SnapshotExpired if expired and requested > 0 else TimeTravelError
         raise kind(
@@ -269,11 +269,11 @@ def version_of(store: TableStore, text: str) -> TimeTravel:
     raise TagNotFound(f"no tag {text!r}", hint="a version is a tag, a snapshot id, or watermark-<n>", name=text)
 
 
-def _search(store: TableStore, early_enough: Callable[[Snapshot], bool]) -> Snapshot | None:
+def _last_snapshot_where(store: TableStore, early_enough: Callable[[Snapshot], bool]) -> Snapshot | None:
     """The last snapshot for which the test is true, by bisection: times increase with ids."""
     low, high = store.snapshots.earliest_id(), store.snapshots.latest_id()
     if low is None or high is None:
-        raise _empty(store)
+        raise _no_snapshot_error(store)
     found = None
     while low <= high:
         middle = (low + high) // 2
@@ -291,15 +291,15 @@ def _search(store: TableStore, early_enough: Callable[[Snapshot], bool]) -> Snap
 
 def not_after(store: TableStore, ms: int) -> Snapshot | None:
     """The last snapshot committed at or before `ms`; None if all are later. Raises TimeTravelError: no snapshot."""
-    return _search(store, lambda s: s.time_ms <= ms)
+    return _last_snapshot_where(store, lambda s: s.time_ms <= ms)
 
 
 def _not_after(store: TableStore, ms: int) -> Snapshot:
     found = not_after(store, ms)
     if found is None:
-        first = snapshot_by_id(store, _need(store.snapshots.earliest_id()))
+        first = snapshot_by_id(store, _require(store.snapshots.earliest_id()))
         raise TimeTravelError(
-            f"{store.name}: no snapshot at or before {_clock(ms)}; the earliest snapshot, {first.id}, is from {_clock(first.time_ms)}",
+            f"{store.name}: no snapshot at or before {_utc_text(ms)}; the earliest snapshot, {first.id}, is from {_utc_text(first.time_ms)}",
             hint="use a later time, or read a tag",
             wanted=ms,
             earliest=first.id,
@@ -314,7 +314,7 @@ def _first_since(store: TableStore, ms: int) -> Snapshot | None:
     return snapshot_by_id(store, before.id + 1)
 
 
-def _watermarked(store: TableStore, watermark: int) -> Snapshot:
+def _first_with_watermark(store: TableStore, watermark: int) -> Snapshot:
     for snapshot_id in store.snapshots.ids():
         snapshot = snapshot_by_id(store, snapshot_id)
         if snapshot.watermark is not None and snapshot.watermark >= watermark:
@@ -335,11 +335,11 @@ def _last_compacted(store: TableStore, every: int) -> Snapshot | None:
     return store.latest()
 
 
-def _empty(store: TableStore) -> TimeTravelError:
+def _no_snapshot_error(store: TableStore) -> TimeTravelError:
     return TimeTravelError(f"{store.name} has no snapshot yet", hint="write rows first", path=store.root)
 
 
-def _clock(ms: int) -> str:
+def _utc_text(ms: int) -> str:
     return (dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=ms)).isoformat(" ", "milliseconds") + " UTC"
 
 
@@ -383,13 +383,13 @@ def parse_incremental(options: TableOptions) -> Increment | None:
     mode = options.get(opt.INCREMENTAL_BETWEEN_SCAN_MODE) or "auto"
     between = options.get(opt.INCREMENTAL_BETWEEN)
     if between is not None:
-        start, end = _pair(between, opt.INCREMENTAL_BETWEEN.key)
+        start, end = _split_range(between, opt.INCREMENTAL_BETWEEN.key)
         return Between(mode, start, end, bool(options.get(opt.INCREMENTAL_BETWEEN_TAG_TO_SNAPSHOT)))
     times = options.get(opt.INCREMENTAL_BETWEEN_TIMESTAMP)
     if times is not None:
         key = opt.INCREMENTAL_BETWEEN_TIMESTAMP.key
-        start, end = _pair(times, key)
-        return BetweenTimes(mode, _ms(start, key), _ms(end, key))
+        start, end = _split_range(times, key)
+        return BetweenTimes(mode, _epoch_ms(start, key), _epoch_ms(end, key))
     tag = options.get(opt.INCREMENTAL_TO_AUTO_TAG)
     if tag is not None:
         return ToAutoTag(mode, tag)
@@ -400,7 +400,7 @@ def parse_incremental(options: TableOptions) -> Increment | None:
     return None
 
 
-def _pair(text: str, option: str) -> tuple[str, str]:
+def _split_range(text: str, option: str) -> tuple[str, str]:
     parts = [p.strip() for p in text.split(",")]
     if len(parts) != 2 or not all(parts):
         raise BadOptionValue(
@@ -409,7 +409,7 @@ def _pair(text: str, option: str) -> tuple[str, str]:
     return parts[0], parts[1]
 
 
-def _ms(text: str, option: str) -> int:
+def _epoch_ms(text: str, option: str) -> int:
     return int(text) if text.lstrip("-").isdecimal() else local_ms(text, option)
 
 
@@ -424,7 +424,7 @@ def translate_missing_files(store: TableStore, snapshot_id: int) -> Iterator[Non
         yield
     except MissingFile as missing:
         earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
-        if earliest is None or snapshot_id >= earliest or _held(store, snapshot_id):
+        if earliest is None or snapshot_id >= earliest or _is_retained(store, snapshot_id):
             raise
         raise SnapshotExpired(
             f"{store.name}: snapshot {snapshot_id} expired while it was read. Available: snapshots {earliest} to {latest}",
@@ -436,7 +436,7 @@ def translate_missing_files(store: TableStore, snapshot_id: int) -> Iterator[Non
         ) from missing
 
 
-def _held(store: TableStore, snapshot_id: int) -> bool:
+def _is_retained(store: TableStore, snapshot_id: int) -> bool:
     return snapshot_id in store.changelogs.ids() or any(
         store.tags.get(name).snapshot.id == snapshot_id for name in store.tags.names()
     )

@@ -97,19 +97,19 @@ def bind(predicate: Predicate, fields: Sequence[DataField]) -> Predicate:
                         hint=did_you_mean(node.column, by_name) or f"columns: {', '.join(by_name)}",
                         column=node.column,
                     )
-                return _leaf(node, field)
+                return _bind_leaf(node, field)
         return node
 
     return walk(predicate)
 
 
-def _leaf(node: Leaf, field: DataField) -> Predicate:
+def _bind_leaf(node: Leaf, field: DataField) -> Predicate:
     name, t = field.name, field.type
     match node:
         case Compare(_, op, literal):
-            return _compare(name, t, op, literal)
+            return _bind_comparison(name, t, op, literal)
         case In(_, literals):
-            found = [_compare(name, t, "=", v) for v in literals]
+            found = [_bind_comparison(name, t, "=", v) for v in literals]
             exact = tuple(p.literal for p in found if isinstance(p, Compare))
             parts: list[Predicate] = [In(name, exact)] if exact else [Known(name, False)]
             if any(isinstance(p, Constant) for p in found):
@@ -125,7 +125,7 @@ def _leaf(node: Leaf, field: DataField) -> Predicate:
             _text_only(pattern, field)
             prefix, rest = like_prefix(pattern)
             if rest == "":
-                return _compare(name, t, "=", prefix)
+                return _bind_comparison(name, t, "=", prefix)
             return StartsWith(name, prefix) if rest == "%" else Like(name, pattern)
         case Known(_, value):
             return Known(name, value)
@@ -152,7 +152,7 @@ def _text_only(value: str, field: DataField) -> str:
     return value
 
 
-def _compare(name: str, t: DataType, op: str, literal: Any) -> Predicate:
+def _bind_comparison(name: str, t: DataType, op: str, literal: Any) -> Predicate:
     literal = literal if type(literal) in (bool, int, float, str) else to_python(literal)
     if literal is None:
         return Constant(None)
@@ -161,17 +161,17 @@ def _compare(name: str, t: DataType, op: str, literal: Any) -> Predicate:
             f"column {name} of type {t.bare()} cannot be compared", hint="only IS NULL and IS NOT NULL work on it"
         )
     try:
-        value, beyond = _value(t, literal)
+        value, beyond = _convert_literal(t, literal)
     except (ValueError, ArithmeticError, TypeError, SqlAnalysisError):
         raise SqlAnalysisError(
             f"{literal!r} cannot be compared with column {name} of type {t.bare()}",
             hint="write a literal of the column's type",
             column=name,
         ) from None
-    return _rounded(name, op, value, beyond)
+    return _rounded_comparison(name, op, value, beyond)
 
 
-def _rounded(name: str, op: str, value: Any, beyond: int) -> Predicate:
+def _rounded_comparison(name: str, op: str, value: Any, beyond: int) -> Predicate:
     """`beyond`: 0 exact, 1 the literal is above `value` (the nearest below), -1 below everything (value None)."""
     if beyond == 0:
         return Compare(name, op, value)
@@ -183,21 +183,21 @@ def _rounded(name: str, op: str, value: Any, beyond: int) -> Predicate:
     return Compare(name, ">" if above else "<=", value)
 
 
-def _value(t: DataType, literal: Any) -> tuple[Any, int]:
-    """(value in the in-row form, position of the literal relative to it); see `_rounded`."""
+def _convert_literal(t: DataType, literal: Any) -> tuple[Any, int]:
+    """(value in the in-row form, position of the literal relative to it); see `_rounded_comparison`."""
     root = t.root
     if root in _INTEGER:
-        return _whole(_number(literal), -(1 << (_INTEGER[root] - 1)), (1 << (_INTEGER[root] - 1)) - 1)
+        return _floor_in_range(_literal_number(literal), -(1 << (_INTEGER[root] - 1)), (1 << (_INTEGER[root] - 1)) - 1)
     if isinstance(t, Decimal):
         bound = 10**t.precision - 1
-        scaled = _scaled(_number(literal), t.scale)
-        value, beyond = _whole(scaled, -bound, bound)
+        scaled = _scale_number(_literal_number(literal), t.scale)
+        value, beyond = _floor_in_range(scaled, -bound, bound)
         return (None if value is None else decimal.Decimal(value).scaleb(-t.scale, _EXACT)), beyond
     if root in ("FLOAT", "DOUBLE"):
-        number = _number(literal)
+        number = _literal_number(literal)
         return float(number), 0
     if root == "BOOLEAN":
-        return _boolean(literal), 0
+        return _literal_boolean(literal), 0
     if root in ("CHAR", "VARCHAR"):
         if not isinstance(literal, str):
             raise TypeError("no text")
@@ -217,11 +217,11 @@ def _value(t: DataType, literal: Any) -> tuple[Any, int]:
         days, rest = divmod(parse_nanos(literal), 86_400_000_000_000)
         return days, int(rest != 0)
     if isinstance(t, Time):
-        return _time(literal)
+        return _literal_time_ms(literal)
     return from_python(t, literal), 0
 
 
-def _number(literal: Any) -> decimal.Decimal | float:
+def _literal_number(literal: Any) -> decimal.Decimal | float:
     if isinstance(literal, bool):
         raise TypeError("no number")
     if isinstance(literal, float):
@@ -229,11 +229,11 @@ def _number(literal: Any) -> decimal.Decimal | float:
     return decimal.Decimal(literal.strip() if isinstance(literal, str) else literal)
 
 
-def _scaled(number: decimal.Decimal | float, scale: int) -> decimal.Decimal | float:
+def _scale_number(number: decimal.Decimal | float, scale: int) -> decimal.Decimal | float:
     return number.scaleb(scale, _EXACT) if isinstance(number, decimal.Decimal) and number.is_finite() else number
 
 
-def _whole(number: decimal.Decimal | float, low: int, high: int) -> tuple[int | None, int]:
+def _floor_in_range(number: decimal.Decimal | float, low: int, high: int) -> tuple[int | None, int]:
     if math.isnan(number) or number > high:
         return None, 2  # NaN is larger than every number, as in Spark
     if number < low:
@@ -242,7 +242,7 @@ def _whole(number: decimal.Decimal | float, low: int, high: int) -> tuple[int | 
     return floor, int(floor != number)
 
 
-def _boolean(literal: Any) -> bool:
+def _literal_boolean(literal: Any) -> bool:
     if isinstance(literal, str) and literal.lower() in ("true", "false"):
         return literal.lower() == "true"
     if not isinstance(literal, bool):
@@ -275,7 +275,7 @@ def parse_nanos(literal: Any) -> int:
     return nanos * 1_000_000_000 + int((fraction or "").ljust(9, "0"))
 
 
-def _time(literal: Any) -> tuple[int, int]:
+def _literal_time_ms(literal: Any) -> tuple[int, int]:
     if isinstance(literal, int) and not isinstance(literal, bool):
         return literal, 0
     if isinstance(literal, dt.time):
@@ -304,7 +304,7 @@ def evaluate(predicate: Predicate, table: pa.Table, fields: Sequence[DataField])
         table: contains every column of the predicate, with the types of `fields`.
     """
     types = {f.name: f.type for f in fields}
-    return _walk(bind(predicate, fields), table, types)
+    return _evaluate_node(bind(predicate, fields), table, types)
 
 
 def keep(predicate: Predicate | None, table: pa.Table, fields: Sequence[DataField]) -> pa.Table:
@@ -314,20 +314,24 @@ def keep(predicate: Predicate | None, table: pa.Table, fields: Sequence[DataFiel
     return table.filter(evaluate(predicate, table, fields), null_selection_behavior="drop")
 
 
-def _walk(node: Predicate, table: pa.Table, types: Mapping[str, DataType]) -> Any:
+def _evaluate_node(node: Predicate, table: pa.Table, types: Mapping[str, DataType]) -> Any:
     match node:
         case And(parts):
-            return reduce(pc.and_kleene, (_walk(p, table, types) for p in parts), _all(table, True))
+            return reduce(
+                pc.and_kleene, (_evaluate_node(p, table, types) for p in parts), _constant_column(table, True)
+            )
         case Or(parts):
-            return reduce(pc.or_kleene, (_walk(p, table, types) for p in parts), _all(table, False))
+            return reduce(
+                pc.or_kleene, (_evaluate_node(p, table, types) for p in parts), _constant_column(table, False)
+            )
         case Not(part):
-            return pc.invert(_walk(part, table, types))
+            return pc.invert(_evaluate_node(part, table, types))
         case Constant(value):
-            return _all(table, value)
+            return _constant_column(table, value)
         case Compare(column, op, literal):
             return _compare_column(padded(table.column(column), types[column]), types[column], op, literal)
         case In(column, literals):
-            return _in(padded(table.column(column), types[column]), types[column], literals)
+            return _evaluate_in(padded(table.column(column), types[column]), types[column], literals)
         case IsNull(column):
             return pc.is_null(table.column(column))
         case IsNotNull(column):
@@ -347,7 +351,7 @@ def padded(column: Any, t: DataType) -> Any:
     return pc.utf8_rpad(column, t.length, " ") if isinstance(t, Char) else column
 
 
-def _all(table: pa.Table, value: bool | None) -> pa.Array:
+def _constant_column(table: pa.Table, value: bool | None) -> pa.Array:
     return pa.repeat(scalar(value, pa.bool_()), table.num_rows)
 
 
@@ -361,19 +365,19 @@ def _compare_column(column: Any, t: DataType, op: str, literal: Any) -> Any:
     if math.isnan(literal):
         if op in ("=", ">="):
             return nan
-        return pc.invert(nan) if op in ("<>", "<") else _filled(nan, op == "<=")
+        return pc.invert(nan) if op in ("<>", "<") else _value_where_valid(nan, op == "<=")
     return pc.if_else(nan, scalar(_NAN_WINS[op], pa.bool_()), _COMPARE[op](wide, scalar(literal, pa.float64())))
 
 
-def _filled(like: Any, value: bool) -> Any:
+def _value_where_valid(like: Any, value: bool) -> Any:
     """`value` wherever `like` is not null."""
     return pc.if_else(pc.is_valid(like), scalar(value, pa.bool_()), _UNKNOWN)
 
 
-def _in(column: Any, t: DataType, literals: Sequence[Any]) -> Any:
+def _evaluate_in(column: Any, t: DataType, literals: Sequence[Any]) -> Any:
     if t.root in ("FLOAT", "DOUBLE") or not literals:
         parts = [_compare_column(column, t, "=", v) for v in literals]
-        return reduce(pc.or_kleene, parts, _filled(pc.is_null(column), False))
+        return reduce(pc.or_kleene, parts, _value_where_valid(pc.is_null(column), False))
     values = column_of([to_arrow_value(t, v) for v in literals], column.type)
     return pc.if_else(pc.is_valid(column), pc.is_in(column, value_set=values), _UNKNOWN)
 

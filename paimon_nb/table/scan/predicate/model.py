@@ -59,7 +59,7 @@ class Compare(Leaf):
         return Compare(self.column, _NEGATED[self.op], self.literal)
 
     def __str__(self) -> str:
-        return f"{self.column} {self.op} {_sql(self.literal)}"
+        return f"{self.column} {self.op} {_literal_sql(self.literal)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class In(Leaf):
     literals: tuple[Any, ...]
 
     def __str__(self) -> str:
-        return f"{self.column} IN ({', '.join(map(_sql, self.literals))})"
+        return f"{self.column} IN ({', '.join(map(_literal_sql, self.literals))})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class StartsWith(Leaf):
     prefix: str
 
     def __str__(self) -> str:
-        return f"{self.column} LIKE {_sql(self.prefix + '%')}"
+        return f"{self.column} LIKE {_literal_sql(self.prefix + '%')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class Like(Leaf):
     pattern: str
 
     def __str__(self) -> str:
-        return f"{self.column} LIKE {_sql(self.pattern)}"
+        return f"{self.column} LIKE {_literal_sql(self.pattern)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +213,7 @@ def only_on(predicate: Predicate | None, columns: frozenset[str] | set[str]) -> 
     return all_of(conjuncts_on) if conjuncts_on else None
 
 
-def _sql(value: Any) -> str:
+def _literal_sql(value: Any) -> str:
     match value:
         case None:
             return "NULL"

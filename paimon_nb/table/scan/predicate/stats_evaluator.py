@@ -56,21 +56,25 @@ def may_match(
     """
     match predicate:
         case And(parts):
-            return reduce(pc.and_, (may_match(p, size, bounds, type_of) for p in parts), _all(size, True))
+            return reduce(pc.and_, (may_match(p, size, bounds, type_of) for p in parts), _constant_answer(size, True))
         case Or(parts):
-            return reduce(pc.or_, (may_match(p, size, bounds, type_of) for p in parts), _all(size, False))
+            return reduce(pc.or_, (may_match(p, size, bounds, type_of) for p in parts), _constant_answer(size, False))
         case Constant(value):
-            return _all(size, value is True)
+            return _constant_answer(size, value is True)
         case Not(part):
             found = bounds(part.column) if isinstance(part, Leaf) else None
-            return _all(size, True) if found is None else _some_value(found)
+            return _constant_answer(size, True) if found is None else _some_value(found)
         case Leaf(column):
             found = bounds(column)
-            return _all(size, True) if found is None else _unknown_as_match(_leaf(predicate, found, type_of(column)))
+            return (
+                _constant_answer(size, True)
+                if found is None
+                else _unknown_as_match(_leaf_may_match(predicate, found, type_of(column)))
+            )
     raise TypeError(f"unknown predicate {predicate!r}")
 
 
-def _leaf(leaf: Leaf, b: Bounds, t: DataType) -> Any:
+def _leaf_may_match(leaf: Leaf, b: Bounds, t: DataType) -> Any:
     if isinstance(t, Char):
         b = replace(b, high=_char_high(b.high, t))
     match leaf:
@@ -79,16 +83,16 @@ def _leaf(leaf: Leaf, b: Bounds, t: DataType) -> Any:
         case IsNotNull():
             return _some_value(b)
         case Known(_, value):
-            return _some_value(b) if value else _all(len(b.rows), False)
+            return _some_value(b) if value else _constant_answer(len(b.rows), False)
         case Compare(_, op, literal):
-            return pc.and_(_some_value(b), _unknown_as_match(_compare(b, t, op, literal)))
+            return pc.and_(_some_value(b), _unknown_as_match(_comparison_may_match(b, t, op, literal)))
         case In(_, literals):
-            hits: Sequence[Any] = [_unknown_as_match(_compare(b, t, "=", v)) for v in literals]
-            return pc.and_(_some_value(b), reduce(pc.or_, hits, _all(len(b.rows), False)))
+            hits: Sequence[Any] = [_unknown_as_match(_comparison_may_match(b, t, "=", v)) for v in literals]
+            return pc.and_(_some_value(b), reduce(pc.or_, hits, _constant_answer(len(b.rows), False)))
         case StartsWith(_, prefix):
-            return pc.and_(_some_value(b), _unknown_as_match(_prefix(b, prefix)))
+            return pc.and_(_some_value(b), _unknown_as_match(_prefix_may_match(b, prefix)))
         case Like(_, pattern):
-            return pc.and_(_some_value(b), _unknown_as_match(_prefix(b, like_prefix(pattern)[0])))
+            return pc.and_(_some_value(b), _unknown_as_match(_prefix_may_match(b, like_prefix(pattern)[0])))
     raise TypeError(f"unknown predicate {leaf!r}")
 
 
@@ -99,7 +103,7 @@ def _char_high(high: Any, t: Char) -> Any:
     return pc.if_else(pc.greater(spaces, high), spaces, high)
 
 
-def _compare(b: Bounds, t: DataType, op: str, literal: Any) -> Any:
+def _comparison_may_match(b: Bounds, t: DataType, op: str, literal: Any) -> Any:
     if t.root in ("FLOAT", "DOUBLE"):
         return _compare_floats(b, op, literal)
     low, high = b.low, b.high
@@ -128,7 +132,7 @@ def _compare_floats(b: Bounds, op: str, literal: float) -> Any:
     low = pc.if_else(pc.is_nan(low), scalar(None, pa.float64()), low)
     value = scalar(literal, pa.float64())
     if literal != literal or op in ("<>", ">", ">="):
-        return _all(len(b.rows), True)
+        return _constant_answer(len(b.rows), True)
     if op == "<":
         return pc.less(low, value)
     if op == "<=":
@@ -138,9 +142,9 @@ def _compare_floats(b: Bounds, op: str, literal: float) -> Any:
     return pc.and_(_unknown_as_match(pc.less_equal(low, value)), _unknown_as_match(pc.greater_equal(high, value)))
 
 
-def _prefix(b: Bounds, prefix: str) -> Any:
+def _prefix_may_match(b: Bounds, prefix: str) -> Any:
     if not prefix:
-        return _all(len(b.rows), True)
+        return _constant_answer(len(b.rows), True)
     value = scalar(prefix, b.low.type)
     # The upper bound may be a truncated and incremented prefix; it is still above every value.
     below = pc.or_(_unknown_as_match(pc.less_equal(b.low, value)), _unknown_as_match(pc.starts_with(b.low, prefix)))
@@ -156,7 +160,7 @@ def _unknown_as_match(answer: Any) -> Any:
     return filled(answer, True)
 
 
-def _all(size: int, value: bool) -> pa.Array:
+def _constant_answer(size: int, value: bool) -> pa.Array:
     return pa.repeat(scalar(value, pa.bool_()), size)
 
 
@@ -187,8 +191,8 @@ def column_bounds(
     size = len(files)
     want = arrow_type(field.type)
     parts: list[tuple[np.ndarray, Bounds]] = []
-    for source, members in _groups(files, field, schema_of, keys).items():
-        parts.append((np.flatnonzero(members), _decode(files.choose(members), source, want, keys)))
+    for source, members in _files_by_stats_column(files, field, schema_of, keys).items():
+        parts.append((np.flatnonzero(members), _decode_bounds(files.choose(members), source, want, keys)))
     if len(parts) == 1 and len(parts[0][0]) == size:
         return parts[0][1]
     order = (
@@ -210,7 +214,7 @@ class _StatsColumn:
     """The file was written before the column was added: all NULL."""
 
 
-def _groups(
+def _files_by_stats_column(
     files: Entries, field: DataField, schema_of: Callable[[int], TableSchema], keys: bool
 ) -> dict[_StatsColumn, np.ndarray]:
     """Which files store the column at which position: a boolean per file."""
@@ -252,7 +256,7 @@ def _same_order(old: DataType, new: DataType) -> bool:
     return old.root == "FLOAT" and new.root == "DOUBLE"
 
 
-def _decode(files: Entries, source: _StatsColumn, want: pa.DataType, keys: bool) -> Bounds:
+def _decode_bounds(files: Entries, source: _StatsColumn, want: pa.DataType, keys: bool) -> Bounds:
     rows = from_numpy(files.column("row_count"))
     nothing = pa.nulls(len(files), want)
     if source.absent:
@@ -275,7 +279,7 @@ def stats_column(rows: pa.Array, types: Sequence[DataType], index: int) -> pa.Ar
         rows: large_binary, none null.
     """
     t = types[index]
-    starts, lengths, data = _parts(rows)
+    starts, lengths, data = _row_ranges(rows)
     usable = lengths >= 12
     first = np.where(usable, starts, 0)
     for i, byte in enumerate(struct.pack(">i", len(types))):
@@ -285,7 +289,7 @@ def stats_column(rows: pa.Array, types: Sequence[DataType], index: int) -> pa.Ar
         return found.take(from_numpy(np.cumsum(usable) - 1, ~usable))
     if not len(rows):
         return pa.nulls(0, arrow_type(t))
-    values, null = _slots(starts, lengths, data, len(types), index)
+    values, null = _read_slots(starts, lengths, data, len(types), index)
     if t.root in _WIDTH:
         narrow = np.ascontiguousarray(values).view(_WIDTH[t.root])[:: 8 // np.dtype(_WIDTH[t.root]).itemsize]
         plain = narrow.astype(bool) if t.root == "BOOLEAN" else narrow
@@ -298,19 +302,19 @@ def stats_column(rows: pa.Array, types: Sequence[DataType], index: int) -> pa.Ar
         flags = from_numpy(~null).buffers()[1]
         return pa.Decimal128Array.from_buffers(arrow_type(t), len(values), [flags, pa.py_buffer(wide.tobytes())])
     if t.root in ("CHAR", "VARCHAR", "BINARY", "VARBINARY"):
-        return _texts(starts, lengths, data, values, null, t)
+        return _read_texts(starts, lengths, data, values, null, t)
     decoded = [deserialize(types, row)[index] for row in rows.to_pylist()]
     return column_of([to_arrow_value(t, v) for v in decoded], arrow_type(t))
 
 
-def _parts(rows: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _row_ranges(rows: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(start and length of each row, the buffer that contains them)."""
     _, offsets, data = rows.buffers()
     cuts = np.frombuffer(offsets, np.int64)[rows.offset : rows.offset + len(rows) + 1] if len(rows) else np.zeros(1, np.int64)  # fmt: skip
     return cuts[:-1], np.diff(cuts), np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
 
 
-def _slots(
+def _read_slots(
     starts: np.ndarray, lengths: np.ndarray, data: np.ndarray, arity: int, index: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """(8-byte slots as int64, null flags) of one column of all rows."""
@@ -324,7 +328,7 @@ def _slots(
     return slots, null.astype(bool)
 
 
-def _texts(
+def _read_texts(
     starts: np.ndarray, lengths: np.ndarray, data: np.ndarray, slots: np.ndarray, null: np.ndarray, t: DataType
 ) -> pa.Array:
     """Up to seven bytes are stored in the slot itself, followed by a marker with their number. Longer values: offset and

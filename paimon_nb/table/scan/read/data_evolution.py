@@ -69,13 +69,13 @@ def holders(
 
     The files come in the order of the group; those that nothing is read from are left out.
     """
-    held = [_held(store, file) for file in group]
+    held = [_stored_field_ids(store, file) for file in group]
     oldest = list(group).index(anchor(group))
     newest_file = {f.id: next((i for i, ids in enumerate(held) if f.id in ids), oldest) for f in fields}
     parts = [(file, tuple(f for f in fields if newest_file[f.id] == i)) for i, file in enumerate(group)]
     return [(file, part) for file, part in parts if part]
 
 
-def _held(store: TableStore, file: DataFile) -> set[int]:
+def _stored_field_ids(store: TableStore, file: DataFile) -> set[int]:
     fields = store.schemas.get(file.schema_id).fields
     return {f.id for f in fields if file.write_cols is None or f.name in file.write_cols}

@@ -108,7 +108,7 @@ def read_split(
 
     Raises: SnapshotExpired: during the read. MissingFile, CorruptFile, UnsupportedFormat; ColumnNotFound.
     """
-    (rows,) = _read(store, split, columns, predicate, kinds=False)
+    (rows,) = _read_on_branch(store, split, columns, predicate, kinds=False)
     return rows
 
 
@@ -116,7 +116,7 @@ def read_split_kinds(
     store: TableStore, split: Split, columns: Sequence[str] | None = None, predicate: Predicate | None = None
 ) -> pa.Table:
     """The same with retractions, and each row's kind as last column `_VALUE_KIND` (int8: 0 +I, 1 -U, 2 +U, 3 -D)."""
-    (rows,) = _read(store, split, columns, predicate, kinds=True)
+    (rows,) = _read_on_branch(store, split, columns, predicate, kinds=True)
     return rows
 
 
@@ -139,12 +139,12 @@ def iter_split(
     size = split.size * UNPACKED
     whole = split.diff or size <= piece_bytes or size * key_share(store, [split], predicate) <= piece_bytes
     with closing(
-        _read(store, split, columns, predicate, kinds=False, piece_bytes=None if whole else piece_bytes)
+        _read_on_branch(store, split, columns, predicate, kinds=False, piece_bytes=None if whole else piece_bytes)
     ) as rows:
         yield from rows
 
 
-def _read(
+def _read_on_branch(
     store: TableStore,
     split: Split,
     columns: Sequence[str] | None,
@@ -165,7 +165,7 @@ def _read(
     early = pushable_predicate(store, split, predicate)
     files = SplitFiles(store, split.partition, split.bucket, early, piece_bytes)
     with translate_missing_files(store, split.snapshot_id):
-        pieces = _rows(files, split, fields, kinds)
+        pieces = _rows_of_split(files, split, fields, kinds)
         if piece_bytes is None:
             found = [*pieces]
             pieces = iter([pa.concat_tables(found)] if found else [])
@@ -181,13 +181,13 @@ def _read(
             yield no_rows([*(store.schema.field(n) for n in names), *([KIND_FIELD] if kinds else [])])
 
 
-def _rows(files: SplitFiles, split: Split, fields: tuple[DataField, ...], kinds: bool) -> Iterator[pa.Table]:
+def _rows_of_split(files: SplitFiles, split: Split, fields: tuple[DataField, ...], kinds: bool) -> Iterator[pa.Table]:
     """The split's rows; with a kind column unless all rows are inserts."""
     store = files.store
     if not store.has_keys:
         column_files = not split.raw and store.evolves_data
         for rows in (files.column_files if column_files else files.pieces)(split.files, fields, split.deletion_vectors):
-            yield rows.append_column(VALUE_KIND, _inserts(rows.num_rows)) if kinds else rows
+            yield rows.append_column(VALUE_KIND, _insert_kinds(rows.num_rows)) if kinds else rows
     elif split.raw and not kinds:
         yield from files.pieces(split.files, fields, split.deletion_vectors)
     elif split.changes:
@@ -206,7 +206,7 @@ def _rows(files: SplitFiles, split: Split, fields: tuple[DataField, ...], kinds:
         yield from with_waiting(files, split, wide, spec, rows_of_bucket) if split.waiting else rows_of_bucket
 
 
-def _inserts(rows: int) -> pa.Array:
+def _insert_kinds(rows: int) -> pa.Array:
     return from_numpy(np.zeros(rows, np.int8))
 
 
@@ -285,7 +285,7 @@ def with_waiting(
     waiting = _waiting_rows(files.store, split, fields)
     if files.piece_bytes is None:
         wide = (*fields, SEQUENCE_FIELD, KIND_FIELD)
-        yield _over(pa.concat_tables([no_rows(wide), *real]), waiting, spec)
+        yield _merge_waiting_rows(pa.concat_tables([no_rows(wide), *real]), waiting, spec)
         return
     numbers = from_numpy(np.arange(waiting.num_rows, dtype=np.int64))
     numbered = waiting.add_column(waiting.num_columns - 1, SEQUENCE_FIELD.name, numbers)
@@ -297,7 +297,7 @@ def with_waiting(
             yield below
         else:
             wide = (*fields, SEQUENCE_FIELD, KIND_FIELD)
-            yield _over(no_rows(wide) if below is None else below, above, spec)
+            yield _merge_waiting_rows(no_rows(wide) if below is None else below, above, spec)
 
 
 def _waiting_rows(store: TableStore, split: Split, fields: tuple[DataField, ...]) -> pa.Table:
@@ -316,7 +316,7 @@ def _waiting_rows(store: TableStore, split: Split, fields: tuple[DataField, ...]
     return pa.concat_tables(parts).select([*(f.name for f in fields), VALUE_KIND])
 
 
-def _over(real: pa.Table, waiting: pa.Table, spec: MergeSpec) -> pa.Table:
+def _merge_waiting_rows(real: pa.Table, waiting: pa.Table, spec: MergeSpec) -> pa.Table:
     """Waiting rows merged over those of a real bucket: they are newer than all of these."""
     newest = pc.max(real.column(SEQUENCE_NUMBER)).as_py()
     begin = 0 if newest is None else newest + 1
