@@ -1,1 +1,1 @@
-"""Level 2: what the bytes of a Paimon table are. Knows no merge rules, no Spark, no IPython."""
+"""Level 2: Paimon's file format. Contains no merge rules, no Spark, no IPython."""

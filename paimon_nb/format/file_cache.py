@@ -1,4 +1,4 @@
-"""Immutable files, or parts of them, decoded once per process. Their names carry a uuid, so a path says what is in it."""
+"""Cache of decoded immutable files, or parts of them. Their names contain a UUID, so a path identifies the content."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ MAX_BYTES = 256 << 20
 
 
 class FileCache:
-    """Of one kind of file. Least recently used, bounded by an estimate of the bytes held in memory. Safe for threads.
+    """An LRU cache for one kind of file, bounded by an estimate of its bytes in memory. Thread-safe.
 
-    Local files are looked at (one `stat`) before an answer is given, so a deleted or damaged file is never answered
-    from memory. On other stores the path alone decides.
+    Local files are checked with one `stat`, so a deleted or changed file is never served from memory. On other stores
+    only the path counts.
     """
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
@@ -34,7 +34,9 @@ class FileCache:
         self._lock = threading.Lock()
 
     def get(self, fs: FileIO, path: str, read: Callable[[], T], weigh: Callable[[T], int], part: Hashable = None) -> T:
-        """The value of `path`, or of a `part` of it: what is kept, else `read()`, kept if it is light enough."""
+        """The value of `path`, or of a `part` of it: the cached one, else `read()`, which is cached if it is small
+        enough.
+        """
         key, stamp = self._key_and_stamp(fs, path, part)
         with self._lock:
             found = self._items.get(key)
@@ -46,7 +48,7 @@ class FileCache:
         return value
 
     def put(self, fs: FileIO, path: str, value: T, weight: int) -> None:
-        """Keep what was just written to `path`."""
+        """Cache the value that was just written to `path`."""
         key, stamp = self._key_and_stamp(fs, path, None)
         self._store_value(key, stamp, value, weight)
 
@@ -65,7 +67,7 @@ class FileCache:
         local = fs.local_path(path)
         if local is None:
             if isinstance(fs, RootedFileIO):
-                fs = fs.inner  # views come and go with each table; the paths are the store's own
+                fs = fs.inner  # views are created with each table; the paths are those of the underlying store
             with self._lock:
                 if fs not in self._stores:
                     self._stores[fs] = next(self._numbers)
@@ -73,7 +75,7 @@ class FileCache:
         try:
             stat = os.stat(local)
         except OSError:
-            return (0, local, part), object()  # equals nothing: the read will raise the error
+            return (0, local, part), object()  # equal to nothing: the read will raise the error
         return (0, local, part), (stat.st_ino, stat.st_size, stat.st_mtime_ns)
 
     def clear(self) -> None:

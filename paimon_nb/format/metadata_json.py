@@ -15,7 +15,7 @@ _MISSING: Any = object()
 
 
 class JsonObject:
-    """A JSON object from a file, field by field, with the file named in every complaint."""
+    """A JSON object from a file, with typed access to its fields; all errors contain the file's path."""
 
     def __init__(self, data: bytes | str, path: str) -> None:
         self.path = path
@@ -27,7 +27,7 @@ class JsonObject:
 
     @classmethod
     def of(cls, node: Any, path: str) -> JsonObject:
-        """A nested object of a file."""
+        """Wrap a nested object of a file."""
         out = cls.__new__(cls)
         out.path = path
         out.node = out._require_object(node)
@@ -39,7 +39,7 @@ class JsonObject:
         return node
 
     def get(self, key: str, kind: type[T], default: Any = _MISSING) -> T:
-        """The value of `key`, which must be of `kind`; null and absence give `default`, without one they are errors."""
+        """The value of `key`, of type `kind`. If null or absent: `default`, or an error without one."""
         value = self.node.get(key)
         if value is None:
             if default is _MISSING:
@@ -53,26 +53,26 @@ class JsonObject:
         return cast("T", value)
 
     def natural(self, key: str, default: Any = _MISSING) -> int:
-        """A whole number >= 0."""
+        """An integer >= 0."""
         value = self.get(key, int, default)
         if isinstance(value, int) and value < 0:
             raise CorruptFile(self.path, f"field {key!r} is negative")
         return value
 
     def names(self, key: str) -> tuple[str, ...]:
-        """A list of texts."""
+        """A list of strings."""
         value = self.get(key, list, [])
         if not all(isinstance(v, str) for v in value):
-            raise CorruptFile(self.path, f"field {key!r} is no list of names")
+            raise CorruptFile(self.path, f"field {key!r} is not a list of strings")
         return tuple(value)
 
     def texts(self, key: str) -> dict[str, str]:
-        """An object of texts; other scalars become text, as Java's reader takes them."""
+        """An object of strings; other scalars are converted to strings, as in Java's reader."""
         value = self.get(key, dict, {})
         out: dict[str, str] = {}
         for k, v in value.items():
             if isinstance(v, dict | list):
-                raise CorruptFile(self.path, f"field {key!r} holds no text under {k!r}")
+                raise CorruptFile(self.path, f"field {key!r} has no string for {k!r}")
             if v is not None:
                 out[k] = v if isinstance(v, str) else json.dumps(v)
         return out
@@ -86,7 +86,7 @@ class JsonObject:
 
 
 def java_json(node: Any) -> bytes:
-    """Pretty JSON in Jackson's default style: `"key" : value`, arrays on one line."""
+    """Pretty-print JSON in Jackson's default style: `"key" : value`, arrays on one line."""
     return _to_java_json(node, 0).encode("utf-8")
 
 

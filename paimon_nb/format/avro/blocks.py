@@ -1,6 +1,6 @@
-"""The Avro object container, block by block: framing and codecs; knows nothing of what the records mean.
+"""Reads and writes Avro object container files block by block: framing and codecs. Does not decode records.
 
-Source: Avro 1.11 specification, "Object Container Files". Snappy is Arrow's, so that no further library is needed.
+Source: Avro 1.11 specification, "Object Container Files". Snappy comes from Arrow, so no further library is needed.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 MAGIC = b"Obj\x01"
 BLOCK_BYTES = 64_000
-"""Plain bytes of a block; Java's default."""
+"""Uncompressed bytes of a block; Java's default."""
 _SYNC = 16
 _MAX_BLOCK_BYTES = 1 << 31
-"""Plain bytes that a block may have."""
+"""Maximum uncompressed bytes of a block."""
 
 
 class Blocks:
     """A container open for reading.
 
     Raises:
-        ValueError: the bytes are no container, or one that is cut off. LookupError: a codec that is not known.
+        ValueError: the bytes are not a container, or are truncated. LookupError: unknown codec.
     """
 
     def __init__(self, source: Any) -> None:
         self._source = source
         if source.read(4) != MAGIC:
-            raise ValueError("it does not begin as an Avro file")
+            raise ValueError("it does not start with Avro's magic bytes")
         header = self._read_header()
         self.schema: Any = json.loads(header[b"avro.schema"])
         codec = header.get(b"avro.codec", b"null").decode()
@@ -46,11 +46,11 @@ class Blocks:
         self._start: int = source.tell()
 
     def counts(self) -> list[int]:
-        """Records of each block, without unpacking any."""
+        """Number of records of each block. Decompresses nothing."""
         return [count for count, _ in self._framed_blocks()]
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
-        """Number of records and their plain bytes, from the first block on."""
+        """Yield (number of records, uncompressed bytes) of each block, from the first one."""
         for count, packed in self._framed_blocks():
             yield count, self._unpack(packed)
 
@@ -60,7 +60,7 @@ class Blocks:
             count = self._read_long(first)
             packed = self._read_exactly(self._read_long())
             if self._read_exactly(_SYNC) != self._sync:
-                raise ValueError("a block does not end where it says")
+                raise ValueError("the sync marker after a block is wrong")
             if count < 0:
                 raise ValueError("a block has a negative number of records")
             yield count, packed
@@ -79,7 +79,7 @@ class Blocks:
     def _read_exactly(self, size: int) -> bytes:
         data: bytes = self._source.read(size) if 0 <= size <= _MAX_BLOCK_BYTES else b""
         if len(data) != size:
-            raise ValueError("it is cut off, or a length in it is wrong")
+            raise ValueError("it is truncated, or contains a wrong length")
         return data
 
     def _read_long(self, first: bytes = b"") -> int:
@@ -95,7 +95,7 @@ class Blocks:
 
 
 class BlockSink:
-    """A container open for writing: takes encoded records, writes a block whenever enough have come."""
+    """A container open for writing: takes encoded records and writes a block when it is large enough."""
 
     def __init__(self, sink: Any, schema: Any, codec: str, level: int | None) -> None:
         self._sink, self._pack, self._level = sink, PACK[codec], level
@@ -107,7 +107,7 @@ class BlockSink:
         sink.write(bytes(out) + b"\0" + self._sync)
 
     def write(self, count: int, plain: bytes) -> None:
-        """One block."""
+        """Write one block."""
         packed = self._pack(plain, self._level)
         self._sink.write(long_bytes(count) + long_bytes(len(packed)) + packed + self._sync)
 
@@ -134,7 +134,7 @@ def _unpack_snappy(data: bytes) -> bytes:
         shift += 7
         if byte < 0x80:
             break
-    if size > 64 * len(data):  # no snappy tag makes more than 64 bytes of two
+    if size > 64 * len(data):  # an element of two bytes decodes to at most 64
         raise ValueError("a wrong length")
     plain: bytes = pa.Codec("snappy").decompress(data[:-4], size, asbytes=True)
     if zlib.crc32(plain).to_bytes(4, "big") != data[-4:]:
@@ -145,7 +145,7 @@ def _unpack_snappy(data: bytes) -> bytes:
 def _unpack_zstandard(data: bytes) -> bytes:
     import zstandard
 
-    # Java writes frames without a length, so the bytes come in portions.
+    # Java writes frames without a content size, so they are decompressed in chunks.
     source = zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True)
     parts: list[bytes] = []
     while part := source.read(1 << 18):

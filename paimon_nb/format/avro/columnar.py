@@ -1,14 +1,13 @@
-"""Avro records by columns: all records of a container at once with NumPy, no Python object a value.
+"""Decodes Avro records to columns: all records of a container at once with NumPy, without a Python object per value.
 
-An Avro record says nowhere how long it is, so records can only be walked one after the other; but blocks begin at known
-places, and a place inside a block where a record seems to begin is proven when the walk before it ends there. Each such
-place begins a lane; all lanes take the same step at a time, field after field. Fastavro, compiled as it is, makes
-objects and takes ten times as long for many records; for a few it is quicker. Source: Avro 1.11 specification, "Binary
+An Avro record does not contain its length, so records can only be decoded one after the other. But blocks start at
+known positions, and a guessed record start inside a block is confirmed if decoding the records before it ends exactly
+there. Each start begins a lane. All lanes are decoded in step, field by field. fastavro is compiled but creates
+objects: it takes ten times as long for many records, and is faster for a few. Source: Avro 1.11 specification, "Binary
 Encoding".
 
-What is not plain (a lane that does not end where it should, a number of more than 8 bytes, types that are not read
-here) is
-`Odd`: the caller then reads with fastavro, which knows whether it is damage.
+For anything else (a lane that does not end at the next one, a number of more than 8 bytes, an unsupported type) the
+decoder raises `UnsupportedLayout`. The caller then reads with fastavro, which reports corruption.
 """
 
 from __future__ import annotations
@@ -28,21 +27,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 LANES = 3_000
-"""Lanes that are walked at a time: fewer and NumPy's calls cost more than their work, more and they fall out of the
-processor's cache.
+"""Number of lanes. With fewer, NumPy's calls cost more than their work; with more, the data leaves the processor's
+cache.
 """
 _LOOK = 8
-"""Bytes at the beginning of a block that are looked for further on, as where another record may begin."""
+"""The first bytes of a block; where they occur again, another record may begin."""
 WORTH = 20
-"""Records that a step must take at least: below that fastavro is quicker."""
+"""Minimum average number of records per step; below it fastavro is faster."""
 _MAX_ITEMS, _MAX_BLOCKS = 10_000, 100
-"""Of one array. Java writes one block of items."""
+"""Limits of one array. Java writes one block of items."""
 _ENDS = np.uint64(0x8080808080808080)
 _ONE = np.uint64(1)
 
 
 class UnsupportedLayout(Exception):
-    """Not for this reader."""
+    """This decoder does not support the data; fastavro may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +56,11 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Texts:
-    """Values of a string or bytes field, as places in the plain bytes."""
+    """Values of a string or bytes field, as ranges of the uncompressed bytes."""
 
     plain: bytes
     starts: np.ndarray
-    """int64, rising where not null; 0 where null."""
+    """int64, ascending where not null; 0 where null."""
     sizes: np.ndarray
     """int64; 0 where null."""
     null: np.ndarray | None
@@ -77,14 +76,15 @@ class Texts:
 
     @property
     def joined(self) -> bytes:
-        """All values, one right after the other."""
+        """All values, concatenated."""
         _, offsets, data = self.arrow.buffers()
         if data is None or not len(self.starts):
             return b""
         return bytes(data.slice(0, int(np.frombuffer(offsets, np.int64)[len(self.starts)])))
 
     def _cut_values(self, starts: np.ndarray, sizes: np.ndarray) -> pa.Array:
-        # Values and the gaps between them in turn make an array over the bytes as they lie; every second one is a value.
+        # An array over the unchanged bytes, alternately of values and of the gaps between them: every second item is a
+        # value.
         cuts = np.empty(2 * len(starts), np.int64)
         cuts[0::2], cuts[1::2] = starts, starts + sizes
         if len(cuts) and ((cuts[1:] < cuts[:-1]).any() or cuts[-1] > len(self.plain)):
@@ -101,10 +101,10 @@ class Lists:
     counts: np.ndarray
     """int64, items of each row; 0 where null."""
     ends: np.ndarray
-    """int64, the item behind each row's last one."""
+    """int64, the index after each row's last item."""
     null: np.ndarray | None
     items: Any
-    """The items of all rows, one after the other, as a column."""
+    """The items of all rows, concatenated, as a column."""
 
 
 def read_columns(
@@ -113,11 +113,10 @@ def read_columns(
     """Columns by the path of their fields ('_FILE._KEY_STATS._MIN_VALUES').
 
     Args:
-        schema: a record, or a union of null and one, without logical types. blocks: number of records and their plain
-            bytes.
-        lanes: about how many to walk at a time. worth: records that a step must take on average.
+        schema: a record, or a union of null and one, without logical types. blocks: number of records and uncompressed
+        bytes of each. lanes: approximate number of lanes. worth: minimum average number of records per step.
 
-    Raises: Odd.
+    Raises: UnsupportedLayout.
     """
     plain = b"".join([*(block for _, block in blocks), bytes(8)])
     begins, sure = list(_lane_starts(blocks, lanes)), list(_lane_starts(blocks, 0))
@@ -141,7 +140,7 @@ def _decode_records(
 
 
 def _lane_starts(blocks: Sequence[tuple[int, bytes]], lane_count: int) -> Iterator[int]:
-    """Places in the plain bytes where a record begins, or seems to."""
+    """Positions in the uncompressed bytes where a record begins, or probably begins."""
     total = sum(len(block) for _, block in blocks)
     stride, begin = max(1, total // lane_count if lane_count else total), 0
     for count, block in blocks:
@@ -159,16 +158,18 @@ def _lane_starts(blocks: Sequence[tuple[int, bytes]], lane_count: int) -> Iterat
 
 
 class _Walk:
-    """The bytes, and which records were met in which order."""
+    """The uncompressed bytes, and decoding of numbers and records in all lanes."""
 
     def __init__(self, plain: bytes) -> None:
         self.plain = plain
         self.bytes = np.frombuffer(plain, np.uint8)
         self.words = np.ndarray((len(plain) - 7,), "<u8", plain, strides=(1,))
-        """The eight bytes that begin at each place."""
+        """The eight bytes from each position."""
 
     def number(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(the words or, where all numbers are so short, the bytes that numbers are in; the places behind the numbers)."""
+        """(the words that begin with the numbers, or single bytes if all numbers are that short; the positions after
+        them).
+        """
         first = self.bytes[at]
         if first.max(initial=0) < 0x80:
             return first, at + 1
@@ -176,7 +177,7 @@ class _Walk:
         return words, _positions_after(at, words)
 
     def records(self, root: _Node, begins: Sequence[int], blocks: Sequence[tuple[int, bytes]], worth: int) -> _Order:
-        """Walk all lanes to their ends. Raises `Odd`, `IndexError` when a lane leaves the bytes."""
+        """Decode all lanes to their ends. Raises `UnsupportedLayout`; `IndexError` if a lane runs past the bytes."""
         sizes = [len(block) for _, block in blocks]
         bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         at = np.asarray(begins, np.int64)
@@ -226,10 +227,10 @@ class _Order:
 
 
 class _Node:
-    """Decoder of a type: walks over its values, and returns columns at the end."""
+    """Decoder of a type: steps over its values, and returns columns at the end."""
 
     def step(self, at: np.ndarray, ids: np.ndarray) -> np.ndarray:
-        """Take note of one value a place; the places after them."""
+        """Record one value at each position. Returns the positions after them."""
         raise NotImplementedError
 
     def columns(self, path: str, rows: _Order) -> Iterator[tuple[str, Any]]:
@@ -251,7 +252,7 @@ class _Record(_Node):
 
 
 class _Number(_Node):
-    """int and long: seven bits a byte, the lowest first, a byte without its highest bit is the last; signs alternate."""
+    """int and long: zigzag, seven bits per byte, the lowest first; a byte without its highest bit is the last."""
 
     def __init__(self, walk: _Walk) -> None:
         self.walk = walk
@@ -269,7 +270,7 @@ class _Number(_Node):
 
 
 class _Text(_Node):
-    """bytes and string: a length, then as many bytes."""
+    """bytes and string: a length, then that many bytes."""
 
     def __init__(self, walk: _Walk, text: bool) -> None:
         self.walk, self.text = walk, text
@@ -291,12 +292,12 @@ class _Text(_Node):
             raise UnsupportedLayout("a length")
         found = Texts(self.walk.plain, rows.in_record_order(self.ids, self.starts), sizes, None)
         if self.text and not found.joined.isascii():
-            pc.cast(found.arrow, pa.large_string())  # raises for what is no UTF-8
+            pc.cast(found.arrow, pa.large_string())  # raises if it is not UTF-8
         yield path, found
 
 
 class _Optional(_Node):
-    """A union of null and one other type: the number of the branch, then its value."""
+    """A union of null and one other type: the branch index, then its value."""
 
     def __init__(self, walk: _Walk, inner: _Node, null_first: bool) -> None:
         self.walk, self.inner, self.here = walk, inner, 2 if null_first else 0
@@ -326,7 +327,7 @@ class _Optional(_Node):
 
 
 class _List(_Node):
-    """Blocks of items: their number, the items; a block of none is the end."""
+    """Blocks of items: a count, then the items; an empty block ends the array."""
 
     def __init__(self, walk: _Walk, inner: _Node) -> None:
         self.walk, self.inner = walk, inner
@@ -370,7 +371,7 @@ class _List(_Node):
 
 
 class _Nothing(_Node):
-    """null: no bytes, and no column."""
+    """null: no bytes and no column."""
 
     @override
     def step(self, at: np.ndarray, ids: np.ndarray) -> np.ndarray:
@@ -382,7 +383,7 @@ class _Nothing(_Node):
 
 
 def _node_of_type(schema: Any, walk: _Walk) -> _Node:
-    """The node of a type. Raises `Odd` for a type that manifests never had."""
+    """The decoder of a type. Raises `UnsupportedLayout` for a type that manifests never contain."""
     if isinstance(schema, list):
         if len(schema) != 2 or schema.count("null") != 1:
             raise UnsupportedLayout("a union")
@@ -414,14 +415,14 @@ def _with_nulls(found: Any, null: np.ndarray) -> Any:
 
 
 def _positions_after(at: np.ndarray, words: np.ndarray) -> np.ndarray:
-    """The places behind the numbers that words begin with; eight bytes further where it is more."""
+    """The positions after the numbers at the start of words; eight bytes further for longer numbers."""
     ends = ~words & _ENDS
     behind: np.ndarray = at + (np.bitwise_count(ends ^ (ends - _ONE)) >> 3)
     return behind
 
 
 def _short_numbers(words: np.ndarray) -> np.ndarray:
-    """Numbers of at most four bytes, halved as lengths are; what is longer or negative is found out later."""
+    """Lengths of at most four bytes, zigzag-decoded; longer or negative ones are detected later."""
     if words.dtype == np.uint8:
         return (words >> 1).astype(np.int64)
     ends = ~words & _ENDS
@@ -432,7 +433,7 @@ def _short_numbers(words: np.ndarray) -> np.ndarray:
 
 
 def _zigzag_decoded(words: np.ndarray) -> np.ndarray:
-    """The numbers that words begin with, int64. Raises `Odd` for one of more than 8 bytes."""
+    """The numbers at the start of words, int64. Raises `UnsupportedLayout` for one of more than 8 bytes."""
     if words.dtype == np.uint8:
         small = words.astype(np.int64)
         return (small >> 1) ^ -(small & 1)

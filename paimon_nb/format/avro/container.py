@@ -1,6 +1,7 @@
-"""The Avro object container: header, blocks, codecs. Unpacks within limits; knows nothing of what the records mean.
+"""Reads untrusted Avro object container files: header, blocks, codecs. Decompresses within limits; does not decode
+records.
 
-The file is untrusted, so sizes are checked before anything is allocated or looped over. Source: Avro 1.11
+All sizes are checked before anything is allocated or looped over. Source: Avro 1.11
 specification, "Object Container Files".
 """
 
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 
 MAGIC = b"Obj\x01"
 MAX_PLAIN = 1 << 30
-"""Bytes that one metadata file may unpack to. Java rolls manifests at 8 MB packed."""
+"""Maximum uncompressed bytes of one metadata file. Java rolls manifests at 8 MB compressed."""
 BLOCK_BYTES = 64_000
-"""Plain bytes of a block; Java's default."""
+"""Uncompressed bytes of a block; Java's default."""
 _DEPTH = 32
 _SYNC = 16
 _SMALLEST = {"null": 0, "boolean": 1, "int": 1, "long": 1, "float": 4, "double": 8, "bytes": 1, "string": 1, "enum": 1}
@@ -34,21 +35,22 @@ _SMALLEST = {"null": 0, "boolean": 1, "int": 1, "long": 1, "float": 4, "double":
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """A container file, unpacked."""
+    """A container file, decompressed."""
 
     schema: Any
-    """The writer's type without logical types, so that times stay numbers: a record or a union of null and one."""
+    """The writer's schema without logical types, so that times stay numbers: a record, or a union of null and a record.
+    """
     blocks: tuple[tuple[int, bytes], ...]
-    """Number of records and their plain bytes."""
+    """Number of records and uncompressed bytes of each block."""
 
     @property
     def record(self) -> dict[str, Any]:
-        """The record type."""
+        """The schema of the records."""
         return _record_of(self.schema)
 
     @property
     def records(self) -> int:
-        """How many there are."""
+        """Number of records."""
         return sum(count for count, _ in self.blocks)
 
     @property
@@ -58,7 +60,7 @@ class Container:
 
 
 def unpack(data: bytes, path: str) -> Container:
-    """Take a container apart. Raises `CorruptFile`, `UnsupportedFormat` for codecs that Avro does not name."""
+    """Parse and decompress a container. Raises `CorruptFile`; `UnsupportedFormat` for codecs that Avro does not define."""
     try:
         reader = _Reader(data, path, len(MAGIC))
         header = reader.meta()
@@ -67,7 +69,7 @@ def unpack(data: bytes, path: str) -> Container:
         if smallest < 1 or not _record_of(schema)["fields"]:
             raise ValueError("records without bytes")
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise CorruptFile(path, f"its Avro header is broken ({error!s:.80})") from None
+        raise CorruptFile(path, f"its Avro header is invalid ({error!s:.80})") from None
     codec = header.get("avro.codec", b"null").decode("ascii", "replace")
     if codec not in _UNPACK:
         raise UnsupportedFormat(f"{path}: unknown Avro codec {codec!r:.40}", hint="rewrite it with zstd", feature=codec)
@@ -75,10 +77,10 @@ def unpack(data: bytes, path: str) -> Container:
 
 
 def _record_of(schema: Any) -> dict[str, Any]:
-    """The one record among the branches. pypaimon-rust writes unions, Java plain records."""
+    """The only record schema of a union. pypaimon-rust writes unions, Java plain records."""
     branches = [b for b in schema if b != "null"] if isinstance(schema, list) else [schema]
     if len(branches) != 1 or not isinstance(branches[0], dict) or branches[0]["type"] != "record":
-        raise ValueError("its rows are no records")
+        raise ValueError("its rows are not records")
     return branches[0]
 
 
@@ -90,23 +92,23 @@ def _each_block(
         count, size = reader.long(), reader.long()
         packed = reader.take(size)
         if reader.take(_SYNC) != sync:
-            raise CorruptFile(reader.path, "a block does not end where it says")
+            raise CorruptFile(reader.path, "the sync marker after a block is wrong")
         try:
             block = plain(packed, left)
         except CorruptFile:
             raise
         except Exception as error:  # each codec has its own errors for broken bytes
-            raise CorruptFile(reader.path, f"a block does not unpack ({error!s:.80})") from None
+            raise CorruptFile(reader.path, f"a block cannot be decompressed ({error!s:.80})") from None
         left -= len(block)
         if left < 0:
-            raise CorruptFile(reader.path, f"it unpacks to more than {MAX_PLAIN >> 20} MB")
+            raise CorruptFile(reader.path, f"it decompresses to more than {MAX_PLAIN >> 20} MB")
         if not 0 <= count <= len(block) // smallest:
-            raise CorruptFile(reader.path, f"a block of {len(block)} bytes claims {count} records")
+            raise CorruptFile(reader.path, f"a block of {len(block)} bytes declares {count} records")
         yield count, block
 
 
 def pack(container: bytes, schema: dict[str, Any], codec: str, path: str) -> bytes:
-    """A container without compression, as one with `codec` and exactly this text of the schema."""
+    """Compress a container with `codec`, and store exactly this text of the schema."""
     reader = _Reader(container, path, len(MAGIC))
     reader.meta()
     reader.take(_SYNC)
@@ -135,14 +137,14 @@ def _joined_container(schema: Any, codec: str, blocks: Any) -> bytes:
 
 
 class _Reader:
-    """Bytes with a position; every step checked."""
+    """Bytes with a position; every read is checked against the end."""
 
     def __init__(self, data: bytes, path: str, at: int) -> None:
         self.data, self.path, self.at = data, path, at
 
     def take(self, size: int) -> bytes:
         if not 0 <= size <= len(self.data) - self.at:
-            raise CorruptFile(self.path, "it is cut off, or a length in it is wrong")
+            raise CorruptFile(self.path, "it is truncated, or contains a wrong length")
         self.at += size
         return self.data[self.at - size : self.at]
 
@@ -180,12 +182,13 @@ def _encode_varint(number: int) -> bytes:
 
 
 def _plain_schema(node: Any, known: dict[str, int], depth: int) -> tuple[Any, int]:
-    """The type without logical types, and the least bytes of one value. Raises `ValueError` for what could loop.
+    """The schema without logical types, and the minimum bytes of one value. Raises `ValueError` if decoding might not
+    end.
 
-    Refused: types that contain themselves, and arrays of values without bytes, of which a few bytes claim billions.
+    Rejected: recursive types, and arrays of values without bytes, where a few bytes can declare billions of items.
     """
     if depth > _DEPTH:
-        raise ValueError("types nest too deep")
+        raise ValueError("types are nested too deeply")
     if isinstance(node, list):
         branches = [_plain_schema(b, known, depth + 1)[0] for b in node]
         return branches, 1
@@ -205,11 +208,11 @@ def _plain_schema(node: Any, known: dict[str, int], depth: int) -> tuple[Any, in
         part = "items" if kind == "array" else "values"
         inner, minimum = _plain_schema(node[part], known, depth + 1)
         if kind == "array" and minimum < 1:
-            raise ValueError("an array of nothing")
+            raise ValueError("an array of items without bytes")
         return {"type": kind, part: inner}, 1
     if kind == "fixed":
         if not 0 <= node["size"] <= MAX_PLAIN:
-            raise ValueError("a fixed type without a good size")
+            raise ValueError("a fixed type with an invalid size")
         known[node["name"]] = node["size"]
         return {k: node[k] for k in ("type", "name", "namespace", "size") if k in node}, node["size"]
     if kind == "enum":
@@ -218,7 +221,7 @@ def _plain_schema(node: Any, known: dict[str, int], depth: int) -> tuple[Any, in
     return _plain_schema(kind, known, depth + 1)
 
 
-# -- codecs: each takes the packed bytes and how much it may make of them
+# -- codecs: each takes the compressed bytes and the maximum uncompressed size
 
 
 def _unpack_null(data: bytes, limit: int) -> bytes:
@@ -246,7 +249,7 @@ def _unpack_snappy(data: bytes, limit: int) -> bytes:
         shift += 7
         if byte < 0x80:
             break
-    # No snappy tag makes more than 64 bytes of two.
+    # An element of two bytes decodes to at most 64.
     if size > min(limit + 1, 64 * len(data)):
         raise ValueError("a wrong length")
     plain: bytes = pa.Codec("snappy").decompress(data[:-4], size, asbytes=True)
@@ -258,7 +261,7 @@ def _unpack_snappy(data: bytes, limit: int) -> bytes:
 def _unpack_zstandard(data: bytes, limit: int) -> bytes:
     import zstandard
 
-    # Java writes frames without a length, so the bytes come in portions until there are too many.
+    # Java writes frames without a content size, so they are decompressed in chunks up to the limit.
     source = zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True)
     parts: list[bytes] = []
     taken = 0

@@ -1,4 +1,4 @@
-"""Data files: which columns they have, how each format is read and written, how old rows become new ones."""
+"""Data files: their columns, the readers and writers of each format, and schema evolution on read."""
 
 from typing import TYPE_CHECKING
 

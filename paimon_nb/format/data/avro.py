@@ -1,4 +1,4 @@
-"""Avro data files: records to columns and back, block by block; times and decimals travel as numbers and bytes."""
+"""Reads and writes Avro data files, block by block. Times are passed as numbers, decimals as bytes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _Convert = Callable[[Any], Any]
 
 
 class AvroReader:
-    """One open file; columns are found by name. Its pieces are runs of blocks."""
+    """One open file; columns are found by name. Its row groups are blocks."""
 
     def __init__(self, fs: FileIO, path: str, fields: Sequence[DataField], options: TableOptions | None = None) -> None:
         import fastavro
@@ -62,7 +62,7 @@ class AvroReader:
             raise UnsupportedFormat(
                 f"{path}: unknown Avro codec {error}", hint="rewrite it with zstd", path=path
             ) from None
-        except Exception as error:  # a broken header leads the parser anywhere
+        except Exception as error:  # the parser raises anything for a broken header
             self.close()
             raise self._corrupt_file(error) from None
         for f in fields:
@@ -96,7 +96,7 @@ class AvroReader:
         return pa.concat_tables(batches)
 
     def batches(self, rows: int, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
-        """In pieces of at most `rows` rows; memory stays near one piece."""
+        """In batches of at most `rows` rows; about one batch is in memory."""
         for table in self._tables_of_blocks(groups, rows):
             yield from table.to_batches(rows)
 
@@ -117,7 +117,7 @@ class AvroReader:
                     records.extend(schemaless_reader(source, self._schema, None) for _ in range(block[0]))
                     if source.tell() != len(block[1]):
                         raise ValueError("a block holds more bytes than records")
-            except Exception as error:  # the decoder raises whatever broken bytes lead it to
+            except Exception as error:  # the decoder raises anything for broken bytes
                 raise self._corrupt_file(error) from None
             if records and (block is None or len(records) >= rows):
                 yield self._table_of_records(records)
@@ -145,7 +145,7 @@ class AvroReader:
 
 
 def _value_converter(t: DataType) -> _Convert | None:
-    """A function from the decoder's value to what Arrow takes for `t`; None when they are the same."""
+    """A function from the decoder's value to the value that Arrow takes for `t`; None if they are equal."""
     match t:
         case Decimal():
             scale = t.scale
@@ -210,7 +210,7 @@ class AvroWriter:
             self._flush_block()
 
     def abort(self) -> None:
-        """Forget the rows of the open block."""
+        """Discard the rows of the open block."""
         self._block, self._count = io.BytesIO(), 0
 
     def _flush_block(self) -> None:
@@ -219,7 +219,7 @@ class AvroWriter:
 
 
 def _to_avro(column: pa.Array, t: DataType) -> list[Any]:
-    """Values as the encoder takes them: times and dates as numbers, so that no year is out of reach, decimals as bytes."""
+    """Values as the encoder takes them: times and dates as numbers, so that every year is possible, decimals as bytes."""
     match t:
         case Timestamp() | LocalZonedTimestamp():
             return column.cast(pa.int64()).to_pylist()  # type: ignore[no-any-return]
@@ -249,6 +249,6 @@ def _to_avro(column: pa.Array, t: DataType) -> list[Any]:
 
 
 def _unscaled_bytes(value: decimal.Decimal, scale: int) -> bytes:
-    """Java's BigInteger.toByteArray of the unscaled value: as few bytes as its sign allows."""
+    """Java's BigInteger.toByteArray of the unscaled value: the minimum number of bytes in two's complement."""
     number = int(value.scaleb(scale, _EXACT))
     return number.to_bytes((number + (number < 0)).bit_length() // 8 + 1, "big", signed=True)

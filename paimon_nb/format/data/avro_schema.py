@@ -1,6 +1,6 @@
 """Paimon's types as Avro schemas, and Avro schemas without logical types. docs/spec/format.md section 9.
 
-TIMESTAMP and TIMESTAMP_LTZ have each other's logical types, as Java writes them.
+The logical types of TIMESTAMP and TIMESTAMP_LTZ are swapped, as Java writes them.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def has_text_keys(t: Map | Multiset) -> bool:
 
 
 def entry_types(t: Map | Multiset) -> tuple[DataType, DataType]:
-    """Key and value type; a MULTISET's value is how often."""
+    """Key and value type; a MULTISET's value is the count."""
     return (t.key, t.value) if isinstance(t, Map) else (t.element, _COUNT)
 
 
@@ -86,7 +86,7 @@ def _record_schema(fields: Sequence[DataField], name: str) -> dict[str, Any]:
 
 
 def _is_name(text: str) -> bool:
-    """As Java's Avro has it: letters and digits of every script, and `_`; no digit first."""
+    """Whether Java's Avro accepts the name: letters and digits of every script, and `_`; no digit first."""
     return all(c == "_" or c.isalpha() or (i > 0 and c.isdecimal()) for i, c in enumerate(text)) and bool(text)
 
 

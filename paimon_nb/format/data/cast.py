@@ -1,7 +1,7 @@
 """Casts between stored types, with Java's results: numbers wrap, decimals overflow to NULL. docs/spec/format.md section 14.2.
 
-Source: Paimon `casting/*CastRule.java`. What Java has no rule for raises, but for one thing: every type can become text of
-any length, where Java knows some types only as STRING.
+Source: Paimon `casting/*CastRule.java`. A cast without a rule in Java raises an error, with one exception: here every
+type can become text of any length; Java casts some types to STRING only.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _DIGITS = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 19}
 
 
 def cast_column(column: Any, old: DataType, new: DataType) -> Any:
-    """An Arrow column of `old` in the memory form as one of `new`.
+    """Cast a logical Arrow column of type `old` to type `new`.
 
     Raises:
-        ReadError: no such cast, or text that is no value of `new`; NULL is never made up for it.
+        ReadError: no such cast, or text that is not a value of `new`. It never becomes NULL.
     """
     if old.bare() == new.bare():
         return column
@@ -58,16 +58,16 @@ def cast_column(column: Any, old: DataType, new: DataType) -> Any:
 
 
 def cast_text(text: str, t: DataType) -> pa.Scalar:
-    """A default value's text as a value of its column. Raises `SchemaMismatch`."""
+    """Parse a default value's text as a value of its column. Raises `SchemaMismatch`."""
     text = unquoted(text)
     try:
         return pa.scalar(text) if t.bare() == "STRING" else cast_column(pa.array([text]), VarChar(), t)[0]
     except ReadError as error:
-        raise SchemaMismatch(f"default {text!r} is no {t.bare()}", hint=error.message, default=text) from None
+        raise SchemaMismatch(f"default {text!r} is not a valid {t.bare()}", hint=error.message, default=text) from None
 
 
 def unquoted(default: str) -> str:
-    """A default's text without the quotes that Java's Spark stores around it."""
+    """A default's text without the quotes that paimon-spark stores around it."""
     return default[1:-1] if len(default) > 1 and default.startswith("'") and default.endswith("'") else default
 
 
@@ -110,7 +110,7 @@ def _cast_number(column: pa.Array, old: DataType, new: DataType) -> pa.Array:
 
 
 def _float_to_integer(column: pa.Array, new: DataType) -> pa.Array:
-    """Java's (int) of a float: towards zero, saturating at int or long, NaN is 0; byte and short wrap after that."""
+    """Java's (int) of a float: truncated, saturating at int or long, NaN is 0; byte and short then wrap."""
     minimum = _MIN_VALUE["BIGINT" if new.root == "BIGINT" else "INT"]
     values = to_numpy(column).astype(np.float64)
     clean = np.trunc(np.where(np.isnan(values), 0.0, values))
@@ -140,7 +140,7 @@ def _from_decimal(column: pa.Array, old: Decimal, new: DataType) -> pa.Array:
 
 
 def each(column: pa.Array, new: DataType, convert: Callable[[Any], Any]) -> pa.Array:
-    """Every value through Python, equal ones once."""
+    """Convert every distinct value in Python."""
     if pa.types.is_floating(column.type) or len(column) < 64:
         return pa.array([None if v is None else convert(v) for v in column.to_pylist()], arrow_type(new))
     coded = column.dictionary_encode()
@@ -158,7 +158,7 @@ def _to_text(column: pa.Array, old: DataType, new: DataType) -> pa.Array:
         text = column.cast(pa.string())
     else:
         text = pa.array([cast_to_string(old, from_scalar(old, s)) if s.is_valid else None for s in column], pa.string())
-    if old.root in _BYTES:  # Java takes the bytes as they are, whatever the length
+    if old.root in _BYTES:  # Java keeps the bytes, whatever their length
         return text
     length = new.length if isinstance(new, Char | VarChar) else 0
     if length < 1 << 30:
@@ -173,7 +173,7 @@ def _from_text(column: pa.Array, new: DataType) -> pa.Array:
 
 
 def _cast_bytes(column: pa.Array, new: DataType) -> pa.Array:
-    """VARBINARY(n) cuts, BINARY(n) also fills with zeros."""
+    """VARBINARY(n) truncates, BINARY(n) also pads with zeros."""
     length = new.length if isinstance(new, Binary | VarBinary) else 0
     if length >= 1 << 30:
         return column

@@ -1,6 +1,7 @@
-"""Casts between dates and times, and between them and numbers. Zones are the process's own, as in Java.
+"""Casts between dates and times, and between them and numbers. The zone is the process's local zone, as in Java.
 
-Source: Paimon `casting/Time*CastRule.java`, `DateTimeUtils.java`. Java divides milliseconds towards zero in most places.
+Source: Paimon `casting/Time*CastRule.java`, `DateTimeUtils.java`. Java truncates milliseconds towards zero in most
+places.
 """
 
 from __future__ import annotations
@@ -25,11 +26,12 @@ _DAY_S = 86_400
 _PER_MS = {"ms": 1, "us": 1000, "ns": 1_000_000}
 _YEAR_1900 = -2_208_988_800
 _FIRST, _LAST = -62_135_164_800, 253_401_955_200
-"""Seconds between which Python's datetime can go through a zone; the zone's first or last rule holds beyond."""
+"""The range of seconds that Python's datetime can convert with a zone. Beyond it the zone's first or last rule applies.
+"""
 
 
 def between_times(column: pa.Array, old: DataType, new: DataType) -> pa.Array | None:
-    """DATE, TIME and both TIMESTAMPs as one another; None for pairs that Java does not cast."""
+    """Cast DATE, TIME and both TIMESTAMPs to each other; None for pairs that Java does not cast."""
     source, target = old.root, new.root
     if source in STAMPS and target in STAMPS:
         return _cast_timestamp(column, old, new)
@@ -60,7 +62,7 @@ def from_time_to_number(column: pa.Array, old: DataType, new: DataType) -> pa.Ar
 
 
 def from_number_to_time(column: pa.Array, old: DataType, new: DataType) -> pa.Array | None:
-    """Seconds since the epoch; Java shows them in the process's zone where the target is TIMESTAMP_LTZ."""
+    """Seconds since the epoch; Java converts them to the process's zone if the target is TIMESTAMP_LTZ."""
     if old.root not in ("INT", "BIGINT") or new.root not in STAMPS:
         return None
     with np.errstate(over="ignore"):
@@ -69,7 +71,9 @@ def from_number_to_time(column: pa.Array, old: DataType, new: DataType) -> pa.Ar
 
 
 def wall_to_instant(seconds: int) -> int:
-    """Seconds since the epoch for the process's wall clock; in an hour that the clock skips, the offset before it holds."""
+    """Seconds since the epoch of local times in the process's zone. In an hour that the clock skips, the earlier offset
+    applies.
+    """
     inside = min(max(seconds, _FIRST), _LAST)
     wall = dt.datetime(1970, 1, 1) + dt.timedelta(seconds=inside)
     return int(wall.timestamp()) + seconds - inside
@@ -137,7 +141,8 @@ def _towards_zero(values: np.ndarray, divisor: int) -> np.ndarray:
 
 
 def wall_in(column: pa.Array, zone: dt.tzinfo | None) -> pa.Array:
-    """A timestamp column moved to what a clock in `zone` (None: the process's) shows at each instant; its type stays.
+    """Shift a timestamp column to the local time of each instant in `zone` (None: the process's zone); its type stays
+    the same.
 
     As `java.util.TimeZone`, which knows no changes of a zone before 1900.
     """
@@ -151,12 +156,12 @@ def wall_in(column: pa.Array, zone: dt.tzinfo | None) -> pa.Array:
 
 
 def _wall_clock_ms(ms: np.ndarray) -> np.ndarray:
-    """What the process's clock shows at instants."""
+    """The local times of instants in the process's zone."""
     return ms if _process_is_utc() else _map_distinct(ms, lambda seconds: seconds + _offset_at(seconds))
 
 
 def _instant_ms(ms: np.ndarray) -> np.ndarray:
-    """The instants at which the process's clock shows this."""
+    """The instants of local times in the process's zone."""
     return ms if _process_is_utc() else _map_distinct(ms, wall_to_instant)
 
 

@@ -28,7 +28,7 @@ SEQUENCE_FIELD = DataField(2147483646, SEQUENCE_NUMBER, Atomic("BIGINT", False))
 KIND_FIELD = DataField(2147483645, VALUE_KIND, Atomic("TINYINT", False))
 ROW_ID_FIELD = DataField(2147483642, ROW_ID, Atomic("BIGINT"))
 TRACKING_FIELDS = (ROW_ID_FIELD, replace(SEQUENCE_FIELD, type=Atomic("BIGINT")))
-"""What a rewritten file of a table that tracks its rows holds beside the table's columns."""
+"""Additional columns of a rewritten file of a table with row tracking."""
 
 FORMATS = ("parquet", "orc", "avro", "json")
 _KNOWN_ELSEWHERE = ("csv", "text", "lance", "blob", "vortex", "mosaic")
@@ -51,10 +51,10 @@ def kv_columns(fields: tuple[DataField, ...]) -> tuple[DataField, ...]:
 
 
 def format_of(file_name: str) -> str:
-    """The format in a data file's name: the last extension, unless that is a codec's, then the one before.
+    """The format of a data file by its name: the last extension, or the one before it if the last one is a codec.
 
     Raises:
-        UnsupportedFormat: a format that is not read here.
+        UnsupportedFormat: a format that cannot be read.
     """
     parts = file_name.rsplit("/", 1)[-1].split(".")[1:]
     while len(parts) > 1 and parts[-1].lower() in _CODEC_EXTENSIONS:
@@ -68,20 +68,20 @@ def format_of(file_name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FileLayout:
-    """How a new file is stored."""
+    """Format, codec and extension of a new file."""
 
     format: str
     compression: str
-    """The codec in Paimon's words."""
+    """The codec, as in `file.compression`."""
     extension: str
-    """What the file's name ends with, without the leading dot."""
+    """The file's extension, without the leading dot."""
 
 
 def file_layout(options: TableOptions, level: int, *, changelog: bool = False) -> FileLayout:
-    """The layout that a new file of this level gets: changelog files have their own options, levels may.
+    """The layout of a new file of this level. Changelog files and levels can have their own options.
 
     Raises:
-        UnsupportedFormat: a format that is not written here.
+        UnsupportedFormat: a format that cannot be written.
     """
     by_level = options.get(opt.FILE_FORMAT_PER_LEVEL).get(str(level))
     name = by_level or options.get(opt.FILE_FORMAT)
@@ -104,17 +104,17 @@ def file_layout(options: TableOptions, level: int, *, changelog: bool = False) -
 
 
 def file_format(options: TableOptions, level: int, *, changelog: bool = False) -> str:
-    """The format that a new file of this level gets. Raises `UnsupportedFormat`."""
+    """The format of a new file of this level. Raises `UnsupportedFormat`."""
     return file_layout(options, level, changelog=changelog).format
 
 
 def file_compression(options: TableOptions, level: int, *, changelog: bool = False) -> str:
-    """The codec that a new file of this level gets, in Paimon's words."""
+    """The codec of a new file of this level, as in `file.compression`."""
     return file_layout(options, level, changelog=changelog).compression
 
 
 def file_extension(options: TableOptions, level: int, *, changelog: bool = False) -> str:
-    """What a new file's name ends with, without the leading dot."""
+    """The extension of a new file, without the leading dot."""
     return file_layout(options, level, changelog=changelog).extension
 
 
@@ -130,7 +130,7 @@ class _FormatWriter(Protocol):
 
 
 def _writer_class(name: str) -> Callable[[Any, Sequence[DataField], TableOptions, str], _FormatWriter]:
-    """The writer of one of `FORMATS`; imports only that one."""
+    """The writer class of one of `FORMATS`; imports only that one."""
     match name:
         case "parquet":
             from paimon_nb.format.data.parquet_writer import ParquetWriter
@@ -152,14 +152,14 @@ def _writer_class(name: str) -> Callable[[Any, Sequence[DataField], TableOptions
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """What is known of a finished file."""
+    """Properties of a finished file."""
 
     size: int
     row_count: int
 
 
 class DataWriter:
-    """A new data file. Its columns come in the order of `fields`, in the memory form."""
+    """A new data file. Its columns are those of `fields`, in their order, as logical Arrow types."""
 
     def __init__(
         self, fs: FileIO, path: str, fields: Sequence[DataField], options: TableOptions, compression: str
@@ -177,7 +177,8 @@ class DataWriter:
     def write(self, rows: pa.Table | pa.RecordBatch) -> None:
         """Append rows.
 
-        Raises NullNotAllowed: what came in was looked at, but a merge can make a NULL of its own, and old files may hold some.
+        Raises NullNotAllowed. Input rows are checked earlier, but a merge can create a NULL, and old files may contain
+        some.
         """
         table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
         for name in self._never_null:
@@ -192,7 +193,7 @@ class DataWriter:
 
     @property
     def bytes_written(self) -> int:
-        """Bytes in the file, and about those that its encoder holds back: what to compare with a target size."""
+        """Approximate size of the file, including rows that are not encoded yet; for comparison with a target size."""
         return self._out.tell() + self._writer.pending_bytes
 
     def close(self) -> WrittenFile:
@@ -207,7 +208,7 @@ class DataWriter:
         return WrittenFile(size, self._rows)
 
     def abort(self) -> None:
-        """Throw the file away. The encoder goes first: it must not touch a file that is closed."""
+        """Discard the file. The encoder is closed first: it must not write to a closed file."""
         self._writer.abort()
         self._out.abort()
 
@@ -215,5 +216,5 @@ class DataWriter:
 def open_data_writer(
     fs: FileIO, path: str, fields: Sequence[DataField], options: TableOptions, level: int, *, changelog: bool = False
 ) -> DataWriter:
-    """A writer of the format that the path's extension says, with the level's codec."""
+    """Open a writer for the format in the path's extension, with the level's codec."""
     return DataWriter(fs, path, fields, options, file_compression(options, level, changelog=changelog))

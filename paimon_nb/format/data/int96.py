@@ -1,9 +1,7 @@
-"""INT96 timestamps, as Java stores TIMESTAMP(7..9). Arrow writes either all timestamps of a file so or none, and wraps
-when reading.
-
-So Arrow handles such a column as 12 raw bytes, and the footer's word for its type is changed for it: the pages of both
-types hold the same bytes. Source: parquet-format `parquet.thrift`; Paimon `ParquetRowDataWriter.java`
-(timestampToInt96).
+"""INT96 timestamps, as Java stores TIMESTAMP(7..9). Arrow writes all timestamps of a file as INT96 or none, and
+overflows when reading. So Arrow reads and writes such a column as FIXED_LEN_BYTE_ARRAY(12), and its type in the footer
+is changed: the pages of both types contain the same bytes. Source: parquet-format `parquet.thrift`; Paimon
+`ParquetRowDataWriter.java` (timestampToInt96).
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 INT96_ARROW = pa.binary(12)
-"""How a column that becomes INT96 is handed to Arrow's writer."""
+"""The Arrow type in which a column that becomes INT96 is written."""
 _JULIAN_EPOCH = 2_440_588
 _DAY_NANOS = 86_400 * 10**9
 _LAYOUT = np.dtype([("nanos", "<i8"), ("day", "<i4")])
@@ -49,10 +47,10 @@ def to_int96(array: pa.Array) -> pa.Array:
 
 
 def from_int96(array: pa.Array, target: pa.DataType) -> pa.Array:
-    """12 bytes each as timestamps, towards the past where `wanted` is coarser than nanoseconds.
+    """Convert 12-byte values to timestamps, rounded down if `wanted` is coarser than nanoseconds.
 
     Raises:
-        UnsupportedFormat: a moment that 64 bits of `wanted`'s unit cannot hold.
+        UnsupportedFormat: a timestamp that does not fit 64 bits in `wanted`'s unit.
     """
     raw = np.frombuffer(array.buffers()[1] or b"", _LAYOUT)[array.offset : array.offset + len(array)]
     valid = to_numpy(array.is_valid())
@@ -69,7 +67,7 @@ def from_int96(array: pa.Array, target: pa.DataType) -> pa.Array:
 
 
 def raw_metadata(source: Any) -> pq.FileMetaData:
-    """A file's metadata with its INT96 columns called 12 bytes: Arrow wraps moments beyond 64-bit nanoseconds silently."""
+    """A file's metadata with its INT96 columns as 12 bytes: Arrow overflows silently beyond 64-bit nanoseconds."""
     source.seek(0, io.SEEK_END)
     size = source.tell()
     source.seek(size - 8)
@@ -86,7 +84,7 @@ def raw_metadata(source: Any) -> pq.FileMetaData:
 
 
 class FooterPatch:
-    """A sink that lets bytes through and, once `hold` was called, keeps the tail until `release` has put it right."""
+    """A sink that passes bytes through. After `hold`, it buffers the tail, which `release` corrects and writes."""
 
     def __init__(self, sink: Any) -> None:
         self._sink = sink
@@ -118,11 +116,11 @@ class FooterPatch:
         return False
 
     def hold(self) -> None:
-        """Keep what comes from now on."""
+        """Buffer all further bytes."""
         self._tail = bytearray()
 
     def release(self) -> None:
-        """Write the tail, its footer changed."""
+        """Write the buffered bytes with the changed footer."""
         tail = bytes(self._tail or b"")
         size = int.from_bytes(tail[-8:-4], "little")
         start = len(tail) - 8 - size
@@ -132,7 +130,7 @@ class FooterPatch:
 
 
 def _with_int96_columns(footer: bytes) -> bytes:
-    """Thrift FileMetaData with our 12-byte columns called INT96."""
+    """Thrift FileMetaData with the 12-byte columns as INT96."""
     metadata = decode(footer)
     leaves = [e for e in metadata.list(_SCHEMA) if e.get(_CHILDREN) is None]
     selected = [_holds_int96(leaf) for leaf in leaves]
@@ -157,5 +155,5 @@ def _selected_structs(structs: Sequence[Struct], selected: Sequence[bool]) -> li
 
 
 def _holds_int96(leaf: Struct) -> bool:
-    # DECIMAL(27..28) also takes 12 bytes, and says that it is a decimal.
+    # DECIMAL(27..28) has 12 bytes too, and the logical type DECIMAL.
     return leaf.get(_TYPE) == _FIXED and leaf.get(_LENGTH) == 12 and leaf.get(_CONVERTED) is None

@@ -1,8 +1,7 @@
-"""Values from text, as Java's casts read it: what it takes, what it refuses. Knows no columns.
+"""Parses values from text like Java's casts: the same texts are accepted and rejected. Knows no columns.
 
-Source: Paimon `BinaryStringUtils.java`, `DateTimeUtils.java`, `StringTo{Array,Map,Row}CastRule.java`. Values are those
-that Arrow
-takes for the memory form: days, milliseconds of the day, units since the epoch, lists, pairs, dicts.
+Source: Paimon `BinaryStringUtils.java`, `DateTimeUtils.java`, `StringTo{Array,Map,Row}CastRule.java`. Results are
+values that Arrow accepts: days, milliseconds of the day, units since the epoch, lists, pairs, dicts.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _HALF_UP = decimal.Context(prec=100, rounding=decimal.ROUND_HALF_UP)
 
 
 def parsed(text: str, new: DataType) -> Any:
-    """One value. Raises `ValueError` for text that Java refuses, and for times of day that are none."""
+    """Parse one value. Raises `ValueError` for text that Java rejects, and for invalid times of day."""
     match new:
         case Timestamp() | LocalZonedTimestamp():
             return instant_to(_parse_timestamp(text, new), arrow_type(new).unit)
@@ -74,20 +73,20 @@ def parsed(text: str, new: DataType) -> Any:
             return text
         case "BINARY" | "VARBINARY":
             return text.encode()
-    raise ValueError(f"text is never a {new.bare()}")
+    raise ValueError(f"a string cannot be cast to {new.bare()}")
 
 
 def _parse_boolean(text: str) -> bool:
     word = text.lower()
     if word in _TRUE or word in _FALSE:
         return word in _TRUE
-    raise ValueError(f"{text!r} is no boolean")
+    raise ValueError(f"{text!r} is not a boolean")
 
 
 def _parse_integer(text: str, root: str) -> int:
     found = _INTEGER.fullmatch(text)
     if not found or not (found[2] or found[3]):
-        raise ValueError(f"{text!r} is no integer")
+        raise ValueError(f"{text!r} is not an integer")
     value = int((found[1] + found[2]) if found[2] else "0")
     limit = 1 << _BITS[root]
     if not -limit <= value < limit:
@@ -114,10 +113,10 @@ def _parse_decimal(text: str, new: Decimal) -> decimal.Decimal | None:
 
 
 def to_decimal(value: decimal.Decimal | int | float, new: Decimal) -> decimal.Decimal | None:
-    """HALF_UP to the scale; None when the precision does not hold it. Raises `ValueError` for NaN and infinity."""
+    """Round HALF_UP to the scale; None if it exceeds the precision. Raises `ValueError` for NaN and infinity."""
     exact = decimal.Decimal(repr(value) if isinstance(value, float) else value)
     if not exact.is_finite():
-        raise ValueError(f"{value} is no decimal")
+        raise ValueError(f"{value} is not a decimal")
     if exact.adjusted() > 60:
         return None
     out = exact.quantize(decimal.Decimal(1).scaleb(-new.scale), context=_HALF_UP)
@@ -134,7 +133,7 @@ def date_days(text: str) -> int:
     parts = [_parse_time_part(p) for p in text.split("-", 2)]
     year, month, day = (*parts, 1, 1)[:3]
     if year > 9999 or not 1 <= month <= 12 or not 1 <= day <= _month_days(year, month):
-        raise ValueError(f"{text!r} is no date")
+        raise ValueError(f"{text!r} is not a date")
     return days_of(year, month, day)
 
 
@@ -147,7 +146,7 @@ def days_of(year: int, month: int, day: int) -> int:
 
 
 def time_ms(text: str) -> int:
-    """Java's parseTime: `h`, `h:m` or `h:m:s.f`, with an offset behind `+` or `-` that is added or taken off."""
+    """Java's parseTime: `h`, `h:m` or `h:m:s.f`, followed by an optional offset, which is added or subtracted."""
     sign, at = -1, text.find("-")
     if at < 0:
         sign, at = 1, text.find("+")
@@ -188,12 +187,12 @@ def _parse_timestamp(text: str, new: Timestamp | LocalZonedTimestamp) -> Instant
         return _instant_of_number(_parse_integer(text, "BIGINT"), new.precision)
     found = _TIMESTAMP.fullmatch(text)
     if not found:
-        raise ValueError(f"{text!r} is no timestamp")
+        raise ValueError(f"{text!r} is not a timestamp")
     year, month, day = int(found[1]), int(found[2]), int(found[3])
     hour, minute, second = (int(found[i] or 0) for i in (4, 5, 6))
     midnight = hour == 24 and not minute and not second and not int(found[7] or 0)
     if year < 1 or not 1 <= month <= 12 or not 1 <= day <= 31 or minute > 59 or second > 59 or hour > 23 + midnight:
-        raise ValueError(f"{text!r} is no timestamp")
+        raise ValueError(f"{text!r} is not a timestamp")
     day = min(day, _month_days(year, month))  # as Java's formatter: the 31st of April is the 30th, 24:00 the next day
     nanos = int((found[7] or "").ljust(9, "0"))
     nanos -= nanos % 10 ** (9 - new.precision)
@@ -206,7 +205,7 @@ def _parse_timestamp(text: str, new: Timestamp | LocalZonedTimestamp) -> Instant
 
 
 def _instant_of_number(epoch: int, precision: int) -> Instant:
-    """A bare number counts units of the precision, for the four precisions that Java knows."""
+    """A number is in units of the precision, for the four precisions that Java supports."""
     match precision:
         case 0:
             return Instant(epoch * 1000, 0)
@@ -216,21 +215,21 @@ def _instant_of_number(epoch: int, precision: int) -> Instant:
             return Instant(epoch // 1000, epoch % 1000 * 1000)
         case 9:
             return Instant(epoch // 1_000_000, epoch % 1_000_000)
-    raise ValueError(f"a number is no TIMESTAMP({precision})")
+    raise ValueError(f"a number is not a TIMESTAMP({precision})")
 
 
 # -- constructed types
 
 
 def _content_of_brackets(text: str, brackets: str, word: str) -> str:
-    """What stands between the brackets, or in `WORD(...)`."""
+    """The text between the brackets, or in `WORD(...)`."""
     text = text.strip()
     function = re.fullmatch(rf"{word}\s*\((.*)\)", text, re.IGNORECASE)
     if function:
         return function[1].strip()
     if len(text) >= 2 and text[0] == brackets[0] and text[-1] == brackets[1]:
         return text[1:-1].strip()
-    raise ValueError(f"{text!r} is no {word}")
+    raise ValueError(f"{text!r} is not a {word}")
 
 
 def _split_at_commas(content: str) -> list[str]:
@@ -276,7 +275,7 @@ def _parse_map_entries(text: str, t: Map) -> list[tuple[Any, Any]]:
     for entry in _split_at_commas(_content_of_brackets(text, "{}", "MAP")):
         found = re.fullmatch(r"(.+?)\s*->\s*(.+)", entry)
         if not found:
-            raise ValueError(f"{entry!r} is no map entry")
+            raise ValueError(f"{entry!r} is not a map entry")
         out[_parse_element(found[1], t.key)] = _parse_element(found[2], t.value)
     return list(out.items())
 

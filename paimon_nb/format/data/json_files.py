@@ -1,4 +1,4 @@
-"""JSON data files: an object a line, every value that is no collection as text, compressed as a whole.
+"""Reads and writes JSON data files: one object per line, scalar values as text, compressed as a whole.
 
 Source: Paimon 1.3 `format/json/Json{FileReader,FormatWriter}.java`, `format/text/BaseTextFile{Reader,Writer}.java`,
 `HadoopCompressionType.java`.
@@ -32,7 +32,7 @@ from paimon_nb.format.types import (
 from paimon_nb.format.types.arrow_builders import no_rows
 
 TEXT_EXTENSIONS = {"none": "", "gzip": "gz", "zstd": "zst", "bzip2": "bz2", "deflate": "deflate"}
-"""Codec in Paimon's words -> the last extension of a JSON file, which is compressed as a whole."""
+"""`file.compression` -> the last extension of a JSON file, which is compressed as a whole."""
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -46,7 +46,7 @@ STRING, BYTES = VarChar(), ("BINARY", "VARBINARY")
 
 
 def codec_of(compression: str, path: str = "") -> str:
-    """A codec that text files can have. Raises UnsupportedFormat: Hadoop frames the others in its own way."""
+    """The codec of a text file. Raises UnsupportedFormat: another codec, for which Hadoop has its own framing."""
     if compression in TEXT_EXTENSIONS:
         return compression
     raise UnsupportedFormat(
@@ -70,7 +70,7 @@ _DECODE: Mapping[str, Callable[[bytes], bytes]] = {
 
 
 class _Deflate:
-    """A compressor of a whole stream with the interface of `bz2.BZ2Compressor`."""
+    """A stream compressor with the interface of `bz2.BZ2Compressor`."""
 
     def __init__(self, window: int) -> None:
         self._stream = zlib.compressobj(wbits=window)
@@ -83,7 +83,7 @@ class _Deflate:
 
 
 class _Zstd:
-    """Frames one after the other, which every reader of zstd takes as one stream."""
+    """Writes consecutive frames, which zstd readers accept as one stream."""
 
     def compress(self, data: bytes) -> bytes:
         return bytes(pa.compress(data, codec="zstd", asbytes=True)) if data else b""
@@ -106,7 +106,7 @@ _ENCODERS: Mapping[str, Callable[[], Any]] = {
 
 
 class JsonReader:
-    """One open file; columns are found by name, and its rows are one piece."""
+    """One open file; columns are found by name. Its rows are one row group."""
 
     def __init__(self, fs: FileIO, path: str, fields: Sequence[DataField], options: TableOptions | None = None) -> None:
         self.path, self.fields = path, tuple(fields)
@@ -185,7 +185,7 @@ class JsonWriter:
 
 
 def texts_of(column: Any, t: DataType) -> list[str | None]:
-    """The values of a column that is no collection as Java's texts; bytes in Base64."""
+    """The values of a scalar column as Java's texts; bytes in Base64."""
     if t.root in BYTES:
         return [None if v is None else base64.b64encode(v).decode() for v in column.to_pylist()]
     texts: list[str | None] = cast_column(column, t.with_nullable(True), STRING).to_pylist()
@@ -196,14 +196,14 @@ def column_of(texts: Sequence[str | None], t: DataType) -> pa.Array:
     """A column from such texts. Raises ReadError, ValueError."""
     if t.root in BYTES:
         return pa.array([None if v is None else base64.b64decode(v, validate=True) for v in texts], arrow_type(t))
-    if t.root == "BOOLEAN":  # every other word is false in Java
+    if t.root == "BOOLEAN":  # every other text is false in Java
         return pa.array([None if v is None else v.lower() == "true" for v in texts], arrow_type(t))
     column = pa.array(texts, pa.string())
     return column if t.root in ("CHAR", "VARCHAR") else cast_column(column, STRING, t.with_nullable(True))
 
 
 def _json_values(column: Any, t: DataType) -> list[Any]:
-    """The values of an Arrow array as JSON has them."""
+    """The values of an Arrow array as JSON values."""
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     known = column.is_valid().to_pylist()
     match t:
@@ -250,7 +250,7 @@ def _column_of_json(values: list[Any], t: DataType) -> pa.Array:
 
 
 def _json_as_text(value: Any) -> str | None:
-    """A JSON value's text as Jackson's `asText` gives it."""
+    """Jackson's `asText` of a JSON value."""
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value) if isinstance(value, bool) else ""

@@ -1,10 +1,9 @@
-"""Reading ORC data files. Arrow reads them; times that 64-bit nanoseconds cannot say are read by pyorc.
+"""Reading ORC data files. Arrow reads them, except for times beyond 64-bit nanoseconds, which pyorc reads.
 
-Times: Java stores TIMESTAMP as wall-clock time of the writer's zone, which both readers undo. It stores TIMESTAMP_LTZ,
-unless
-`orc.timestamp-ltz.legacy.type` is false, as the instant at which the writer's clock shows the UTC time. A file that has
-a TIMESTAMP, too, names the writer's zone, so that it can be undone in any other (Java undoes the reader's own, and is
-wrong where they differ).
+Times: Java stores TIMESTAMP as local time in the writer's zone, which both readers revert. Unless
+`orc.timestamp-ltz.legacy.type` is false, it stores TIMESTAMP_LTZ as the instant whose local time in the writer's zone
+equals the UTC time. A file with a TIMESTAMP column contains the writer's zone, so this can be reverted in any zone.
+(Java uses the reader's zone, which is wrong if the two differ.)
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
 _UTC = ("UTC", "GMT", "Etc/UTC", "Etc/GMT", "Z", "Etc/UCT", "Zulu", "Universal", "Etc/Universal", "Etc/Zulu", "UCT")
 _LEGACY = "orc.timestamp-ltz.legacy.type"
 _PIECES = 4
-"""Files of fewer pieces than this are read whole, which costs less time."""
+"""Files with fewer stripes than this are read whole, which is faster."""
 UNITS_PER_SECOND = {"ms": 1000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
@@ -101,7 +100,7 @@ class OrcReader:
         return no_rows(self.fields)
 
     def batches(self, rows: int, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
-        """In pieces of at most `rows` rows; a large file is decoded piece by piece, others a stripe at a time."""
+        """In batches of at most `rows` rows; a large file is decoded batch by batch, others stripe by stripe."""
         done = 0
         if groups is None and self.fields and self.num_rows > _PIECES * rows:
             try:
@@ -158,13 +157,13 @@ class OrcReader:
             raise self._corrupt_file(error) from None
 
     def _without_writer_zone(self, columns: list[pa.Array]) -> list[pa.Array]:
-        """The columns with each TIMESTAMP_LTZ freed of the writer's zone."""
+        """The columns with each TIMESTAMP_LTZ converted from the writer's zone."""
         if not self._legacy or not any(_has_ltz(f.type) for f in self.fields) or (zone := self._writer_zone) is dt.UTC:
             return columns
         return [_as_wall_clock(c, f.type, zone) for c, f in zip(columns, self.fields, strict=True)]
 
     def _read_time_column(self, stripe: int, field: DataField) -> pa.Array:
-        """One column of times; Arrow refuses those beyond the years 1677..2262, pyorc reads them."""
+        """One column of times; pyorc reads years outside 1677 to 2262, which Arrow rejects."""
         try:
             return from_orc(self.file.read_stripe(stripe, [field.name]).column(field.name), field.type)
         except BROKEN as error:
@@ -173,7 +172,7 @@ class OrcReader:
         return self._read_times_with_pyorc(stripe, field)
 
     def _read_times_with_pyorc(self, stripe: int, field: DataField) -> pa.Array:
-        """One column through pyorc, moment by moment: seconds and nanoseconds apart."""
+        """One column through pyorc, value by value: seconds and nanoseconds separately."""
         require_pyorc()
         import pyorc
 
@@ -193,7 +192,9 @@ class OrcReader:
 
     @cached_property
     def _writer_zone(self) -> dt.tzinfo | None:
-        """The writer's zone; None: this process's own, as Java has it where a file without a TIMESTAMP names none."""
+        """The writer's zone; None: this process's zone, as in Java for a file without a TIMESTAMP, which contains no
+        zone.
+        """
         require_pyorc()
         import pyorc
 
@@ -220,13 +221,13 @@ class OrcReader:
 
 
 def from_orc(column: pa.Array, t: DataType) -> pa.Array:
-    """A column as Arrow reads it in the memory form: TIME was an int, CHAR was padded."""
+    """Convert a column from Arrow's reader to its logical type: TIME was an int, CHAR was padded."""
     target = arrow_type(t)
     match t:
         case Time():
             return column.cast(pa.int32()).cast(target)
         case Char():
-            # ORC pads CHAR in the file, and its Java reader takes the padding off again.
+            # ORC pads CHAR in the file, and its Java reader removes the padding.
             return pc.utf8_rtrim(to_memory(column, t), " ")
         case Array() if pa.types.is_list(column.type):
             lengths = filled(column.value_lengths(), 0)
@@ -249,7 +250,7 @@ def _has_ltz(t: DataType) -> bool:
 
 
 def _as_wall_clock(column: pa.Array, t: DataType, zone: dt.tzinfo | None) -> pa.Array:
-    """TIMESTAMP_LTZ at any depth as the clock in `zone` shows it."""
+    """TIMESTAMP_LTZ at any depth as local time in `zone`."""
     if not _has_ltz(t):
         return column
     match t:
@@ -269,7 +270,7 @@ def _as_wall_clock(column: pa.Array, t: DataType, zone: dt.tzinfo | None) -> pa.
 
 
 def value_converters() -> dict[Any, Any]:
-    """pyorc converters that keep a moment as (seconds, nanoseconds) and a date as days, whatever its year."""
+    """pyorc converters that return a timestamp as (seconds, nanoseconds) and a date as days, for any year."""
     require_pyorc()
     import pyorc
 

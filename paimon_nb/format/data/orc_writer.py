@@ -1,5 +1,6 @@
-"""Writing ORC data files through pyorc: Arrow's writer knows no CHAR, VARCHAR or field ids, and gets fractions of seconds
-before 1970 wrong. Types: docs/spec/format.md section 9."""
+"""Writing ORC data files through pyorc: Arrow's writer does not support CHAR, VARCHAR and field ids, and writes wrong
+fractions of seconds before 1970. Types: docs/spec/format.md section 9.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +75,7 @@ class OrcWriter:
         self._writer.close()
 
     def abort(self) -> None:
-        """Nothing to do: an ORC writer that is dropped writes nothing more."""
+        """Nothing to do: an ORC writer that is not closed writes nothing more."""
 
 
 def orc_struct(fields: Sequence[DataField]) -> Any:
@@ -160,7 +161,7 @@ def _orc_timestamps(column: pa.Array, per_second: int) -> list[Any]:
     seconds = np.floor_divide(units, per_second)
     nanos = (units - seconds * per_second) * (1_000_000_000 // per_second)
     if ((seconds == -1) & (nanos > 999_999)).any():
-        # Every ORC writer adds a second there that no reader takes off again.
+        # Every ORC writer adds a second there, which no reader subtracts.
         raise UnsupportedFormat(
             "ORC files cannot hold times within the last second before 1970", hint="use 'file.format' = 'parquet'",
             feature="ORC times in the last second before 1970",

@@ -40,10 +40,10 @@ _READ_AHEAD = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The rows of a file that a filter wants."""
+    """The rows of a file that match a filter."""
 
     masks: Mapping[int, np.ndarray]
-    """By row group, for those that have some: bool per row."""
+    """Row group -> bool per row; only row groups with matches."""
     seen: pa.Table
     """The filter's columns, in file order."""
 
@@ -75,10 +75,9 @@ class ParquetReader:
         return [self.file.metadata.row_group(i).num_rows for i in range(self.file.metadata.num_row_groups)]
 
     def groups_for(self, condition: ds.Expression) -> list[int]:
-        """Row groups that may hold rows for which `condition` is true, by their statistics.
+        """Row groups whose statistics allow rows for which `condition` is true.
 
-        All of them where the statistics cannot tell: Arrow compares NaN otherwise than Paimon does, so a condition that
-        names a floating point column skips nothing.
+        All of them if the condition uses a floating-point column: Arrow compares NaN differently than Paimon.
         """
         import pyarrow.dataset as ds  # loads pandas, half a second, so only where it is needed
 
@@ -91,7 +90,7 @@ class ParquetReader:
             whole = ds.ParquetFileFormat().make_fragment(self._source)
             return [group.id for group in whole.subset(condition).row_groups]
         except (*BROKEN, NotImplementedError):
-            return every  # of other types than the file's, for example: then the caller's own filter does all the work
+            return every  # for example, a literal of another type than the column: then only the caller filters
 
     def read(self, groups: Sequence[int] | None = None) -> pa.Table:
         """Rows of all or the given row groups, in file order."""
@@ -105,17 +104,17 @@ class ParquetReader:
             raise self._corrupt_file(error) from None
 
     def read_where(self, keep: RowFilter) -> pa.Table:
-        """The rows that the filter wants. Row groups without any are not decoded, but for the filter's own columns.
+        """The rows that match the filter. Of row groups without matches only the filter's columns are decoded.
 
         The filter's columns must be among `fields`.
         """
         return self.fetch(self.find(keep))
 
     def find(self, keep: RowFilter, hidden: np.ndarray | None = None) -> Found:
-        """Which rows the filter wants; decodes its columns alone, row group by row group.
+        """Find the rows that match the filter; decodes only the filter's columns, row group by row group.
 
         Args:
-            hidden: bool per row of the file, True = not wanted, whatever the filter says.
+            hidden: bool per row of the file, True = never a match.
         """
         first = [f for f in self.fields if f.name in keep.columns]
         ends = np.cumsum([0, *self.row_groups])
@@ -143,7 +142,7 @@ class ParquetReader:
         return pa.table([by_name[f.name] for f in self.fields], schema=arrow_schema(self.fields, nullable=True))
 
     def _read_row_group(self, group: int, fields: Sequence[DataField]) -> pa.Table:
-        # Columns of one row group are too little for threads of their own; files are read side by side.
+        # The columns of one row group are too small for several threads; files are read in parallel.
         try:
             table = self.file.read_row_group(group, [f.name for f in fields], use_threads=False)
             return self._in_memory(table, fields)
@@ -151,7 +150,7 @@ class ParquetReader:
             raise self._corrupt_file(error) from None
 
     def groups_within(self, spans: Mapping[str, Span]) -> list[int]:
-        """Row groups whose statistics do not exclude the spans: what `read_where` looks at."""
+        """Row groups whose statistics do not exclude the spans."""
         return [g for g in range(self.file.metadata.num_row_groups) if self._may_hold(g, spans)]
 
     def groups_with(self, keep: RowFilter, rows: int) -> list[int]:
@@ -177,7 +176,7 @@ class ParquetReader:
         return True
 
     def batches(self, rows: int, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
-        """The same in pieces of at most `rows` rows; memory stays near one row group."""
+        """The same in batches of at most `rows` rows; about one row group is in memory."""
         if not self.fields:
             for group in range(self.file.metadata.num_row_groups) if groups is None else groups:
                 yield from self.read([group]).to_batches(rows)
@@ -225,7 +224,7 @@ class ParquetReader:
 
 
 def in_memory(table: pa.Table, fields: Sequence[DataField], path: str) -> pa.Table:
-    """Columns as Arrow read them from `path`, in the memory form."""
+    """Convert columns from Arrow's reader to their logical types."""
     columns = []
     for f in fields:
         try:

@@ -1,9 +1,8 @@
-"""A few rows of a Parquet file, found by the values of some columns. Knows no table and no predicate.
+"""Reads a few rows of a Parquet file, found by the values of some columns. Knows no table and no predicate.
 
-What a lookup decodes again and again stays in memory: footers, and the columns that it searches, a row group at a time,
-both bounded by bytes. Of the columns that it only delivers, the pages around the rows are read: copied with a footer of
-their own into a file in memory, which Arrow then decodes, whatever its encoding. Source: parquet-format
-`parquet.thrift`, `PageIndex.md`.
+Footers and the searched columns of row groups are cached, both bounded by bytes. Of the other columns, only the pages
+around the rows are read: they are copied with a new footer into a file in memory, which Arrow decodes, whatever the
+encoding. Source: parquet-format `parquet.thrift`, `PageIndex.md`.
 """
 
 from __future__ import annotations
@@ -33,11 +32,13 @@ if TYPE_CHECKING:
     from paimon_nb.fs import FileIO
 
 _MAX_GROUPS = 2
-"""If a key occurs in more row groups, the file is not sorted by it."""
+"""If a value occurs in more row groups, the file is not sorted by it."""
 _MAX_CHUNKS = 4000
-"""Column chunks of a footer that is taken apart here; others are read as a whole. A chunk takes 60 µs, once a file."""
+"""Maximum number of column chunks of a footer to parse; files with more are read whole. A chunk takes 60 µs, once per
+file.
+"""
 _CHUNKS_FOR_A_RANGE = 400
-"""The same where a range is wanted: a scan asks many files, each of them once."""
+"""The same for a range: a scan reads many files, each of them once."""
 _BYTES_PER_FOOTER_BYTE = 30
 # Field ids of parquet.thrift: FileMetaData, SchemaElement, RowGroup, ColumnChunk, ColumnMetaData, OffsetIndex, PageLocation.
 _VERSION, _SCHEMA, _ROWS, _GROUPS, _CREATED_BY = 1, 2, 3, 4, 6
@@ -56,10 +57,10 @@ _searched = FileCache(256 << 20)
 
 
 def find_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilter) -> pa.Table | None:
-    """The rows that the filter wants; None where this way does not fit the file, so that its reader must tell.
+    """The rows that match the filter; None if the file's layout is not supported, and its reader must be used.
 
     Args:
-        fields: columns to deliver, the filter's among them.
+        fields: columns to return, including the filter's.
 
     Raises:
         MissingFile, CorruptFile.
@@ -73,11 +74,11 @@ def find_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilte
         parts = [_read_rows(fs, path, footer, group, rows, fields) for group, rows in matching_positions if len(rows)]
         return pa.concat_tables([empty, *parts])
     except (*BROKEN, IndexError, AttributeError, RecursionError):
-        return None  # its reader says what is wrong
+        return None  # its reader reports the error
 
 
 def has_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilter) -> bool:
-    """Whether there are rows that the filter wants; True too where this way does not fit the file. `fields`: the filter's."""
+    """Whether rows match the filter; also True if the file's layout is not supported. `fields`: the filter's columns."""
     try:
         matching_positions = _matching_positions(fs, path, _cached_footer(fs, path), fields, keep)
     except (*BROKEN, IndexError, AttributeError, RecursionError):
@@ -93,19 +94,19 @@ class _Footer:
     metadata: pq.FileMetaData
     data: bytes
     leaves: dict[str, int]
-    """Columns without nesting, by name: their place among the column chunks."""
+    """Column chunk index of each flat column, by name."""
     bounds: dict[str, list[Bounds]] = field(default_factory=dict)
     pages: dict[tuple[int, str], _Pages | None] = field(default_factory=dict)
     weight: int = 0
 
     @cached_property
     def tree(self) -> Struct:
-        """FileMetaData, taken apart when rows are fetched."""
+        """FileMetaData, parsed when rows are fetched."""
         return decode(self.data)
 
     @cached_property
     def elements(self) -> dict[str, bytes]:
-        """The flat columns' encoded elements of the schema."""
+        """The encoded schema elements of the flat columns."""
         return _flat_elements(self.tree.list(_SCHEMA))
 
     def groups_within(self, keep: RowFilter) -> list[int]:
@@ -114,13 +115,13 @@ class _Footer:
         return [g for g in range(self.metadata.num_row_groups) if all(_span_overlaps(s, b[g]) for s, b in known)]
 
     def root(self, children: int) -> Struct:
-        """The schema's first element, of fewer columns."""
+        """The root element of a schema with fewer columns."""
         root = Struct([list(f) for f in self.tree.list(_SCHEMA)[0].fields])
         root.put(_CHILDREN, T_I32, children)
         return root
 
     def bounds_of(self, column: str) -> list[Bounds]:
-        """Least and greatest value of each row group, None where the file does not tell."""
+        """Minimum and maximum of each row group; None without statistics."""
         if column not in self.bounds:
             at = self.leaves[column]
             found = [self.metadata.row_group(g).column(at).statistics for g in range(self.metadata.num_row_groups)]
@@ -138,7 +139,7 @@ class _Pages:
     dictionary: tuple[int, int] | None
     """Offset and bytes of the dictionary."""
     head: bytes
-    """The first fields of the chunk's ColumnMetaData, which tell type, encodings, path and codec."""
+    """The first fields of the chunk's ColumnMetaData: type, encodings, path and codec."""
 
 
 @dataclass(slots=True)
@@ -147,10 +148,10 @@ class _LookupRows:
 
     rows: pa.Table
     ordered: str | None
-    """A column whose values ascend."""
+    """A column with ascending values."""
 
     def matching_positions(self, keep: RowFilter) -> Positions:
-        """Positions of the wanted rows."""
+        """Positions of the matching rows."""
         low, high = 0, self.rows.num_rows
         if self.ordered is not None and self.ordered in keep.spans:
             low, high = _index_range(self.rows.column(self.ordered).chunk(0), *keep.spans[self.ordered])
@@ -163,7 +164,7 @@ class _LookupRows:
 
 
 def _cached_footer(fs: FileIO, path: str) -> _Footer | None:
-    """None: too large to be taken apart here, or of columns that Arrow does not read as they are."""
+    """None: the footer is too large to parse here, or has columns that Arrow does not read unchanged."""
     return _footers.get(fs, path, lambda: _read_footer(fs, path), lambda f: f.weight if f is not None else 64)
 
 
@@ -187,7 +188,7 @@ def _read_footer(fs: FileIO, path: str) -> _Footer | None:
 
 
 def _flat_elements(elements: list[Struct]) -> dict[str, bytes]:
-    """Those that stand directly in the row, by name."""
+    """The top-level columns without nesting, by name."""
     flat: dict[str, bytes] = {}
 
     def walk(at: int, depth: int) -> int:
@@ -216,7 +217,7 @@ def _span_overlaps(span: Span, bounds: Bounds) -> bool:
 def _matching_positions(
     fs: FileIO, path: str, footer: _Footer | None, fields: Sequence[DataField], keep: RowFilter
 ) -> list[tuple[int, Positions]] | None:
-    """(row group, positions in it); None: not this way."""
+    """(row group, positions in it); None: not supported."""
     if footer is None or not all(c in footer.leaves for c in keep.columns):
         return None
     if not keep.points and footer.metadata.num_columns * footer.metadata.num_row_groups > _CHUNKS_FOR_A_RANGE:
@@ -242,7 +243,7 @@ def _searched_columns(fs: FileIO, path: str, footer: _Footer, group: int, column
 
 
 def _is_sorted(values: pa.Array) -> bool:
-    """Whether a search by halves finds values; integers and texts only, which Arrow and Python order alike."""
+    """Whether binary search finds values; only integers and strings, which Arrow and Python order alike."""
     t = values.type
     if values.null_count or not (pa.types.is_integer(t) or pa.types.is_string(t)):
         return False
@@ -250,7 +251,7 @@ def _is_sorted(values: pa.Array) -> bool:
 
 
 def _index_range(values: pa.Array, low: Any, high: Any) -> tuple[int, int]:
-    """Where the values from `low` to `high`, both included, begin and end; None is open."""
+    """The index range of the values from `low` to `high`, both inclusive; None is unbounded."""
     begin, end = 0, len(values)
     if pa.types.is_integer(values.type):
         numbers = to_numpy(values)
@@ -305,7 +306,7 @@ def _read_row_group(fs: FileIO, path: str, footer: _Footer, group: int, fields: 
 
 @dataclass(slots=True)
 class _Run:
-    """Data pages, one after the other, that hold the wanted rows."""
+    """Consecutive data pages that contain the rows."""
 
     first: int
     rows: int
@@ -315,8 +316,8 @@ class _Run:
 
 
 def _pages_around(source: Any, footer: _Footer, group: int, rows: Positions, names: Sequence[str]) -> dict[str, _Run]:
-    """For each column the pages from the first row's to the last row's; without columns that are nested or have no page
-    index.
+    """For each column, the pages from the first row's to the last row's; without columns that are nested or have no
+    page index.
     """
     out = {}
     total = footer.metadata.row_group(group).num_rows
@@ -332,7 +333,9 @@ def _pages_around(source: Any, footer: _Footer, group: int, rows: Positions, nam
 
 
 def _columns_by_row_range(pages: dict[str, _Run]) -> list[tuple[int, int, set[str]]]:
-    """(first row, rows, columns) of pages over the same rows: a file has as many rows in each of its columns."""
+    """(first row, number of rows, columns) of pages over the same rows: all columns of a file have the same number of
+    rows.
+    """
     found: dict[tuple[int, int], set[str]] = {}
     for name, page in pages.items():
         found.setdefault((page.first, page.rows), set()).add(name)
@@ -367,7 +370,7 @@ def _column_chunk(footer: _Footer, group: int, name: str) -> Struct:
 
 
 def _page_file(source: Any, footer: _Footer, pages: dict[str, _Run], rows: int) -> bytes:
-    """A Parquet file of the pages alone, all columns over the same rows."""
+    """A Parquet file with only these pages; all columns cover the same rows."""
     out = bytearray(b"PAR1")
     chunks = []
     for page in pages.values():

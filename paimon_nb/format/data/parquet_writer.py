@@ -34,23 +34,24 @@ if TYPE_CHECKING:
 
 _CODECS = {"none": "none", "uncompressed": "none", "null": "none", "snappy": "snappy", "gzip": "gzip", "lz4": "lz4", "lz4_raw": "lz4", "zstd": "zstd", "zstandard": "zstd", "brotli": "brotli"}  # fmt: skip
 _GROUP_ROWS, _GROUP_BYTES = 1 << 16, 4 << 20
-"""A row group has at least so many rows and so many bytes in memory: a lookup decodes a whole one, a footer lists them all."""
+"""Minimum rows and minimum bytes in memory of a row group: a lookup decodes a whole one, and a footer lists all."""
 _GROUP_BYTES_MAX = 64 << 20
-"""Bytes in memory that surely become a row group, unless file.block-size is smaller."""
+"""Maximum bytes in memory of a row group, unless file.block-size is smaller."""
 _GROUP_ROWS_MAX = 1 << 20
 _SLICE_ROWS = 1 << 16
 _PAGE_ROWS = 5000
-"""A lookup decodes one page a column. Pages of a quarter of Java's rows cost a scan nothing that could be measured."""
+"""Rows of a page. A lookup decodes one page per column. A quarter of Java's number made scans no slower."""
 _FEW_ROWS = 100
-"""So few rows need neither dictionaries nor an index of their pages; both cost a small commit time."""
+"""Below this number of rows, neither dictionaries nor a page index are written; both would slow small commits down."""
 _SAMPLE_ROWS = 1 << 11
-"""Rows that are checked for enough repetition for a dictionary: with 20,000 values all over the file, 95 % of
-these differ."""
+"""Number of rows whose repetition decides about a dictionary. With 20,000 distinct values in the file, 95 % of these
+differ.
+"""
 _NESTED_BASE, _NESTED_STEP = 536870911, 1024
 
 
 class ParquetWriter:
-    """One new file. `write` takes tables with the columns of `fields` in the memory form."""
+    """One new file. `write` takes tables with the columns of `fields` in their logical types."""
 
     def __init__(self, sink: Any, fields: Sequence[DataField], options: TableOptions, compression: str) -> None:
         codec = _CODECS.get(compression)
@@ -82,7 +83,7 @@ class ParquetWriter:
         self._writer: pq.ParquetWriter | None = None
 
     def write(self, table: pa.Table) -> None:
-        """Append rows; row groups end where they are large enough, not with each call."""
+        """Append rows; a row group ends when it is large enough, not with each call."""
         step = max(1, min(_SLICE_ROWS, int(self._group_bytes / max(1.0, table.nbytes / max(1, table.num_rows)))))
         for start in range(0, table.num_rows, step):
             part = table.slice(start, step)
@@ -95,7 +96,7 @@ class ParquetWriter:
 
     @property
     def pending_bytes(self) -> int:
-        """About how many bytes the rows that wait for their row group will take in the file."""
+        """Estimated file size of the rows that are not in a row group yet."""
         ratio = self._sink.tell() / self._flushed_bytes if self._flushed_bytes else 0.5
         return int(self._pending_bytes * ratio)
 
@@ -108,13 +109,13 @@ class ParquetWriter:
             self._patch.release()
 
     def abort(self) -> None:
-        """Forget the rows; nothing more is written."""
+        """Discard the rows; nothing more is written."""
         self._pending, self._pending_bytes, self._pending_rows = [], 0, 0
         if self._writer is not None:
-            self._writer.is_open = False  # or else pyarrow's finalizer writes a footer to the closed sink
+            self._writer.is_open = False  # otherwise pyarrow's finalizer writes a footer to the closed sink
 
     def _open_writer(self, first: pa.Table) -> pq.ParquetWriter:
-        """The writer; the first row group decides about dictionaries."""
+        """Open the writer; the first row group decides about dictionaries."""
         if self._writer is None:
             few = first.num_rows <= _FEW_ROWS
             dictionary_columns = _repeating_columns(first) if self._dictionary and not few else False
@@ -141,15 +142,15 @@ class ParquetWriter:
 
 
 def _page_rows(limit: str | None) -> int:
-    """Rows of a page, at most; Java's option where it is set to a number that makes sense."""
+    """Maximum rows of a page: Java's option if it is set to a positive number."""
     return int(limit) if limit is not None and limit.isdecimal() and int(limit) else _PAGE_ROWS
 
 
 def _repeating_columns(rows: pa.Table) -> list[str]:
-    """Paths of the columns that repeat values: only for those a dictionary is worth its cost.
+    """Paths of the columns with repeated values, for which a dictionary pays off.
 
-    A dictionary of values that are nearly all different makes the file larger, and its writing takes twice as long. Arrow
-    tries anyway until the dictionary is full, where Java looks at its first page.
+    A dictionary of nearly distinct values makes the file larger and takes twice as long to write. Arrow gives up only
+    when the dictionary is full; Java decides after the first page.
     """
     sample = rows.slice(0, _SAMPLE_ROWS)
     dictionary_columns = []
@@ -161,7 +162,7 @@ def _repeating_columns(rows: pa.Table) -> list[str]:
 
 
 def stored(array: pa.Array, t: DataType, target: pa.DataType) -> pa.Array:
-    """A column in the memory form as the file's Arrow type: other labels, and INT96 as bytes."""
+    """Convert a logical column to the file's Arrow type: other field names, and INT96 as bytes."""
     if array.type == target and array.type.equals(target, check_metadata=True):
         return array
     match t:
@@ -194,7 +195,7 @@ def _with_id(name: str, t: DataType, field_id: int) -> pa.Field:
 
 
 def _type_with_ids(t: DataType, owner: int, depth: int) -> pa.DataType:
-    """The Arrow type with ids on nested nodes; synthetic ids as Java makes them (docs/spec/format.md section 9)."""
+    """The Arrow type with ids on nested nodes; synthetic ids are those of Java (docs/spec/format.md section 9)."""
     up, down = nested_ids(owner, depth)
     match t:
         case Row():
@@ -213,7 +214,7 @@ def _type_with_ids(t: DataType, owner: int, depth: int) -> pa.DataType:
 
 
 def nested_ids(owner: int, depth: int) -> tuple[int, int]:
-    """Ids of what is nested in a column: of an ARRAY's elements and a MAP's values, and of a MAP's keys."""
+    """Ids of the nested nodes of a column: of an ARRAY's elements and a MAP's values, and of a MAP's keys."""
     up = _check_int32(_NESTED_BASE + owner * _NESTED_STEP + depth)
     return up, _check_int32(_NESTED_BASE - owner * _NESTED_STEP - depth)
 
@@ -232,7 +233,7 @@ def _leaf_paths(schema: pa.Schema) -> Iterator[tuple[str, pa.DataType]]:
 
 
 def _leaf_paths_below(path: str, t: pa.DataType) -> Iterator[tuple[str, pa.DataType]]:
-    """Parquet's own paths of the primitive columns in a type."""
+    """Parquet's paths of the primitive columns in a type."""
     if pa.types.is_struct(t):
         for f in t:
             yield from _leaf_paths_below(f"{path}.{f.name}", f.type)

@@ -1,4 +1,4 @@
-"""A condition that a file's reader applies before it decodes the other columns. Knows no predicates, only their masks."""
+"""Filters that a file's reader applies before it decodes the other columns. Knows no predicates, only masks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Span = tuple[Any, Any]
-"""(lowest, highest) wanted value, both included; None = open."""
+"""(lowest, highest) matching value, both inclusive; None = unbounded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,30 +21,31 @@ class RowFilter:
     """A predicate on some columns of a file, applied while it is read."""
 
     columns: tuple[str, ...]
-    """The file's own names."""
+    """Column names in the file."""
     mask: Callable[[pa.Table], Any]
-    """Takes a table of these columns, in this order, in the memory form; gives one boolean a row, null for 'not wanted'."""
+    """Takes a table of these columns, in this order and as logical types; returns a boolean per row, null for no match.
+    """
     spans: Mapping[str, Span] = field(default_factory=dict)
     """For integer and text columns: bounds of the matching rows. For skipping by statistics."""
     exact: bool = False
-    """Every row inside all spans is wanted: the mask would say no more."""
+    """Whether every row inside all spans matches, so that the mask is not needed."""
     sorted_by: str | None = None
-    """The column that orders the file's rows before all others, where that is known."""
+    """The leading sort column of the file's rows; None if unknown."""
 
     @property
     def points(self) -> tuple[str, ...]:
-        """Columns of which one value is wanted: where there is one, few rows are."""
+        """Columns with a single matching value; then few rows match."""
         return tuple(c for c, (low, high) in self.spans.items() if low is not None and low == high)
 
     @property
     def is_range(self) -> bool:
-        """Whether the wanted rows stand together in the file."""
+        """Whether the matching rows are contiguous in the file."""
         return self.sorted_by in self.spans
 
     def matches(self, rows: pa.Table) -> Any:
-        """A boolean for each decoded row; they have the filter's columns, in any order and among others."""
+        """A boolean per decoded row. `rows` contains the filter's columns, in any order."""
         return filled(self.mask(rows.select(list(self.columns))), False)
 
     def apply(self, rows: pa.Table) -> pa.Table:
-        """The wanted ones of decoded rows, which have the filter's columns."""
+        """The matching rows of decoded rows, which contain the filter's columns."""
         return rows.filter(self.matches(rows))

@@ -1,4 +1,4 @@
-"""Reading a data file of any format into the memory form."""
+"""Reads data files of any format into Arrow tables of logical types."""
 
 from __future__ import annotations
 
@@ -29,22 +29,24 @@ if TYPE_CHECKING:
 
 BATCH_ROWS = 1 << 16
 ROW_POSITION = "_ROW_POSITION"
-"""int64: a row's place in its file from 0, as deletion vectors count it."""
+"""int64: the position of a row in its file, from 0, as in deletion vectors."""
 
 
 class Reader(Protocol):
-    """One open data file. Pieces are what a format can skip or hold in memory alone: row groups, stripes, blocks."""
+    """One open data file. `row_groups` means the units that a format can skip or read alone: row groups, stripes,
+    blocks.
+    """
 
     @property
     def num_rows(self) -> int: ...
 
     @property
     def row_groups(self) -> list[int]:
-        """Rows of each piece."""
+        """Number of rows of each unit."""
         ...
 
     def groups_for(self, condition: ds.Expression) -> list[int]:
-        """Pieces that may hold rows for which `condition` is true."""
+        """Indexes of the units that may contain rows for which `condition` is true."""
         ...
 
     def read(self, groups: Sequence[int] | None = None) -> pa.Table: ...
@@ -60,13 +62,15 @@ READERS: Registry[Callable[[FileIO, str, Sequence[DataField], TableOptions | Non
 
 
 def open_data_file(fs: FileIO, path: str, fields: Sequence[DataField], options: TableOptions | None = None) -> Reader:
-    """A reader of the given columns; the caller closes it. Raises `MissingFile`, `CorruptFile`, `UnsupportedFormat`."""
+    """Open a reader of the given columns; the caller closes it. Raises `MissingFile`, `CorruptFile`,
+    `UnsupportedFormat`.
+    """
     _check_readable(path, fields)
     return READERS.find(format_of(path))(fs, path, fields, options)
 
 
 def _check_readable(path: str, fields: Sequence[DataField]) -> None:
-    """Raises UnsupportedFormat for a column whose values are not read here."""
+    """Raises UnsupportedFormat for a column whose type is not supported."""
     for field in fields:
         if is_opaque(field.type):
             raise UnsupportedFormat(
@@ -91,20 +95,19 @@ def read_data_file(
     """The rows of a file in file order.
 
     Args:
-        fields: the file's own columns, under the schema that it was written with. columns: which of them, in which order.
-        filter: a condition on the file's columns, in the memory types. Whole pieces of the file that cannot hold such rows
-            are left out; all other rows come, so the caller still filters.
-        row_positions: adds `ROW_POSITION` as the last column.
-        options: the table's; some say what the bytes mean (`orc.timestamp-ltz.legacy.type`). None means Paimon's defaults.
-        keep: only the rows that it wants come, at the cost of little more than its own columns where there are few. Its
-            columns must be asked for; not together with `filter` or `row_positions`.
+        fields: the file's columns, in the schema with which it was written. columns: which of them, in which order.
+        filter: a condition on the file's columns as logical types. Units of the file that cannot contain such rows are
+        skipped; the caller must still filter the rows. row_positions: adds `ROW_POSITION` as the last column. options:
+        the table's options; some define how values are stored (`orc.timestamp-ltz.legacy.type`). None: Paimon's
+        defaults. keep: returns only the rows that match; if these are few, little more than its own columns is decoded.
+        Its columns must be among `columns`. Cannot be combined with `filter` or `row_positions`.
 
     Raises:
         MissingFile, CorruptFile, UnsupportedFormat.
     """
     selected = _selected_fields(fields, columns)
     _check_readable(path, selected)
-    # For a range an object store would be asked for footers that are then read again, and for each column's pages.
+    # For a range, an object store would get one request for each footer, which is then read again, and one per column.
     if (
         keep is not None
         and (keep.points or (keep.is_range and not fs.is_object_store))
@@ -127,10 +130,10 @@ def read_data_file(
 
 
 def may_have_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilter) -> bool:
-    """Whether a file holds rows that the filter wants; True too where only reading it tells.
+    """Whether a file contains rows that match the filter; also True if only reading the whole file can decide.
 
     Args:
-        fields: the file's own columns; the filter's must be among them.
+        fields: the file's columns, including the filter's.
 
     Raises:
         MissingFile, CorruptFile.
@@ -151,7 +154,7 @@ def iter_data_file(
     options: TableOptions | None = None,
     keep: RowFilter | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """The same in pieces of at most `rows` rows, with no more of the file in memory than one piece."""
+    """The same in batches of at most `rows` rows; about one batch of the file is in memory."""
     reader = open_data_file(fs, path, _selected_fields(fields, columns), options)
     try:
         if keep is not None:

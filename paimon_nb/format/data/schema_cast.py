@@ -1,7 +1,7 @@
-"""Arrow columns of other sources as columns of the table's types: those of files, and those of users' rows.
+"""Casts Arrow columns to the table's types: columns of files, and columns of users' rows.
 
-Columns of files have the same values in other types. Users' rows are checked: nothing is lost silently, and an error names the
-row that does not fit.
+Columns of files have the same values in other types. Users' rows are checked: no value is changed silently, and an
+error reports the row.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BROKEN = (pa.ArrowException, OSError, ValueError, KeyError, TypeError, OverflowError)
-"""What Arrow raises for broken bytes."""
+"""The exceptions that Arrow raises for corrupt files."""
 _COUNT = Atomic("INT", False)
 _VARIANT = ("value", "metadata")
 
@@ -48,7 +48,7 @@ def to_memory(column: pa.Array | pa.ChunkedArray, t: DataType) -> pa.Array | pa.
     """`column` with exactly `arrow_type(t)`; struct fields are taken by name.
 
     Raises:
-        pa.ArrowInvalid, KeyError, TypeError: the column is of another kind altogether. UnsupportedFormat: shredded VARIANT.
+        pa.ArrowInvalid, KeyError, TypeError: the column has an unrelated type. UnsupportedFormat: shredded VARIANT.
     """
     target = arrow_type(t)
     if column.type == target:
@@ -86,30 +86,30 @@ def to_memory(column: pa.Array | pa.ChunkedArray, t: DataType) -> pa.Array | pa.
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if pa.types.is_timestamp(column.type) and pa.types.is_timestamp(target) and column.type.tz != target.tz:
-        # Same count of units: only the label differs between writers.
+        # The same numbers: only the unit's name differs between writers.
         column = column.cast(pa.int64()).cast(pa.timestamp(column.type.unit, target.tz))
     return column.cast(target)
 
 
 def without_columns(rows: int) -> pa.Table:
-    """A table of no columns that still knows how many rows it has."""
+    """A table without columns, but with a number of rows."""
     return pa.table({"_": pa.nulls(rows)}).select([])
 
 
 def mask_of(column: pa.Array) -> pa.Array | None:
-    """True where the value is NULL; None when there is no NULL."""
+    """True where the value is NULL; None if there is no NULL."""
     return column.is_null() if column.null_count else None
 
 
 def running(lengths: pa.Array) -> pa.Array:
-    """Offsets from lengths."""
+    """Offsets for lengths: their running sum."""
     out = np.zeros(len(lengths) + 1, np.int32)
     np.cumsum(to_numpy(lengths), out=out[1:])
     return from_numpy(out)
 
 
 def map_parts(column: pa.MapArray) -> tuple[pa.Array, pa.Array, pa.Array]:
-    """Offsets from 0, keys and items of the rows that are there."""
+    """Offsets from 0, and the keys and items of the non-NULL rows."""
     if len(column) == 0:
         return from_numpy(np.zeros(1, np.int32)), column.keys.slice(0, 0), column.items.slice(0, 0)
     offsets = np.frombuffer(column.buffers()[1], np.int32)[column.offset : column.offset + len(column) + 1]
@@ -125,7 +125,7 @@ def map_parts(column: pa.MapArray) -> tuple[pa.Array, pa.Array, pa.Array]:
 
 
 def without_hidden_nulls(column: pa.Array) -> pa.Array:
-    """The same values; where a struct is NULL its required fields hold something: Arrow refuses NULL there when it writes."""
+    """The same values, with a value in the required fields of NULL structs: Arrow's writer rejects NULL there."""
     t = column.type
     if not _has_required(t):
         return column
@@ -148,7 +148,7 @@ def without_hidden_nulls(column: pa.Array) -> pa.Array:
 
 
 def _has_required(t: pa.DataType) -> bool:
-    """Whether a struct in the type has a field that is not nullable. A map's key is one by itself."""
+    """Whether the type contains a field that is not nullable. The key of a map counts."""
     if pa.types.is_struct(t):
         return any(not f.nullable or _has_required(f.type) for f in t)
     if pa.types.is_map(t):
@@ -157,7 +157,7 @@ def _has_required(t: pa.DataType) -> bool:
 
 
 def _with_values(column: pa.Array, mask: pa.Array) -> pa.Array:
-    """Some value of the type where `mask` is false; elsewhere the column's own, NULL included."""
+    """An arbitrary value of the type where `mask` is false; otherwise the column's value or NULL."""
     t = column.type
     if pa.types.is_struct(t):
         children = [_with_values(c, mask) if not f.nullable else c for c, f in zip(column.flatten(), t, strict=True)]
@@ -170,7 +170,7 @@ def _with_values(column: pa.Array, mask: pa.Array) -> pa.Array:
 
 
 def split_lists(column: pa.Array, lengths: list[int | None], flat: list[Any]) -> list[Any]:
-    """The values of each list, out of all in a row; None where the list is NULL."""
+    """The values of each list, from the concatenated values; None where the list is NULL."""
     out: list[Any] = []
     at = 0
     for length, valid in zip(lengths, column.is_valid().to_pylist(), strict=True):
@@ -211,25 +211,25 @@ _UNFIT = (pa.ArrowException, ValueError, TypeError, OverflowError)
 
 
 def conform(rows: pa.Table, fields: Sequence[DataField]) -> pa.Table:
-    """`rows` with exactly the columns of `fields`, in their order and memory types.
+    """`rows` with exactly the columns of `fields`, in their order and logical types.
 
-    Numbers may change their type where the value stays the same (a DOUBLE may round into a FLOAT), times their unit;
-    text is never parsed, and nothing becomes text. CHAR is padded.
+    Numbers change their type if the value stays the same (a DOUBLE may be rounded to a FLOAT), and times their unit.
+    Strings are not parsed, and no value is converted to a string. CHAR is padded.
 
     Raises:
-        ColumnNotFound: a column too many. SchemaMismatch: one too few, or a value that the type cannot hold.
-        NullNotAllowed: NULL in a NOT NULL column, or inside of one. Facts: `column`, `row`, `value`.
+        ColumnNotFound: an unknown column. SchemaMismatch: a missing column, or a value that does not fit the type.
+        NullNotAllowed: NULL in a NOT NULL column, or nested in one. Facts: `column`, `row`, `value`.
     """
     names = [f.name for f in fields]
     if len(set(rows.column_names)) != len(rows.column_names):
-        raise SchemaMismatch("two columns of the rows have one name", hint="rename one of them")
+        raise SchemaMismatch("two columns of the rows have the same name", hint="rename one of them")
     for name in rows.column_names:
         if name not in names:
             hint = did_you_mean(name, names) or f"columns: {', '.join(names)}"
             raise ColumnNotFound(f"the table has no column {name!r}", hint=hint, column=name)
     for name in names:
         if name not in rows.column_names:
-            raise SchemaMismatch(f"column {name!r} is missing", hint="give it, or a default", column=name)
+            raise SchemaMismatch(f"column {name!r} is missing", hint="add the column, or define a default", column=name)
     columns = [_cast_column(rows.column(f.name), f) for f in fields]
     return pa.Table.from_arrays(columns, schema=arrow_schema(fields, nullable=True))
 
@@ -254,14 +254,14 @@ def _cast_column(column: pa.ChunkedArray, field: DataField) -> pa.ChunkedArray:
             inside = "" if not column[row].is_valid else " inside of it"
             raise NullNotAllowed(
                 f"column {field.name!r} is {'NOT NULL' if not inside else str(field.type)}, but row {row} has NULL{inside}",
-                hint="filter such rows, or give a value", column=field.name, row=row, value=None,
+                hint="filter such rows, or set a value", column=field.name, row=row, value=None,
             )  # fmt: skip
         start += len(chunk)
     return out
 
 
 def _first_refused_value(column: pa.ChunkedArray, t: DataType, error: Exception) -> tuple[int, str]:
-    """The first row that does not pass, by halving: a beginning passes exactly when it does not hold that row."""
+    """The first row that does not pass, by binary search: a prefix passes if it does not contain that row."""
     low, high = 0, len(column)  # the first `low` rows pass, the first `high` do not
     while high - low > 1:
         middle = (low + high) // 2
@@ -275,18 +275,18 @@ def _first_refused_value(column: pa.ChunkedArray, t: DataType, error: Exception)
 
 
 def _is_displayable(t: pa.DataType) -> bool:
-    # Python's datetime has no nanoseconds and no year 10000; Arrow's own scalar shows any of them.
+    # Python's datetime has no nanoseconds and no year 10000; Arrow's scalar can be printed for all of them.
     return not pa.types.is_timestamp(t)
 
 
 def _display_value(value: object) -> str:
     try:
         return str(value)[:60]
-    except (OverflowError, ValueError):  # a timestamp outside of Python's years
+    except (OverflowError, ValueError):  # a timestamp outside Python's range of years
         return str(getattr(value, "value", type(value).__name__))
 
 
-# -- one array, however nested
+# -- one array of any nesting
 
 
 def _fit_array(array: pa.Array, t: DataType) -> pa.Array:
@@ -316,14 +316,14 @@ def _fit_array(array: pa.Array, t: DataType) -> pa.Array:
 
 
 def _dictionary_decoded(array: pa.DictionaryArray) -> pa.Array:
-    if pa.types.is_string_view(array.dictionary.type):  # Arrow takes no views by position
+    if pa.types.is_string_view(array.dictionary.type):  # Arrow has no views by position
         array = pa.DictionaryArray.from_arrays(array.indices, array.dictionary.cast(pa.large_string()))
     return array.dictionary_decode()
 
 
 def _cast_struct(array: pa.Array, fields: Sequence[tuple[str, DataType]], target: pa.DataType) -> pa.Array:
     if not pa.types.is_struct(array.type):
-        raise TypeError("it is no row")
+        raise TypeError("it is not a row")
     by_name = dict(zip((f.name for f in array.type), array.flatten(), strict=True))
     if by_name.keys() != {name for name, _ in fields}:
         raise TypeError(f"its fields are {', '.join(by_name)}")
@@ -335,7 +335,7 @@ def _cast_list(array: pa.Array, t: Array, target: pa.DataType) -> pa.Array:
     types = pa.types
     kinds = (types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_list_view, types.is_large_list_view)
     if not any(fits(array.type) for fits in kinds):
-        raise TypeError("it is no array")
+        raise TypeError("it is not an array")
     lengths = pc.if_else(array.is_valid(), pc.list_value_length(array), 0).cast(pa.int32())
     values = _fit_array(array.flatten(), t.element)
     return pa.ListArray.from_arrays(running(lengths), values, type=target, mask=mask_of(array))
@@ -353,7 +353,7 @@ def _cast_map(array: pa.Array, key: DataType, value: DataType, target: pa.DataTy
     elif pa.types.is_map(array.type):
         offsets, keys, items = map_parts(array)
     else:
-        raise TypeError("it is no map")
+        raise TypeError("it is not a map")
     if keys.null_count:
         raise ValueError("a map's key is NULL")
     return pa.MapArray.from_arrays(
@@ -365,14 +365,14 @@ def _cast_leaf(array: pa.Array, t: DataType, target: pa.DataType) -> pa.Array:
     source, types = array.type, pa.types
     text = types.is_string(source) or types.is_large_string(source) or types.is_string_view(source)
     if types.is_string(target) and not text:
-        raise TypeError("it is no text")
+        raise TypeError("it is not a string")
     if text and not (types.is_string(target) or types.is_binary(target)):
-        raise TypeError("text is not parsed")
+        raise TypeError("strings are not converted to numbers")
     if types.is_boolean(source) != types.is_boolean(target):
         raise TypeError("a boolean is not a number")
     if types.is_timestamp(target) and types.is_timestamp(source) and (source.tz is None) != (target.tz is None):
-        # Wall time and instant are different things; which zone joins them is the caller's to say.
-        raise TypeError("a timestamp with a zone and one without are different things")
+        # A local time and an instant differ; only the caller can choose a zone for the conversion.
+        raise TypeError("one has a time zone, the other has none")
     if types.is_decimal(target):
         return _cast_decimal(array, t, target)
     if types.is_float32(target) and types.is_float64(source):
@@ -389,7 +389,7 @@ def _cast_decimal(array: pa.Array, t: DataType, target: pa.DataType) -> pa.Array
     if types.is_floating(array.type):
         rounded = pc.round(array.cast(pa.float64()), t.scale)
         if not pc.all(pc.or_kleene(pc.equal(rounded, array), pc.is_null(array))).as_py():
-            raise ValueError(f"it has more than {t.scale} decimals, or is no finite number")
+            raise ValueError(f"it has more than {t.scale} decimals, or is not finite")
         return rounded.cast(target)
     if types.is_integer(array.type):
         wide = array.cast(pa.decimal128(20, 0))
@@ -400,24 +400,24 @@ def _cast_decimal(array: pa.Array, t: DataType, target: pa.DataType) -> pa.Array
 
 
 def _check_length(array: pa.Array, t: DataType) -> pa.Array:
-    """CHAR is padded; text, bytes and fractions of a second longer than the type are refused."""
+    """CHAR is padded; strings, bytes and fractions of a second that are longer than the type are rejected."""
     if isinstance(t, Char):
         array = pc.utf8_rpad(array, t.length, " ")
     if isinstance(t, Char | VarChar | Binary | VarBinary) and t.length < 1 << 30:
         lengths = pc.utf8_length(array) if isinstance(t, Char | VarChar) else pc.binary_length(array)
         longest = pc.max(lengths).as_py()
         if longest is not None and longest > t.length:
-            raise ValueError(f"it is {longest} long")
+            raise ValueError(f"its length is {longest}")
     if isinstance(t, Timestamp | LocalZonedTimestamp):
         step = 10 ** (_UNIT_DIGITS[array.type.unit] - t.precision)
         units = to_numpy(filled(array.cast(pa.int64()), 0))
         if step > 1 and (units % step).any():
-            raise ValueError(f"it has more than {t.precision} digits of a second")
+            raise ValueError(f"it has more than {t.precision} fractional digits")
     return array
 
 
 def _first_null(array: pa.Array, t: DataType) -> int | None:
-    """The first row with a NULL where `t` allows none, at any depth."""
+    """The first row with a NULL that `t` forbids, at any depth."""
     found: list[int] = []
     if not t.nullable and array.null_count:
         found.append(pc.index(array.is_null(), True).as_py())
@@ -452,7 +452,7 @@ def _row_of_element(lengths: pa.Array, position: int) -> int:
 
 
 def _forbids_null(t: DataType) -> bool:
-    """Whether NULL is forbidden for values of `t` or anywhere in them."""
+    """Whether `t` forbids NULL, at any depth."""
     if not t.nullable:
         return True
     match t:

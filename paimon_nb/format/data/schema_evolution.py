@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 
 def evolve(table: pa.Table, file_fields: Sequence[DataField], read_fields: Sequence[DataField]) -> pa.Table:
-    """`table` (columns of `file_fields` by name) with the columns of `read_fields`, all of which may be NULL.
+    """Convert `table` (columns of `file_fields`, by name) to the columns of `read_fields`, all nullable.
 
-    A column that the file does not have is NULL; a renamed one is found; a retyped one is cast as Java does.
+    A column that the file lacks is NULL, a renamed one is found by id, and one of another type is cast as in Java.
 
     Raises:
-        ReadError: a stored value that the new type cannot show.
+        ReadError: a stored value that the new type cannot represent.
     """
     schema = arrow_schema(read_fields, nullable=True)
     if not read_fields:
         return table.select([])
     if tuple(file_fields) == tuple(read_fields):
-        # Not Table.cast: it refuses NULL structs whose fields are NOT NULL.
+        # Not Table.cast: it rejects NULL structs whose fields are NOT NULL.
         return pa.Table.from_arrays([table.column(f.name) for f in read_fields], schema=schema)
     by_id = {f.id: f for f in file_fields}
     columns = []
@@ -41,7 +41,7 @@ def evolve(table: pa.Table, file_fields: Sequence[DataField], read_fields: Seque
 
 
 def evolve_column(column: Any, old: DataType, new: DataType) -> Any:
-    """One Arrow column, nested rows field by field."""
+    """Convert one Arrow column; nested rows field by field."""
     if old.with_nullable(True) == new.with_nullable(True):
         return column
     target = arrow_type(new)

@@ -1,4 +1,4 @@
-"""Thrift's compact protocol, read into a tree and written back; knows no message of any format.
+"""Reads and writes Thrift's compact protocol as a tree of structs. Knows no message of any format.
 
 Source: Apache Thrift `thrift-compact-protocol.md`.
 """
@@ -49,12 +49,12 @@ class ThriftList:
 
 
 def decode(data: bytes) -> Struct:
-    """The struct that `data` holds. Raises `ValueError`, `IndexError` for bytes that are no compact struct."""
+    """Decode the struct in `data`. Raises `ValueError`, `IndexError` for invalid bytes."""
     return _Decoder(data).struct()
 
 
 def encode(struct: Struct, after: int = 0) -> bytes:
-    """A struct's bytes. The value of a struct in a list or field may also be bytes that are encoded already.
+    """Encode a struct. Structs in lists and fields may also be given as encoded bytes.
 
     Args:
         after: the encoding continues after this field: `encode(a)[:-1] + encode(b, after=<last field of a>)` is one struct.

@@ -1,7 +1,6 @@
-"""Times beyond what Python's own can say: it knows no year 0, no year 10000 and no nanoseconds, and files may hold them.
+"""Python values of times outside the range of `datetime`, which has no year 0, no year 10000 and no nanoseconds.
 
-What only passes through Python goes as the numbers it is stored as, and comes back as it was; what is shown to people
-becomes text.
+Values that only pass through Python are converted to the stored numbers and back; values for display become text.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ def numbers_as_times(values: list[Any], t: pa.DataType) -> pa.Array:
 
 
 def python_values(column: pa.ChunkedArray) -> list[Any]:
-    """`to_pylist`; where a time is none of Python's, the column's times are texts."""
+    """`to_pylist`; if a time is outside Python's range, all times of the column are texts."""
     try:
         return column.to_pylist()  # type: ignore[no-any-return]
     except (OverflowError, ValueError):
@@ -37,7 +36,7 @@ def _integer_type_of(t: pa.DataType) -> pa.DataType:
 
 
 def _with_times(t: pa.DataType, other: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
-    """The type with another one in place of each time's."""
+    """The type with each time type replaced."""
     if pa.types.is_timestamp(t) or pa.types.is_date32(t) or pa.types.is_time32(t):
         return other(t)
     if pa.types.is_map(t):

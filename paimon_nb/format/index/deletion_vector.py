@@ -49,7 +49,7 @@ class DeletionVector:
         """A vector of the given positions."""
         rows = np.asarray(positions if isinstance(positions, np.ndarray) else list(positions), dtype=np.int64)
         if len(rows) and rows.min() < 0:
-            raise ValueError("a row position is not negative")
+            raise ValueError("row positions must not be negative")
         high = rows >> 32
         top = int(high.max(initial=-1)) + 1
         return DeletionVector(roaring.bitmap_of(rows[high == h] & 0xFFFFFFFF) for h in range(top))
@@ -82,7 +82,7 @@ class DeletionVector:
         return DeletionVector.of, (self.positions(),)
 
     def positions(self) -> npt.NDArray[np.int64]:
-        """All positions in rising order."""
+        """All positions in ascending order."""
         parts = [roaring.positions(m) + (h << 32) for h, m in enumerate(self._maps)]
         return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
 
@@ -94,7 +94,7 @@ class DeletionVector:
         return out
 
     def to_bytes(self, version: int = VectorVersion.V1) -> bytes:
-        """The vector as an index file holds it: size, magic, bitmap, checksum."""
+        """The vector as stored in an index file: size, magic, bitmap, checksum."""
         body = _MAGIC_32 + self._body_32() if version == VectorVersion.V1 else _MAGIC_64 + self._body_64()
         return struct.pack(">i", len(body)) + body + struct.pack(">I", zlib.crc32(body))
 
@@ -111,28 +111,28 @@ class DeletionVector:
 
 
 def parse_vector(data: bytes, length: int, path: str) -> DeletionVector:
-    """The vector in `data`, which begins with its size field.
+    """Parse the vector in `data`, which begins with its size field.
 
     Args:
-        length: the length that the index manifest tells; version 1 leaves size and checksum out of it.
+        length: the length in the index manifest, which in version 1 does not include size and checksum.
     Raises: CorruptFile.
     """
     if len(data) < 8:
-        raise CorruptFile(path, "it ends within a deletion vector")
+        raise CorruptFile(path, "it ends inside a deletion vector")
     (size,) = struct.unpack_from(">i", data)
     body = memoryview(data)[4 : 4 + size]
     magic = bytes(body[:4])
     if size < 8 or len(body) < size or magic not in (_MAGIC_32, _MAGIC_64):
-        raise CorruptFile(path, "no deletion vector where the index manifest says there is one")
+        raise CorruptFile(path, "no deletion vector at the offset in the index manifest")
     if length != (size if magic == _MAGIC_32 else size + 8):
-        raise CorruptFile(path, f"a deletion vector of {size} bytes is said to have {length}")
-    # Java writes the checksum and never looks at it; a wrong bit here would hide or resurrect rows.
+        raise CorruptFile(path, f"a deletion vector has {size} bytes, the index manifest lists {length}")
+    # Java writes the checksum but never verifies it. A wrong bit would hide or restore rows.
     if data[4 + size : 8 + size] != struct.pack(">I", zlib.crc32(body)):
         raise CorruptFile(path, "a deletion vector does not match its checksum")
     try:
         return DeletionVector([roaring.load(body, 4)[0]] if magic == _MAGIC_32 else _maps_64(body))
     except (roaring.BrokenBitmap, struct.error) as error:
-        raise CorruptFile(path, f"a deletion vector is no bitmap ({error})") from error
+        raise CorruptFile(path, f"a deletion vector is not a valid bitmap ({error})") from error
 
 
 def _maps_64(body: memoryview) -> list[BitMap]:
@@ -141,7 +141,7 @@ def _maps_64(body: memoryview) -> list[BitMap]:
     at = 12
     for _ in range(count):
         (high,) = struct.unpack_from("<i", body, at)
-        if not len(maps) <= high < 1 << 16:  # dense and rising in practice; far gaps would only waste memory
+        if not len(maps) <= high < 1 << 16:  # dense and ascending in practice; large gaps would only waste memory
             raise roaring.BrokenBitmap(f"key {high} after {len(maps) - 1}")
         maps += [BitMap() for _ in range(high - len(maps))]
         bitmap, at = roaring.load(body, at + 4)
@@ -181,7 +181,7 @@ def write_deletion_vectors(
     Args:
         vectors: data file name -> vector.
         version: `VectorVersion` of every vector.
-    Returns: (file size in bytes, where each vector lies).
+    Returns: (file size in bytes, the range of each vector).
     """
     parts, ranges, at = [bytes([_FILE_VERSION])], [], 1
     for name, vector in vectors.items():

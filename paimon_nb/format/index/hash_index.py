@@ -27,7 +27,7 @@ def read_hash_index(fs: FileIO, path: str) -> npt.NDArray[np.int32]:
 
 
 def write_hash_index(fs: FileIO, path: str, hashes: Iterable[int] | npt.NDArray[np.integer]) -> int:
-    """Write a new file with the hashes of `key_hash`. Returns its size in bytes, 4 a hash."""
+    """Write a new file with the hashes of `key_hash`. Returns its size in bytes, 4 per hash."""
     values = hashes if isinstance(hashes, np.ndarray) else np.asarray(list(hashes), dtype=np.int64)
     data = values.astype(">i4").tobytes()
     fs.write(path, data)

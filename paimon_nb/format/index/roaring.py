@@ -1,4 +1,4 @@
-"""Roaring bitmaps in their portable form, read without trust. Knows no Paimon file.
+"""Reads (untrusted) and writes roaring bitmaps in the portable format. Knows no Paimon file.
 
 Source: the RoaringFormatSpec; Java writes run-optimised bitmaps.
 """
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 _COOKIE, _COOKIE_NO_RUNS = 12347, 12346
 _NO_OFFSETS_BELOW = 4
-"""Fewer containers than this have no offset table when there are runs."""
+"""Below this number of containers, a bitmap with runs has no offset table."""
 
 
 class BrokenBitmap(ValueError):
-    """The bytes are no roaring bitmap; callers know the file and say so."""
+    """The bytes are not a roaring bitmap. Callers add the file's path."""
 
 
 def load(data: bytes | memoryview, at: int = 0) -> tuple[BitMap, int]:
-    """The bitmap that begins at `at`, and where its bytes end. Raises: BrokenBitmap."""
+    """Read the bitmap at `at`. Returns it and the end of its bytes. Raises: BrokenBitmap."""
     end = at + size_of(data, at)
     try:
         return BitMap.deserialize(bytes(data[at:end])), end
@@ -34,13 +34,13 @@ def load(data: bytes | memoryview, at: int = 0) -> tuple[BitMap, int]:
 
 
 def dump(bitmap: BitMap) -> bytes:
-    """Portable bytes, runs where they are shorter."""
+    """Serialize a bitmap, with runs where they are shorter."""
     bitmap.run_optimize()
     return bytes(bitmap.serialize())
 
 
 def positions(bitmap: BitMap) -> npt.NDArray[np.int64]:
-    """The members in rising order."""
+    """The members in ascending order."""
     return np.frombuffer(bitmap.to_array(), dtype=np.uint32).astype(np.int64)
 
 
@@ -50,7 +50,7 @@ def bitmap_of(rows: Iterable[int] | npt.NDArray[np.integer]) -> BitMap:
 
 
 def size_of(data: bytes | memoryview, at: int = 0) -> int:
-    """Bytes that the bitmap at `at` takes, from its headers alone. Raises: BrokenBitmap."""
+    """Size in bytes of the bitmap at `at`, from its headers. Raises: BrokenBitmap."""
     view = memoryview(data)[at:]
     try:
         size = _serialized_size(view)

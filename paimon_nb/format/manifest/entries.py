@@ -1,4 +1,4 @@
-"""What manifests hold: data files added and deleted, manifests in a list, index files; one by one, or many as columns.
+"""The entries of manifests, manifest lists and index manifests: as single objects, or many as columns.
 
 Operations on all entries of an `Entries` use `column`; objects are created only for accessed entries, so that a scan can
 choose from 100,000 entries without creating as many objects. Source: docs/spec/format.md sections 5 and 12.1.
@@ -67,9 +67,9 @@ class DataFile:
     external_path: str | None = None
     first_row_id: int | None = None
     write_cols: tuple[str, ...] | None = None
-    """Columns that the file holds, in tables that track rows; None = all of the table's."""
+    """Columns that the file contains, in tables with row tracking; None = all of the table's columns."""
     write_cols_sequences: tuple[int, ...] | None = None
-    """Of newer writers (2.1); only carried along."""
+    """Written by newer releases (2.1); preserved unchanged."""
 
     @property
     def stats_cols(self) -> tuple[str, ...] | None:
@@ -91,14 +91,14 @@ class ManifestEntry:
 
     @property
     def identity(self) -> tuple[Any, ...]:
-        """What makes two entries speak of one file (docs/spec/format.md section 5.4)."""
+        """The key by which a DELETE entry cancels an ADD entry (docs/spec/format.md section 5.4)."""
         f = self.file
         return self.partition, self.bucket, f.level, f.file_name, f.extra_files, f.embedded_index, f.external_path
 
 
 @dataclass(frozen=True, slots=True)
 class ManifestFile:
-    """A manifest, as its list describes it."""
+    """A manifest, as described in a manifest list."""
 
     file_name: str
     file_size: int
@@ -126,19 +126,19 @@ class DvRange:
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """An index file: hash index, deletion vectors, or one of a kind that is only carried along."""
+    """An index file: hash index, deletion vectors, or another type, which is preserved unchanged."""
 
     partition: bytes
     bucket: int
     index_type: str
-    """'HASH', 'DELETION_VECTORS', or a newer kind."""
+    """'HASH', 'DELETION_VECTORS', or a newer type."""
     file_name: str
     file_size: int
     row_count: int
     dv_ranges: tuple[DvRange, ...] | None = None
     external_path: str | None = None
     global_index: tuple[tuple[str, Any], ...] | None = None
-    """(field, value) pairs of a global index (1.4 and newer); only carried along."""
+    """(field, value) pairs of a global index (1.4 and newer); preserved unchanged."""
     kind: int = ADD
 
 
@@ -151,7 +151,7 @@ FILE_NUMBERS: dict[str, Callable[[DataFile], int]] = {
     "deletes": lambda f: -1 if f.delete_row_count is None else f.delete_row_count,
     "beside": lambda f: f.embedded_index is not None or bool(f.extra_files),
 }
-"""`deletes`: -1 = unknown; `beside`: 1 where the file may have an index."""
+"""`deletes`: -1 = unknown; `beside`: 1 if the file may have a file index."""
 
 
 def _of_file(number: Callable[[DataFile], int]) -> Callable[[ManifestEntry], int]:
@@ -177,19 +177,19 @@ BYTES: dict[str, Callable[[ManifestEntry], bytes]] = {
 }
 """large_binary columns."""
 STATS_COLS = "stats_cols"
-"""An object array: `DataFile.stats_cols` of each."""
+"""An object array of `DataFile.stats_cols`."""
 
 
 Name = str | tuple[str, int]
 
 
 def null_counts(keys: bool, index: int) -> tuple[str, int]:
-    """The name of an int64 Arrow column: one of a file's null counts, null where it has none."""
+    """The name of the int64 Arrow column with the null counts of one statistics column; null if a file has none."""
     return ("key_nulls" if keys else "value_nulls", index)
 
 
 class Entries(Sequence[ManifestEntry]):
-    """Never changes. Equal to any sequence of equal entries."""
+    """An immutable sequence of entries, with access by column. Equal to any sequence of equal entries."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -209,14 +209,14 @@ class Entries(Sequence[ManifestEntry]):
 
     @abstractmethod
     def objects(self, rows: np.ndarray | None = None) -> list[ManifestEntry]:
-        """Entries as objects; all, or those of some rows."""
+        """All entries, or those at some positions, as objects."""
 
     def choose(self, keep: np.ndarray) -> Entries:
-        """Some entries in order. `keep`: a boolean each."""
+        """The entries for which `keep` is true."""
         return self if keep.all() else SelectedEntries(self, np.flatnonzero(keep))
 
     def reorder(self, rows: np.ndarray) -> Entries:
-        """Some entries, by their places."""
+        """The entries at these positions."""
         return SelectedEntries(self, rows)
 
     def numbers(self, name: str) -> list[int]:
@@ -228,7 +228,7 @@ class Entries(Sequence[ManifestEntry]):
 
     @property
     def partitions(self) -> tuple[np.ndarray, list[bytes]]:
-        """(for each entry the place of its partition, partitions in the order of first sight)."""
+        """(index of each entry's partition, partitions in order of first occurrence)."""
         if "partitions" not in self._columns:
             found = self.column("partition").dictionary_encode()
             self._columns["partitions"] = to_numpy(found.indices), found.dictionary.to_pylist()
@@ -257,7 +257,7 @@ class Entries(Sequence[ManifestEntry]):
 
 
 class Listed(Entries):
-    """Of objects."""
+    """Entries from objects."""
 
     def __init__(self, entries: Iterable[ManifestEntry]) -> None:
         self._entries = list(entries)
@@ -289,7 +289,7 @@ class Listed(Entries):
 
 
 class SelectedEntries(Entries):
-    """Some of others."""
+    """A selection of other entries."""
 
     def __init__(self, whole: Entries, rows: np.ndarray) -> None:
         super().__init__(len(rows))
@@ -310,7 +310,7 @@ class SelectedEntries(Entries):
 
 
 class Joined(Entries):
-    """Those of several, one after the other."""
+    """The concatenation of several sequences of entries."""
 
     def __init__(self, parts: Sequence[Entries]) -> None:
         self.parts = parts
@@ -334,14 +334,14 @@ class Joined(Entries):
 
 
 def joined(parts: Iterable[Entries]) -> Entries:
-    """One sequence of several."""
+    """Concatenate sequences of entries."""
     some = [p for p in parts if len(p)]
     if len(some) == 1:
         return some[0]
     if all(isinstance(p, Listed) for p in some):
         return Listed(e for p in some for e in p)
     flat: list[Entries] = []
-    for part in some:  # neighbours of few objects need not be columns of their own
+    for part in some:  # small neighbouring lists are merged, to have fewer parts
         if flat and isinstance(part, Listed) and isinstance(flat[-1], Listed):
             flat[-1] = Listed([*flat[-1], *part])
         else:
@@ -350,12 +350,12 @@ def joined(parts: Iterable[Entries]) -> Entries:
 
 
 def as_entries(entries: Iterable[ManifestEntry]) -> Entries:
-    """The same, with columns."""
+    """The entries as `Entries`."""
     return entries if isinstance(entries, Entries) else Listed(entries)
 
 
 class Files(Sequence[DataFile]):
-    """Data files of neighbouring entries, made when they are looked at. Equal to the tuple of them, and pickled as that."""
+    """The data files of consecutive entries, created on access. Equal to the tuple of them, and pickled as that tuple."""
 
     __slots__ = ("_begin", "_end", "_entries", "_made")
 
@@ -364,7 +364,7 @@ class Files(Sequence[DataFile]):
         self._made: tuple[DataFile, ...] | None = None
 
     def numbers(self, name: str) -> list[int]:
-        """One of `NUMBERS` of each, without making the files."""
+        """A column of `NUMBERS`, without creating the files."""
         return self._entries.numbers(name)[self._begin : self._end]
 
     def column(self, name: Name) -> Any:
@@ -412,7 +412,7 @@ class Files(Sequence[DataFile]):
 
 
 def object_array(items: Sequence[Any]) -> np.ndarray:
-    """An array of Python objects, whatever they are."""
+    """An object array, also of sequences."""
     out = np.empty(len(items), object)
     out[:] = [None] * len(items)
     for i, item in enumerate(items):

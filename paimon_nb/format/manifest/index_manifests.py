@@ -32,7 +32,7 @@ _GLOBAL = record(
 
 
 def _schema_with(*newer: dict[str, Any]) -> dict[str, Any]:
-    """Fields 0-8, those of release 1.3, and then fields of newer releases."""
+    """Fields 0-8 are those of release 1.3, followed by fields of newer releases."""
     return record(
         ROOT,
         [
@@ -53,7 +53,7 @@ def _schema_with(*newer: dict[str, Any]) -> dict[str, Any]:
 
 _SCHEMA = _schema_with()
 _SCHEMA_1_4 = _schema_with(optional("_GLOBAL_INDEX", _GLOBAL))
-"""Written only when an entry of a newer writer is carried along, so that nothing of it is lost."""
+"""Used only if an entry was written by a newer release, to preserve all of its fields."""
 
 
 def read_index_manifest(fs: FileIO, path: str) -> list[IndexEntry]:
@@ -61,7 +61,7 @@ def read_index_manifest(fs: FileIO, path: str) -> list[IndexEntry]:
     try:
         return [_index_entry(row) for row in read_rows(fs, path, _SCHEMA_1_4, _VERSION, "index manifest")]
     except ValueError as error:
-        raise CorruptFile(path, f"a row is no index entry ({error!s:.80})") from None
+        raise CorruptFile(path, f"a row is not a valid index entry ({error!s:.80})") from None
 
 
 def _index_entry(row: dict[str, Any]) -> IndexEntry:
@@ -92,7 +92,7 @@ def _dv_range(node: dict[str, Any]) -> DvRange:
 def write_index_manifest(
     fs: FileIO, path: str, entries: Sequence[IndexEntry], compression: str = "zstd", kind: str = "avro"
 ) -> int:
-    """Write the live set; its size in bytes."""
+    """Write the complete list. Returns its size in bytes."""
     rows = (
         {
             "_VERSION": _VERSION, "_KIND": ADD, "_PARTITION": e.partition, "_BUCKET": e.bucket, "_INDEX_TYPE": e.index_type,

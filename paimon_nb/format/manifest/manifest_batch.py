@@ -1,4 +1,4 @@
-"""A manifest decoded column by column. Knows the fields of manifests; `manifests` reports errors."""
+"""The entries of a manifest, decoded column by column. Errors are reported by `manifests`."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ _AFTER_STATS = (
     "_DELETE_ROW_COUNT", "_EMBEDDED_FILE_INDEX", "_FILE_SOURCE", "_VALUE_STATS_COLS", "_EXTERNAL_PATH", "_FIRST_ROW_ID",
     "_WRITE_COLS", "_WRITE_COLS_SEQUENCES",
 )  # fmt: skip
-"""As the arguments of `DataFile`."""
+"""In the order of the arguments of `DataFile`."""
 _STRINGS = {"_FILE_NAME", "_EXTRA_FILES", "_VALUE_STATS_COLS", "_EXTERNAL_PATH", "_WRITE_COLS"}
 _SOME = 8
-"""Once this fraction of the entries was requested as objects, a few at a time, all are created: that costs a third each."""
+"""After this fraction of the entries was requested as objects in small portions, all are created, which costs a third
+per entry.
+"""
 
 
 def entries_by_columns(container: Container, version: int, worth: int = WORTH) -> EntryColumns | None:
-    """The entries; None for what fastavro should read: anything that is not as it should be.
+    """The entries; None if the data is unusual and fastavro must read it.
 
     Args:
-        worth: as `read_columns`.
-
-    The container's schema is known to promise the fields of a manifest.
+        worth: as in `read_columns`. The container's schema must have the fields of a manifest.
     """
     try:
         columns = read_columns(container.schema, container.blocks, worth=worth)
@@ -161,12 +161,12 @@ def _python_values(found: Numbers | Texts | Lists, rows: np.ndarray | None, text
 
 
 def _not_null(found: Any, size: int) -> np.ndarray:
-    """Which values are not null."""
+    """Mask of the values that are not null."""
     return np.ones(size, bool) if found.null is None else ~found.null
 
 
 def _item_at(found: Lists | None, index: int, size: int) -> pa.Array:
-    """The item at `index` of each row's array, null where there is none."""
+    """The item at `index` of each row's array; null if the array is shorter."""
     if found is None:
         return pa.nulls(size, pa.int64())
     there = (found.counts > index) & _not_null(found, size)

@@ -33,19 +33,19 @@ _CODECS = {
 
 
 def read_rows(fs: FileIO, path: str, schema: dict[str, Any], version: int, what: str) -> list[dict[str, Any]]:
-    """All rows as dictionaries by field name, each with the fields and types of `schema`.
+    """Read all rows as dictionaries by field name, each with the fields and types of `schema`.
 
-    Fields that `schema` does not know are there too; nullable ones may be absent.
+    Fields that `schema` lacks are included; nullable fields may be absent.
 
     Raises:
-        MissingFile. CorruptFile: for every kind of broken byte. NewerFormat, UnsupportedFormat: another `version`.
+        MissingFile. CorruptFile: any invalid bytes. NewerFormat, UnsupportedFormat: another `version`.
     """
     data = fs.read(path)
     return rows_of(data, unpacked(data, path), path, schema, version, what)
 
 
 def unpacked(data: bytes, path: str) -> Container | None:
-    """The container of an Avro file, None for ORC. Raises `CorruptFile`."""
+    """Decompress the container of an Avro file; None for ORC. Raises `CorruptFile`."""
     if data[:4] == MAGIC:
         return unpack(data, path)
     if data[:3] == b"ORC":
@@ -56,7 +56,7 @@ def unpacked(data: bytes, path: str) -> Container | None:
 def rows_of(
     data: bytes, container: Container | None, path: str, schema: dict[str, Any], version: int, what: str
 ) -> list[dict[str, Any]]:
-    """As `read_rows`, of bytes and what `unpacked` made of them."""
+    """As `read_rows`, for bytes and the result of `unpacked` for them."""
     if container is None:
         rows, sure = _read_orc(data, path), False
     else:
@@ -65,14 +65,16 @@ def rows_of(
         if not isinstance(row, dict) or row.get("_VERSION") != version:
             _refuse_version(row, version, path, what)
         if not sure and not _has_shape(schema, row):
-            raise CorruptFile(path, f"a row is no {what} entry")
+            raise CorruptFile(path, f"a row is not a valid {what} entry")
     return rows
 
 
 def write_rows(
     fs: FileIO, path: str, schema: dict[str, Any], rows: Iterable[dict[str, Any]], compression: str, kind: str = "avro"
 ) -> int:
-    """Write a metadata file of a `kind`, avro or orc; its size in bytes. Raises `UnsupportedFormat` for an unknown codec."""
+    """Write a metadata file; `kind`: avro or orc. Returns its size in bytes. Raises `UnsupportedFormat` for an unknown
+    codec.
+    """
     if kind == "orc":
         data = orc_bytes(schema, rows, compression)
     else:
@@ -98,12 +100,15 @@ def _avro_bytes(path: str, schema: dict[str, Any], rows: Iterable[dict[str, Any]
 
 
 def _parsed_schema(schema: dict[str, Any]) -> Any:
-    """The schema as fastavro wants it. Parsing takes longer than writing a few rows, and there are only a few schemas."""
+    """The schema as parsed by fastavro. Cached: parsing takes longer than writing a few rows."""
     import fastavro
 
     held = _PARSED.get(id(schema))
     if held is None:
-        held = _PARSED[id(schema)] = (schema, fastavro.parse_schema(schema))  # holds the schema: its id stays its own
+        held = _PARSED[id(schema)] = (
+            schema,
+            fastavro.parse_schema(schema),
+        )  # keeps the schema alive: its id stays unique
     return held[1]
 
 
@@ -113,13 +118,13 @@ def _read_avro(container: Container, path: str) -> list[Any]:
     try:
         with gc_paused():
             return list(fastavro.reader(io.BytesIO(container.plain)))
-    except Exception as error:  # the decoder raises whatever broken bytes lead it to
+    except Exception as error:  # the decoder raises anything for broken bytes
         raise CorruptFile(path, f"not readable as Avro ({type(error).__name__}: {error!s:.80})") from None
 
 
 def _read_orc(data: bytes, path: str) -> list[Any]:
     """Manifests of `manifest.format` = orc, which releases up to 1.3 could write."""
-    from paimon_nb.format.manifest import orc_process  # another process decodes them
+    from paimon_nb.format.manifest import orc_process  # decoded in another process
 
     try:
         rows: list[Any] = orc_process.ORC.read(data).to_pylist()
@@ -131,7 +136,7 @@ def _read_orc(data: bytes, path: str) -> list[Any]:
 def _refuse_version(row: Any, known: int, path: str, what: str) -> None:
     version = row.get("_VERSION") if isinstance(row, dict) else None
     if not isinstance(version, int) or version < 1:
-        raise CorruptFile(path, f"a row says version {version!r:.40}")
+        raise CorruptFile(path, f"a row has the invalid version {version!r:.40}")
     if version > known:
         raise NewerFormat(path, version, known, what)
     raise UnsupportedFormat(
@@ -141,11 +146,11 @@ def _refuse_version(row: Any, known: int, path: str, what: str) -> None:
     )
 
 
-# -- shapes: does a file hold what we ask for?
+# -- shapes: whether a file contains the expected fields and types
 
 
 def promises(found: Any, expected: Any) -> bool:
-    """Whether the writer's schema guarantees rows of the wanted shape, so that no row has to be looked at."""
+    """Whether the writer's schema guarantees rows of the expected shape, so that rows need no check."""
     if isinstance(expected, list):
         inner = [b for b in found if b != "null"] if isinstance(found, list) else [found]
         return found == "null" or (len(inner) == 1 and promises(inner[0], expected[1]))
@@ -165,7 +170,7 @@ def promises(found: Any, expected: Any) -> bool:
 
 
 def _has_shape(expected: Any, value: Any) -> bool:
-    """Whether a value has the wanted shape."""
+    """Whether a value has the expected shape."""
     if isinstance(expected, list):
         return value is None or _has_shape(expected[1], value)
     if expected in ("int", "long"):
@@ -184,7 +189,7 @@ def _has_shape(expected: Any, value: Any) -> bool:
     return type(value) is int or isinstance(value, dt.datetime)  # timestamp-millis
 
 
-# -- how schemas are spelled
+# -- building Avro schemas
 
 
 def record(name: str, fields: list[dict[str, Any]]) -> dict[str, Any]:
@@ -217,7 +222,7 @@ _LIST_WEIGHT = 700
 
 
 def _list_schema(*newer: dict[str, Any]) -> dict[str, Any]:
-    """Fields 0-9, those of release 1.3, and then fields of newer releases."""
+    """Fields 0-9 are those of release 1.3, followed by fields of newer releases."""
     return record(
         ROOT,
         [
@@ -239,7 +244,7 @@ def _list_schema(*newer: dict[str, Any]) -> dict[str, Any]:
 
 _LIST_SCHEMA = _list_schema()
 _LIST_SCHEMA_1_4 = _list_schema(optional("_MIN_ROW_ID", "long"), optional("_MAX_ROW_ID", "long"))
-"""Written only when a manifest of a newer writer is carried along, so that nothing of it is lost."""
+"""Used only if a manifest was written by a newer release, to preserve all of its fields."""
 
 
 def stats_of(node: dict[str, Any]) -> SimpleStats:
@@ -256,14 +261,14 @@ def stats_node(stats: SimpleStats) -> dict[str, Any]:
 
 
 def checked_name(name: str) -> str:
-    """A file name from metadata. Raises `ValueError` if it would lead out of its directory."""
+    """A file name from metadata. Raises `ValueError` if it contains a directory."""
     if not name or "/" in name or "\0" in name or name in (".", ".."):
         raise ValueError(f"{name!r:.60} is not a file name")
     return name
 
 
 def read_manifest_list(fs: FileIO, path: str) -> list[ManifestFile]:
-    """The manifests that a list names, in order. Raises `CorruptFile`, `NewerFormat`, `MissingFile`."""
+    """Read the manifests of a manifest list, in order. Raises `CorruptFile`, `NewerFormat`, `MissingFile`."""
     manifests = _LIST_CACHE.get(fs, path, lambda: _decode_list(fs, path), _list_weight)
     return list(manifests)
 
@@ -278,7 +283,7 @@ def _decode_list(fs: FileIO, path: str) -> tuple[ManifestFile, ...]:
             _manifest_file(row) for row in read_rows(fs, path, _LIST_SCHEMA_1_4, _LIST_VERSION, "manifest list")
         )
     except ValueError as error:
-        raise CorruptFile(path, f"a row names no manifest ({error!s:.80})") from None
+        raise CorruptFile(path, f"a row is not a valid manifest list entry ({error!s:.80})") from None
 
 
 def _manifest_file(row: dict[str, Any]) -> ManifestFile:
@@ -294,7 +299,7 @@ def _manifest_file(row: dict[str, Any]) -> ManifestFile:
 def write_manifest_list(
     fs: FileIO, path: str, manifests: Sequence[ManifestFile], compression: str = "zstd", kind: str = "avro"
 ) -> int:
-    """Write a list (it may be empty); its size in bytes."""
+    """Write a manifest list, which may be empty. Returns its size in bytes."""
     rows = (
         {
             "_VERSION": _LIST_VERSION, "_FILE_NAME": m.file_name, "_FILE_SIZE": m.file_size, "_NUM_ADDED_FILES": m.num_added,
@@ -316,15 +321,17 @@ def keep_manifest_list(fs: FileIO, path: str, manifests: Sequence[ManifestFile])
 _VERSION = 2
 _CACHE = FileCache()
 _WEIGHT = 1024
-"""Rough bytes of an entry in memory."""
+"""Approximate bytes of an entry in memory."""
 _MANY = 1_000
-"""Entries from which on columns are quicker than objects, the making of which is put off; the first time counted, which loads Arrow's kernels."""
+"""Number of entries from which columns are faster than objects, which are then created on access. The first use, which
+loads Arrow's kernels, is included.
+"""
 _FILE = ROOT + "__FILE"
 _STRINGS = {"type": "array", "items": "string"}
 
 
 def _schema_with(*newer: dict[str, Any]) -> dict[str, Any]:
-    """Fields 0-19, those of release 1.3, and then fields of newer releases."""
+    """Fields 0-19 are those of release 1.3, followed by fields of newer releases."""
     file = [
         required("_FILE_NAME", "string"),
         required("_FILE_SIZE", "long"),
@@ -363,7 +370,7 @@ def _schema_with(*newer: dict[str, Any]) -> dict[str, Any]:
 
 _SCHEMA = _schema_with()
 _SCHEMA_2_1 = _schema_with(optional("_WRITE_COLS_SEQUENCES", {"type": "array", "items": "long"}))
-"""Written only when an entry of a newer writer is carried along, so that nothing of it is lost."""
+"""Used only if an entry was written by a newer release, to preserve all of its fields."""
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 EntryFilter = Callable[[int, bytes, int], bool]
@@ -371,15 +378,15 @@ EntryFilter = Callable[[int, bytes, int], bool]
 
 
 def read_entries(fs: FileIO, path: str) -> Entries:
-    """The entries of a manifest, in order; of many, objects are made when they are looked at.
+    """Read the entries of a manifest, in order. If there are many, objects are created on access.
 
-    Raises `CorruptFile`, `NewerFormat`, `MissingFile`: at once, whatever is looked at.
+    Raises `CorruptFile`, `NewerFormat`, `MissingFile`: immediately, not on access.
     """
     return _CACHE.get(fs, path, lambda: _decode_manifest(fs, path), _memory_bytes)
 
 
 def read_manifest(fs: FileIO, path: str, keep: EntryFilter | None = None) -> list[ManifestEntry]:
-    """The entries of a manifest, in order; with `wanted`, those it accepts. Raises as `read_entries`."""
+    """The entries of a manifest, in order; with `keep`, only those it accepts. Raises as `read_entries`."""
     entries = read_entries(fs, path).objects()
     if keep is None:
         return entries
@@ -417,7 +424,7 @@ def _decoded_entries(rows: list[dict[str, Any]], path: str) -> Listed:
                 for row in rows
             )
     except (ValueError, OverflowError) as error:
-        raise CorruptFile(path, f"a row is no manifest entry ({error!s:.80})") from None
+        raise CorruptFile(path, f"a row is not a valid manifest entry ({error!s:.80})") from None
 
 
 def _checked_kind(kind: int) -> int:
@@ -443,7 +450,7 @@ def _data_file(node: dict[str, Any]) -> DataFile:
 
 
 def _epoch_ms_or_none(value: Any) -> int | None:
-    """Epoch milliseconds; ORC gives datetimes."""
+    """Epoch milliseconds; ORC returns datetimes."""
     if value is None or isinstance(value, int):
         return value
     instant = value if value.tzinfo else value.replace(tzinfo=dt.UTC)
@@ -453,7 +460,7 @@ def _epoch_ms_or_none(value: Any) -> int | None:
 def write_manifest(
     fs: FileIO, path: str, entries: Sequence[ManifestEntry], compression: str = "zstd", kind: str = "avro"
 ) -> int:
-    """Write a manifest; its size in bytes. Raises `UnsupportedFormat` for an unknown compression."""
+    """Write a manifest. Returns its size in bytes. Raises `UnsupportedFormat` for an unknown compression."""
     newer = any(e.file.write_cols_sequences is not None for e in entries)
     return write_rows(fs, path, _SCHEMA_2_1 if newer else _SCHEMA, map(_entry_record, entries), compression, kind)
 

@@ -1,9 +1,8 @@
-"""Decoding ORC bytes in a process of its own, which broken bytes may end.
+"""Decodes ORC bytes in a separate process, which corrupt bytes may crash.
 
-Arrow's reader allocates what the lengths in a file ask for and does not look whether it got it: one wrong byte can end
-the process.
-Metadata files are small and read by whoever opens a table, so theirs is another process: started by the first such
-file, used by all later ones, ended with this one.
+Arrow's reader allocates the lengths in a file without checking the result, so one wrong byte can crash the process.
+Metadata files are small and read for every opened table, so another process decodes them. It starts with the first such
+file, decodes all later ones, and ends with this process.
 """
 
 from __future__ import annotations
@@ -22,28 +21,28 @@ import pyarrow as pa
 from paimon_nb.base.errors import EnvironmentError_
 
 _SECONDS = 60
-"""The longest that one file may take; those of 8 MB, a manifest's usual size, take a tenth of a second."""
+"""Timeout for one file, in seconds; 8 MB, a manifest's usual size, take 0.1 s."""
 _BYTES = 4 << 30
-"""The address space that the process may have, where the system has such a limit."""
+"""Limit of the process's address space, on systems with such a limit."""
 _READY = b"ready"
 _HEAD = 8
 
 
 class OrcProcess:
-    """The process, started when needed. Threads take turns."""
+    """The process, started on first use. Thread-safe: one request at a time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
 
     def read(self, data: bytes) -> pa.Table:
-        """The rows of an ORC file. Raises `ValueError` for bytes that are none, `EnvironmentError_` if no process can be
+        """Read the rows of an ORC file. Raises `ValueError` for invalid bytes, `EnvironmentError_` if no process can be
         started.
         """
         with self._lock:
             reply = self._request_once(data) or self._request_once(
                 data
-            )  # it may have been ended by something else than these bytes
+            )  # something other than these bytes may have ended it
         if reply is None:
             raise ValueError("the reader crashed")
         if reply[:1] == b"!":
@@ -66,7 +65,7 @@ class OrcProcess:
                 reply = _receive_message(process.stdout)
             finally:
                 watch.cancel()
-                if reply is None:  # ended or interrupted: the next to ask must not get this one's reply
+                if reply is None:  # ended or interrupted: the next request must not get this reply
                     self._kill_process()
         return reply
 
@@ -80,7 +79,7 @@ class OrcProcess:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 env={**os.environ, "PYTHONPATH": paths},
-                start_new_session=True,  # Ctrl-C is for the user's own work
+                start_new_session=True,  # Ctrl-C must not end this process
             )
             ready = _receive_message(process.stdout) == _READY
         except OSError as error:
@@ -110,7 +109,7 @@ def serve() -> None:
     while (data := _receive_message(files)) is not None:
         try:
             table = orc.ORCFile(pa.BufferReader(data)).read()
-            table.validate(full=True)  # the reader doesn't look whether what it made hangs together
+            table.validate(full=True)  # the reader does not check that its result is consistent
             sink = pa.BufferOutputStream()
             with pa.ipc.new_stream(sink, table.schema) as stream:
                 stream.write_table(table)
@@ -128,7 +127,7 @@ def _send_message(pipe: IO[bytes] | None, data: bytes) -> None:
 
 
 def _receive_message(pipe: IO[bytes] | None) -> bytes | None:
-    """None at the pipe's end."""
+    """Read one message; None at the end of the pipe."""
     assert pipe
     head = pipe.read(_HEAD)
     size = int.from_bytes(head, "little")
@@ -139,12 +138,12 @@ def _receive_message(pipe: IO[bytes] | None) -> bytes | None:
 def _no_process(why: str) -> EnvironmentError_:
     return EnvironmentError_(
         f"the process that reads ORC manifests did not start: {why:.200}",
-        hint=f"look whether {sys.executable} can be started and imports pyarrow",
+        hint=f"check that {sys.executable} starts and can import pyarrow",
     )
 
 
 def _forget_after_fork() -> None:
-    """A fork has its parent's pipes, but must not speak through them."""
+    """Drop the process after a fork: the child must not use its parent's pipes."""
     global ORC
     ORC = OrcProcess()
 

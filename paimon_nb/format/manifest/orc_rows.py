@@ -1,6 +1,5 @@
-"""Metadata rows as ORC bytes, for tables with `manifest.format` = orc (releases up to 1.3 could write those). By Avro's schema of them.
-
-Types are those that Paimon 1.3.1 writes; its reader finds columns by name.
+"""Writes metadata rows as ORC, for tables with `manifest.format` = orc (possible up to release 1.3). The ORC types are
+derived from the Avro schema, as in Paimon 1.3.1, whose reader finds columns by name.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ _CODECS = {
 """`manifest.compression` -> ORC codec."""
 _ATOMIC = {"int": "Int", "long": "BigInt", "string": "String", "bytes": "Binary"}
 _TINY = ("_KIND", "_FILE_SOURCE")
-"""Ints in Avro, which has none smaller."""
+"""ints in Avro, which has no smaller type."""
 
 
 def orc_bytes(schema: dict[str, Any], rows: Iterable[dict[str, Any]], compression: str) -> bytes:
-    """An ORC file of rows. Raises `UnsupportedFormat` for a codec that ORC does not have."""
+    """Serialize rows to an ORC file. Raises `UnsupportedFormat` for a codec that ORC does not have."""
     require_pyorc()
     import pyorc
 

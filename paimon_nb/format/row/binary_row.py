@@ -52,7 +52,7 @@ Value = Any
 
 
 class Instant(NamedTuple):
-    """A moment as Java's `Timestamp` holds it."""
+    """A point in time, as in Java's `Timestamp`."""
 
     ms: int
     """Milliseconds since 1970-01-01 00:00:00, negative before it."""
@@ -72,7 +72,7 @@ _EXACT = decimal.Context(prec=60, rounding=decimal.ROUND_HALF_UP)
 
 
 def instant_of(value: int, unit: str) -> Instant:
-    """The moment `value` units after the epoch; `unit` is Arrow's: 's', 'ms', 'us' or 'ns'."""
+    """The instant `value` units after the epoch; `unit` as in Arrow: 's', 'ms', 'us' or 'ns'."""
     if unit == "s":
         return Instant(value * 1000, 0)
     if unit == "ms":
@@ -83,7 +83,7 @@ def instant_of(value: int, unit: str) -> Instant:
 
 
 def instant_to(instant: Instant, unit: str) -> int:
-    """Units since the epoch, rounded towards the past."""
+    """Units since the epoch, rounded down."""
     if unit == "s":
         return instant.ms // 1000
     if unit == "ms":
@@ -106,7 +106,7 @@ def unscaled_of(value: decimal.Decimal | int | str, scale: int) -> int:
 def from_scalar(t: DataType, scalar: pa.Scalar) -> Value:
     """The in-row value of an Arrow scalar of the type `arrow_type(t)` (or one that casts to it).
 
-    Raises: SchemaMismatch: the scalar's type has no loss-free way to `t`.
+    Raises: SchemaMismatch: the scalar's type cannot be converted to `t` without loss.
     """
     if not scalar.is_valid:
         return None
@@ -173,9 +173,9 @@ def pairs_of(value: Any) -> tuple[tuple[Any, Any], ...]:
 
 
 def from_python(t: DataType, value: Any) -> Value:
-    """The in-row value of an everyday Python object (date, datetime, time, Decimal, list, dict ...).
+    """The in-row value of a Python object (date, datetime, time, Decimal, list, dict ...).
 
-    A datetime without a zone is taken as UTC; with one it is converted.
+    A datetime without a zone is UTC; one with a zone is converted.
     Raises: SchemaMismatch: the object does not fit `t`.
     """
     if value is None or (isinstance(value, Instant) and t.root.startswith("TIMESTAMP")):
@@ -205,9 +205,9 @@ EMPTY_ROW = bytes(12)
 """The serialized row without columns: arity 0 and one null word."""
 
 COMPACT_DECIMAL = 18
-"""Largest precision of a DECIMAL that lives in its slot."""
+"""Maximum precision of a DECIMAL that is stored in its slot."""
 COMPACT_TIMESTAMP = 3
-"""Largest precision of a TIMESTAMP that lives in its slot."""
+"""Maximum precision of a TIMESTAMP that is stored in its slot."""
 
 _SLOT = {
     "BOOLEAN": "<?", "TINYINT": "<b", "SMALLINT": "<h", "INT": "<i", "DATE": "<i", "TIME": "<i", "BIGINT": "<q",
@@ -226,7 +226,7 @@ def null_bytes(arity: int) -> int:
 
 
 def serialize(types: Sequence[DataType], values: Sequence[Value]) -> bytes:
-    """One row with its big-endian arity before it, as metadata stores it (`_PARTITION`, `_MIN_KEY`, ...).
+    """One row after its big-endian arity, as stored in metadata (`_PARTITION`, `_MIN_KEY`, ...).
 
     Raises: FormatError: a value does not fit its type.
     """
@@ -234,7 +234,7 @@ def serialize(types: Sequence[DataType], values: Sequence[Value]) -> bytes:
 
 
 def row_bytes(types: Sequence[DataType], values: Sequence[Value]) -> bytes:
-    """One row without the arity: what bucket hashes run over."""
+    """One row without the arity: the input of bucket hashes."""
     if len(types) != len(values):
         raise FormatError(f"a row of {len(types)} columns got {len(values)} values", hint="pass one value a column")
     out = _Section(null_bytes(len(types)), len(types), 8, first_null_bit=8)
@@ -250,7 +250,7 @@ def row_bytes(types: Sequence[DataType], values: Sequence[Value]) -> bytes:
 def deserialize(types: Sequence[DataType], data: bytes) -> tuple[Value, ...]:
     """The values of a serialized row, in column order.
 
-    Raises: FormatError: the bytes are no row of these types.
+    Raises: FormatError: the bytes are not a row of these types.
     """
     if len(data) < 12:
         raise FormatError(f"a serialized row of {len(data)} bytes is too short", hint=_HINT)
@@ -261,7 +261,7 @@ def deserialize(types: Sequence[DataType], data: bytes) -> tuple[Value, ...]:
 
 
 def arity_of(data: bytes) -> int:
-    """Number of columns of a serialized row. Raises `FormatError` when it is too short to be one."""
+    """Number of columns of a serialized row. Raises `FormatError` if it is too short."""
     if len(data) < 12:
         raise FormatError(f"a serialized row of {len(data)} bytes is too short", hint=_HINT)
     arity: int = struct.unpack_from(">i", data)[0]
@@ -274,12 +274,12 @@ def read_row(types: Sequence[DataType], row: memoryview) -> tuple[Value, ...]:
 
 
 class RowReader:
-    """Reads many rows of the same columns: how each column is read is decided once."""
+    """Reads many rows with the same columns; the reader of each column is chosen once."""
 
     def __init__(self, types: Sequence[DataType]) -> None:
         slots = null_bytes(len(types))
         self.end = slots + 8 * len(types)
-        """Bytes that every such row has at least."""
+        """Minimum bytes of a row."""
         self._columns = [(_slot_getter(t), slots + 8 * i) for i, t in enumerate(types)]
         self._nulls = slice(1, slots)
 
@@ -324,7 +324,9 @@ class _Section:
             else:
                 self._put_long(at, constructed_bytes(t, value))
         except (struct.error, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-            raise FormatError(f"{value!r} is no value of type {t}", hint="cast the value first", type=str(t)) from error
+            raise FormatError(
+                f"{value!r} is not a value of type {t}", hint="cast the value first", type=str(t)
+            ) from error
 
     def _put_decimal(self, at: int, t: Decimal, value: Any) -> None:
         unscaled = unscaled_of(value, t.scale)
@@ -367,7 +369,7 @@ class _Section:
 
 
 def _reserve_for_null(out: _Section, i: int, t: DataType) -> None:
-    # Java keeps room for a later update of these types even when they are null (docs/spec/format.md section 6.1).
+    # Java reserves space for a later update of these types even if they are null (docs/spec/format.md section 6.1).
     at = out.header + i * out.size
     if isinstance(t, Decimal) and t.precision > COMPACT_DECIMAL:
         out._reserve_variable_part(at, 16, 0)
@@ -418,7 +420,7 @@ def _check_available(data: memoryview, at: int, size: int) -> None:
 
 
 _Getter = Callable[[memoryview, int], Value]
-"""Gives the value whose slot begins at that byte of a row or array."""
+"""Reads the value whose slot begins at a byte position of a row or array."""
 
 
 @functools.lru_cache(maxsize=4096)

@@ -1,7 +1,7 @@
-"""Many BinaryRows at once: Arrow columns to row bytes with NumPy. Knows no partitions, buckets or files.
+"""Converts Arrow columns to the bytes of many BinaryRows with NumPy. Knows no partitions, buckets or files.
 
-Every row is a whole number of 8-byte words, so rows are built as words: a fixed part (null bits and one slot a column)
-and, where a column needs it, words of variable length behind it. Source: docs/spec/format.md section 6.
+Every row consists of 8-byte words, so rows are built as words: a fixed part (null bits and one slot per column),
+followed by a variable part if a column needs it. Source: docs/spec/format.md section 6.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ _LOW_BYTES = np.array([(1 << (8 * n)) - 1 for n in range(8)] + [-1], dtype=np.in
 
 @dataclass(frozen=True, slots=True)
 class RowBytes:
-    """The bytes of rows, one behind the other, without arity prefixes."""
+    """The concatenated bytes of rows, without arity prefixes."""
 
     words: Words
-    """All rows as little-endian words. When every row has the same size: shape (rows, words a row)."""
+    """All rows as little-endian words. If all rows have the same size: shape (rows, words per row)."""
     starts: Words | None
-    """Word index where each row begins, and the end of the last; None when every row has the same size."""
+    """Word index at which each row begins, and the end of the last row; None if all rows have the same size."""
     arity: int
 
     def __len__(self) -> int:
@@ -62,7 +62,7 @@ class RowBytes:
         return bytes(row.tobytes())
 
     def serialized(self, i: int) -> bytes:
-        """Row `i` with its arity, as metadata stores it."""
+        """Row `i` with its arity, as stored in metadata."""
         return struct.pack(">i", self.arity) + self.row(i)
 
     def to_list(self) -> list[bytes]:
@@ -72,17 +72,17 @@ class RowBytes:
 
 @dataclass(slots=True)
 class _Column:
-    """One column as words: its slots, and what it adds to the variable part."""
+    """One column as words: its slots and its variable part."""
 
     slot: Words
     """Slot words; for variable values of more than 7 bytes the low half holds the size, the offset is added later."""
     null: Mask | None
     extra: Words | int = 0
-    """Words that the value adds to the variable part: one number for all rows, or one a row."""
+    """Number of words of the value in the variable part: one number for all rows, or one per row."""
     fixed_extra: list[Words] = field(default_factory=list)
-    """The variable words when `extra` is one number."""
+    """The variable words if `extra` is one number."""
     source: tuple[Bytes, Words] | None = None
-    """The value bytes and where each row's begin, when `extra` differs from row to row."""
+    """The value bytes and the start of each row's value, if `extra` differs between rows."""
 
 
 def encode_rows(types: Sequence[DataType], columns: Sequence[pa.Array | pa.ChunkedArray]) -> RowBytes:
@@ -97,7 +97,7 @@ def encode_rows(types: Sequence[DataType], columns: Sequence[pa.Array | pa.Chunk
 
 
 def fixed_row_words(types: Sequence[DataType], columns: Sequence[pa.Array | pa.ChunkedArray]) -> list[Words] | None:
-    """The rows as one array a word position, or None when rows differ in size. Cheaper than bytes, for hashing."""
+    """The rows as one array per word position, for hashing; None if rows differ in size."""
     return _fixed_words(_encoded_columns(types, columns))
 
 
@@ -111,20 +111,20 @@ def _encoded_columns(types: Sequence[DataType], columns: Sequence[pa.Array | pa.
 
 
 def with_one_nan(array: pa.Array) -> pa.Array:
-    """FLOAT and DOUBLE with one kind of NaN, so that NaN is one key whatever its bits are; other arrays as they are."""
+    """FLOAT and DOUBLE with one canonical NaN, so that all NaNs are one key; other arrays unchanged."""
     if not pa.types.is_floating(array.type):
         return array
     return pc.if_else(pc.is_nan(array), scalar(math.nan, array.type), array)
 
 
 def as_array(t: DataType, column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """`column` in one piece, of exactly the type `arrow_type(t)`.
+    """`column` as one array of exactly the type `arrow_type(t)`.
 
     Raises: FormatError: the column does not cast.
     """
     if isinstance(column, pa.ChunkedArray):
         column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-        if isinstance(column, pa.ChunkedArray):  # what combine_chunks gives for no chunks in some releases
+        if isinstance(column, pa.ChunkedArray):  # in some releases, combine_chunks returns this if there are no chunks
             column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
     arrow_target = arrow_type(t)
     if column.type == arrow_target:
@@ -156,7 +156,7 @@ def _encoded_column(t: DataType, array: pa.Array) -> _Column:
 
 
 def fixed_values(array: pa.Array, dtype: Any) -> npt.NDArray[Any]:
-    """The value buffer of a fixed-width array as NumPy; null slots hold arbitrary values."""
+    """The value buffer of a fixed-width array as a NumPy array; arbitrary values where null."""
     buffer = array.buffers()[1]
     if len(array) == 0 or buffer is None:
         return np.zeros(len(array), dtype=dtype)
@@ -224,7 +224,7 @@ def _bytes_column(array: pa.Array, null: Mask | None, *, inline: bool) -> _Colum
     size = np.diff(offsets).astype(np.int64)
     _zero_where_null(size, null)
     first, last = (int(offsets[0]), int(offsets[-1])) if count else (0, 0)
-    source = np.zeros(last - first + 8, dtype=np.uint8)  # eight spare bytes: the last value is read as a whole word
+    source = np.zeros(last - first + 8, dtype=np.uint8)  # eight bytes more: the last value is read as a whole word
     if last > first:
         source[:-8] = np.frombuffer(data, dtype=np.uint8, count=last - first, offset=first)
     starts -= first
@@ -256,7 +256,7 @@ def _null_words(columns: list[_Column]) -> list[Words]:
 
 
 def _fixed_words(columns: list[_Column]) -> list[Words] | None:
-    """Word columns of rows that all have one size, or None."""
+    """Word columns of rows that all have the same size, or None."""
     if any(not isinstance(p.extra, int) and p.extra.any() for p in columns):
         return None
     words = _null_words(columns)
@@ -295,7 +295,7 @@ def _variable_rows(columns: list[_Column]) -> RowBytes:
 
 
 def _write_slot(words: Words, row_starts: Words, slot_positions: Words, column: _Column, cursor: Words) -> None:
-    """Write one column's slots and variable words; `cursor` is the word in the row where the next value goes."""
+    """Write one column's slots and variable words; `cursor`: word index in the row for the next variable value."""
     offset = (cursor * 8) << 32
     if column.fixed_extra:
         words[slot_positions] = column.slot | offset

@@ -41,7 +41,7 @@ U32 = npt.NDArray[np.uint32]
 
 
 def hash_words(words: Iterable[Words]) -> npt.NDArray[np.int32]:
-    """Hash of each row, given one int64 array a word position (all of one length)."""
+    """Hash of each row. `words`: one int64 array per word position, all of one length."""
     h: U32 | None = None
     count = 0
     for word in words:
@@ -93,7 +93,7 @@ BucketFunction = Callable[[Sequence[DataType], Columns, int], Ints]
 
 
 def key_hash(types: Sequence[DataType], columns: Columns) -> Ints:
-    """Murmur of each row: what the dynamic-bucket hash index stores, and what `default` buckets come from."""
+    """Murmur3 of each row: stored in the hash index of dynamic buckets, and the basis of `default` buckets."""
     columns = [with_one_nan(as_array(t, c)) for t, c in zip(types, columns, strict=True)]
     words = fixed_row_words(types, columns)
     return hash_words(words) if words else hash_rows(encode_rows(types, columns))
@@ -110,7 +110,7 @@ def bucket_of(types: Sequence[DataType], columns: Columns, total_buckets: int, f
     Args:
         types, columns: the bucket key, in the order of the option `bucket-key`.
         function: value of the option `bucket-function.type`: 'default', 'mod' or 'hive'.
-    Raises: UnknownName: no such function. BadOptionValue: the function does not take keys of these types.
+    Raises: UnknownName: no such function. BadOptionValue: the function does not support keys of these types.
     """
     if total_buckets < 1:
         raise BadOptionValue(
@@ -130,7 +130,7 @@ def bucket_of_row(
 
 
 def _default_bucket(types: Sequence[DataType], columns: Columns, total_buckets: int) -> Ints:
-    # Java: abs(hash % n) with a remainder that keeps the sign; np.fmod does the same.
+    # Java: abs(hash % n), where the remainder has the sign of the hash, as in np.fmod.
     return np.abs(np.fmod(key_hash(types, columns), np.int32(total_buckets)))
 
 
@@ -179,12 +179,14 @@ def _hive_hash(t: DataType, array: pa.Array) -> npt.NDArray[np.uint32]:
         case "DECIMAL":
             return np.array([_hive_decimal(v) for v in array.to_pylist()], dtype=np.int64).astype(np.uint32)
     raise BadOptionValue(
-        f"bucket function 'hive' takes no key of type {t}", hint="use bucket-function.type=default", type=str(t)
+        f"bucket function 'hive' does not support keys of type {t}",
+        hint="use bucket-function.type=default",
+        type=str(t),
     )
 
 
 def _one_nan(values: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
-    # floatToIntBits knows a single NaN
+    # floatToIntBits has a single NaN
     return np.where(np.isnan(values), values.dtype.type(np.nan), values)
 
 

@@ -1,7 +1,8 @@
-"""FLOAT and DOUBLE as Java's `toString` writes them up to release 18. Knows nothing but numbers.
+"""Formats FLOAT and DOUBLE like Java's `toString` up to release 18.
 
-Those releases do not always find the shortest text (2.0E23 comes out as 1.9999999999999998E23); release 19 and later do.
-Paimon runs on 8, 11 and 17, and the text is in directory names, so their algorithm is repeated here step by step.
+Those releases do not always find the shortest text (2.0E23 is printed as 1.9999999999999998E23); release 19 and later
+do. Paimon runs on 8, 11 and 17, and directory names contain the text, so the old algorithm is implemented here step by
+step.
 Source: `jdk.internal.math.FloatingDecimal.BinaryToASCIIBuffer` (behaviour, by comparison with Java 17).
 """
 
@@ -39,7 +40,7 @@ def _java_text(value: float, exponent: int, fraction: int, bias: int, fraction_b
         return f"{sign}Infinity"
     if value == 0:
         return f"{sign}0.0"
-    if exponent == 0:  # subnormal: shift the first one into the hidden bit's place
+    if exponent == 0:  # subnormal: shift the first one bit to the position of the hidden bit
         significant = fraction.bit_length()
         fraction <<= fraction_bits + 1 - significant
         exponent = significant - fraction_bits
@@ -72,7 +73,7 @@ def _digits_and_point(exponent: int, fraction: int, significant: int) -> tuple[s
 
 
 def _whole_number_digits(exponent: int, fraction: int, significant: int) -> tuple[str, int]:
-    """A whole number below 2^63: its own digits, without those past its precision."""
+    """The digits of an integer below 2^63, without those beyond its precision."""
     dropped = _decimal_digits(exponent - significant - 1) if exponent > significant else 0
     number = fraction << (exponent - _FRACTION) if exponent >= _FRACTION else fraction >> (_FRACTION - exponent)
     if dropped:
@@ -88,7 +89,7 @@ def _decimal_digits(power_of_two: int) -> int:
 
 
 def _estimated_log10(exponent: int, fraction: int) -> int:
-    """About log10 of the number, never too low and at most one too high."""
+    """Estimate of log10 of the number; exact, or one too high."""
     one_to_two = 1.0 + (fraction & (_HIDDEN - 1)) / _HIDDEN
     return math.floor((one_to_two - 1.5) * 0.289529654 + 0.176091259 + exponent * 0.301029995663981)
 
@@ -98,7 +99,7 @@ def _five_bits(power: int) -> int:
 
 
 def _java_integer_bits(bits: int) -> int | None:
-    """Bits of the Java number that is used: int, long, or None for a big one. Sums overflow as in Java."""
+    """Bits of the integer type that Java uses: int, long, or None for a big integer. Sums overflow as in Java."""
     return 32 if bits < 32 else 64 if bits < 64 else None
 
 
@@ -110,7 +111,7 @@ def _wrap_overflow(number: int, width: int) -> int:
 def _shortest_digits(
     exponent: int, fraction: int, bits: int, tiny: int, significant: int, decimal: int
 ) -> tuple[str, int]:  # fmt: skip
-    """Digit by digit: value b / s, half the distance to the next number m / s, until what is left is below m."""
+    """Digit generation: the value is b / s, half the distance to the next number m / s; ends when the rest is below m."""
     b5, s5 = max(0, -decimal), max(0, decimal)
     b2 = b5 + tiny + exponent
     s2 = s5 + tiny
@@ -137,7 +138,7 @@ def _shortest_digits(
         else:
             if not -half <= m < half:
                 m = _wrap_overflow(m, width)
-            if m <= 0:  # too large for Java's number, so larger than b as well
+            if m <= 0:  # too large for Java's integer type, so larger than b
                 low = high = True
             else:
                 low, high = b < m, (b + m if b + m < half else _wrap_overflow(b + m, width)) > tens

@@ -1,6 +1,6 @@
-"""Values as Java writes them: `toString` of the internal objects, and Paimon's CAST to STRING. Knows no files.
+"""Formats values like Java: `toString` of the internal objects, and Paimon's CAST to STRING. Knows no files.
 
-Directory names, `$files` statistics and casts show these texts, so they are part of the format.
+Directory names, `$files` statistics and casts contain these texts, so they are part of the format.
 Source: `java.lang.Double`, `java.time.LocalDateTime`, Paimon `Timestamp`, `Decimal`, `casting/*ToStringCastRule`, `DateTimeUtils`.
 """
 
@@ -23,7 +23,7 @@ _DAYS_0000_TO_1970 = 719528
 
 
 def java_to_string(t: DataType, value: Value) -> str:
-    """`String.valueOf` of Paimon's internal object: what legacy partition names and `$files` statistics show.
+    """`String.valueOf` of Paimon's internal object, as in legacy partition names and `$files` statistics.
 
     DATE and TIME are plain numbers here. Raises: UnsupportedFormat: Java's text would be an object address
     (binary and constructed types).
@@ -44,7 +44,7 @@ def cast_to_string(t: DataType, value: Value, zone: dt.tzinfo | None = None) -> 
     """Paimon's CAST(value AS STRING).
 
     Args:
-        zone: the session zone that TIMESTAMP_LTZ is shown in; None is this process's own, as in Java.
+        zone: the session's time zone for TIMESTAMP_LTZ; None: this process's zone, as in Java.
     """
     return None if value is None else _cast_to_text(t, value, zone)
 
@@ -85,7 +85,7 @@ def plain_decimal_text(value: decimal.Decimal) -> str:
 
 
 def date_text(days: int) -> str:
-    """DateTimeUtils.formatDate: yyyy-MM-dd. Years are cut to four digits, as Java does."""
+    """DateTimeUtils.formatDate: yyyy-MM-dd. Years are truncated to four digits, as in Java."""
     year, month, day = civil(days)
     return f"{year % 10000:04d}-{month:02d}-{day:02d}"
 
@@ -101,7 +101,9 @@ def time_text(ms: int, precision: int) -> str:
 
 
 def timestamp_text(value: Instant, precision: int) -> str:
-    """DateTimeUtils.formatTimestamp: `yyyy-MM-dd HH:mm:ss.f` with at least `precision` digits, more when not zero."""
+    """DateTimeUtils.formatTimestamp: `yyyy-MM-dd HH:mm:ss.f` with at least `precision` digits, more if they are not
+    zero.
+    """
     year, month, day, ms = _date_and_time_parts(value)
     fraction = f"{ms % 1000 * 1_000_000 + value.nanos:09d}"
     while len(fraction) > precision and fraction.endswith("0"):
@@ -111,7 +113,7 @@ def timestamp_text(value: Instant, precision: int) -> str:
 
 
 def local_date_time_text(value: Instant) -> str:
-    """LocalDateTime.toString: seconds only when not zero, 3, 6 or 9 digits of them, `+` before years past 9999."""
+    """LocalDateTime.toString: seconds only if not zero, a fraction of 3, 6 or 9 digits, `+` before years after 9999."""
     year, month, day, ms = _date_and_time_parts(value)
     nanos = ms % 1000 * 1_000_000 + value.nanos
     text = f"{_year_text(year)}-{month:02d}-{day:02d}T{ms // 3_600_000:02d}:{ms // 60_000 % 60:02d}"
@@ -126,7 +128,7 @@ def local_date_time_text(value: Instant) -> str:
 
 
 def at_zone(value: Instant, zone: dt.tzinfo | None) -> Instant:
-    """The wall clock that `zone` (None: this process's own) shows at an instant, as a zoneless moment."""
+    """The local time of an instant in `zone` (None: this process's zone), as an Instant without zone."""
     clamped = _clamped_datetime(value)
     offset = (clamped.astimezone() if zone is None else clamped.astimezone(zone)).utcoffset()
     seconds = 0 if offset is None else offset.days * 86400 + offset.seconds
@@ -134,7 +136,7 @@ def at_zone(value: Instant, zone: dt.tzinfo | None) -> Instant:
 
 
 def _clamped_datetime(value: Instant) -> dt.datetime:
-    # Python's datetime ends at the years 1 and 9999; zones keep their first and last rule beyond.
+    # Python's datetime supports the years 1 to 9999; the zone's first and last rule apply beyond.
     seconds = min(max(value.ms // 1000, -62_135_510_400), 253_402_214_400)
     return dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(seconds=seconds)
 
@@ -152,7 +154,7 @@ def _year_text(year: int) -> str:
 
 def civil(days: int) -> tuple[int, int, int]:
     """Year, month and day of the proleptic Gregorian calendar, for any number of days since 1970-01-01."""
-    era, day_of_era = divmod(days + _DAYS_0000_TO_1970 - 60, 146_097)  # counted from 0000-03-01
+    era, day_of_era = divmod(days + _DAYS_0000_TO_1970 - 60, 146_097)  # days since 0000-03-01
     year_of_era = (day_of_era - day_of_era // 1460 + day_of_era // 36_524 - day_of_era // 146_096) // 365
     day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
     month_from_march = (5 * day_of_year + 2) // 153

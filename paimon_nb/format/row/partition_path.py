@@ -1,4 +1,4 @@
-"""Directory names of partitions, and the partition that a directory names. Knows values and text, no file system.
+"""Converts partitions to directory names and back. Knows values and text, no file system.
 
 Source: Paimon `InternalRowPartitionComputer`, `PartitionPathUtils`; docs/spec/format.md section 11.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from paimon_nb.format.types import DataField, DataType
 
 DEFAULT_PARTITION = "__DEFAULT_PARTITION__"
-"""Directory value of null and blank text (option `partition.default-name`)."""
+"""Directory value for null and blank strings (option `partition.default-name`)."""
 
 _ESCAPED = re.compile(r"""[\x00-\x1f"#%'*/:=?\\\x7f{}\[\]^]""")
 _PERCENT = re.compile(r"%([0-9A-Fa-f]{2})")
@@ -28,7 +28,7 @@ _BLANK = re.compile(r"[\t-\r\x1c- \u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u
 def partition_names(
     fields: Sequence[DataField], values: Sequence[Value], legacy: bool = True, default_name: str = DEFAULT_PARTITION
 ) -> dict[str, str]:
-    """Column -> value text, in partition order, before escaping: what `$partitions` and procedures show.
+    """Column -> value text, in partition order, not escaped: as in `$partitions` and procedures.
 
     Args:
         legacy: option `partition.legacy-name`: Java's toString instead of CAST to STRING (DATE is a day number).
@@ -46,7 +46,7 @@ def partition_path(
 
 
 def path_of_names(names: dict[str, str]) -> str:
-    """'dt=x/h=1' for value texts as `partition_names` gives them."""
+    """'dt=x/h=1' for value texts from `partition_names`."""
     return "/".join(f"{escape(key)}={escape(value)}" for key, value in names.items())
 
 
@@ -66,19 +66,20 @@ def escape(text: str) -> str:
 
 
 def unescape(text: str) -> str:
-    """The text that `escape` was given."""
+    """The inverse of `escape`."""
     return _PERCENT.sub(lambda match: chr(int(match[1], 16)), text)
 
 
 def is_blank(text: str) -> bool:
-    """True for empty text and text of white space only, as Java counts it."""
+    """Whether the text is empty or only white space, as in Java."""
     return _BLANK.fullmatch(text) is not None
 
 
 def _value_text(t: DataType, value: Value, legacy: bool, default_name: str) -> str:
     if value is None:
         return default_name
-    # Java's legacy name of bytes is an object's name, which differs between processes, so the directory cannot be found again.
+    # Java's legacy name of bytes contains an object's address, which differs between processes, so the directory cannot
+    # be found again.
     legacy = legacy and t.root not in ("BINARY", "VARBINARY")
     text = java_to_string(t, value) if legacy else cast_to_string(t, value)
     return default_name if text is None or is_blank(text) else text

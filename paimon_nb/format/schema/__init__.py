@@ -1,4 +1,4 @@
-"""Schema files: what the columns, keys and options of a table are, version by version."""
+"""Schema files: the columns, keys and options of a table, by version."""
 
 from paimon_nb.format.schema.table_schema import (
     SchemaDirectory,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 NEWEST_VERSION = 3
-"""1: Paimon 0.7 (bucket defaults to 1). 2: 0.8 (file.format defaults to orc up to here). 3: today's writers."""
+"""1: Paimon 0.7 (bucket defaults to 1). 2: 0.8 (file.format defaults to orc up to here). 3: current writers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +45,12 @@ class TableSchema:
     """Equals the number in the file name."""
     fields: tuple[DataField, ...]
     highest_field_id: int
-    """Highest id ever given, also to nested and dropped fields."""
+    """Highest field id ever assigned, including nested and dropped fields."""
     partition_keys: tuple[str, ...] = ()
     primary_keys: tuple[str, ...] = ()
     """As declared, partition columns included."""
     options: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """May hold secrets, so they are not in the repr."""
+    """May contain secrets, so not in the repr."""
     comment: str | None = None
     time_ms: int = 0
     version: int = NEWEST_VERSION
@@ -63,7 +63,7 @@ class TableSchema:
         schema_id = node.natural("id")
         name = path.rsplit("/", 1)[-1]
         if name.startswith("schema-") and name != f"schema-{schema_id}":
-            raise CorruptFile(path, f"it says that it is schema {schema_id}")
+            raise CorruptFile(path, f"it contains schema {schema_id}")
         try:
             fields = tuple(parse_field_json(f, "column") for f in node.get("fields", list))
         except UnsupportedFormat:
@@ -90,7 +90,7 @@ class TableSchema:
         return schema
 
     def to_json(self) -> bytes:
-        """The file as Java writes it."""
+        """The file's bytes, as written by Java."""
         return java_json(self.to_node())
 
     def to_node(self) -> dict[str, object]:
@@ -180,16 +180,16 @@ class TableSchema:
 
 
 def readable_fields(schema: TableSchema) -> tuple[DataField, ...]:
-    """Columns whose values are read here; all columns where there is none, so that reading one says why."""
+    """Columns whose types can be read; all columns if there are none, so that a read reports the reason."""
     return tuple(f for f in schema.fields if not is_opaque(f.type)) or schema.fields
 
 
 def _check_schema(schema: TableSchema, path: str) -> None:
     names = schema.names
     if len(set(names)) != len(names):
-        raise CorruptFile(path, "two columns have one name")
+        raise CorruptFile(path, "two columns have the same name")
     if len({f.id for f in schema.fields}) != len(names):
-        raise CorruptFile(path, "two columns have one id")
+        raise CorruptFile(path, "two columns have the same id")
     for key in (*schema.partition_keys, *schema.primary_keys):
         if key not in names:
             raise CorruptFile(path, f"key {key!r} is not a column")
@@ -213,9 +213,9 @@ ColumnSpec = DataField | tuple[str, "str | DataType", "str | None", "str | None"
 def with_keys(
     fields: Sequence[DataField], partition_keys: Sequence[str], primary_keys: Sequence[str]
 ) -> list[DataField]:
-    """The columns of a table with these keys: those of the primary key are NOT NULL.
+    """The columns of a table with these keys; primary key columns become NOT NULL.
 
-    Raises: SchemaMismatch, ColumnNotFound: they cannot be its keys.
+    Raises: SchemaMismatch, ColumnNotFound: invalid keys.
     """
     names = [f.name for f in fields]
     for what, keys in (("primary", primary_keys), ("partition", partition_keys)):
@@ -231,7 +231,7 @@ def with_keys(
             raise SchemaMismatch(f"a {what} key is named twice", hint="name each column once")
     if primary_keys and set(primary_keys) <= set(partition_keys):
         raise SchemaMismatch(
-            "the primary key is nothing but partition keys: every partition would hold one row",
+            "the primary key has only partition columns: every partition would contain one row",
             hint="add a column to the primary key",
         )
     return [replace(f, type=f.type.with_nullable(False)) if f.name in primary_keys else f for f in fields]
@@ -244,13 +244,13 @@ def create_schema(
     options: Mapping[str, str] | None = None,
     comment: str | None = None,
 ) -> TableSchema:
-    """Schema 0 of a new table. Ids are numbered in Java's order: a column, then the fields nested in it.
+    """Schema 0 of a new table. Ids are assigned in Java's order: a column, then the fields nested in it.
 
     Args:
         columns: fields (their ids are kept) or (name, type or its text, comment, default).
 
     Raises:
-        SchemaMismatch: a doubled name or a key of a type that cannot be one. ColumnNotFound: a key that is not a column.
+        SchemaMismatch: a duplicate name, or a key of an unsupported type. ColumnNotFound: a key that is not a column.
     """
     counter = iter(range(1 << 30)).__next__
     fields: list[DataField] = []
@@ -282,7 +282,7 @@ def create_schema(
 
 
 def following(schema: TableSchema, latest: TableSchema) -> TableSchema:
-    """A schema that replaces `latest`: the next version, with ids that no column had before."""
+    """The version after `latest`, for a replaced table: with new ids for all columns."""
     ids = itertools.count(latest.highest_field_id + 1)
     fields = []
     for column in schema.fields:
@@ -292,7 +292,7 @@ def following(schema: TableSchema, latest: TableSchema) -> TableSchema:
 
 
 def renumbered(t: DataType, next_id: Callable[[], int]) -> DataType:
-    """The type with fresh nested ids, each field's type before the field itself."""
+    """The type with new nested ids; the ids in a field's type precede the field's own id."""
     match t:
         case Row():
             fields = []
@@ -311,7 +311,7 @@ _NAME = re.compile(r"schema-(\d{1,18})")
 
 
 class SchemaDirectory:
-    """`<branch root>/schema/schema-<n>`; versions are dense from 0 and never change, so each is read once."""
+    """`<branch root>/schema/schema-<n>`; versions start at 0 without gaps and never change, so each is read once."""
 
     def __init__(self, fs: FileIO, branch_root: str) -> None:
         self.fs, self.root = fs, posixpath.join(branch_root, "schema")
@@ -321,7 +321,7 @@ class SchemaDirectory:
         return posixpath.join(self.root, f"schema-{schema_id}")
 
     def ids(self) -> list[int]:
-        """Ascending."""
+        """All schema ids, ascending."""
         matches = (_NAME.fullmatch(name) for name in self.fs.names(self.root))
         return sorted(int(m[1]) for m in matches if m)
 
@@ -335,14 +335,16 @@ class SchemaDirectory:
         return None if newest is None else self.get(newest)
 
     def get(self, schema_id: int) -> TableSchema:
-        """Raises `CorruptFile`, also when a schema that others name is missing."""
+        """The schema with this id. Raises `CorruptFile`, also if the file is missing."""
         held = self._read.get(schema_id)
         if held is None:
             path = self.path(schema_id)
             try:
                 data = self.fs.read(path)
             except MissingFile:
-                raise CorruptFile(path, "it is missing, but files name it", hint="restore it from a backup") from None
+                raise CorruptFile(
+                    path, "it is missing, but data files refer to it", hint="restore it from a backup"
+                ) from None
             held = self._read[schema_id] = data, TableSchema.from_json(data, path)
         return held[1]
 

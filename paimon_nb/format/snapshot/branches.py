@@ -57,7 +57,7 @@ class BranchDirectory:
         if name == MAIN_BRANCH or name.isdecimal():
             raise InvalidName(
                 f"branch name {name!r} is {'taken' if name == MAIN_BRANCH else 'a number'}",
-                hint="use a word",
+                hint="use another name",
                 name=name,
             )
         return name

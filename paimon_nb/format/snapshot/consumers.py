@@ -1,4 +1,4 @@
-"""Consumers: how far each named reader has come. Source: docs/spec/format.md section 15."""
+"""Consumers: the progress of each named reader. Source: docs/spec/format.md section 15."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ConsumerDirectory:
         return [s.name[len(_PREFIX) :] for s in self.fs.list(self.root) if not s.is_dir and s.name.startswith(_PREFIX)]
 
     def modified_ms(self) -> dict[str, int]:
-        """When each consumer last moved; expiry goes by it."""
+        """Time of the last progress of each consumer, for expiry."""
         return {s.name[len(_PREFIX) :]: s.modified_ms for s in self.fs.list(self.root) if s.name.startswith(_PREFIX)}
 
     def next_snapshot(self, consumer_id: str) -> int:
@@ -46,7 +46,7 @@ class ConsumerDirectory:
                     f"no consumer {consumer_id!r}", hint=did_you_mean(consumer_id, self.ids()), name=consumer_id
                 ) from None
             except CorruptFile:
-                # Other engines rewrite the file in place, so that it may be half there for a moment.
+                # Other engines rewrite the file in place, so it may be incomplete for a short time.
                 if not again:
                     raise
                 time.sleep(_PAUSE_S)
@@ -59,9 +59,9 @@ class ConsumerDirectory:
         return self.fs.delete(self.path(consumer_id))
 
     def min_next_snapshot(self) -> int | None:
-        """The oldest snapshot that some consumer still needs; a broken file stops expiry by its `CorruptFile`."""
+        """The oldest snapshot that a consumer still needs. A corrupt file raises `CorruptFile`, which stops expiry."""
         needed = []
         for consumer_id in self.ids():
-            with suppress(ConsumerNotFound):  # deleted while we look
+            with suppress(ConsumerNotFound):  # deleted in the meantime
                 needed.append(self.next_snapshot(consumer_id))
         return min(needed, default=None)

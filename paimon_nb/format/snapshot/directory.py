@@ -32,7 +32,7 @@ class Snapshot:
     id: int
     """Equals the number in the file name."""
     schema_id: int
-    """The newest schema at commit time, not the schema of every file."""
+    """The latest schema at commit time; files may have older ones."""
     base_manifest_list: str
     """All entries before this commit."""
     delta_manifest_list: str
@@ -58,7 +58,7 @@ class Snapshot:
     delta_manifest_list_size: int | None = None
     changelog_manifest_list_size: int | None = None
     log_offsets: Mapping[str, int] | None = None
-    """Of a log system beside the table, up to 1.3; only carried along."""
+    """Offsets of a log system, up to 1.3; preserved unchanged."""
     version: int = NEWEST_VERSION
     uuid: str | None = None
     operation: str | None = None
@@ -72,7 +72,7 @@ class Snapshot:
         snapshot_id = node.natural("id")
         prefix, _, number = path.rsplit("/", 1)[-1].rpartition("-")
         if prefix in ("snapshot", "changelog") and number != str(snapshot_id):
-            raise CorruptFile(path, f"it says that it is snapshot {snapshot_id}")
+            raise CorruptFile(path, f"it contains snapshot {snapshot_id}")
         kind = node.get("commitKind", str)
         if kind not in COMMIT_KINDS:
             raise CorruptFile(path, f"unknown commit kind {kind!r}")
@@ -105,7 +105,7 @@ class Snapshot:
         )
 
     def to_node(self) -> dict[str, Any]:
-        """The JSON object, in Java's order and with 1.3's habits about absent fields."""
+        """The JSON object, in Java's order; absent fields as in release 1.3."""
         node: dict[str, Any] = {"version": self.version}
 
         def put(key: str, value: Any) -> None:
@@ -145,7 +145,7 @@ class Snapshot:
 
 def _file_name(node: JsonObject, key: str) -> str:
     name = node.get(key, str)
-    # A metadata file must not lead anywhere else in the file system.
+    # A metadata file must not refer to other places in the file system.
     if not name or "/" in name or "\\" in name or "\0" in name or name in (".", ".."):
         raise CorruptFile(node.path, f"field {key!r} is not a file name: {name!r:.80}")
     return name
@@ -161,7 +161,7 @@ _PAUSE_S = 0.05
 
 
 def read_hint(fs: FileIO, directory: str, name: str) -> int | None:
-    """The number in a hint file, or None for anything that is not one: readers then list."""
+    """The number in a hint file; None if it is missing or invalid, and the caller must list the directory."""
     try:
         text = fs.read(posixpath.join(directory, name)).decode("ascii", "replace").strip()
     except (MissingFile, StoreError, OSError):
@@ -170,7 +170,7 @@ def read_hint(fs: FileIO, directory: str, name: str) -> int | None:
 
 
 def write_hint(fs: FileIO, directory: str, name: str, value: int) -> None:
-    """Replace a hint, if the store lets us: what it hints at is decided already, and readers never depend on it."""
+    """Replace a hint file. Errors are ignored: the snapshot is published already, and readers do not depend on hints."""
     for attempt in range(_TRIES):
         try:
             fs.overwrite(posixpath.join(directory, name), str(value).encode(), durable=False)
@@ -180,7 +180,7 @@ def write_hint(fs: FileIO, directory: str, name: str, value: int) -> None:
 
 
 class Published(Enum):
-    """How an attempt to publish ended."""
+    """The result of an attempt to publish."""
 
     WON = "won"
     ALREADY_PUBLISHED = "already published"
@@ -202,12 +202,12 @@ class SnapshotDirectory:
         return posixpath.join(self.root, f"{self.kind}-{snapshot_id}")
 
     def ids(self) -> list[int]:
-        """By listing; ascending."""
+        """All ids, by listing; ascending."""
         matches = (self._name.fullmatch(name) for name in self.fs.names(self.root))
         return sorted(int(m[1]) for m in matches if m)
 
     def latest_id(self) -> int | None:
-        """The newest id. The hint counts only if its snapshot is there and the next one is not."""
+        """The newest id. The hint is used only if its snapshot exists and the next one does not."""
         hint = read_hint(self.fs, self.root, LATEST)
         if (
             hint is not None
@@ -220,7 +220,7 @@ class SnapshotDirectory:
         return ids[-1] if ids else None
 
     def earliest_id(self) -> int | None:
-        """The oldest id. The hint counts only if its snapshot is there."""
+        """The oldest id. The hint is used only if its snapshot exists."""
         hint = read_hint(self.fs, self.root, EARLIEST)
         if hint is not None and self.fs.exists(self.path(hint)):
             return hint
@@ -236,11 +236,11 @@ class SnapshotDirectory:
             try:
                 return self.get(newest)
             except SnapshotNotFound:
-                continue  # expired or rolled back between the two looks
+                continue  # expired or rolled back between the two reads
         return None
 
     def get(self, snapshot_id: int) -> Snapshot:
-        """Raises `SnapshotNotFound` naming the range that is there, `CorruptFile`."""
+        """The snapshot with this id. Raises `SnapshotNotFound` with the available range, `CorruptFile`."""
         held = self._read.get(snapshot_id)
         if held is not None:
             return held
@@ -259,21 +259,23 @@ class SnapshotDirectory:
         return snapshot
 
     def _cached_snapshot(self, data: bytes, path: str) -> Snapshot:
-        """The snapshot that `data` says; the newest one is read again by every look at the table, and mostly the same."""
+        """Parse `data`, or return the cached snapshot: each access to a table reads the newest file, which is mostly
+        unchanged.
+        """
         last = self._last
         if last is None or last[0] != data:
             last = self._last = (data, Snapshot.from_json(data, path))
         return last[1]
 
     def all(self, last: int | None = None) -> list[Snapshot]:
-        """Every snapshot that is still there, or the newest `last` of them, ascending."""
+        """All existing snapshots, or the newest `last` of them, ascending."""
         out = []
         ids = self.ids()
         for snapshot_id in ids if last is None else ids[-last:]:
             try:
                 out.append(self.get(snapshot_id))
             except SnapshotNotFound:
-                continue  # expired while we read
+                continue  # expired in the meantime
         return out
 
     def publish(
@@ -292,7 +294,7 @@ class SnapshotDirectory:
             snapshot: the snapshot.
             named: paths of files that it references and that may not be durable yet. They are synced before the snapshot
                 is visible.
-            base: the snapshot that it follows. Only a catalog server needs it: here the id says it.
+            base: the previous snapshot. Only a catalog server needs it; here the id is enough.
             statistics: what the commit changes in each partition, for a catalog server.
         """
         path = self.path(snapshot.id)
@@ -307,7 +309,7 @@ class SnapshotDirectory:
         return Published.ALREADY_PUBLISHED if self.same_commit(snapshot) else Published.LOST
 
     def same_commit(self, snapshot: Snapshot) -> bool:
-        """Whether the published file of this id is the one that we wrote: same user, identifier, kind and lists."""
+        """Whether the published file of this id is our commit: same user, identifier, kind and manifest lists."""
         path = self.path(snapshot.id)
         try:
             there = Snapshot.from_json(self.fs.read(path), path)
@@ -334,7 +336,7 @@ class SnapshotDirectory:
         return self.fs.put_if_absent(self.path(snapshot.id), snapshot.to_json())
 
     def replace(self, snapshot: Snapshot) -> None:
-        """Write a snapshot in the place of another of its id, in one step."""
+        """Replace the snapshot of the same id atomically."""
         self.fs.overwrite(self.path(snapshot.id), snapshot.to_json())
         self.invalidate_cache()
 

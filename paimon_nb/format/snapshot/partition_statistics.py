@@ -1,4 +1,6 @@
-"""What one commit changes in a partition, as catalogs that list partitions keep it. Source: Paimon `PartitionStatistics.java`."""
+"""The changes of one commit to a partition, for catalogs that list partitions. Source: Paimon
+`PartitionStatistics.java`.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PartitionStatistics:
-    """Differences, so they may be negative."""
+    """Differences, which may be negative."""
 
     spec: Mapping[str, str]
     """Partition key to value; empty for a table without partitions."""
@@ -21,7 +23,7 @@ class PartitionStatistics:
     file_count: int
     last_file_creation_ms: int
     total_buckets: int
-    """Of the partition's newest files; -1 if the bucket count is not fixed."""
+    """Number of buckets of the partition's newest files; -1 if it is not fixed."""
 
     def to_node(self) -> dict[str, Any]:
         """The JSON object of the REST protocol."""

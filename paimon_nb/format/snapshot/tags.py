@@ -1,4 +1,4 @@
-"""Tags: a snapshot's JSON under a name, with two fields more. Source: docs/spec/format.md section 15."""
+"""Tags: a snapshot's JSON with two more fields, stored under a name. Source: docs/spec/format.md section 15."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ class TagDirectory:
         return posixpath.join(self.root, _PREFIX + check_name(name, "tag"))
 
     def names(self) -> list[str]:
-        """In order."""
+        """All names, sorted."""
         return sorted(
             s.name[len(_PREFIX) :] for s in self.fs.list(self.root) if not s.is_dir and s.name.startswith(_PREFIX)
         )
 
     def get(self, name: str) -> Tag:
-        """Raises `TagNotFound` with the nearest name, `CorruptFile`."""
+        """The tag of this name. Raises `TagNotFound` with the nearest name, `CorruptFile`."""
         path = self.path(name)
         try:
             data = self.fs.read(path)
@@ -68,10 +68,10 @@ class TagDirectory:
         )
 
     def all(self) -> list[Tag]:
-        """Every tag, by name."""
+        """All tags, sorted by name."""
         out = []
         for name in self.names():
-            with suppress(TagNotFound):  # deleted while we look
+            with suppress(TagNotFound):  # deleted in the meantime
                 out.append(self.get(name))
         return out
 
@@ -90,7 +90,7 @@ class TagDirectory:
             node["tagCreateTime"] = _time_array(create_time)
         data = java_json(node)
         if retained_ms is not None:
-            # Jackson writes a Duration as decimal seconds with nine digits, which no float can say.
+            # Jackson writes a Duration as decimal seconds with nine digits, which a float cannot represent.
             seconds = f"{retained_ms // 1000}.{retained_ms % 1000 * 1_000_000:09d}"
             data = data[: data.rindex(b"\n}")] + f',\n  "tagTimeRetained" : {seconds}\n}}'.encode()
         if replace:
@@ -118,7 +118,7 @@ class TagDirectory:
 
 
 def _time_array(time: dt.datetime) -> list[int]:
-    """[y, M, d, H, m(, s(, nanos))]: Jackson leaves zero seconds and nanos away."""
+    """[y, M, d, H, m(, s(, nanos))]: Jackson omits zero seconds and nanos."""
     out = [time.year, time.month, time.day, time.hour, time.minute]
     if time.second or time.microsecond:
         out.append(time.second)

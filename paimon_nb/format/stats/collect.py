@@ -1,4 +1,5 @@
-"""Minimum, maximum and null count of columns while rows pass by, as Java writes them. Also selects which statistics a column gets.
+"""Collects minimum, maximum and null count of columns during a write, with the same results as Java. Also selects which
+statistics a column gets.
 
 Java takes Parquet's and ORC's statistics from the file's own footer and Avro's from the rows, so the three differ:
 
@@ -41,23 +42,23 @@ if TYPE_CHECKING:
     from paimon_nb.format.row.binary_row import Value
 
 KEY_MODE = "truncate(128)"
-"""Mode of `_KEY_` columns and of keys in thin files, whatever the options say."""
+"""Mode of `_KEY_` columns and of keys in thin files, regardless of the options."""
 
 _TRUNCATE = re.compile(r"truncate\((\d+)\)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class StatsMode:
-    """A mode, parsed."""
+    """A parsed statistics mode."""
 
     kind: Literal["none", "counts", "truncate", "full"]
     length: int = 0
-    """Code points kept of texts under 'truncate'."""
+    """Maximum code points of a string with 'truncate'."""
 
 
 @lru_cache(maxsize=256)
 def parse_mode(text: str) -> StatsMode:
-    """The mode that 'none', 'counts', 'full' or 'truncate(n)' names. Raises: BadOptionValue."""
+    """Parse 'none', 'counts', 'full' or 'truncate(n)'. Raises: BadOptionValue."""
     match text.lower():
         case "none":
             return StatsMode("none")
@@ -68,7 +69,7 @@ def parse_mode(text: str) -> StatsMode:
     match = _TRUNCATE.fullmatch(text)
     if match is None or int(match[1]) < 1:
         raise BadOptionValue(
-            f"{text!r} is no statistics mode", hint="use none, counts, truncate(n) or full", value=text
+            f"{text!r} is not a statistics mode", hint="use none, counts, truncate(n) or full", value=text
         )  # fmt: skip
     return StatsMode("truncate", int(match[1]))
 
@@ -145,7 +146,7 @@ _LAST_CODE_POINT = 0x10FFFF
 
 
 class StatsCollector:
-    """Statistics of one file in the making; holds two values a column, not the rows."""
+    """Collects the statistics of a new file; keeps two values per column, not the rows."""
 
     def __init__(
         self, fields: Sequence[DataField], modes: Sequence[str], *, file_format: str = "parquet", dense: bool = True
@@ -163,12 +164,12 @@ class StatsCollector:
         ]  # fmt: skip
 
     def add(self, rows: pa.Table | pa.RecordBatch) -> None:
-        """Take note of rows; columns are found by name."""
+        """Add rows; columns are found by name."""
         for field, column in zip(self._fields, self._columns, strict=True):
             column.add(rows.column(field.name))
 
     def result(self) -> tuple[SimpleStats, tuple[str, ...] | None]:
-        """(statistics, `_VALUE_STATS_COLS`): the second is None when every column has its place in the first."""
+        """(statistics, `_VALUE_STATS_COLS`); the second is None if the statistics cover all columns."""
         selected = [i for i, c in enumerate(self._columns) if not self._dense or not c.is_nothing()]
         types = [self._fields[i].type for i in selected]
         bounds = [self._columns[i].bounds() for i in selected]
@@ -241,7 +242,7 @@ class _Column:
         return self._nulls if self._counted else None
 
     def bounds(self) -> tuple[Value, Value]:
-        """(minimum, maximum); (None, None) where the format, the mode or the values give none."""
+        """(minimum, maximum); (None, None) if the format, the mode or the values allow none."""
         if self._nan:
             if self._format != "avro":
                 return None, None
@@ -259,12 +260,12 @@ class _Column:
 
 
 def truncate_max(text: str, length: int) -> str | None:
-    """The shortest text of at most `length` code points that is not less than `text`; None when there is none."""
+    """A text of at most `length` code points that is not less than `text`; None if there is none."""
     if len(text) <= length:
         return text
     for i in range(length - 1, -1, -1):
         following = ord(text[i]) + 1
-        if following == 0xD800:  # halves of a surrogate pair are no characters
+        if following == 0xD800:  # halves of a surrogate pair are not characters
             following = 0xE000
         if following <= _LAST_CODE_POINT:
             return text[:i] + chr(following)
@@ -280,7 +281,7 @@ def _larger_scalar(held: pa.Scalar | None, new: pa.Scalar) -> pa.Scalar:
 
 
 def _java_order_key(scalar: pa.Scalar) -> Any:
-    """A key in Java's order: text by its bytes, -0.0 before 0.0, times by their numbers."""
+    """A sort key in Java's order: strings by their bytes, -0.0 before 0.0, times as numbers."""
     if pa.types.is_temporal(scalar.type):
         return scalar.value
     value = scalar.as_py()

@@ -1,4 +1,4 @@
-"""Statistics as values per column. Knows one file's own columns; schema changes and pruning are decided above.
+"""Decodes the statistics of one file to values per column. Schema evolution and pruning are elsewhere.
 
 Source: Paimon `SimpleStatsEvolution`; docs/spec/format.md section 7.
 """
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ColumnStats:
-    """What is known of one column in one file. Bounds are safe, not always tight: long texts are cut."""
+    """Statistics of one column in one file. Bounds are correct but not always tight: long strings are truncated."""
 
     min: Value
-    """No value is less than this; None when unknown, or when there is no value."""
+    """Lower bound; None if unknown, or if there is no value."""
     max: Value
-    """No value is greater than this; None when unknown, or when there is no value."""
+    """Upper bound; None if unknown, or if there is no value."""
     null_count: int | None
-    """None when unknown."""
+    """None if unknown."""
 
 
 def decode_stats(
@@ -38,7 +38,7 @@ def decode_stats(
     *,
     file_format: str | None = None,
 ) -> dict[str, ColumnStats]:
-    """Column name -> statistics. A column that is missing here has none: nothing may be skipped by it.
+    """Column name -> statistics, without columns that have none.
 
     Args:
         fields: columns of the schema that the file was written with (or its key columns, for key statistics).
@@ -71,7 +71,7 @@ def decode_stats(
 
 
 def _trusted_bounds(t: DataType, lower: Value, upper: Value, file_format: str | None) -> tuple[Value, Value]:
-    """The bounds, without those that say nothing certain."""
+    """The bounds, without unreliable ones."""
     if isinstance(lower, float) and (lower != lower or upper != upper):
         return None, None
     if file_format == "orc" and isinstance(t, Timestamp | LocalZonedTimestamp):

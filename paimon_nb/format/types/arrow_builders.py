@@ -11,12 +11,10 @@
 | ARRAY, MAP, MULTISET, ROW | list, map, map<element, int32>, struct |
 | VARIANT | struct<value: binary, metadata: binary> |
 
-Field ids travel as the Parquet field metadata `PARQUET:field_id`. The builders know flat types and leave the rest to Arrow.
-
-`pa.array`, `pa.scalar` and `empty_table` import pandas when one of them is first called, to see whether they were given
-its objects:
-0.2 s of CPU, as long as all else that a process does for its first rows. Callers here never pass them. Where pandas is loaded
-anyway, Arrow makes columns in a fifth of the time.
+Field ids are stored as the Parquet field metadata `PARQUET:field_id`. The builders support flat types; Arrow builds the
+rest. The first call of `pa.array`, `pa.scalar` or `empty_table` imports pandas, to detect its objects. This takes 0.2 s
+of CPU, as long as everything else before a process's first rows, and callers here never pass such objects. If pandas is
+loaded already, Arrow is used: it is five times as fast.
 """
 
 from __future__ import annotations
@@ -59,7 +57,7 @@ _ATOMIC: dict[str, pa.DataType] = {
 
 
 def arrow_type(t: DataType) -> pa.DataType:
-    """The Arrow type that holds values of `t` in memory."""
+    """The logical Arrow type for values of `t`."""
     match t:
         case Atomic():
             return _ATOMIC[t.name]
@@ -92,7 +90,7 @@ def arrow_schema(fields: Iterable[DataField], *, nullable: bool | None = None) -
 def from_arrow_type(t: pa.DataType, nullable: bool = True, next_id: Callable[[], int] | None = None) -> DataType:
     """The logical type for an Arrow type, for tables created from Arrow data.
 
-    Unsigned integers take the next wider signed type. Raises `SchemaMismatch` for types with no Paimon form.
+    Unsigned integers become the next wider signed type. Raises `SchemaMismatch` for types without a Paimon type.
     """
     if next_id is None:
         next_id = iter(range(1 << 30)).__next__
@@ -138,11 +136,11 @@ def from_arrow_type(t: pa.DataType, nullable: bool = True, next_id: Callable[[],
 
 
 def from_arrow_schema(schema: pa.Schema) -> tuple[DataField, ...]:
-    """Columns for an Arrow schema, with ids numbered as Java does at creation (docs/spec/format.md section 4)."""
+    """Columns for an Arrow schema, with the ids that Java assigns at creation (docs/spec/format.md section 4)."""
     counter = iter(range(1 << 30)).__next__
     fields = []
     for field in schema:
-        field_id = counter()  # a top-level column takes its id before the fields nested in it
+        field_id = counter()  # a top-level column gets its id before the fields nested in it
         fields.append(DataField(field_id, field.name, from_arrow_type(field.type, field.nullable, counter)))
     return tuple(fields)
 
@@ -163,9 +161,9 @@ _DAY_0 = _EPOCH.toordinal()
 
 
 def column(values: Sequence[Any], t: pa.DataType) -> pa.Array:
-    """`pa.array(values, t)`; None is NULL. Dates and times may be given as their counts.
+    """`pa.array(values, t)`; None is NULL. Dates and times may be passed as numbers.
 
-    Raises: what `pa.array` raises for values that do not fit.
+    Raises: the errors of `pa.array` for values that do not fit.
     """
     if "pandas" in sys.modules:
         return pa.array(values, t)
@@ -191,7 +189,7 @@ def no_rows(fields: Iterable[DataField]) -> pa.Table:
 
 
 def _build_column(values: Sequence[Any], t: pa.DataType, kind: type) -> pa.Array | None:
-    """None: Arrow must make it, or say what is wrong."""
+    """Build a column with NumPy; None if Arrow must build it or report the error."""
     types = pa.types
     if kind is int and (
         types.is_signed_integer(t) or types.is_timestamp(t) or types.is_date32(t) or types.is_time32(t)
@@ -226,7 +224,7 @@ def _build_column(values: Sequence[Any], t: pa.DataType, kind: type) -> pa.Array
 
 
 def from_numpy(values: np.ndarray, null: np.ndarray | None = None) -> pa.Array:
-    """An array over numbers or booleans, of their own type. `null`: a boolean each."""
+    """An Arrow array of NumPy numbers or booleans. `null`: mask of null values."""
     valid = None if null is None else _packed_bits(~null)
     if values.dtype == bool:
         return pa.Array.from_buffers(pa.bool_(), len(values), [valid, _packed_bits(values)])
@@ -242,7 +240,7 @@ def filled(array: Any, value: Any) -> Any:
 
 
 def to_numpy(array: pa.Array | pa.ChunkedArray) -> np.ndarray:
-    """`array.to_numpy(zero_copy_only=False)`, which imports pandas, too. Not to be written to."""
+    """`array.to_numpy(zero_copy_only=False)` without importing pandas. The result is read-only."""
     if isinstance(array, pa.ChunkedArray):
         array = array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
     t, size = array.type, array.offset + len(array)
@@ -255,13 +253,13 @@ def to_numpy(array: pa.Array | pa.ChunkedArray) -> np.ndarray:
 
 
 def _build_numbers(values: Sequence[Any], t: pa.DataType, width: np.dtype[Any]) -> pa.Array:
-    with np.errstate(over="ignore"):  # what is too large for a float is infinite
+    with np.errstate(over="ignore"):  # numbers too large for a float become infinite
         data = np.array([0 if v is None else v for v in values], width)
     return pa.Array.from_buffers(t, len(values), [_validity_bitmap(values), pa.py_buffer(data)])
 
 
 def _build_decimals(values: Sequence[decimal.Decimal | None], t: pa.DataType) -> pa.Array | None:
-    """None where a value has another scale than the type, or too many digits."""
+    """Build a decimal column; None if a value has another scale than the type, or too many digits."""
     data = []
     for value in values:
         sign, digits, exponent = (0, (0,), -t.scale) if value is None else value.as_tuple()

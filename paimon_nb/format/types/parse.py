@@ -1,6 +1,4 @@
-"""Text and JSON to logical types.
-
-Accepts Paimon's own text, Flink SQL's and Spark SQL's names for the same types.
+"""Parses SQL text and JSON to logical types. Accepts the type names of Paimon, Flink SQL and Spark SQL.
 Source: Paimon `types/DataTypeJsonParser.java`; docs/spec/format.md section 4.
 """
 
@@ -37,8 +35,9 @@ if TYPE_CHECKING:
 _TOKEN = re.compile(
     r"\s*(?:(`(?:[^`]|``)*`)|('(?:[^']|'')*')|([^\x00-@\[-^`{-\x7f][^\x00-/:-@\[-^`{-\x7f]*|\d+)|([<>(),:]))"
 )
-"""A word has letters of ASCII, digits, `_`, and all that is not ASCII: defined by the excluded characters, since a set with a million characters
-takes `re` ten times as long to compile."""
+"""A word: ASCII letters, digits, `_` and all non-ASCII characters. Defined by the excluded characters: `re` compiles a
+set of a million characters ten times as slowly.
+"""
 _SIMPLE = {
     "BOOLEAN": "BOOLEAN", "BOOL": "BOOLEAN", "TINYINT": "TINYINT", "BYTE": "TINYINT", "SMALLINT": "SMALLINT",
     "SHORT": "SMALLINT", "INT": "INT", "INTEGER": "INT", "BIGINT": "BIGINT", "LONG": "BIGINT", "FLOAT": "FLOAT",
@@ -49,12 +48,12 @@ _KNOWN = {
     "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ", "ARRAY", "MULTISET", "MAP", "ROW", "STRUCT",
 }  # fmt: skip
 _FAMILY = re.compile(r"[A-Z][A-Z0-9_]*")
-"""How a type's name looks in a schema file."""
+"""The name of a type in a schema file."""
 _KNOWN_NEWER = {"VECTOR", "GEOMETRY", "GEOGRAPHY"}
 
 
 class TypeSyntaxError(FormatError):
-    """The text is no type. Facts: `text`, `start` (offset of the offending token)."""
+    """The text is not a type. Facts: `text`, `start` (offset of the token in question)."""
 
 
 def parse_type(text: str, next_id: Callable[[], int] | None = None, *, varying_length: int = MAX_LENGTH) -> DataType:
@@ -62,7 +61,7 @@ def parse_type(text: str, next_id: Callable[[], int] | None = None, *, varying_l
 
     Args:
         text: Paimon, Flink or Spark spelling. VARCHAR and VARBINARY without a length are STRING and BYTES, as in Flink SQL.
-        next_id: gives ids to nested ROW fields, in Java's order (each field's type before the field); without it ids count from 0.
+        next_id: assigns ids to nested ROW fields, in Java's order (each field's type before the field); None: from 0.
         varying_length: the length of VARCHAR and VARBINARY without one; it is 1 in a schema file.
 
     Raises:
@@ -78,7 +77,7 @@ def parse_type(text: str, next_id: Callable[[], int] | None = None, *, varying_l
 
 
 def parse_type_json(node: Any, where: str = "type") -> DataType:
-    """Parse a type from schema JSON. Raises `FormatError` for what is no type."""
+    """Parse a type from schema JSON. Raises `FormatError` if it is not a type."""
     if isinstance(node, str):
         return _parse_or_keep(node)
     if not isinstance(node, dict) or not isinstance(node.get("type"), str):
@@ -103,7 +102,7 @@ def parse_type_json(node: Any, where: str = "type") -> DataType:
 
 
 def _parse_or_keep(text: str) -> DataType:
-    """The type; one that a newer Paimon may have is kept as it is."""
+    """Parse a type; an unknown one, which a newer Paimon may have, is preserved as `UnknownType`."""
     try:
         return parse_type(text, varying_length=1)
     except FormatError:

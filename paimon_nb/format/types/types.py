@@ -18,7 +18,7 @@ MAX_LENGTH = 2147483647
 
 @dataclass(frozen=True, slots=True)
 class DataType:
-    """Base of all types. Nullable is the default and unmarked in text."""
+    """Base of all types. The default is nullable, which the text does not contain."""
 
     @property
     def root(self) -> str:
@@ -31,11 +31,11 @@ class DataType:
 
     @property
     def children(self) -> tuple[DataType, ...]:
-        """The types of what a value is made of; () for all but arrays, maps, multisets and rows."""
+        """The nested types; () for all but arrays, maps, multisets and rows."""
         return ()
 
     def holds(self, what: Callable[[DataType], bool]) -> bool:
-        """Whether something is true of this type, or of one at any depth inside it."""
+        """Whether `test` is true for this type or for a nested type at any depth."""
         return what(self) or any(child.holds(what) for child in self.children)
 
     def with_nullable(self, nullable: bool) -> Self:
@@ -80,7 +80,7 @@ class Atomic(DataType):
 
 @dataclass(frozen=True, slots=True)
 class UnknownType(DataType):
-    """A type of a newer Paimon: its column is kept in the schema as it is, and its values are neither read nor written."""
+    """A type of a newer Paimon: its column is preserved in the schema, but values are neither read nor written."""
 
     name: str
     """The family: 'VECTOR', 'GEOMETRY', ..."""
@@ -107,7 +107,7 @@ class UnknownType(DataType):
 
 
 def is_opaque(t: DataType) -> bool:
-    """Whether values of this type, or of one inside it, are neither read nor written here."""
+    """Whether values of this type, or of a nested one, can be neither read nor written."""
     return t.holds(lambda inner: isinstance(inner, UnknownType) or inner.root == "BLOB")
 
 
@@ -202,7 +202,7 @@ class _Precise(DataType):
 
 @dataclass(frozen=True, slots=True)
 class Time(_Precise):
-    """TIME(p): milliseconds of the day, whatever p."""
+    """TIME(p): milliseconds of the day for every p."""
 
     precision: int = 0
 
@@ -249,7 +249,7 @@ class LocalZonedTimestamp(_Precise):
 
 
 def is_nano(t: DataType) -> bool:
-    """Whether it is a timestamp finer than microseconds: Avro has none, Parquet stores INT96, to Spark it is text."""
+    """Whether it is a timestamp finer than microseconds: not supported by Avro, INT96 in Parquet, a string in Spark."""
     return isinstance(t, Timestamp | LocalZonedTimestamp) and t.precision > 6
 
 
@@ -348,7 +348,7 @@ class DataField:
     type: DataType
     description: str | None = None
     default_value: str | None = None
-    """Text cast to the column's type when a write leaves the column out."""
+    """The default value as text; cast to the column's type if a write omits the column."""
 
     def to_json(self) -> dict[str, Any]:
         out: dict[str, Any] = {"id": self.id, "name": self.name, "type": self.type.to_json()}

@@ -147,5 +147,5 @@ def test_defaults_are_read_as_java_reads_them(text, type_text, value):
 
 
 def test_a_wrong_default_is_told():
-    with pytest.raises(SchemaMismatch, match="default 'x' is no INT"):
+    with pytest.raises(SchemaMismatch, match="default 'x' is not a valid INT"):
         cast_text("x", parse_type("INT"))

@@ -128,7 +128,7 @@ def test_columns_are_brought_into_order_and_none_may_be_extra_or_missing():
         conform(rows.append_column("aa", [["y"]]), expected)
     with pytest.raises(SchemaMismatch, match="'b' is missing"):
         conform(rows.select(["a"]), expected)
-    with pytest.raises(SchemaMismatch, match="one name"):
+    with pytest.raises(SchemaMismatch, match="the same name"):
         conform(rows.append_column("a", [["y"]]), expected)
 
 

@@ -155,7 +155,7 @@ def test_rows_that_cannot_be(fs, change):
 
 
 def test_a_null_where_none_may_be(fs):
-    with pytest.raises(CorruptFile, match="no manifest entry"):
+    with pytest.raises(CorruptFile, match="not a valid manifest entry"):
         foreign(
             fs,
             lambda row: row.update(_PARTITION=None),

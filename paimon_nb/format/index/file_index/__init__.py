@@ -1,4 +1,4 @@
-"""File indexes: what they can rule out of a data file, and how they are written."""
+"""File indexes: evaluating them to skip data files and rows, and writing them."""
 
 from paimon_nb.format.index.file_index.api import OPERATORS, IndexReader
 from paimon_nb.format.index.file_index.container import INDEX_READERS, FileIndex, write_container

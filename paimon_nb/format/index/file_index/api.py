@@ -1,4 +1,4 @@
-"""What one index of one column can answer; knows no container."""
+"""The interface of one index of one column. Knows no container."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ if TYPE_CHECKING:
     from paimon_nb.format.row.binary_row import Value
 
 OPERATORS = ("=", "<>", "<", "<=", ">", ">=", "in", "not in", "is null", "is not null")
-"""What an index may be asked. Others ('like', 'starts with', ...) get no answer."""
+"""The operators that indexes support. Others ('like', 'starts with', ...) are not evaluated."""
 
 
 class UnknownVersion(Exception):
-    """The index is of a newer version; it answers nothing."""
+    """The index has a newer version and is not used."""
 
 
 class IndexReader(Protocol):
     """One index of one column in one file.
 
-    Literals are in-row values, none of them null: one for a comparison, any number for 'in' and 'not in', else none.
+    Literals are in-row values, never null: one for a comparison, any number for 'in' and 'not in', none otherwise.
     """
 
     def may_match(self, op: str, literals: Sequence[Value]) -> bool:
-        """False only when no row of the file satisfies the condition."""
+        """False only if no row of the file satisfies the condition."""
         ...
 
     def candidates(self, op: str, literals: Sequence[Value]) -> BitMap | None:
-        """Positions outside of which no row satisfies the condition; None when the index cannot tell."""
+        """Positions outside of which no row satisfies the condition; None if unknown."""
         ...
 
 
 def pick(op: str, less: BitMap, equal: BitMap, greater: BitMap) -> BitMap:
-    """The rows for a comparison, given how the rows' values compare with the literal."""
+    """The rows that satisfy a comparison, from those less than, equal to and greater than the literal."""
     match op:
         case "=":
             return equal

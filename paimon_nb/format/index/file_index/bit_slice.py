@@ -1,4 +1,4 @@
-"""Bit slices: numbers of rows as one bitmap a bit, compared without being decoded. Knows no index layout.
+"""Bit slices: the numbers of rows as one bitmap per bit, which are compared without decoding. Knows no index layout.
 
 Source: O'Neil and Quass, "Improved query performance with variant indexes"; Paimon `BitSliceIndexRoaringBitmap`.
 """

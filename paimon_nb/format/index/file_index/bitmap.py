@@ -86,7 +86,7 @@ class BitmapReader:
     def _rows_at(self, offset: int | None) -> BitMap:
         if offset is None:
             return BitMap()
-        if offset < 0:  # one row: its position takes the offset's place
+        if offset < 0:  # one row: its position is stored instead of the offset
             return BitMap([-1 - offset])
         return roaring.load(self._data, self._body + offset)[0]
 

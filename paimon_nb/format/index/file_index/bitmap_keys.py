@@ -1,4 +1,4 @@
-"""Column values as the keys of bitmap indexes: numbers or bytes that sort as Java sorts them, with their bytes on disk.
+"""Converts column values to keys of bitmap indexes: numbers or bytes in Java's sort order, and their serialized form.
 
 FLOAT and DOUBLE become integers in Java's total order (-0.0 before 0.0, one NaN after everything).
 Source: Paimon `BitmapFileIndexMeta`, `BitmapTypeVisitor`, `rangebitmap/KeyFactory`; docs/spec/format.md section 13.
@@ -43,19 +43,19 @@ def has_keys(t: DataType) -> bool:
 
 
 def is_exact(t: DataType) -> bool:
-    """Whether different values have different keys: timestamps lose what is finer than a microsecond."""
+    """Whether different values have different keys: timestamps lose digits beyond microseconds."""
     return not (isinstance(t, Timestamp | LocalZonedTimestamp) and t.precision > 6)
 
 
 def encode_key(t: DataType, key: Key) -> bytes:
-    """The key's bytes in an index."""
+    """Serialize a key."""
     if isinstance(key, bytes):
         return struct.pack(">i", len(key)) + key
     return struct.pack(_LAYOUT[t.root], _total_order(t.root, key))
 
 
 def decode_key(t: DataType, data: memoryview, at: int) -> tuple[Key, int]:
-    """The key at `at`, and where its bytes end. Raises: struct.error, ValueError."""
+    """Deserialize the key at `at`. Returns the key and the end of its bytes. Raises: struct.error, ValueError."""
     if t.root in _TEXT:
         (size,) = struct.unpack_from(">i", data, at)
         if size < 0 or at + 4 + size > len(data):
@@ -67,7 +67,7 @@ def decode_key(t: DataType, data: memoryview, at: int) -> tuple[Key, int]:
 
 
 def keys_of(t: DataType, value: Value) -> tuple[Key, ...]:
-    """The keys under which a value equal to `value` may be filed: two for zero of FLOAT and DOUBLE, else one."""
+    """The keys that a value equal to `value` may have: two for zero of FLOAT and DOUBLE, else one."""
     if t.root in ("FLOAT", "DOUBLE") and value == 0:
         return _float_key(t.root, -0.0), _float_key(t.root, 0.0)
     return (_key_of(t, value),)
@@ -95,7 +95,7 @@ def _float_key(root: str, value: float) -> int:
 
 
 def _total_order(root: str, bits: int) -> int:
-    """Bits of a float as a number in Java's order, and back; other types stay as they are."""
+    """Convert bits of a float to a number in Java's order, and back; other types are unchanged."""
     if root == "FLOAT":
         return bits if bits >= 0 else bits ^ 0x7FFF_FFFF
     if root == "DOUBLE":
@@ -104,7 +104,7 @@ def _total_order(root: str, bits: int) -> int:
 
 
 def key_numbers(t: DataType, column: pa.Array | pa.ChunkedArray) -> Positions:
-    """Keys of a column without texts, int64, anything where it is null."""
+    """Keys of a column that has no strings, as int64; arbitrary where it is null."""
     array = as_array(t, column)
     root = t.root
     if root == "BOOLEAN":
@@ -131,12 +131,12 @@ def canonical_float_bits(values: npt.NDArray[np.floating]) -> npt.NDArray[np.flo
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """A column taken apart: where each key stands."""
+    """The row positions of each key of a column."""
 
     keys: Sequence[Key]
     """Distinct keys, sorted."""
     rows: Sequence[Positions]
-    """Row positions of each key, rising."""
+    """Ascending row positions of each key."""
     nulls: Positions
     row_count: int
 

@@ -1,4 +1,4 @@
-"""The bloom-filter index: may a column hold a value at all?
+"""The bloom-filter index: whether a column may contain a value.
 
 Source: Paimon `BloomFilterFileIndex`, `BloomFilter64`, `FastHash`; docs/spec/format.md section 13.
 """
@@ -38,7 +38,7 @@ def supports(t: DataType) -> bool:
 
 
 def hashes(t: DataType, column: pa.Array | pa.ChunkedArray) -> U64:
-    """64-bit hash of each value that is not null, in no special order and without most repeats."""
+    """64-bit hashes of the non-null values, in any order; most duplicates are removed."""
     array = pc.drop_null(as_array(t, column))
     if t.root in _BYTES:
         import xxhash

@@ -1,4 +1,4 @@
-"""The bsi index: numbers of a column as bit slices, negative ones apart. Superseded by range-bitmap.
+"""The bsi index: a column's numbers as bit slices, negative numbers in separate ones. Superseded by range-bitmap.
 
 Source: Paimon `BitSliceIndexBitmapFileIndex`, `BitSliceIndexRoaringBitmap`; docs/spec/format.md section 13.
 """
@@ -78,7 +78,7 @@ class BsiReader:
 
 
 def _read_part(data: memoryview, at: int) -> tuple[Slices, int, int]:
-    """(numbers, what each is counted from, where the part ends)."""
+    """(bit slices, the base that is subtracted from each number, the end of the part)."""
     if not data[at]:
         return Slices(BitMap(), ()), 0, at + 1
     version, base, _ = struct.unpack_from(">bqq", data, at + 1)
@@ -97,7 +97,7 @@ def _read_part(data: memoryview, at: int) -> tuple[Slices, int, int]:
 
 
 def write_bsi(t: DataType, column: pa.Array | pa.ChunkedArray, options: Mapping[str, str]) -> bytes | None:
-    """The index of a column; None when it holds -2^63, which has no positive counterpart."""
+    """The index of a column; None if it contains -2^63, whose absolute value does not fit."""
     array = as_array(t, column)
     numbers = key_numbers(t, array)
     present = ~np.asarray(to_numpy(array.is_null()), dtype=np.bool_)
@@ -113,6 +113,6 @@ def _bit_slices(numbers: np.ndarray, rows: np.ndarray) -> bytes:
         return b"\0"
     top = int(numbers.max())
     slices = slices_of(numbers, rows, top.bit_length())
-    # Java counts from 0 whatever the least number is.
+    # Java's base is 0, whatever the smallest number is.
     head = struct.pack(">?bqq", True, _VERSION, 0, top) + roaring.dump(roaring.bitmap_of(rows))
     return b"".join([head, struct.pack(">i", len(slices)), *map(roaring.dump, slices)])

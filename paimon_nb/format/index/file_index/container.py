@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MAGIC = 1493475289347502
 VERSION = 1
 _EMPTY = -1
-"""Start of an index that was left out because every value is null."""
+"""Offset of an index that was omitted because every value is null."""
 
 INDEX_READERS: Registry[Callable[[DataType, memoryview], IndexReader]] = Registry(
     "file index",
@@ -38,7 +38,7 @@ ByteRange = tuple[int, int]
 
 
 class FileIndex:
-    """The indexes of one data file, parsed as far as they are asked."""
+    """The indexes of one data file, parsed on first use."""
 
     def __init__(self, data: bytes, columns: Mapping[str, Mapping[str, ByteRange]], path: str) -> None:
         self._data = data
@@ -48,16 +48,16 @@ class FileIndex:
 
     @staticmethod
     def parse(data: bytes, path: str = "file index") -> FileIndex:
-        """The container in `data`.
+        """Parse the container in `data`.
 
         Args:
-            path: named in errors.
+            path: for error messages.
         Raises: CorruptFile. NewerFormat.
         """
         try:
             return FileIndex(data, _read_head(memoryview(data), path), path)
         except (struct.error, ValueError, IndexError) as error:
-            raise CorruptFile(path, f"no file index ({error})") from error
+            raise CorruptFile(path, f"it is not a file index ({error})") from error
 
     @property
     def columns(self) -> dict[str, tuple[str, ...]]:
@@ -68,7 +68,7 @@ class FileIndex:
         """False only when no row of the file satisfies `column op literals`.
 
         Args:
-            op: one of `OPERATORS`; with any other the answer is True.
+            op: one of `OPERATORS`; True for any other.
             literals: in-row values of type `t`; NULL never compares as true.
             t: the column's type in the schema that the file was written with (a MAP's value type for `col[key]`).
         Raises: CorruptFile.
@@ -76,9 +76,9 @@ class FileIndex:
         return self._evaluate_condition(column, op, literals, t)[0]
 
     def candidates(self, column: str, op: str, literals: Sequence[Value], t: DataType) -> BitMap | None:
-        """Row positions outside of which no row satisfies the condition; None when the indexes cannot tell.
+        """Row positions outside of which no row satisfies the condition; None if unknown.
 
-        The rows still need the condition itself. Arguments and errors as for `may_match`.
+        The rows must still be filtered. Arguments and errors as for `may_match`.
         """
         return self._evaluate_condition(column, op, literals, t)[1]
 
@@ -119,7 +119,7 @@ class FileIndex:
     def _index_reader(self, column: str, kind: str, byte_range: ByteRange, t: DataType) -> IndexReader | None:
         key = (column, kind, str(t))
         if key not in self._readers:
-            make = INDEX_READERS.get(kind)  # an index of a kind from elsewhere answers nothing
+            make = INDEX_READERS.get(kind)  # an index of an unknown type is ignored
             start, length = byte_range
             if not 0 <= start <= start + length <= len(self._data):
                 raise ValueError(f"bytes {start}..{start + length} of {len(self._data)}")
@@ -130,7 +130,7 @@ class FileIndex:
 def _read_head(data: memoryview, path: str) -> dict[str, dict[str, ByteRange]]:
     magic, version, _ = struct.unpack_from(">qii", data)
     if magic != MAGIC:
-        raise ValueError("it begins with other bytes")
+        raise ValueError("wrong magic bytes")
     if version > VERSION:
         raise NewerFormat(path, version, VERSION, "file index")
     (count,) = struct.unpack_from(">i", data, 16)
@@ -149,7 +149,7 @@ def _read_head(data: memoryview, path: str) -> dict[str, dict[str, ByteRange]]:
 
 
 def write_container(columns: Mapping[str, Mapping[str, bytes | None]]) -> bytes:
-    """Container bytes for column -> index type -> index (None: every value is null)."""
+    """Serialize column -> index type -> index (None: every value is null)."""
     names = {name: {kind: _java_utf(kind) for kind in kinds} for name, kinds in columns.items()}
     head_length = 24 + sum(
         len(_java_utf(name)) + 4 + sum(len(kind) + 8 for kind in kinds.values()) for name, kinds in names.items()
@@ -179,6 +179,6 @@ def _read_text(data: memoryview, at: int) -> tuple[str, int]:
     (length,) = struct.unpack_from(">H", data, at)
     raw = bytes(data[at + 2 : at + 2 + length])
     if len(raw) < length:
-        raise ValueError("it ends within a name")
+        raise ValueError("it ends inside a name")
     text = raw.replace(b"\xc0\x80", b"\0").decode("utf-8", "surrogatepass")
     return text.encode("utf-16-be", "surrogatepass").decode("utf-16-be", "replace"), at + 2 + length

@@ -41,7 +41,7 @@ _UNCHUNKED = ("BOOLEAN", "TINYINT", "SMALLINT")
 
 
 def supports(t: DataType) -> bool:
-    """Everything that has exact keys."""
+    """Whether the type has exact keys."""
     return has_keys(t) and is_exact(t)
 
 
@@ -49,7 +49,7 @@ def supports(t: DataType) -> bool:
 class _Chunk:
     first: Key
     code: int
-    """Code of `first`; the keys that follow have the next ones."""
+    """Code of `first`; the following keys have the next codes."""
     keys_at: int
     size: int
 
@@ -92,12 +92,13 @@ class RangeBitmapReader:
             raise UnknownVersion
         first, at = decode_key(self._type, self._data, at + 1)
         code, offset, size, a, _ = struct.unpack_from(">iiiii", self._data, at)
-        # Texts have their offsets before them (a = bytes of the offsets); others have one size (a = bytes of the keys).
+        # Strings are preceded by their offsets (a = bytes of the offsets); other keys have a fixed size (a = bytes of
+        # the keys).
         skip = a if self._type.root in _TEXT else 0
         return _Chunk(first, code, keys_at + offset + skip, size)
 
     def _code_of_key(self, key: Key) -> tuple[int, bool]:
-        """(code of the first key that is not less than `key`, whether it is the key itself)."""
+        """(code of the first key that is not less than `key`, whether it equals the key)."""
         at = bisect.bisect_right(self._chunks, key, key=lambda chunk: chunk.first) - 1
         if at < 0:
             return 0, False
@@ -168,7 +169,7 @@ def write_range_bitmap(t: DataType, column: pa.Array | pa.ChunkedArray, options:
     head += struct.pack(">i", len(dictionary))
     rows = np.concatenate(groups.rows) if encoded else np.zeros(0, dtype=np.int64)
     codes = np.repeat(np.arange(len(encoded), dtype=np.uint64), [len(part) for part in groups.rows])
-    # Java sizes the slices by the number of keys; of no keys at all it makes 64.
+    # Java derives the number of slices from the number of keys; without keys it writes 64.
     count = max((len(encoded) - 1).bit_length(), 1) if encoded else 64
     order = np.argsort(rows)
     return b"".join(
@@ -199,7 +200,7 @@ def _key_dictionary(keys: list[bytes], limit: int, text: bool) -> bytes:
 
 
 def _chunk_ranges(keys: list[bytes], limit: int, text: bool) -> list[tuple[int, int]]:
-    """Chunks as key ranges: a first key, and those after it as long as their bytes stay within `limit`."""
+    """Split keys into chunks: a first key, and the following ones whose bytes fit into `limit`."""
     out: list[tuple[int, int]] = []
     start = used = 0
     for i, key in enumerate(keys):

@@ -1,4 +1,4 @@
-"""File indexes for a new data file: which ones the options ask for, and their bytes. Knows no paths.
+"""Builds the file indexes that the options configure for a new data file. Knows no paths.
 
 Source: Paimon `FileIndexOptions`, `DataFileIndexWriter`; docs/spec/format.md section 13.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PREFIX = "file-index."
 COLUMNS = ".columns"
 INDEX_SUFFIX = ".index"
-"""What follows the data file's name in the name of its index file."""
+"""Suffix of an index file, after the name of its data file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class IndexKind:
 
     supports: Callable[[DataType], bool]
     write: Callable[[DataType, Any, Mapping[str, str]], bytes | None]
-    """None: this column's values cannot be indexed; the index is left out."""
+    """Builds the index; None: this column's values cannot be indexed, and the index is omitted."""
 
 
 INDEX_WRITERS: Registry[IndexKind] = Registry(
@@ -54,7 +54,7 @@ class IndexSpec:
 
     column: str
     key: str | None
-    """A key of a MAP column, whose values are indexed; None for the column itself."""
+    """The key of a MAP column whose values are indexed; None for the column itself."""
     kind: str
     type: DataType
     """Type of the indexed values."""
@@ -67,9 +67,10 @@ class IndexSpec:
 
 
 def index_specs(options: TableOptions, fields: Sequence[DataField]) -> tuple[IndexSpec, ...]:
-    """The indexes that `file-index.<kind>.columns` ask for.
+    """The indexes that `file-index.<kind>.columns` configure.
 
-    Raises: UnknownName: no such kind. ColumnNotFound. BadOptionValue: the kind does not take the column's type.
+    Raises: UnknownName: no such index type. ColumnNotFound. BadOptionValue: the index type does not support the
+    column's type.
     """
     by_name = {f.name: f for f in fields}
     specs: list[IndexSpec] = []
@@ -96,15 +97,17 @@ def _index_spec(text: str, kind: str, fields: Mapping[str, DataField], options: 
     if map_key is not None:
         if not isinstance(t, Map) or t.key.root not in ("CHAR", "VARCHAR"):
             raise BadOptionValue(
-                f"{option} names a key of {column!r}, which is no MAP of texts", hint="name the column"
+                f"{option} names a key of {column!r}, which is not a MAP with string keys", hint="name the column"
             )
         t = t.value
     if not INDEX_WRITERS[kind].supports(t):
         raise BadOptionValue(
-            f"no {kind} index for {text!r} of type {t}", hint=f"take the column out of {option}", column=column
+            f"a {kind} index does not support {text!r} of type {t}",
+            hint=f"take the column out of {option}",
+            column=column,
         )
     own: dict[str, str] = {}
-    for name in dict.fromkeys((column, text)):  # options of the column, then those of its key
+    for name in dict.fromkeys((column, text)):  # options of the column, overridden by those of its key
         prefix = f"{PREFIX}{kind}.{name}."
         own |= {k[len(prefix) :]: v for k, v in options.raw.items() if k.startswith(prefix)}
     return IndexSpec(column, map_key, kind, t, own)
@@ -113,10 +116,10 @@ def _index_spec(text: str, kind: str, fields: Mapping[str, DataField], options: 
 def fitting_specs(
     specs: Sequence[IndexSpec], fields: Sequence[DataField], stored: Sequence[DataField]
 ) -> tuple[IndexSpec, ...]:
-    """The indexes for a file of an older schema: under the file's own names and types, as far as it has the columns.
+    """The indexes for a file of an older schema, with its names and types; without columns that it lacks.
 
     Args:
-        fields: of the schema that `specs` were made for. stored: of the file's schema.
+        fields: those of the schema of `specs`. stored: those of the file's schema.
     """
     ids = {f.name: f.id for f in fields}
     by_id = {f.id: f for f in stored}
@@ -132,10 +135,10 @@ def fitting_specs(
 
 
 class FileIndexWriter:
-    """The file index of one data file in the making. Holds the indexed columns until `finish`."""
+    """Builds the file index of a new data file. Holds the indexed columns in memory until `finish`."""
 
     def __init__(self, specs: Sequence[IndexSpec]) -> None:
-        """`specs` as `index_specs` gives them; without any there is nothing to write."""
+        """`specs`: from `index_specs`."""
         self._specs = tuple(specs)
         self._parts: dict[str, list[pa.Array]] = {spec.name: [] for spec in specs}
 
@@ -143,7 +146,7 @@ class FileIndexWriter:
         return bool(self._specs)
 
     def add(self, rows: pa.Table | pa.RecordBatch) -> None:
-        """Take the next rows, in file order."""
+        """Add the next rows, in file order."""
         for name, spec in {spec.name: spec for spec in self._specs}.items():
             column = rows.column(spec.column)
             if spec.key is not None:
@@ -158,7 +161,7 @@ class FileIndexWriter:
             if not parts:
                 return None
             column = pa.chunked_array(parts)
-            # Java leaves the index out where a key of a MAP has no value at all.
+            # Java omits the index if a key of a MAP has no value at all.
             if spec.key is not None and column.null_count == len(column):
                 out.setdefault(spec.name, {})[spec.kind] = None
                 continue
