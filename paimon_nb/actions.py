@@ -57,10 +57,10 @@ def run_action(name: str, arguments: Sequence[str], commands: Sequence[str]) -> 
         raise ProcedureNotFound(
             f"no command {name!r}", hint=did_you_mean(name, [*PROCEDURES, *commands]) or "paimon-nb --help"
         )
-    parsed = vars(_parser(name, procedure).parse_args(_underscored(arguments)))
+    parsed = vars(_argument_parser(name, procedure).parse_args(_with_underscores(arguments)))
     try:
-        called, named, connection = _bound(name, procedure, parsed)
-        with _connected(connection) as wb:
+        called, named, connection = _bind_arguments(name, procedure, parsed)
+        with _connect(connection) as wb:
             context = ProcedureContext(wb.session, run_statement)
             rows = call_procedure(context, Call(name, Span(0, 0), called, None, (), named)).to_pylist()
             for row in rows:
@@ -81,11 +81,11 @@ def delete(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="paimon-nb delete", description="Delete the rows that match a condition.")
     _add_table_options(parser, "path", "warehouse", "database", "table", "catalog_conf")
     parser.add_argument("--where", required=True, help="condition, as in SQL DELETE")
-    parsed = vars(parser.parse_args(_underscored(arguments)))
+    parsed = vars(parser.parse_args(_with_underscores(arguments)))
     table = _table_of(parsed)
     if table is None:
         raise SqlAnalysisError("delete needs a table", hint=_WHERE)
-    with _connected(parsed) as wb:
+    with _connect(parsed) as wb:
         result = wb.run(f"DELETE FROM {'.'.join(map(quote, table.split('.', 1)))} WHERE {parsed['where']}")
         for row in result.arrow.to_pylist() if result.arrow is not None else ():
             print(", ".join(map(str, row.values())))
@@ -97,7 +97,7 @@ def delete(arguments: Sequence[str]) -> int:
 # -- arguments
 
 
-def _underscored(arguments: Sequence[str]) -> list[str]:
+def _with_underscores(arguments: Sequence[str]) -> list[str]:
     """`--order-by` becomes `--order_by`; values after '=' stay unchanged."""
     return [re.sub(r"^--[^=]*", lambda m: "--" + m[0][2:].replace("-", "_"), a) for a in arguments]
 
@@ -118,12 +118,12 @@ def _add_table_options(parser: argparse.ArgumentParser, *names: str) -> None:
             )
 
 
-def _parser(name: str, procedure: Procedure) -> argparse.ArgumentParser:
+def _argument_parser(name: str, procedure: Procedure) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=f"paimon-nb {name}", description=procedure.doc)
     names = {a.name for a in procedure.arguments}
     own = {"catalog_conf"} & names
     location = ["warehouse"]
-    if _subject(procedure) or "table" in names:
+    if _table_argument(procedure) or "table" in names:
         location += ["path", "database", "table"]
     elif "database" in names:
         location += ["database"]
@@ -134,7 +134,7 @@ def _parser(name: str, procedure: Procedure) -> argparse.ArgumentParser:
         if argument.name in ("partition", "partitions", *location):
             continue
         spellings = dict.fromkeys(
-            [argument.name, *map(_snake, argument.also), _FLINKS.get(argument.name, argument.name)]
+            [argument.name, *map(_to_snake_case, argument.also), _FLINKS.get(argument.name, argument.name)]
         )
         many = argument.many or _FLINKS.get(argument.name) in ("table_conf", "source_sql")
         parser.add_argument(
@@ -151,18 +151,18 @@ def _parser(name: str, procedure: Procedure) -> argparse.ArgumentParser:
     return parser
 
 
-def _snake(text: str) -> str:
+def _to_snake_case(text: str) -> str:
     return re.sub(r"(?<=[a-z])([A-Z])", lambda m: "_" + m[1].lower(), text)
 
 
-def _subject(procedure: Procedure) -> Argument | None:
+def _table_argument(procedure: Procedure) -> Argument | None:
     """The argument that takes `database.table` as one text, under any name."""
     if any(a.name == "database" for a in procedure.arguments):
         return None
     return next((a for a in procedure.arguments if "table" in (a.name, *a.also)), None)
 
 
-def _bound(
+def _bind_arguments(
     name: str, procedure: Procedure, parsed: dict[str, object]
 ) -> tuple[str, dict[str, object], dict[str, object]]:
     """(the procedure to call, its arguments by name, where to connect)."""
@@ -170,7 +170,7 @@ def _bound(
     table = _table_of(parsed)
     location = ("path", "warehouse", "database", "table", "partition", "force_start_flink_job")
     named: dict[str, object] = {
-        k: _together(k, v) if isinstance(v, list) else v
+        k: _combine_repeated(k, v) if isinstance(v, list) else v
         for k, v in parsed.items()
         if v is not None and k not in location
     }
@@ -182,7 +182,7 @@ def _bound(
         named["catalog_conf"] = {"warehouse": parsed["warehouse"], **conf}  # type: ignore[dict-item]
     if "target_warehouse" not in names and (to := named.pop("target_warehouse", None)):
         named["target_catalog_conf"] = {"warehouse": to, **named.get("target_catalog_conf", {})}  # type: ignore[dict-item]
-    subject = _subject(procedure)
+    subject = _table_argument(procedure)
     if "database" in names:
         named |= {k: parsed[k] for k in ("database", "table") if parsed.get(k) and k in names}
     elif subject is not None and (target := table or _whole_database(procedure, parsed.get("database"))):
@@ -192,7 +192,7 @@ def _bound(
     if partition := parsed.get("partition"):
         named["partitions" if "partitions" in names else "partition"] = ";".join(partition)  # type: ignore[arg-type]
     if actions_text := named.pop("merge_actions", None):
-        named = _merging(str(actions_text), named)
+        named = _select_merge_clauses(str(actions_text), named)
     called = "rollback" if "version" in named and procedure.name == "rollback_to" else procedure.name
     return called, named, connection
 
@@ -222,7 +222,7 @@ def _table_of(parsed: dict[str, object]) -> str | None:
     return f"{parsed['database']}.{parsed['table']}"
 
 
-def _together(name: str, values: Sequence[str]) -> object:
+def _combine_repeated(name: str, values: Sequence[str]) -> object:
     """Combine repeated arguments: `--mysql_conf k=v --mysql_conf k2=v2`, or texts."""
     if name in _FLINKS and _FLINKS[name] == "table_conf":
         return ",".join(values)
@@ -234,7 +234,7 @@ def _together(name: str, values: Sequence[str]) -> object:
     return {k.strip(): v.strip() for k, _, v in pairs}
 
 
-def _merging(actions_text: str, named: dict[str, object]) -> dict[str, object]:
+def _select_merge_clauses(actions_text: str, named: dict[str, object]) -> dict[str, object]:
     """The arguments for the actions in `--merge_actions`; a delete without a condition deletes all rows.
 
     Raises: BadOptionValue: unknown action.
@@ -257,10 +257,10 @@ def _merging(actions_text: str, named: dict[str, object]) -> dict[str, object]:
 # -- execution
 
 
-def _connected(parsed: dict[str, object]) -> Workbench:
+def _connect(parsed: dict[str, object]) -> Workbench:
     from paimon_nb.workbench import connect
 
-    options: dict[str, str] = dict(_together("catalog_conf", parsed.get("catalog_conf") or ()))  # type: ignore[arg-type, call-overload]
+    options: dict[str, str] = dict(_combine_repeated("catalog_conf", parsed.get("catalog_conf") or ()))  # type: ignore[arg-type, call-overload]
     warehouse = options.pop("warehouse", None)
     return connect(str(parsed.get("warehouse") or warehouse or "warehouse"), options=options)
 

@@ -25,23 +25,23 @@ class Check:
     fix: str | None = None
 
 
-def _version(package: str) -> str | None:
+def _installed_version(package: str) -> str | None:
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return None
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def _version_numbers(version: str) -> tuple[int, ...]:
     return tuple(int(p) for p in version.split(".")[:3] if p.isdecimal())
 
 
-def _python() -> Check:
+def _check_python() -> Check:
     text = ".".join(map(str, sys.version_info[:3]))
     return Check("Python", text, None if sys.version_info >= (3, 11) else "install Python 3.11 or newer")
 
 
-def _java() -> Check:
+def _check_java() -> Check:
     from paimon_nb.base.errors import PaimonError
     from paimon_nb.spark.runtime.java import find_java
 
@@ -52,18 +52,18 @@ def _java() -> Check:
     return Check("Java", f"{java.major} in {java.home}")
 
 
-def _package(name: str, minimum: tuple[int, ...], below: tuple[int, ...] | None = None) -> Check:
-    version = _version(name)
+def _check_package(name: str, minimum: tuple[int, ...], below: tuple[int, ...] | None = None) -> Check:
+    version = _installed_version(name)
     span = f">={'.'.join(map(str, minimum))}" + (f",<{'.'.join(map(str, below))}" if below else "")
     fix = f"pip install '{name}{span}'"
     if version is None:
         return Check(name, "not installed", fix)
-    numbers = _numbers(version)
+    numbers = _version_numbers(version)
     good = numbers >= minimum and (below is None or numbers < below)
     return Check(name, version, None if good else fix)
 
 
-def _writable(path: str) -> Check:
+def _check_writable(path: str) -> Check:
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
@@ -73,7 +73,7 @@ def _writable(path: str) -> Check:
     return Check("warehouse", f"{path} is writable")
 
 
-def _link(path: str) -> Check:
+def _check_hard_links(path: str) -> Check:
     """Atomic commits need link(2), so that only one of two concurrent writers succeeds."""
     try:
         with tempfile.TemporaryDirectory(dir=path) as folder:
@@ -89,7 +89,7 @@ def _link(path: str) -> Check:
     return Check("safe commits", "hard links work")
 
 
-def _remote(warehouse: str) -> Callable[[], Check]:
+def _skip_remote(warehouse: str) -> Callable[[], Check]:
     return lambda: Check("warehouse", f"{redact_text(warehouse)}: not a local folder, write access not checked")
 
 
@@ -100,14 +100,18 @@ def checks(warehouse: str) -> list[Check]:
     folder = Path(warehouse)
     made = not remote and not folder.is_dir()
     list_: list[Callable[[], Check]] = [
-        _python,
-        _java,
-        lambda: _package("pyspark", (4, 0), (4, 4)),
-        lambda: _package("pyarrow", (25,)),
-        lambda: _package("pandas", (2, 2), (3,)),
-        lambda: _package("jupyterlab", (4, 4)),
-        lambda: _package("anywidget", (0, 9)),
-        *([_remote(warehouse)] if remote else [lambda: _writable(warehouse), lambda: _link(warehouse)]),
+        _check_python,
+        _check_java,
+        lambda: _check_package("pyspark", (4, 0), (4, 4)),
+        lambda: _check_package("pyarrow", (25,)),
+        lambda: _check_package("pandas", (2, 2), (3,)),
+        lambda: _check_package("jupyterlab", (4, 4)),
+        lambda: _check_package("anywidget", (0, 9)),
+        *(
+            [_skip_remote(warehouse)]
+            if remote
+            else [lambda: _check_writable(warehouse), lambda: _check_hard_links(warehouse)]
+        ),
     ]
     found = [check() for check in list_]
     if made and folder.is_dir() and not any(folder.iterdir()):

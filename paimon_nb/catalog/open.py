@@ -40,7 +40,7 @@ def _open_hive(name: str, options: Mapping[str, str]) -> Catalog:
     return open_hive_catalog(name, options)
 
 
-def _rest(name: str, options: Mapping[str, str]) -> Catalog:
+def _open_rest(name: str, options: Mapping[str, str]) -> Catalog:
     from paimon_nb.catalog.rest import open_rest_catalog
 
     return open_rest_catalog(name, options)
@@ -53,7 +53,7 @@ METASTORES: Registry[Callable[[str, Mapping[str, str]], Catalog]] = Registry(
         "memory": _open_memory_catalog,
         "hive": _open_hive,
         "jdbc": _open_jdbc,
-        "rest": _rest,
+        "rest": _open_rest,
     },
 )
 

@@ -235,15 +235,15 @@ class WarehouseCatalog(Catalog):
             added = self.metastore.add_table(name, schema)
         except BaseException:
             if created:
-                self._files(path).delete_tree(path)
+                self._fs_for_paths(path).delete_tree(path)
             raise
         if not added and created:
-            self._files(path).delete_tree(path)
+            self._fs_for_paths(path).delete_tree(path)
         return added
 
     def _existing_schema(self, path: str, schema: TableSchema) -> TableSchema:
         """The schema of an existing table at an external table's path. Raises AlreadyExists if it differs."""
-        found = SchemaDirectory(self._files(path), path).latest()
+        found = SchemaDirectory(self._fs_for_paths(path), path).latest()
         if found is None:
             raise TableNotFound(f"the table at {path} vanished", hint="try again", path=path)
         columns = [(f.name, str(f.type)) for f in schema.fields]
@@ -268,7 +268,7 @@ class WarehouseCatalog(Catalog):
             if if_exists:
                 return False
             raise self._no_table(name)
-        fs = self._files(path)
+        fs = self._fs_for_paths(path)
         if not owns_files:
             return True
         if purge:
@@ -294,7 +294,7 @@ class WarehouseCatalog(Catalog):
         newest = max(dropped, key=lambda s: int(s.name.rpartition("@")[2]))
         self.metastore.add_database(name.database)
         path = self.table_path(name)
-        fs = self._files(posixpath.dirname(path))
+        fs = self._fs_for_paths(posixpath.dirname(path))
         fs.make_dirs(posixpath.dirname(path))
         if not SchemaDirectory(fs, path).ids():
             _remove_empty_dirs(fs, path)  # left by a writer that came after the drop
@@ -325,7 +325,7 @@ class WarehouseCatalog(Catalog):
             raise taken
         if not owns_files:
             return
-        fs = self._files(old, posixpath.dirname(new))
+        fs = self._fs_for_paths(old, posixpath.dirname(new))
         if not SchemaDirectory(fs, old).ids() and SchemaDirectory(fs, new).ids():
             return  # Hive 4 moves the files itself
         try:
@@ -375,7 +375,7 @@ class WarehouseCatalog(Catalog):
             return [name] if self._repair_entry(name) else []
         self.metastore.add_database(database)
         path = self.metastore.database_path(database)
-        tables = [s.name for s in self._files(path).list(path) if s.is_dir and not s.name.startswith(".")]
+        tables = [s.name for s in self._fs_for_paths(path).list(path) if s.is_dir and not s.name.startswith(".")]
         return [
             Identifier(database, t)
             for t in tables
@@ -384,14 +384,14 @@ class WarehouseCatalog(Catalog):
 
     def _has_schema(self, name: Identifier) -> bool:
         path = self.table_path(name)
-        return bool(SchemaDirectory(self._files(path), path).ids())
+        return bool(SchemaDirectory(self._fs_for_paths(path), path).ids())
 
     def _repair_entry(self, name: Identifier) -> bool:
         """Whether the metastore entry was added or changed. Always synchronises partitions."""
         from paimon_nb.table.live_files import live_entries
 
         path = self.table_path(name)
-        schema = SchemaDirectory(self._files(path), path).latest()
+        schema = SchemaDirectory(self._fs_for_paths(path), path).latest()
         if schema is None:
             raise self._no_table(name)
         changed = (
@@ -410,13 +410,13 @@ class WarehouseCatalog(Catalog):
         """The table's directory."""
         return self.metastore.table_path(name)
 
-    def _files(self, *_paths: str) -> RootedFileIO:
+    def _fs_for_paths(self, *_paths: str) -> RootedFileIO:
         """The file system, with access to these paths."""
         return self.fs
 
     def _fs_of(self, name: Identifier, path: str) -> FileIO:
         """The file system for a table's writers: with the catalog's lock if there is one."""
-        fs = self._files(path)
+        fs = self._fs_for_paths(path)
         return fs if self._lock_of is None else LockedFileIO(fs, self._lock_of(name))
 
     def _trash_path(self, database: str) -> str:

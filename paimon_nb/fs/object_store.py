@@ -39,7 +39,7 @@ class S3FileIO(FileIO):
     is_object_store = True
 
     def read(self, path: str) -> bytes:
-        with _plain_errors(path):
+        with _translate_errors(path):
             body: bytes = self._client.get_object(**_bucket_and_key(path))["Body"].read()
             return body
 
@@ -54,7 +54,7 @@ class S3FileIO(FileIO):
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
         token = uuid.uuid4().hex
-        with _plain_errors(path):
+        with _translate_errors(path):
             if self._put_object(path, bytes(data), token):
                 return True
             # The client repeats a request whose reply was lost; then the existing object is our own.
@@ -75,7 +75,7 @@ class S3FileIO(FileIO):
 
     @override
     def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
-        with _plain_errors(path):
+        with _translate_errors(path):
             self._client.put_object(**_bucket_and_key(path), Body=bytes(data))
 
     def create(self, path: str) -> OutputFile:
@@ -94,26 +94,26 @@ class S3FileIO(FileIO):
         return sorted(found, key=lambda s: s.path)
 
     def exists(self, path: str) -> bool:
-        with _plain_errors(path):
+        with _translate_errors(path):
             return self._head_object(path) is not None or self._has_children(path)
 
     def size(self, path: str) -> int:
-        with _plain_errors(path):
+        with _translate_errors(path):
             return int(self._client.head_object(**_bucket_and_key(path))["ContentLength"])
 
     def delete(self, path: str) -> bool:
-        with _plain_errors(path):
+        with _translate_errors(path):
             if self._head_object(path) is None:
                 return False
             self._client.delete_object(**_bucket_and_key(path))
             return True
 
     def delete_tree(self, path: str) -> None:
-        with _plain_errors(path):
+        with _translate_errors(path):
             self._delete_keys(path, [*(key for key, _ in self._objects_below(path)), split_uri(path)[1]])
 
     def delete_empty_dir(self, path: str) -> bool:
-        with _plain_errors(path):
+        with _translate_errors(path):
             mark = {"Bucket": split_uri(path)[0], "Key": _directory_prefix(path)}
             if self.list(path) or not self._has_children(path):
                 return False
@@ -123,7 +123,7 @@ class S3FileIO(FileIO):
     def make_dirs(self, path: str) -> None:
         bucket, key = split_uri(path)
         if key:
-            with _plain_errors(path):
+            with _translate_errors(path):
                 self._client.put_object(Bucket=bucket, Key=_directory_prefix(path), Body=b"")
 
     def move(self, source: str, target: str) -> None:
@@ -131,7 +131,7 @@ class S3FileIO(FileIO):
 
         Raises FileExistsError: the target exists, or was created during the copy; then nothing was moved.
         """
-        with _plain_errors(source):
+        with _translate_errors(source):
             found = self._head_object(source)
             files = (
                 list(self._objects_below(source))
@@ -200,7 +200,7 @@ class S3FileIO(FileIO):
         )
 
     def _list_pages(self, path: str, **more: str) -> Iterator[dict[str, Any]]:
-        with _plain_errors(path):
+        with _translate_errors(path):
             pages = self._client.get_paginator("list_objects_v2")
             yield from pages.paginate(Bucket=split_uri(path)[0], Prefix=_directory_prefix(path), **more)
 
@@ -245,7 +245,7 @@ class _S3Output(OutputFile):
         return len(view)
 
     def _upload_part(self, part: bytes) -> None:
-        with _plain_errors(self._path):
+        with _translate_errors(self._path):
             s3, where = self._fs._client, _bucket_and_key(self._path)
             if self._upload is None:
                 self._upload = s3.create_multipart_upload(**where)["UploadId"]
@@ -273,7 +273,7 @@ class _S3Output(OutputFile):
 
     def _complete_upload(self) -> bool:
         s3 = self._fs._client
-        with _plain_errors(self._path):
+        with _translate_errors(self._path):
             try:
                 s3.complete_multipart_upload(
                     **_bucket_and_key(self._path),
@@ -293,7 +293,7 @@ class _S3Output(OutputFile):
             return
         self._closed = True
         if self._upload is not None:
-            with _plain_errors(self._path):
+            with _translate_errors(self._path):
                 self._fs._client.abort_multipart_upload(**_bucket_and_key(self._path), UploadId=self._upload)
 
     @property
@@ -323,7 +323,7 @@ def _http_status(error: Any) -> int:
 
 
 @contextmanager
-def _plain_errors(path: str) -> Iterator[None]:
+def _translate_errors(path: str) -> Iterator[None]:
     """The client's errors as ours."""
     from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 

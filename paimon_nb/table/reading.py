@@ -151,10 +151,10 @@ class ReadableTable(TableHandle):
         return self._lazy_query().where(condition)
 
     def limit(self, rows: int) -> TableQuery:
-        """A lazy read of at most so many rows.
+        """A lazy read with a limit.
 
         Args:
-            rows: 0 or more.
+            rows: maximum number of rows, 0 or more.
 
         Returns:
             A lazy query; `to_arrow`, `to_pandas`, `count` and others read it.
@@ -282,7 +282,7 @@ class ReadableTable(TableHandle):
         return self._lazy_query().to_daft()
 
     def count(self) -> int:
-        """The number of rows. Answered from metadata where every stored row is a row of the table.
+        """The number of rows. Uses only metadata if no rows need merging.
 
         Returns:
             The number of rows, after merging.
@@ -290,10 +290,10 @@ class ReadableTable(TableHandle):
         return self._lazy_query().count()
 
     def head(self, rows: int = 5) -> pa.Table:
-        """Some rows of the table, in no promised order.
+        """Some rows of the table. Their order is not defined.
 
         Args:
-            rows: how many, at most.
+            rows: maximum number of rows.
 
         Returns:
             An Arrow table with the table's columns.

@@ -20,7 +20,13 @@ from paimon_nb.format.data.schema_cast import conform
 from paimon_nb.format.types import arrow_type
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.table.commit import CommitMessage, TableCommit
-from paimon_nb.table.row_rewrite import marks_vectors, placed_rows, single_files, take_out, without_rows
+from paimon_nb.table.row_rewrite import (
+    delete_marked_rows,
+    marks_vectors,
+    rows_with_positions,
+    single_files,
+    without_rows,
+)
 from paimon_nb.table.scan import iter_split, plan_scan, read_split
 from paimon_nb.table.scan.read.row_tracking import tracks_rows
 from paimon_nb.table.write import TableWrite
@@ -186,7 +192,7 @@ def _change_by_position(
     with TableWrite(store.copy({"write-only": "true"}), tracked=tracked and not evolving) as changing:
         try:
             for split in files:
-                rows, positions = placed_rows(plan.store, split, tracked=tracked and not evolving)
+                rows, positions = rows_with_positions(plan.store, split, tracked=tracked and not evolving)
                 seen = np.ones(rows.num_rows, bool)
                 if plan.predicate is not None:
                     used = [f for f in store.schema.fields if f.name in plan.predicate.columns()]
@@ -211,7 +217,7 @@ def _change_by_position(
                 touched = {split.partition for split, _ in removed} | {m.partition for m in messages}
                 messages += drop_stale_indexes(store, plan.snapshot, list(columns), touched)
             if removed and marks_vectors(store):
-                messages += take_out(store, plan, removed)
+                messages += delete_marked_rows(store, plan, removed)
             else:
                 messages += [without_rows(store, split, positions) for split, positions in removed]
             if count:

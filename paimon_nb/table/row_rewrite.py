@@ -55,7 +55,7 @@ def _vector_of_file(split: Split, name: str) -> dict[str, DvRef] | None:
     return None if ref is None else {name: ref}
 
 
-def placed_rows(store: TableStore, split: Split, *, tracked: bool = False) -> tuple[pa.Table, np.ndarray]:
+def rows_with_positions(store: TableStore, split: Split, *, tracked: bool = False) -> tuple[pa.Table, np.ndarray]:
     """The rows of a split of `single_files` that are not deleted, and their physical positions (int64).
 
     tracked: with their `TRACKING_FIELDS` as last columns.
@@ -68,7 +68,7 @@ def placed_rows(store: TableStore, split: Split, *, tracked: bool = False) -> tu
     return rows, np.flatnonzero(~load_vector(store, ref).mask(file.row_count)).astype(np.int64)
 
 
-def take_out(store: TableStore, plan: ScanPlan, marked: Sequence[Marked]) -> list[CommitMessage]:
+def delete_marked_rows(store: TableStore, plan: ScanPlan, marked: Sequence[Marked]) -> list[CommitMessage]:
     """Messages that delete the marked rows; writes new index files, publishes nothing.
 
     For tables with deletion vectors only; otherwise call `without_rows` file by file, in tasks if there are many.
@@ -97,7 +97,7 @@ def without_rows(store: TableStore, split: Split, positions: np.ndarray) -> Comm
     """Rewrites a file in its bucket and order without the rows at `positions`; tracked rows keep their ids."""
     store = store.at_newest_schema()
     tracked = tracks_rows(store)
-    rows, positions_of = placed_rows(store, split, tracked=tracked)
+    rows, positions_of = rows_with_positions(store, split, tracked=tracked)
     remaining = rows.filter(from_numpy(~np.isin(positions_of, positions)))
     (file,) = split.files
     with AppendFiles(store, FileTarget(split.partition, split.bucket), file.min_sequence, tracked=tracked) as out:

@@ -412,7 +412,7 @@ class Table(EvolvingTable):
         return analyze(self.store, names, spark=spark)
 
     def create_tag(self, name: str, snapshot: int | None = None, *, retained: Retention | None = None) -> None:
-        """Keep a snapshot under a name.
+        """Create a tag for a snapshot, which then does not expire.
 
         Args:
             name: name of the tag.
@@ -439,7 +439,7 @@ class Table(EvolvingTable):
         retained: Retention | None = None,
         create: bool = False,
     ) -> None:
-        """Make a tag name another snapshot.
+        """Move a tag to another snapshot.
 
         Args:
             name: name of the tag.
@@ -467,7 +467,7 @@ class Table(EvolvingTable):
         self.tags.delete(name, if_exists=if_exists)
 
     def rename_tag(self, name: str, new_name: str) -> None:
-        """Give a tag another name.
+        """Rename a tag.
 
         Args:
             name: name of the tag.

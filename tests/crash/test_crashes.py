@@ -31,7 +31,7 @@ from paimon_nb.table.maintenance import (
     rollback_to_snapshot,
 )
 from paimon_nb.table.publish.overwrite import Overwrite
-from paimon_nb.table.row_rewrite import placed_rows, single_files, take_out, without_rows
+from paimon_nb.table.row_rewrite import delete_marked_rows, rows_with_positions, single_files, without_rows
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
@@ -112,12 +112,12 @@ def take_rows_out(store: TableStore, key: int) -> None:
     plan = plan_scan(store)
     gone = []
     for split in single_files(plan):
-        found, places = placed_rows(store, split)
+        found, places = rows_with_positions(store, split)
         hit = places[np.asarray(found.column("k")) == key]
         if len(hit):
             gone.append((split, hit))
     vectors = store.options.deletion_vectors
-    messages = take_out(store, plan, gone) if vectors else [without_rows(store, *one) for one in gone]
+    messages = delete_marked_rows(store, plan, gone) if vectors else [without_rows(store, *one) for one in gone]
     TableCommit(store).commit(messages)
 
 

@@ -24,7 +24,13 @@ from paimon_nb.fs import MemoryFileIO
 from paimon_nb.table.compact.rescale import rescale
 from paimon_nb.table.compact.rewrite_index import rewrite_file_indexes
 from paimon_nb.table.maintenance import ExpireLimits, drop_partitions, expire_snapshots, rollback_to_snapshot
-from paimon_nb.table.row_rewrite import marks_vectors, placed_rows, single_files, take_out, without_rows
+from paimon_nb.table.row_rewrite import (
+    delete_marked_rows,
+    marks_vectors,
+    rows_with_positions,
+    single_files,
+    without_rows,
+)
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
@@ -78,13 +84,13 @@ def delete_where(store: TableStore, k: int) -> None:
         return
     plan, gone = plan_scan(store), []
     for split in single_files(plan):
-        found, places = placed_rows(plan.store, split)
+        found, places = rows_with_positions(plan.store, split)
         hit = places[pc.equal(found.column("k"), k).to_numpy()]
         if len(hit):
             gone.append((split, hit))
     if gone:
         marked = marks_vectors(store)
-        messages = take_out(store, plan, gone) if marked else [without_rows(store, *one) for one in gone]
+        messages = delete_marked_rows(store, plan, gone) if marked else [without_rows(store, *one) for one in gone]
         Table(store).commit().commit(messages)
 
 

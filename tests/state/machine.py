@@ -35,7 +35,13 @@ from paimon_nb.table.maintenance import (
     rollback_to_snapshot,
     rollback_to_tag,
 )
-from paimon_nb.table.row_rewrite import marks_vectors, placed_rows, single_files, take_out, without_rows
+from paimon_nb.table.row_rewrite import (
+    delete_marked_rows,
+    marks_vectors,
+    rows_with_positions,
+    single_files,
+    without_rows,
+)
 from paimon_nb.table.scan import parse_predicate, plan_scan
 from paimon_nb.table.scan.predicate.evaluate import evaluate
 
@@ -319,7 +325,7 @@ class Machine:
         plan = plan_scan(table.store)
         gone, condition = [], parse_predicate(where, plan.schema)
         for split in single_files(plan):
-            rows, places = placed_rows(plan.store, split)
+            rows, places = rows_with_positions(plan.store, split)
             true = pc.fill_null(evaluate(condition, rows, plan.schema.fields), False)
             positions = places[true.to_numpy(zero_copy_only=False)]
             if len(positions):
@@ -327,7 +333,7 @@ class Machine:
         if not gone:
             return []
         if marks_vectors(table.store):
-            messages = take_out(table.store, plan, gone)
+            messages = delete_marked_rows(table.store, plan, gone)
         else:
             messages = [without_rows(table.store, *one) for one in gone]
         return table.commit().commit(messages)

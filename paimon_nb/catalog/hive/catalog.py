@@ -69,7 +69,7 @@ class HiveCatalog(WarehouseCatalog):
 
     metastore: HiveMetastore
 
-    def _files(self, *paths: str) -> RootedFileIO:
+    def _fs_for_paths(self, *paths: str) -> RootedFileIO:
         roots = self.fs.roots
         outside = [p for p in paths if not any(p == r or p.startswith(r.rstrip("/") + "/") for r in roots)]
         if not outside:

@@ -62,7 +62,7 @@ def clone_files(
     """
     entry = _hive_entry(catalog, source)
     pieces = pieces_of(catalog, entry)
-    fs = catalog._files(*(without_file_scheme(p.sd.location) for p in (entry, *pieces)))
+    fs = catalog._fs_for_paths(*(without_file_scheme(p.sd.location) for p in (entry, *pieces)))
     copied: list[str] = []
     messages = []
     try:

@@ -64,7 +64,7 @@ def migrate_table(
     if not existed:
         catalog.create_table(new_name, schema)
     table = catalog.table(new_name)
-    fs = catalog._files(table.store.root, *(without_file_scheme(p.sd.location) for p in (entry, *pieces)))
+    fs = catalog._fs_for_paths(table.store.root, *(without_file_scheme(p.sd.location) for p in (entry, *pieces)))
     moved: list[tuple[str, str]] = []
     try:
         _check_target(table.store, schema)

@@ -62,31 +62,31 @@ class RestApi:
 
     # -- paths
 
-    def _database(self, database: str) -> str:
+    def _database_path(self, database: str) -> str:
         return f"{self._base}/databases/{encode(database)}"
 
-    def _table(self, name: Identifier) -> str:
-        return f"{self._database(name.database)}/tables/{encode(name.of_table().object)}"
+    def _table_path(self, name: Identifier) -> str:
+        return f"{self._database_path(name.database)}/tables/{encode(name.of_table().object)}"
 
     def merged_options(self, options: Mapping[str, str]) -> dict[str, str]:
         """The server's defaults, then `options`, then the server's overrides."""
         about = "the configuration"
         warehouse = options.get("warehouse")
         reply = self._get("/v1/config", about, {"warehouse": warehouse} if warehouse else {})
-        with self._understood(about):
+        with self._translate_corrupt_reply(about):
             node = JsonObject.of(reply, about)
             return {**node.texts("defaults"), **options, **node.texts("overrides")}
 
     # -- databases
 
     def databases(self) -> list[str]:
-        return list(self._paged(f"{self._base}/databases", "databases", "the databases"))
+        return list(self._paged_names(f"{self._base}/databases", "databases", "the databases"))
 
     def database(self, database: str) -> dict[str, str]:
         """Its options, with `location`, `owner` and others."""
         about = f"database {database}"
-        reply = self._get(self._database(database), about, missing="DATABASE")
-        with self._understood(about):
+        reply = self._get(self._database_path(database), about, missing="DATABASE")
+        with self._translate_corrupt_reply(about):
             node = JsonObject.of(reply, about)
             options = node.texts("options")
             more = {k: node.get(k, str, None) for k in ("location", "owner", "createdBy", "updatedBy")}
@@ -98,20 +98,22 @@ class RestApi:
 
     def alter_database(self, database: str, updates: Mapping[str, str], removals: Sequence[str]) -> None:
         body = {"removals": list(removals), "updates": dict(updates)}
-        self._post(self._database(database), body, f"database {database}", "DATABASE")
+        self._post(self._database_path(database), body, f"database {database}", "DATABASE")
 
     def drop_database(self, database: str) -> None:
-        self._delete(self._database(database), f"database {database}", "DATABASE")
+        self._delete(self._database_path(database), f"database {database}", "DATABASE")
 
     # -- tables
 
     def tables(self, database: str) -> list[str]:
-        return list(self._paged(f"{self._database(database)}/tables", "tables", f"database {database}", "DATABASE"))
+        return list(
+            self._paged_names(f"{self._database_path(database)}/tables", "tables", f"database {database}", "DATABASE")
+        )
 
     def table(self, name: Identifier) -> ServedTable:
         about = f"table {name.of_table()}"
-        reply = self._get(self._table(name), about, missing="TABLE")
-        with self._understood(about):
+        reply = self._get(self._table_path(name), about, missing="TABLE")
+        with self._translate_corrupt_reply(about):
             node = JsonObject.of(reply, about)
             return ServedTable(
                 node.get("id", str, None),
@@ -122,23 +124,23 @@ class RestApi:
             )
 
     def create_table(self, name: Identifier, schema: Mapping[str, Any]) -> None:
-        body = {"identifier": _identifier(name), "schema": schema}
-        self._post(f"{self._database(name.database)}/tables", body, f"table {name}", "DATABASE")
+        body = {"identifier": _identifier_json(name), "schema": schema}
+        self._post(f"{self._database_path(name.database)}/tables", body, f"table {name}", "DATABASE")
 
     def alter_table(self, name: Identifier, changes: Sequence[Mapping[str, Any]]) -> None:
-        self._post(self._table(name), {"changes": list(changes)}, f"ALTER TABLE {name}", "TABLE")
+        self._post(self._table_path(name), {"changes": list(changes)}, f"ALTER TABLE {name}", "TABLE")
 
     def rename_table(self, source: Identifier, target: Identifier) -> None:
-        body = {"source": _identifier(source), "destination": _identifier(target)}
+        body = {"source": _identifier_json(source), "destination": _identifier_json(target)}
         self._post(f"{self._base}/tables/rename", body, f"RENAME TABLE {source} TO {target}", "TABLE")
 
     def drop_table(self, name: Identifier) -> None:
-        self._delete(self._table(name), f"table {name}", "TABLE")
+        self._delete(self._table_path(name), f"table {name}", "TABLE")
 
     def storage_token(self, name: Identifier) -> StorageToken:
         about = f"storage token of table {main_table(name)}"
-        reply = self._get(f"{self._table(main_table(name))}/token", about)
-        with self._understood(about):
+        reply = self._get(f"{self._table_path(main_table(name))}/token", about)
+        with self._translate_corrupt_reply(about):
             node = JsonObject.of(reply, about)
             expires = node.get("expiresAtMillis", int, None)
             return StorageToken(node.texts("token"), expires if expires is not None else node.get("expiresAt", int))
@@ -148,9 +150,9 @@ class RestApi:
     def snapshot(self, name: Identifier, version: str | None = None) -> Mapping[str, Any]:
         """The JSON of the latest snapshot, or of one version: an id, EARLIEST, LATEST or a tag."""
         about = f"snapshots of table {name}"
-        path = f"{self._table(name)}/snapshot" + (f"s/{encode(version)}" if version else "")
+        path = f"{self._table_path(name)}/snapshot" + (f"s/{encode(version)}" if version else "")
         reply = self._get(path, about)
-        with self._understood(about):
+        with self._translate_corrupt_reply(about):
             found = JsonObject.of(reply, about).get("snapshot", dict)
             # The latest one comes with its totals around it.
             return JsonObject.of(found, about).get("snapshot", dict) if version is None else found
@@ -158,16 +160,16 @@ class RestApi:
     def commit(self, name: Identifier, body: Mapping[str, Any]) -> bool:
         """Whether the server published the snapshot. Raises SourceUnavailable for an unclear reply."""
         about = f"commit to table {name}"
-        reply = self._post(f"{self._table(name)}/commit", body, about)
-        with self._understood(about):
+        reply = self._post(f"{self._table_path(name)}/commit", body, about)
+        with self._translate_corrupt_reply(about):
             return JsonObject.of(reply, about).get("success", bool)
 
     def rollback(self, name: Identifier, instant: Mapping[str, Any], from_snapshot: int | None) -> None:
         body = {"instant": dict(instant), **({} if from_snapshot is None else {"fromSnapshot": from_snapshot})}
-        self._post(f"{self._table(name)}/rollback", body, f"rollback of table {name}")
+        self._post(f"{self._table_path(name)}/rollback", body, f"rollback of table {name}")
 
     def tags(self, name: Identifier) -> list[str]:
-        path, about = f"{self._table(name)}/tags", f"tags of table {name}"
+        path, about = f"{self._table_path(name)}/tags", f"tags of table {name}"
         tags: list[str] = []
         for page in self._pages(path, "tags", about, is_new=True):
             tags += [tag for tag in page if isinstance(tag, str)]
@@ -175,76 +177,80 @@ class RestApi:
 
     def tag(self, name: Identifier, tag: str) -> JsonObject:
         about = f"tag {tag} of table {name}"
-        reply = self._get(f"{self._table(name)}/tags/{encode(tag)}", about)
-        with self._understood(about):
+        reply = self._get(f"{self._table_path(name)}/tags/{encode(tag)}", about)
+        with self._translate_corrupt_reply(about):
             return JsonObject.of(reply, about)
 
     def create_tag(self, name: Identifier, tag: str, snapshot_id: int, retained: str | None) -> None:
         body = {"tagName": tag, "snapshotId": snapshot_id, **({"timeRetained": retained} if retained else {})}
-        self._post(f"{self._table(name)}/tags", body, f"tag {tag} of table {name}")
+        self._post(f"{self._table_path(name)}/tags", body, f"tag {tag} of table {name}")
 
     def delete_tag(self, name: Identifier, tag: str) -> None:
-        self._delete(f"{self._table(name)}/tags/{encode(tag)}", f"tag {tag} of table {name}")
+        self._delete(f"{self._table_path(name)}/tags/{encode(tag)}", f"tag {tag} of table {name}")
 
     def branches(self, name: Identifier) -> list[str]:
         about = f"branches of table {main_table(name)}"
-        reply = self._get(f"{self._table(main_table(name))}/branches", about)
-        with self._understood(about):
+        reply = self._get(f"{self._table_path(main_table(name))}/branches", about)
+        with self._translate_corrupt_reply(about):
             return list(JsonObject.of(reply, about).names("branches"))
 
     def create_branch(self, name: Identifier, branch: str, tag: str | None) -> None:
         body = {"branch": branch, **({"fromTag": tag} if tag is not None else {})}
-        self._post(f"{self._table(main_table(name))}/branches", body, f"branch {branch} of table {main_table(name)}")
+        self._post(
+            f"{self._table_path(main_table(name))}/branches", body, f"branch {branch} of table {main_table(name)}"
+        )
 
     def branch_action(self, name: Identifier, branch: str, action: str, body: Mapping[str, Any]) -> None:
         """`action`: 'forward' or 'rename'."""
-        path = f"{self._table(main_table(name))}/branches/{encode(branch)}/{action}"
+        path = f"{self._table_path(main_table(name))}/branches/{encode(branch)}/{action}"
         self._post(path, body, f"branch {branch} of table {main_table(name)}")
 
     def drop_branch(self, name: Identifier, branch: str) -> None:
-        path = f"{self._table(main_table(name))}/branches/{encode(branch)}"
+        path = f"{self._table_path(main_table(name))}/branches/{encode(branch)}"
         self._delete(path, f"branch {branch} of table {main_table(name)}")
 
     def partitions(self, name: Identifier) -> list[Mapping[str, Any]]:
         """The JSON of each partition that the server lists."""
         about = f"partitions of table {name}"
-        pages = self._pages(f"{self._table(name)}/partitions", "partitions", about)
+        pages = self._pages(f"{self._table_path(name)}/partitions", "partitions", about)
         return [JsonObject.of(found, about).node for page in pages for found in page]
 
     def mark_done(self, name: Identifier, specs: Sequence[Mapping[str, str]]) -> None:
-        path = f"{self._table(name)}/partitions/mark"
+        path = f"{self._table_path(name)}/partitions/mark"
         self._post(path, {"specs": [dict(s) for s in specs]}, f"partitions of table {name}")
 
     # -- views and functions
 
     def views(self, database: str) -> list[str]:
-        return list(self._paged(f"{self._database(database)}/views", "views", f"views of database {database}"))
+        return list(
+            self._paged_names(f"{self._database_path(database)}/views", "views", f"views of database {database}")
+        )
 
     def view(self, name: Identifier) -> JsonObject | None:
         """The schema of a view: `fields`, `query`, `dialects`, `comment`. None if there is none."""
         about = f"view {name}"
         try:
-            reply = self.transport.request("GET", self._view(name), repeatable=True, about=about)
+            reply = self.transport.request("GET", self._view_path(name), repeatable=True, about=about)
         except Refused as refused:
             if refused.refusal.status == 404 or refused.refusal.is_unknown_path:
                 return None
-            raise self._error(refused.refusal, about, "VIEW") from None
-        with self._understood(about):
+            raise self._error_of(refused.refusal, about, "VIEW") from None
+        with self._translate_corrupt_reply(about):
             return JsonObject.of(JsonObject.of(reply, about).get("schema", dict), about)
 
     def create_view(self, name: Identifier, schema: Mapping[str, Any]) -> None:
-        body = {"identifier": _identifier(name), "schema": schema}
-        self._post(f"{self._database(name.database)}/views", body, f"view {name}")
+        body = {"identifier": _identifier_json(name), "schema": schema}
+        self._post(f"{self._database_path(name.database)}/views", body, f"view {name}")
 
     def drop_view(self, name: Identifier) -> None:
-        self._delete(self._view(name), f"view {name}", "VIEW")
+        self._delete(self._view_path(name), f"view {name}", "VIEW")
 
-    def _view(self, name: Identifier) -> str:
-        return f"{self._database(name.database)}/views/{encode(name.table)}"
+    def _view_path(self, name: Identifier) -> str:
+        return f"{self._database_path(name.database)}/views/{encode(name.table)}"
 
     def functions(self, database: str) -> list[str]:
-        path = f"{self._database(database)}/functions"
-        return list(self._paged(path, "functions", f"functions of database {database}"))
+        path = f"{self._database_path(database)}/functions"
+        return list(self._paged_names(path, "functions", f"functions of database {database}"))
 
     # -- requests
 
@@ -260,18 +266,18 @@ class RestApi:
         except Refused as refused:
             # An earlier request without a reply has deleted it.
             if not (refused.repeated and refused.refusal.status == 404):
-                raise self._error(refused.refusal, about, missing) from None
+                raise self._error_of(refused.refusal, about, missing) from None
 
     def _request(self, method: str, path: str, about: str, missing: str, **arguments: Any) -> Any:
         try:
             return self.transport.request(method, path, about=about, **arguments)
         except Refused as refused:
-            raise self._error(refused.refusal, about, missing) from None
+            raise self._error_of(refused.refusal, about, missing) from None
 
-    def _error(self, refusal: Refusal, about: str, missing: str) -> Exception:
+    def _error_of(self, refusal: Refusal, about: str, missing: str) -> Exception:
         return refusal.error(self.transport.uri, about, missing)
 
-    def _paged(self, path: str, key: str, about: str, missing: str = "") -> Iterator[str]:
+    def _paged_names(self, path: str, key: str, about: str, missing: str = "") -> Iterator[str]:
         """The names of all pages, each once."""
         seen: set[str] = set()
         for page in self._pages(path, key, about, missing):
@@ -297,7 +303,7 @@ class RestApi:
         for _ in range(_MAX_PAGES):
             params = {"maxResults": str(_PAGE_SIZE), **({"pageToken": token} if token else {})}
             reply = self._get(path, about, params, missing)
-            with self._understood(about):
+            with self._translate_corrupt_reply(about):
                 node = JsonObject.of(reply, about)
                 if is_new and key not in node.node:
                     raise UnsupportedOperation(
@@ -316,7 +322,7 @@ class RestApi:
         raise self._invalid_reply_error(about, "its list of pages does not end")
 
     @contextmanager
-    def _understood(self, about: str) -> Iterator[None]:
+    def _translate_corrupt_reply(self, about: str) -> Iterator[None]:
         """A reply with a missing or wrong field is the server's failure, not a broken file."""
         try:
             yield
@@ -337,5 +343,5 @@ def main_table(name: Identifier) -> Identifier:
     return Identifier(name.database, name.table)
 
 
-def _identifier(name: Identifier) -> dict[str, str]:
+def _identifier_json(name: Identifier) -> dict[str, str]:
     return {"database": name.database, "object": name.of_table().object}

@@ -33,19 +33,19 @@ class BearerFile(Authorizer):
     def __init__(self, path: str) -> None:
         self._path = Path(path).expanduser()
         self._token, self._stamp = "", (0, 0)
-        self._read()
+        self._read_token()
 
     @override
     def headers(self, method: str, path: str, params: Mapping[str, str], body: str) -> dict[str, str]:
-        self._read()
+        self._read_token()
         return {"Authorization": f"Bearer {self._token}"}
 
     def renew(self) -> bool:
         before, self._stamp = self._token, (0, 0)
-        self._read()
+        self._read_token()
         return self._token != before
 
-    def _read(self) -> None:
+    def _read_token(self) -> None:
         try:
             stat = self._path.stat()
             stamp = (stat.st_mtime_ns, stat.st_ino)
@@ -62,7 +62,7 @@ class BearerFile(Authorizer):
                 ) from None
 
 
-def _bearer(options: Mapping[str, str], uri: str) -> Authorizer:
+def _bearer_authorizer(options: Mapping[str, str], uri: str) -> Authorizer:
     catalog_options = TableOptions(options)
     token, path = catalog_options.get(opt.TOKEN), catalog_options.get(opt.TOKEN_PATH)
     if token:
@@ -76,14 +76,14 @@ def _bearer(options: Mapping[str, str], uri: str) -> Authorizer:
     )
 
 
-def _dlf(options: Mapping[str, str], uri: str) -> Authorizer:
+def _dlf_authorizer(options: Mapping[str, str], uri: str) -> Authorizer:
     from paimon_nb.catalog.rest.dlf import dlf_authorizer
 
     return dlf_authorizer(options, uri)
 
 
 PROVIDERS: Registry[Callable[[Mapping[str, str], str], Authorizer]] = Registry(
-    "token provider", {"bear": _bearer, "dlf": _dlf}
+    "token provider", {"bear": _bearer_authorizer, "dlf": _dlf_authorizer}
 )
 
 

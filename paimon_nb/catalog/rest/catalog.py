@@ -77,13 +77,13 @@ def open_rest_catalog(name: str, options: Mapping[str, str]) -> Catalog:
     timeouts = Timeouts(
         client_options.get(opt.REST_CONNECTION_TIMEOUT) / 1000, client_options.get(opt.REST_READ_TIMEOUT) / 1000
     )
-    transport = Transport(uri, authorizer_of(options, uri), _headers(options), timeouts)
+    transport = Transport(uri, authorizer_of(options, uri), _headers_of_options(options), timeouts)
     merged = RestApi(transport, None).merged_options(options)
-    api = RestApi(replace(transport, headers=_headers(merged)), merged.get(opt.PREFIX.key))
+    api = RestApi(replace(transport, headers=_headers_of_options(merged)), merged.get(opt.PREFIX.key))
     return RestCatalog(name, merged, api)
 
 
-def _headers(options: Mapping[str, str]) -> dict[str, str]:
+def _headers_of_options(options: Mapping[str, str]) -> dict[str, str]:
     return {k.removeprefix(_HEADER): v for k, v in options.items() if k.startswith(_HEADER)}
 
 
@@ -137,11 +137,11 @@ class RestCatalog(Catalog):
         return True
 
     def alter_database(self, name: str, properties: Mapping[str, str]) -> None:
-        with self._named(name):
+        with self._name_not_found_errors(name):
             self.api.alter_database(name, properties, [])
 
     def database_properties(self, name: str) -> dict[str, str]:
-        with self._named(name):
+        with self._name_not_found_errors(name):
             return self.api.database(name)
 
     def drop_database(self, name: str, *, if_exists: bool = False, cascade: bool = False) -> bool:
@@ -153,7 +153,7 @@ class RestCatalog(Catalog):
                 )
             for table in tables:
                 self.drop_table(Identifier(name, table), if_exists=True)
-            with self._named(name):
+            with self._name_not_found_errors(name):
                 self.api.drop_database(name)
         except DatabaseNotFound:
             if if_exists:
@@ -164,7 +164,7 @@ class RestCatalog(Catalog):
     # -- tables
 
     def tables(self, database: str) -> list[str]:
-        with self._named(database):
+        with self._name_not_found_errors(database):
             return sorted(self.api.tables(database))
 
     def table(self, name: Identifier, options: Mapping[str, str] | None = None) -> Table:
@@ -175,9 +175,9 @@ class RestCatalog(Catalog):
     def _store(self, name: Identifier) -> TableStore:
         """The table or branch of this name, without regard to its option `branch`."""
         main = main_table(name)
-        with self._named(name.database, main):
+        with self._name_not_found_errors(name.database, main):
             served = self.api.table(main)
-        fs = self._files(main, served)
+        fs = self._fs_of_table(main, served)
         # Another system owns the files of an external table, so the file names decide about commits, as in Java.
         versions = None if served.is_external else RestVersions(self.api, replace(name, system=None), served.id)
         try:
@@ -186,10 +186,10 @@ class RestCatalog(Catalog):
             store = TableStore(fs, fs.root, MAIN_BRANCH, _served_schema(served, main))
         else:
             if name.branch == MAIN_BRANCH:
-                store = replace(store, schema=_newest(store.schema, served, main))
+                store = replace(store, schema=_newer_schema(store.schema, served, main))
         return replace(store, versions=versions)
 
-    def _files(self, name: Identifier, served: ServedTable) -> RootedFileIO:
+    def _fs_of_table(self, name: Identifier, served: ServedTable) -> RootedFileIO:
         path = served.path
         if not path.startswith("/") and ":/" not in path:
             raise StoreError(
@@ -209,7 +209,7 @@ class RestCatalog(Catalog):
         node = schema.to_node()
         body = {key: node.get(key) for key in ("fields", "partitionKeys", "primaryKeys", "options", "comment")}
         try:
-            with self._named(name.database):
+            with self._name_not_found_errors(name.database):
                 self.api.create_table(name, body)
         except AlreadyExists:
             if if_not_exists:
@@ -231,7 +231,7 @@ class RestCatalog(Catalog):
     @override
     def drop_table(self, name: Identifier, *, if_exists: bool = False, purge: bool = False) -> bool:
         try:
-            with self._named(name.database, name):
+            with self._name_not_found_errors(name.database, name):
                 self.api.drop_table(name)
         except TableNotFound:
             if if_exists:
@@ -247,7 +247,7 @@ class RestCatalog(Catalog):
         )
 
     def rename_table(self, source: Identifier, target: Identifier) -> None:
-        with self._named(target.database), self._named(source.database, source):
+        with self._name_not_found_errors(target.database), self._name_not_found_errors(source.database, source):
             self.api.rename_table(source, target)
 
     def alter_table(self, name: Identifier, changes: Sequence[Change]) -> TableSchema:
@@ -265,8 +265,8 @@ class RestCatalog(Catalog):
         return self._store(name).schema
 
     def views(self, database: str) -> list[str]:
-        with self._named(database):
-            return self._optional(lambda: self.api.views(database))
+        with self._name_not_found_errors(database):
+            return self._names_if_supported(lambda: self.api.views(database))
 
     def view(self, name: Identifier) -> StoredView | None:
         node = self.api.view(name)
@@ -292,7 +292,7 @@ class RestCatalog(Catalog):
             "comment": view.comment,
             "options": {},
         }
-        with self._named(name.database):
+        with self._name_not_found_errors(name.database):
             self.api.create_view(name, body)
 
     def drop_view(self, name: Identifier) -> bool:
@@ -303,10 +303,10 @@ class RestCatalog(Catalog):
         return True
 
     def functions(self, database: str) -> list[str]:
-        with self._named(database):
-            return self._optional(lambda: self.api.functions(database))
+        with self._name_not_found_errors(database):
+            return self._names_if_supported(lambda: self.api.functions(database))
 
-    def _optional(self, names: Callable[[], list[str]]) -> list[str]:
+    def _names_if_supported(self, names: Callable[[], list[str]]) -> list[str]:
         """The names, sorted; none if the server does not have the function."""
         try:
             return sorted(names())
@@ -318,7 +318,7 @@ class RestCatalog(Catalog):
 
         From the manifests if the server does not list those of the table, as in Java.
         """
-        with self._named(name.database, name):
+        with self._name_not_found_errors(name.database, name):
             try:
                 return self.api.partitions(replace(name, system=None))
             except UnsupportedOperation:
@@ -328,19 +328,19 @@ class RestCatalog(Catalog):
     # -- errors
 
     @contextmanager
-    def _named(self, database: str, table: Identifier | None = None) -> Iterator[None]:
+    def _name_not_found_errors(self, database: str, table: Identifier | None = None) -> Iterator[None]:
         """Adds the names that exist to the error about one that does not."""
         try:
             yield
         except DatabaseNotFound as error:
-            if database in self._known(lambda: self.databases()):
+            if database in self._names_or_nothing(lambda: self.databases()):
                 raise
             raise self._no_database(database, error) from None
         except TableNotFound as error:
             if table is None:
                 raise
-            known = self._known(lambda: self.api.tables(table.database))
-            if known is _NOTHING and table.database not in self._known(lambda: self.databases()):
+            known = self._names_or_nothing(lambda: self.api.tables(table.database))
+            if known is _NOTHING and table.database not in self._names_or_nothing(lambda: self.databases()):
                 raise self._no_database(table.database, error) from None
             raise TableNotFound(
                 f"no table {table.of_table()} in catalog {self.name!r}: {error.message}",
@@ -350,14 +350,14 @@ class RestCatalog(Catalog):
             ) from None
 
     def _no_database(self, name: str, error: PaimonError) -> DatabaseNotFound:
-        known = self._known(lambda: self.databases())
+        known = self._names_or_nothing(lambda: self.databases())
         return DatabaseNotFound(
             f"no database {name!r} in catalog {self.name!r}: {error.message}",
             hint=did_you_mean(name, known) or f"CREATE DATABASE {name}; known: {', '.join(known[:10])}",
             name=name,
         )
 
-    def _known(self, names: Callable[[], list[str]]) -> list[str]:
+    def _names_or_nothing(self, names: Callable[[], list[str]]) -> list[str]:
         """Names for a hint; none if the server does not list them."""
         try:
             return list(names())
@@ -388,7 +388,7 @@ def _served_schema(served: ServedTable, name: Identifier) -> TableSchema:
     return replace(schema, highest_field_id=highest, options=_table_options(schema.options))
 
 
-def _newest(stored: TableSchema, served: ServedTable, name: Identifier) -> TableSchema:
+def _newer_schema(stored: TableSchema, served: ServedTable, name: Identifier) -> TableSchema:
     """The newer one of the latest schema file and the server's schema; with the options that the server adds."""
     if stored.id > served.schema_id:
         return stored

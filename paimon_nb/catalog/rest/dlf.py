@@ -177,7 +177,7 @@ class EcsLoader:
         try:
             return AccessKey.of(self._get(role))
         except ValueError as error:
-            raise self._unusable(str(error)) from None
+            raise self._unusable_error(str(error)) from None
 
     def _get(self, path: str) -> str:
         import httpx
@@ -185,12 +185,12 @@ class EcsLoader:
         try:
             reply = httpx.get(self.url.rstrip("/") + "/" + path, timeout=10, verify=self.url.startswith("https:"))
         except httpx.HTTPError as error:
-            raise self._unusable(str(error) or type(error).__name__) from None
+            raise self._unusable_error(str(error) or type(error).__name__) from None
         if reply.status_code != 200:
-            raise self._unusable(f"HTTP {reply.status_code}")
+            raise self._unusable_error(f"HTTP {reply.status_code}")
         return reply.text
 
-    def _unusable(self, why: str) -> SourceUnavailable:
+    def _unusable_error(self, why: str) -> SourceUnavailable:
         return SourceUnavailable(
             f"the ECS metadata service at {self.url} gives no access key: {why}",
             hint="check 'dlf.token-ecs-metadata-url', and that the instance has a RAM role",

@@ -42,27 +42,27 @@ def change_nodes(schema: TableSchema, changes: Sequence[Change], *, has_data: bo
     return nodes
 
 
-def _add(schema: TableSchema, change: AddColumn) -> Iterable[Node]:
+def _add_column(schema: TableSchema, change: AddColumn) -> Iterable[Node]:
     parsed = parse_type(change.type)
     node: Node = {"action": "addColumn", "fieldNames": list(change.path), "dataType": parsed.to_json()}
     if change.comment is not None:
         node["comment"] = change.comment
     if change.first or change.after is not None:
-        node["move"] = _move(change.path[-1], change.first, change.after)
+        node["move"] = _move_json(change.path[-1], change.first, change.after)
     yield node
     if change.default is not None:
-        yield _default(change.path, change.default)
+        yield _set_default(change.path, change.default)
 
 
-def _drop(schema: TableSchema, change: DropColumn) -> Iterable[Node]:
+def _drop_column(schema: TableSchema, change: DropColumn) -> Iterable[Node]:
     yield {"action": "dropColumn", "fieldNames": list(change.path)}
 
 
-def _rename(schema: TableSchema, change: RenameColumn) -> Iterable[Node]:
+def _rename_column(schema: TableSchema, change: RenameColumn) -> Iterable[Node]:
     yield {"action": "renameColumn", "fieldNames": list(change.path), "newName": change.new_name}
 
 
-def _alter(schema: TableSchema, change: AlterColumn) -> Iterable[Node]:
+def _alter_column(schema: TableSchema, change: AlterColumn) -> Iterable[Node]:
     names = list(change.path)
     if change.type is not None:
         new, written = parse_type(change.type), change.type.upper()
@@ -72,54 +72,54 @@ def _alter(schema: TableSchema, change: AlterColumn) -> Iterable[Node]:
             "newDataType": new.to_json(),
             "keepNullability": change.nullable is None and "NOT NULL" not in written,
         }
-    if change.nullable is not None and change.nullable != _field(schema, change.path).type.nullable:
+    if change.nullable is not None and change.nullable != _field_at(schema, change.path).type.nullable:
         yield {"action": "updateColumnNullability", "fieldNames": names, "newNullability": change.nullable}
     if change.comment is not None:
         yield {"action": "updateColumnComment", "fieldNames": names, "newComment": change.comment or None}
     if change.drop_default:
-        yield _default(change.path, None)
+        yield _set_default(change.path, None)
     elif change.default is not None:
-        yield _default(change.path, change.default)
+        yield _set_default(change.path, change.default)
     if change.first or change.after is not None:
-        yield {"action": "updateColumnPosition", "move": _move(change.path[-1], change.first, change.after)}
+        yield {"action": "updateColumnPosition", "move": _move_json(change.path[-1], change.first, change.after)}
 
 
-def _set(schema: TableSchema, change: SetOptions) -> Iterable[Node]:
+def _set_options(schema: TableSchema, change: SetOptions) -> Iterable[Node]:
     for key, value in change.options.items():
         yield {"action": "setOption", "key": key, "value": value}
 
 
-def _reset(schema: TableSchema, change: ResetOptions) -> Iterable[Node]:
+def _reset_options(schema: TableSchema, change: ResetOptions) -> Iterable[Node]:
     for key in change.keys:
         yield {"action": "removeOption", "key": key}
 
 
-def _comment(schema: TableSchema, change: SetComment) -> Iterable[Node]:
+def _set_comment(schema: TableSchema, change: SetComment) -> Iterable[Node]:
     yield {"action": "updateComment", "comment": change.comment}
 
 
 _NODES: dict[type[Change], Callable[..., Iterable[Node]]] = {
-    AddColumn: _add,
-    DropColumn: _drop,
-    RenameColumn: _rename,
-    AlterColumn: _alter,
-    SetOptions: _set,
-    ResetOptions: _reset,
-    SetComment: _comment,
+    AddColumn: _add_column,
+    DropColumn: _drop_column,
+    RenameColumn: _rename_column,
+    AlterColumn: _alter_column,
+    SetOptions: _set_options,
+    ResetOptions: _reset_options,
+    SetComment: _set_comment,
 }
 
 
-def _default(path: Sequence[str], value: str | None) -> Node:
+def _set_default(path: Sequence[str], value: str | None) -> Node:
     return {"action": "updateColumnDefaultValue", "fieldNames": list(path), "newDefaultValue": value}
 
 
-def _move(name: str, first: bool, after: str | None) -> Node:
+def _move_json(name: str, first: bool, after: str | None) -> Node:
     if first:
         return {"fieldName": name, "referenceFieldName": None, "type": "FIRST"}
     return {"fieldName": name, "referenceFieldName": after, "type": "AFTER"}
 
 
-def _field(schema: TableSchema, path: Sequence[str]) -> DataField:
+def _field_at(schema: TableSchema, path: Sequence[str]) -> DataField:
     """The field at a path that exists: it was changed before."""
     found = schema.field(path[0])
     for name in path[1:]:

@@ -32,10 +32,10 @@ class TokenFileIO(FileIO):
         self._token: StorageToken | None = None
         self._renew_ms = 0
         self._opened: FileIO | None = None
-        self.is_object_store = self._fs.is_object_store
+        self.is_object_store = self._fs_with_token.is_object_store
 
     @property
-    def _fs(self) -> FileIO:
+    def _fs_with_token(self) -> FileIO:
         """The file system with a token that is valid now."""
         with self._lock:
             if self._opened is None or clock.now_ms() >= self._renew_ms:
@@ -48,13 +48,13 @@ class TokenFileIO(FileIO):
             return self._opened
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, TokenFileIO) and self._key == other._key
+        return isinstance(other, TokenFileIO) and self._identity_key == other._identity_key
 
     def __hash__(self) -> int:
-        return hash(self._key)
+        return hash(self._identity_key)
 
     @property
-    def _key(self) -> tuple[str, str]:
+    def _identity_key(self) -> tuple[str, str]:
         return self._api.transport.uri, self._path
 
     def __getstate__(self) -> dict[str, Any]:
@@ -66,49 +66,49 @@ class TokenFileIO(FileIO):
             self._opened = open_fs(self._path, {**self._options, **self._token.options})
 
     def read(self, path: str) -> bytes:
-        return self._fs.read(path)
+        return self._fs_with_token.read(path)
 
     def open(self, path: str) -> Any:
-        return self._fs.open(path)
+        return self._fs_with_token.open(path)
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        return self._fs.put_if_absent(path, data)
+        return self._fs_with_token.put_if_absent(path, data)
 
     def sync_and_put_if_absent(self, named: Iterable[str], path: str, data: bytes) -> bool:
-        return self._fs.sync_and_put_if_absent(named, path, data)
+        return self._fs_with_token.sync_and_put_if_absent(named, path, data)
 
     def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
-        self._fs.overwrite(path, data, durable=durable)
+        self._fs_with_token.overwrite(path, data, durable=durable)
 
     def create(self, path: str) -> OutputFile:
-        return self._fs.create(path)
+        return self._fs_with_token.create(path)
 
     def list(self, path: str) -> list[FileStatus]:
-        return self._fs.list(path)
+        return self._fs_with_token.list(path)
 
     def exists(self, path: str) -> bool:
-        return self._fs.exists(path)
+        return self._fs_with_token.exists(path)
 
     def size(self, path: str) -> int:
-        return self._fs.size(path)
+        return self._fs_with_token.size(path)
 
     def delete(self, path: str) -> bool:
-        return self._fs.delete(path)
+        return self._fs_with_token.delete(path)
 
     def delete_tree(self, path: str) -> None:
-        self._fs.delete_tree(path)
+        self._fs_with_token.delete_tree(path)
 
     def delete_empty_dir(self, path: str) -> bool:
-        return self._fs.delete_empty_dir(path)
+        return self._fs_with_token.delete_empty_dir(path)
 
     def make_dirs(self, path: str) -> None:
-        self._fs.make_dirs(path)
+        self._fs_with_token.make_dirs(path)
 
     def move(self, source: str, target: str) -> None:
-        self._fs.move(source, target)
+        self._fs_with_token.move(source, target)
 
     def sync(self, paths: Iterable[str]) -> None:
-        self._fs.sync(paths)
+        self._fs_with_token.sync(paths)
 
     def local_path(self, path: str) -> str | None:
-        return self._fs.local_path(path)
+        return self._fs_with_token.local_path(path)

@@ -109,7 +109,7 @@ class Transport:
         repeats, renewed, unanswered = 0, False, False
         while True:
             try:
-                status, headers, reply = self._once(method, path, params or {}, data)
+                status, headers, reply = self._request_once(method, path, params or {}, data)
             except NoReply as error:
                 unanswered = unanswered or error.sent
                 if repeats >= _MAX_REPEATS or (error.sent and not repeatable):
@@ -122,7 +122,7 @@ class Transport:
                 wait: float | None = None
             else:
                 if 200 <= status < 300:
-                    return self._json(reply, about)
+                    return self._parse_json(reply, about)
                 if status == 401 and not renewed and self.authorizer.renew():
                     renewed = True
                     continue
@@ -134,7 +134,7 @@ class Transport:
             sleep(wait if wait is not None else _FIRST_WAIT_S * 2**repeats * random.uniform(0.75, 1.25))
             repeats += 1
 
-    def _once(
+    def _request_once(
         self, method: str, path: str, params: Mapping[str, str], data: bytes
     ) -> tuple[int, Mapping[str, str], bytes]:
         """Status, headers and body of one exchange. Raises NoReply."""
@@ -159,11 +159,13 @@ class Transport:
                         raise NoReply(f"its reply did not end within {self.timeouts.read:g} s", sent=True)
                 return reply.status_code, reply.headers, b"".join(parts)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
-            raise NoReply(_words(error, self.timeouts.connect), sent=False) from None
+            raise NoReply(_failure_text(error, self.timeouts.connect), sent=False) from None
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
-            raise NoReply(_words(error, self.timeouts.read), sent=not isinstance(error, httpx.InvalidURL)) from None
+            raise NoReply(
+                _failure_text(error, self.timeouts.read), sent=not isinstance(error, httpx.InvalidURL)
+            ) from None
 
-    def _json(self, reply: bytes, about: str) -> Any:
+    def _parse_json(self, reply: bytes, about: str) -> Any:
         if not reply.strip():
             return None
         try:
@@ -190,7 +192,7 @@ class Transport:
             return client
 
 
-def _words(error: Exception, seconds: float) -> str:
+def _failure_text(error: Exception, seconds: float) -> str:
     import httpx
 
     if isinstance(error, httpx.TimeoutException):

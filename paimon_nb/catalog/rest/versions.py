@@ -45,15 +45,15 @@ class RestVersions:
 
     def latest(self) -> Snapshot | None:
         try:
-            return self._parsed(self.api.snapshot(self.name))
+            return self._parse_snapshot(self.api.snapshot(self.name))
         except SnapshotNotFound:
             return None
         except (TableNotFound, DatabaseNotFound) as error:
-            raise self._replaced(error) from None
+            raise self._replaced_error(error) from None
 
     def snapshot(self, snapshot_id: int) -> Snapshot | None:
         try:
-            found = self._parsed(self.api.snapshot(self.name, str(snapshot_id)))
+            found = self._parse_snapshot(self.api.snapshot(self.name, str(snapshot_id)))
         except (SnapshotNotFound, TagNotFound, UnsupportedOperation):
             return None
         return found if found.id == snapshot_id else None
@@ -68,7 +68,7 @@ class RestVersions:
         try:
             return self.api.commit(self.name, body)
         except (TableNotFound, DatabaseNotFound) as error:
-            raise self._replaced(error) from None
+            raise self._replaced_error(error) from None
 
     def rollback(self, target: int | str, latest: int | None) -> None:
         by_id = isinstance(target, int)
@@ -90,7 +90,7 @@ class RestVersions:
         created, retained = node.get("tagCreateTime", int, None), node.get("tagTimeRetained", str, None)
         return Tag(
             name,
-            self._parsed(found),
+            self._parse_snapshot(found),
             dt.datetime.fromtimestamp(created / 1000) if created is not None else None,
             _span_ms(retained) if retained else None,
         )
@@ -119,14 +119,14 @@ class RestVersions:
         with suppress(UnsupportedOperation):
             self.api.mark_done(self.name, partitions)
 
-    def _replaced(self, error: PaimonError) -> TableReplaced:
+    def _replaced_error(self, error: PaimonError) -> TableReplaced:
         return TableReplaced(
             f"table {self.name} was dropped or created again since it was opened: {error.message}",
             hint="open the table again; write uncommitted rows again",
             name=str(self.name),
         )
 
-    def _parsed(self, node: Mapping[str, Any]) -> Snapshot:
+    def _parse_snapshot(self, node: Mapping[str, Any]) -> Snapshot:
         where = f"snapshot of table {main_table(self.name)}"
         try:
             return Snapshot.from_json(java_json(node), where)

@@ -432,9 +432,9 @@ def _slot_getter(t: DataType) -> _Getter:
     if isinstance(t, Timestamp | LocalZonedTimestamp):
         return _compact_instant if t.precision <= COMPACT_TIMESTAMP else _long_instant
     if t.root in _TEXT:
-        return _short_or_long(_decode_text)
+        return _short_or_long_getter(_decode_text)
     if t.root in _BYTES:
-        return _short_or_long(bytes)
+        return _short_or_long_getter(bytes)
     if isinstance(t, UnknownType):
         return lambda _data, _at: None
     return lambda data, at: _read_constructed(t, _variable_part(data, at))
@@ -466,7 +466,7 @@ def _long_instant(data: memoryview, at: int) -> Instant:
     return Instant(_word(data, offset)[0], nanos)
 
 
-def _short_or_long(made: Callable[[memoryview], Value]) -> _Getter:
+def _short_or_long_getter(made: Callable[[memoryview], Value]) -> _Getter:
     def get(data: memoryview, at: int) -> Value:
         last = data[at + 7]
         if not last & 0x80:

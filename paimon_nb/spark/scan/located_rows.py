@@ -16,7 +16,7 @@ from paimon_nb.spark.jobs.task_runner import pieces_of, run_in_threads, work_fra
 from paimon_nb.spark.runtime.arrow_interop import from_arrow, session_zone
 from paimon_nb.spark.scan.pushdown import pushable
 from paimon_nb.spark.types import spark_schema, task_batches
-from paimon_nb.table.row_rewrite import placed_rows, single_files
+from paimon_nb.table.row_rewrite import rows_with_positions, single_files
 from paimon_nb.table.scan.plan.planner import plan_scan
 from paimon_nb.table.scan.read.row_tracking import tracks_rows
 
@@ -68,7 +68,7 @@ def locate_rows(spark: SparkSession, table: Table, filter: Predicate | None = No
 
 
 def _with_locations(store: TableStore, number: int, split: Split, fields: Sequence[DataField]) -> pa.Table:
-    rows, positions = placed_rows(store, split, tracked=fields[-1] in TRACKING_FIELDS)
+    rows, positions = rows_with_positions(store, split, tracked=fields[-1] in TRACKING_FIELDS)
     rows = rows.append_column(FILE, pa.array(np.full(len(positions), number, np.int32)))
     return rows.append_column(ROW, pa.array(positions)).select([f.name for f in fields])
 

@@ -16,7 +16,7 @@ from paimon_nb.spark.runtime.arrow_interop import collect, to_arrow
 from paimon_nb.spark.scan.located_rows import FILE, ROW, LocatedRows
 from paimon_nb.spark.write.row_level_write import positions_by_file
 from paimon_nb.spark.write.table_write import write_messages
-from paimon_nb.table.row_rewrite import take_out
+from paimon_nb.table.row_rewrite import delete_marked_rows
 from paimon_nb.table.scan.read.split_reader import read_split
 from paimon_nb.table.write.column_file_writer import columns_change, write_columns
 from paimon_nb.table.write.global_index import drop_stale_indexes
@@ -76,7 +76,7 @@ def change_columns(
             rows = read_split(store, replace(split, deletion_vectors=None), [f.name for f in fields])
             messages.append(write_columns(store, split, fields, _replace_rows(rows, own_rows)))
         if removed is not None:
-            messages += take_out(store, source.plan, positions_by_file(source.files, collect(removed)))
+            messages += delete_marked_rows(store, source.plan, positions_by_file(source.files, collect(removed)))
         if inserted is not None:
             messages += write_messages(inserted, table.store.copy({"write-only": "true"}))[0]
         made = commit.publish(lambda latest: columns_change(store, latest, messages, source.files))

@@ -18,7 +18,7 @@ from paimon_nb.table.bucket_compact.result import CompactResult
 from paimon_nb.table.cluster import Order, sorted_rows
 from paimon_nb.table.data_file_writer import COMPACT_SOURCE, AppendFiles, FileTarget
 from paimon_nb.table.migrated_files import in_file, with_partition
-from paimon_nb.table.scan.read.row_tracking import held, tracks_rows, with_tracking
+from paimon_nb.table.scan.read.row_tracking import stored_tracking_fields, tracks_rows, with_tracking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -173,7 +173,7 @@ def append_rows(
         position = 0
         held_here = in_file(store, file, schema.fields)
         stored = [f for f in held_here if file.write_cols is None or f.name in file.write_cols]
-        ids = held(file) if tracked else ()
+        ids = stored_tracking_fields(file) if tracked else ()
         for batch in iter_data_file(store.fs, path, (*schema.fields, *ids), [f.name for f in (*stored, *ids)]):
             table = pa.Table.from_batches([batch])
             if tracked:

@@ -38,7 +38,7 @@ def rescale(
     postponed = store.bucket_option == POSTPONE_BUCKET
     if postponed and buckets is None:
         raise BadOptionValue(
-            f"{store.name} has bucket = -2, which tells no number of buckets to rescale to",
+            f"{store.name} has bucket = -2, so the new number of buckets is required",
             hint="CALL sys.rescale(table => ..., bucket_num => 4)",
         )
     if store.bucket_option < 1 and not postponed:

@@ -51,7 +51,7 @@ class Compared:
     """`key: 'old' -> 'new'`."""
 
     def only(self, what: str) -> list[FileChange]:
-        """Files that are born, gone or moved."""
+        """The file changes of one kind: added, removed or moved."""
         return [f for f in self.files if f.what == what]
 
     def __str__(self) -> str:

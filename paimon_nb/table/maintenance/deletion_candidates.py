@@ -1,6 +1,6 @@
 """Files that may be deleted when some roots are removed: candidates minus everything that is still reachable.
 
-Collected completely before anything is deleted, so that an unreadable file stops the work before it does harm.
+Collected completely before anything is deleted, so that an unreadable file stops the operation before any deletion.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def as_text(kind: DataType, value: Any) -> str:
 def parse_time(text: str, formatter: str | None) -> datetime | None:
     """Parse by a Java pattern of digits, or by the default form.
 
-    None also where the pattern tells no whole date: what is not known to be old must not be dropped.
+    None also if the pattern has no complete date: a partition of unknown age must not be dropped.
     """
     found = re.fullmatch(_regex_of_pattern(formatter), text) if formatter else _DEFAULT.fullmatch(text)
     if not found:

@@ -1,4 +1,6 @@
-"""Whole partitions and whole tables going: truncate, drop, expire. Source: docs/spec/merge-semantics.md sections 7 and 11."""
+"""Deletes whole partitions, or all rows of a table: truncate, drop, expire. Source: docs/spec/merge-semantics.md
+sections 7 and 11.
+"""
 
 from __future__ import annotations
 

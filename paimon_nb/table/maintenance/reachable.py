@@ -139,7 +139,7 @@ def keeps_delta(store: TableStore, changelog: Snapshot) -> bool:
     """True if a long-lived changelog has no changelog files but is readable through its delta."""
     if changelog.changelog_manifest_list:
         return False
-    # What an overwrite of keys deleted is gone with the previous snapshot; its new rows alone are half of the change.
+    # The rows that an overwrite deleted expired with the previous snapshot; its new rows are only half of the change.
     return changelog.commit_kind == "APPEND" or (changelog.commit_kind == "OVERWRITE" and not store.has_keys)
 
 

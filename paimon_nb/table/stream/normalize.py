@@ -1,7 +1,7 @@
-"""Upserts of a key table as changes: what a row replaces is said before it. Reads no table.
+"""Converts upserts of a primary-key table to changes: each replaced row is retracted first. Reads no table.
 
-Without a changelog producer a commit says what a key's row is now, not what it was. A stream remembers the rows that it
-delivered, and turns each new one into +I, or -U and +U. Source: Flink's `ChangelogNormalize`.
+Without a changelog producer a commit contains only the new row of a key, not the old one. A stream keeps the rows that
+it delivered, and converts each new row to +I, or to -U and +U. Source: Flink's `ChangelogNormalize`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def is_upsert_stream(store: TableStore) -> bool:
-    """Whether a stream of the table has to be normalised: its changes do not say what they replace."""
+    """Whether a stream of the table has to be normalised, because its changes lack the replaced rows."""
     options = store.options
     return store.has_keys and options.changelog_producer == "none" and not options.get(SCAN_REMOVE_NORMALIZE)
 

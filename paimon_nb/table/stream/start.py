@@ -61,7 +61,7 @@ def check_streamable(store: TableStore) -> None:
             )
     if merges_postponed(store):
         raise UnsupportedOperation(
-            f"{store.name}: 'postpone.merge-on-read' is for batch reads; a stream tells rows when they get their bucket",
+            f"{store.name}: 'postpone.merge-on-read' is for batch reads; a stream emits rows when they get their bucket",
             hint="set 'postpone.merge-on-read' = 'false' for the stream",
             option=opt.POSTPONE_MERGE_ON_READ.key,
         )

@@ -44,7 +44,7 @@ class _StatsLayout:
     texts: tuple[Text, ...]
     key_types: tuple[DataType, ...]
     known: dict[bytes, str]
-    """Texts of statistics rows that were told before: the next snapshot holds mostly the same files."""
+    """Cache of formatted statistics rows: the next snapshot has mostly the same files."""
 
     def bounds(self, row: bytes) -> str:
         """`{a=1, b=null}` of a statistics row."""
@@ -73,7 +73,7 @@ class _StatsLayout:
 
 
 class StatsTexts:
-    """Renders files one by one; what depends on their schema only is worked out once."""
+    """Renders files one by one; values that depend only on their schema are computed once."""
 
     def __init__(self, store: TableStore) -> None:
         self.store = store

@@ -92,7 +92,7 @@ def as_reader(rows: Any) -> pa.RecordBatchReader:
         try:
             reader = pa.RecordBatchReader.from_stream(rows)
         except (pa.ArrowException, ValueError, TypeError):
-            return as_table(rows).to_reader()  # which says what is wrong
+            return as_table(rows).to_reader()  # raises the error
         if not reader.schema.pandas_metadata:
             return reader
     return as_table(rows).to_reader()

@@ -19,7 +19,7 @@ from paimon_nb.table.live_files import index_entries, live_entries
 from paimon_nb.table.maintenance import ExpireLimits, expire_snapshots, rollback_to_snapshot
 from paimon_nb.table.maintenance.reachable import changelog_entries
 from paimon_nb.table.publish.overwrite import Overwrite
-from paimon_nb.table.row_rewrite import single_files, take_out
+from paimon_nb.table.row_rewrite import delete_marked_rows, single_files
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.table import Table
 from paimon_nb.table.write import TableWrite
@@ -212,7 +212,9 @@ class TestDeletionVectors:
         for n in range(3):
             put(store, rows((n, "a"), (n + 10, "b")))
         plan = plan_scan(store)
-        TableCommit(store).commit(take_out(store, plan, [(split, np.array([0])) for split in single_files(plan)]))
+        TableCommit(store).commit(
+            delete_marked_rows(store, plan, [(split, np.array([0])) for split in single_files(plan)])
+        )
         assert len(index_entries(store, store.latest())) == files
         assert sorted(r["k"] for r in rows_of(store)) == [10, 11, 12]
 
@@ -416,7 +418,7 @@ def test_a_delete_by_position_is_not_lost_with_the_file(tmp_path, meanwhile):
     for n in range(3):
         put(store, rows((n, "a"), (n + 10, "b")))
     split = list(single_files(plan := plan_scan(store)))[-1]
-    gone = take_out(store, plan, [(split, np.array([0]))])
+    gone = delete_marked_rows(store, plan, [(split, np.array([0]))])
     match meanwhile:
         case "compaction":
             TableCommit(store).commit(compact(store, full=True))
@@ -438,7 +440,7 @@ def test_an_overwrite_from_itself_does_not_bring_back_what_was_deleted_meanwhile
     read = store.latest()
     plan = plan_scan(store)
     [split] = single_files(plan)
-    TableCommit(store).commit(take_out(store, plan, [(split, np.array([0]))]))
+    TableCommit(store).commit(delete_marked_rows(store, plan, [(split, np.array([0]))]))
     with TableWrite(store, overwrite=True) as writing:
         writing.write(arrow(store, rows((1, "A"), (2, "B"))))
         messages = writing.prepare_commit()

@@ -17,7 +17,7 @@ from paimon_nb.fs import MemoryFileIO
 from paimon_nb.spark.scan.late_materialization import scan_selective
 from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.merge import PICKS_ROWS
-from paimon_nb.table.row_rewrite import placed_rows, single_files, take_out, without_rows
+from paimon_nb.table.row_rewrite import delete_marked_rows, rows_with_positions, single_files, without_rows
 from paimon_nb.table.scan import (
     And,
     Compare,
@@ -163,12 +163,14 @@ def delete_some(store: TableStore, dice: random.Random) -> None:
     plan = plan_scan(store)
     gone = []
     for split in single_files(plan):
-        _, places = placed_rows(plan.store, split)
+        _, places = rows_with_positions(plan.store, split)
         picked = sorted(dice.sample(places.tolist(), len(places) // 4))
         if picked:
             gone.append((split, pa.array(picked).to_numpy()))
     vectors = store.options.deletion_vectors
-    TableCommit(store).commit(take_out(store, plan, gone) if vectors else [without_rows(store, *one) for one in gone])
+    TableCommit(store).commit(
+        delete_marked_rows(store, plan, gone) if vectors else [without_rows(store, *one) for one in gone]
+    )
 
 
 def condition(store: TableStore, dice: random.Random, depth: int = 2) -> Predicate:

@@ -1,7 +1,7 @@
 """Predicates as data: conditions on columns, and pushing negation inwards; reads no rows.
 
 Literals are everyday Python values (int, str, Decimal, date, datetime, bytes ...) or values in the in-row form; `bind`
-(bind.py) turns them into the column's own form. SQL's three-valued logic holds: a comparison with NULL is unknown.
+(evaluate.py) converts them to the column's type. SQL's three-valued logic holds: a comparison with NULL is unknown.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Data evolution: newer values of a column are in a separate file for the same rows.
+"""Data evolution: the newer values of a column are in a separate file with the same row ids.
 
 Source: Paimon 2 `DataEvolutionSplitGenerator`, `DataEvolutionSplitRead`.
 """
@@ -39,9 +39,9 @@ def same_rows(files: Sequence[DataFile]) -> list[list[DataFile]]:
         groups[-1].append(file)
         if is_dedicated(file):
             if first + file.row_count > end and not is_dedicated(whole):
-                raise CorruptFile(file.file_name, f"its rows end behind those of {whole.file_name}")
+                raise CorruptFile(file.file_name, f"its row ids end after those of {whole.file_name}")
         elif first != begin:
-            raise CorruptFile(file.file_name, f"its rows begin at {first}, inside those of {whole.file_name}")
+            raise CorruptFile(file.file_name, f"its row ids begin at {first}, inside the range of {whole.file_name}")
         elif file.row_count != whole.row_count:
             raise CorruptFile(file.file_name, f"it has {file.row_count} rows, where {whole.file_name} has "
                               f"{whole.row_count} beginning with the same one")  # fmt: skip
@@ -62,7 +62,7 @@ def anchor(group: Sequence[DataFile]) -> DataFile:
     return min(normal or group, key=lambda f: (f.max_sequence, f.file_name))
 
 
-def holders(
+def files_by_column(
     store: TableStore, group: Sequence[DataFile], fields: Sequence[DataField]
 ) -> list[tuple[DataFile, tuple[DataField, ...]]]:
     """(file, columns to read from it): for each column the newest file that holds it, for one that none holds the oldest.

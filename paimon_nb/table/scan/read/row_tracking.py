@@ -30,7 +30,7 @@ def tracks_rows(store: TableStore) -> bool:
     return not store.has_keys and bool(store.options.get(opt.ROW_TRACKING_ENABLED))
 
 
-def held(file: DataFile) -> tuple[DataField, ...]:
+def stored_tracking_fields(file: DataFile) -> tuple[DataField, ...]:
     """Which of `TRACKING_FIELDS` the file stores."""
     return tuple(f for f in TRACKING_FIELDS if file.write_cols is not None and f.name in file.write_cols)
 
@@ -39,7 +39,7 @@ def with_tracking(rows: pa.Table, file: DataFile, position: int = 0) -> pa.Table
     """The rows with `TRACKING_FIELDS` as last columns.
 
     Args:
-        rows: all rows of the file from `position` on, with the columns that `held` names.
+        rows: all rows of the file from `position` on, with the columns that `stored_tracking_fields` names.
     """
     count = rows.num_rows
     first = file.first_row_id
@@ -59,7 +59,7 @@ def tracked_rows(store: TableStore, split: Split) -> pa.Table:
     `TRACKING_FIELDS` as last columns."""
     file = split.files[0]
     rows = read_split(store, split)
-    stored = held(file) if len(split.files) == 1 else ()
+    stored = stored_tracking_fields(file) if len(split.files) == 1 else ()
     path = store.data_path(split.partition, split.bucket, file)
     ids = read_data_file(store.fs, path, stored) if stored else pa.table({"": pa.nulls(file.row_count)})
     ids = with_tracking(ids, file).select([f.name for f in TRACKING_FIELDS])

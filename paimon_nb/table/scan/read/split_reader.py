@@ -45,7 +45,7 @@ from paimon_nb.table.scan.plan.time_travel import translate_missing_files
 from paimon_nb.table.scan.predicate.evaluate import file_filter, keep
 from paimon_nb.table.scan.predicate.model import only_on
 from paimon_nb.table.scan.read.bucket_diff import diff_states
-from paimon_nb.table.scan.read.data_evolution import anchor, holders, same_rows
+from paimon_nb.table.scan.read.data_evolution import anchor, files_by_column, same_rows
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore, side_by_side
 
 if TYPE_CHECKING:
@@ -363,7 +363,7 @@ class SplitFiles:
         schema = arrow_schema(fields, nullable=True)
         for group in same_rows(files):
             vector = (vectors or {}).get(anchor(group).file_name)  # one vector per group of files with the same rows
-            parts = holders(self.store, group, fields)
+            parts = files_by_column(self.store, group, fields)
             # All files are cut at the same rows, so that their deleted positions are, too.
             rows = [r for f, _ in parts if (r := self._piece_rows(f, 1 / len(parts))) is not None]
             streams = [self._pieces_of(file, part, vector, min(rows, default=None)) for file, part in parts]
