@@ -181,8 +181,7 @@ class PaimonMagics(InspectCommands, Magics):
             stop_streams_started_since(wb.session.jobs, earlier_streams)
             raise errors.interrupted(error, wb.commits[commits_before:], only_queries=_reads_only(text)) from None
         except PaimonError as error:
-            if error.facts.get("start") is None:  # Spark failed while the rows were read
-                locate_more_exactly(error, text, Span(0, len(text)))
+            locate_more_exactly(error, text, Span(0, len(text)))  # Spark may have failed while the rows were read
             raise
         finally:  # a statement may have committed before another one failed
             current.history.record(wb.commits[commits_before:], started_ms)
