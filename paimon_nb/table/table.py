@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, UnsupportedOperation
+from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, SchemaMismatch, UnsupportedOperation
 from paimon_nb.format.types import arrow_type
 from paimon_nb.options import table as opt
 from paimon_nb.table.evolving import EvolvingTable
@@ -125,7 +125,8 @@ class Table(EvolvingTable):
 
         Raises:
             UnsupportedOperation: keys for a table without a primary key, or the merge engine does not allow deletes.
-            BadOptionValue: neither or both of `keys` and `where`. `truncate` deletes all rows.
+            SchemaMismatch: neither `keys` nor `where`; `truncate` deletes all rows.
+            BadOptionValue: both `keys` and `where`.
             ColumnNotFound: a key column is missing.
 
         Examples:
@@ -143,11 +144,14 @@ class Table(EvolvingTable):
         from paimon_nb.table.scan import Predicate
         from paimon_nb.table.write.input_rows import as_table
 
-        if (keys is None) == (where is None):
+        if keys is None and where is None:
+            raise SchemaMismatch(
+                "rows of type NoneType cannot be written: delete() takes keys or a condition",
+                hint="delete(where='id = 7'); truncate() deletes all rows",
+            )
+        if keys is not None and where is not None:
             raise BadOptionValue(
-                "delete() takes keys or a condition",
-                hint="delete(where='id = 7'); truncate() deletes all",
-                option="where",
+                "delete() takes keys or a condition, not both", hint="delete(where=...)", option="where"
             )
         condition = keys if where is None else where
         if isinstance(condition, str | Predicate):

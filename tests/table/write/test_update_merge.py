@@ -189,7 +189,8 @@ def bad(t: paimon_nb.Table) -> dict[str, tuple[type[Exception], object]]:
         "value out of range": (SchemaMismatch, lambda: t.update({"tiny": 300}, where="id = 1")),
         "expression of no column": (SchemaMismatch, lambda: t.update({"n": pc.field("nope") + 1}, where="id = 1")),
         "no values": (BadOptionValue, lambda: t.update({})),
-        "neither keys nor condition": (BadOptionValue, t.delete),
+        "neither keys nor condition": (SchemaMismatch, t.delete),
+        "keys and condition": (BadOptionValue, lambda: t.delete("id = 1", where="id = 1")),
         "no clause": (BadOptionValue, t.merge(pa.table({"id": ids}), on="id").execute),
         "no key": (BadOptionValue, lambda: t.merge(pa.table({"id": ids}), on=[])),
         "key that the source lacks": (
@@ -213,7 +214,7 @@ def bad(t: paimon_nb.Table) -> dict[str, tuple[type[Exception], object]]:
 
 @pytest.mark.parametrize("name", [
     "unknown column", "unknown condition", "value of another type", "value out of range", "expression of no column",
-    "no values", "neither keys nor condition", "no clause", "no key", "key that the source lacks",
+    "no values", "neither keys nor condition", "keys and condition", "no clause", "no key", "key that the source lacks",
     "column that the table lacks", "condition as text", "column twice", "appended column twice",
     "type that does not fit", "not a frame",
 ])  # fmt: skip
