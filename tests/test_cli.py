@@ -56,7 +56,7 @@ def test_sql_prints_a_table(warehouse):
 def test_a_configuration_goes_before_the_statement(warehouse, tmp_path):
     (tmp_path / "lake.yaml").write_text(f"name: lake\nwarehouse: {warehouse}\nexecution.runtime-mode: batch\n")
     code, out, err = run("sql", "--config", "lake.yaml", "SHOW CURRENT CATALOG", cwd=tmp_path)
-    assert (code, out.split(), err) == (0, ["catalog", "-" * 7, "lake"], "")
+    assert (code, out.split(), err) == (0, ["current", "catalog", "name", "-" * 20, "lake"], "")
 
 
 def test_an_error_is_two_lines(warehouse):

@@ -43,7 +43,7 @@ KIND = {
 }
 # Later releases differ here, and what they say holds for new tables.
 NEWER_DEFAULT = {"sort-compaction.range-strategy", "postpone.default-bucket-num"}
-NEWER_FIXED = {"type", "row-tracking.enabled", "dynamic-bucket.initial-buckets"}
+NEWER_FIXED = {"type", "row-tracking.enabled"}
 CHANGEABLE_IN_PART = {"ignore-delete", "ignore-update-before"}  # the catalog allows one direction
 NARROWER = {"manifest.format"}  # a free text in Java
 READ_OTHERWISE = {"parquet.enable.dictionary"}  # an Integer that Java's writer reads as a boolean

@@ -70,7 +70,7 @@ def test_nested_keys_lists_of_catalogs_files_and_mappings(wb, tmp_path):
     )
     result = wb.configure(path)
     assert told(wb.configure(str(path))) == told(result)
-    assert wb.run("SHOW CATALOGS").arrow.to_pydict() == {"catalog": ["one", "paimon", "two"]}
+    assert wb.run("SHOW CATALOGS").arrow.to_pydict() == {"catalog name": ["one", "paimon", "two"]}
     assert wb.session.settings == {"execution.runtime-mode": "batch", "execution.checkpointing.interval": "10 s"}
     assert wb.session.current_catalog == "two"
     assert told(wb.configure({"pipeline.name": "x", "rest.port": 8081, "spark.paimon.write.merge-schema": True})) == {
