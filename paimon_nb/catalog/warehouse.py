@@ -112,6 +112,11 @@ class WarehouseCatalog(Catalog):
             raise self._no_database(database)
         return self.metastore.tables(database)
 
+    def functions(self, database: str) -> list[str]:
+        if not self.metastore.has_database(database):
+            raise self._no_database(database)
+        return []
+
     def table(self, name: Identifier, options: Mapping[str, str] | None = None) -> Table:
         """See `Catalog.table`. While nothing changes the schema, the same handle: it keeps what its lookups have indexed."""
         key = (name, frozenset((options or {}).items()))

@@ -116,7 +116,7 @@ class SparkResolver(Resolver):
         frame = read_table(
             self.session.spark, table, options={**table_options, **time_travel_options(self.session, travel)}
         )
-        return _with_not_null(with_chars(self.session, frame, table.schema.fields), table.schema.fields)
+        return _with_not_null(with_chars(self.session, frame, table), table.schema.fields)
 
     def sql(self, text: str, args: dict[str, Any] | list[Any] | None, kwargs: Mapping[str, Any]) -> DataFrame:
         from paimon_nb.session.executor import run_text

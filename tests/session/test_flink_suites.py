@@ -93,6 +93,15 @@ def test_a_stream_does_not_overwrite(wb):
         wb.run("INSERT OVERWRITE t VALUES (1)")
 
 
+@pytest.mark.spark
+def test_a_table_is_compacted_from_itself_in_streaming_mode(wb):
+    wb.run("CREATE TABLE t (a INT); CREATE TABLE u (a INT); INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)")
+    wb.run("SET 'execution.runtime-mode' = 'streaming'; INSERT OVERWRITE t SELECT * FROM t")
+    assert wb.table("t").files().num_rows == 1
+    with pytest.raises(UnsupportedOperation, match="INSERT OVERWRITE needs batch mode"):
+        wb.run("INSERT OVERWRITE u SELECT * FROM t")
+
+
 def test_a_catalog_decides_where_its_tables_are(wb, tmp_path):
     with pytest.raises(UnsupportedOperation, match="the catalog decides where its tables are"):
         wb.run(f"CREATE TABLE t (a INT) WITH ('path' = '{tmp_path}/elsewhere')")

@@ -492,8 +492,10 @@ def columns_of_statistics(wb) -> dict[str, tuple]:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("kind", ["parquet", "orc"])
-def test_char_is_padded_and_compared_with_padding(swb, kind):
+@pytest.mark.parametrize(("kind", "setting"), [("parquet", None), ("parquet", "true"), ("orc", "true")])
+def test_char_is_padded_and_compared_with_padding(swb, kind, setting):
+    if setting is not None:
+        swb.run(f"SET spark.sql.readSideCharPadding = {setting}")
     swb.run(f"""
         CREATE TABLE t (id INT, c CHAR(5), d VARCHAR(5)) TBLPROPERTIES ('file.format' = '{kind}');
         INSERT INTO t VALUES (1, 'ab', 'ab'), (2, 'abcde', 'abcde'), (3, NULL, NULL);
@@ -506,6 +508,14 @@ def test_char_is_padded_and_compared_with_padding(swb, kind):
     assert [r.id for r in swb.spark.table("t").where("c = 'xy'").collect()] == [4]
     swb.run("UPDATE t SET d = 'new' WHERE c = 'ab'; DELETE FROM t WHERE c = 'xy'")
     assert rows(swb, "SELECT id, d FROM t") == [(1, "new"), (2, "abcde"), (3, None)]
+    swb.run("RESET spark.sql.readSideCharPadding")
+
+
+@pytest.mark.spark
+def test_char_of_orc_is_as_stored_unless_padding_is_set(swb):
+    swb.run("CREATE TABLE t (id INT, c CHAR(5)) TBLPROPERTIES ('file.format' = 'orc'); INSERT INTO t VALUES (1, 'ab')")
+    assert rows(swb, "SELECT c FROM t WHERE c = 'ab'") == [("ab",)]
+    assert rows(swb, "SELECT concat(c, '|') FROM t") == [("ab|",)]
 
 
 @pytest.mark.spark

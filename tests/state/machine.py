@@ -618,8 +618,12 @@ class Machine:
         """One commit's snapshots. Rows on level 0 that readers do not see yet leave the steps between unsaid."""
         known = len(ids) < 2 or not (self.scene.hides_level_0 or self.rules.postponed)
         self.branch.came(ids, state, steps_known=known, replayable=replayable)
-        if self.scene.keeps and ids and tidies:
+        if self.scene.keeps and ids and tidies and not self.is_postponed(ids[-1]):
             self.keep_newest(self.scene.keeps)
+
+    def is_postponed(self, number: int) -> bool:
+        """Whether the snapshot's rows wait for a compaction, which expires snapshots in the place of this commit."""
+        return self.rules.postponed and self.table().store.snapshots.get(number).commit_kind != "COMPACT"
 
     def keep_newest(self, count: int) -> None:
         """An expiry counts ids, as Java's does, also over a gap that a fast-forward left; what stands before the gap has no next

@@ -26,6 +26,7 @@ from paimon_nb.notebook.snippets import query_text, with_snippets
 from paimon_nb.notebook.undo import now_ms
 from paimon_nb.plan import Span
 from paimon_nb.session.query.error_location import locate_more_exactly
+from paimon_nb.spark.errors import spark_errors
 from paimon_nb.table.scan.plan.snapshot_scan import observed_plans
 
 if TYPE_CHECKING:
@@ -206,7 +207,8 @@ class PaimonMagics(InspectCommands, Magics):
                 from paimon_nb.notebook.widgets.live import KEEP, LiveTable
 
                 return LiveTable(rows.result.live, text.strip(), keep=limit if requested_limit else KEEP)
-            rows.load()
+            with spark_errors(text, Span(0, len(text))):
+                rows.load()
         rows.facts = read_facts(time.monotonic() - started, plans, rows.result)
         if rows.result.job is None:
             return rows

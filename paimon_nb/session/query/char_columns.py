@@ -1,29 +1,41 @@
-"""CHAR columns in each dialect: Spark pads them when it reads and compares; Flink takes texts as they are stored."""
+"""CHAR columns in each dialect: Spark pads them when it reads and compares; Flink takes texts as they are stored.
+
+Files of ORC store CHAR without padding. A table of ORC files gives its texts as they are stored in both dialects, unless
+`spark.sql.readSideCharPadding` is set: so one statement has one answer in both.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from paimon_nb.options import table as opt
 
+if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from paimon_nb.format.types import DataField
     from paimon_nb.session.core.session import Session
+    from paimon_nb.table import Table
+
+_PADDING = "spark.sql.readSideCharPadding"
 
 
-def with_chars(session: Session, frame: DataFrame, fields: Sequence[DataField]) -> DataFrame:
+def with_chars(session: Session, frame: DataFrame, table: Table) -> DataFrame:
     """The frame with its CHAR columns as the session's dialect has them."""
     from paimon_nb.spark.scan.char_columns import with_char_columns
 
-    return frame if session.flink_semantics else with_char_columns(frame, fields)
+    return frame if _are_as_stored(session, table) else with_char_columns(frame, table.schema.fields)
 
 
-def with_padded_chars(session: Session, rows: pa.Table, fields: Sequence[DataField]) -> pa.Table:
+def with_padded_chars(session: Session, rows: pa.Table, table: Table) -> pa.Table:
     """Rows without Spark, with their CHAR columns as the session's dialect has them."""
     from paimon_nb.spark.scan.char_columns import pad_chars
 
-    pads = session.spark_setting("spark.sql.readSideCharPadding") != "false"
-    return pad_chars(rows, fields) if pads and not session.flink_semantics else rows
+    if _are_as_stored(session, table) or session.spark_setting(_PADDING) == "false":
+        return rows
+    return pad_chars(rows, table.schema.fields)
+
+
+def _are_as_stored(session: Session, table: Table) -> bool:
+    unset = session.spark_setting(_PADDING) is None
+    return session.flink_semantics or (unset and table.options.get(opt.FILE_FORMAT) == "orc")

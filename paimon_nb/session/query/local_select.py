@@ -98,7 +98,7 @@ def try_local_select(session: Session, query: Query, text: str) -> Rows | None:
         return None  # Spark's path raises it again, with its position
     if source is None or answer is None or rows is None:
         return None
-    return answer.of(with_padded_chars(session, rows, source.fields))
+    return answer.of(rows)
 
 
 def columns_of(selection: Selection, fields: Sequence[DataField]) -> list[tuple[str, str]] | None:
@@ -152,7 +152,12 @@ def _table_at_travel(session: Session, ref: TableRef, selection: Selection) -> _
     scan = plan_table_scan(
         table, options=options, filter=selection.condition, columns=columns, without_spark=without_spark
     )
-    return _Source(scan.fields, lambda: _rows_of(scan, selection))
+
+    def read() -> pa.Table | None:
+        rows = _rows_of(scan, selection)
+        return None if rows is None else with_padded_chars(session, rows, table)
+
+    return _Source(scan.fields, read)
 
 
 def _rows_of(scan: PlannedScan, selection: Selection) -> pa.Table | None:

@@ -231,11 +231,11 @@ def _paimon_frame(session: Session, ref: TableRef) -> DataFrame:
 
         with suppress(UnsupportedOperation):  # the columns may be those of another table in the query
             frame = with_metadata_columns(session.spark, table.copy(options), ref.filter, ref.metadata_columns)
-            return with_computed(with_chars(session, frame, table.schema.fields), table.schema.options)
+            return with_computed(with_chars(session, frame, table), table.schema.options)
         frame = read_table(session.spark, table, options=options, filter=ref.filter)
     else:
         frame = read_table(session.spark, table, options=options, filter=ref.filter, columns=ref.columns)
-    return with_computed(with_chars(session, frame, table.schema.fields), table.schema.options)
+    return with_computed(with_chars(session, frame, table), table.schema.options)
 
 
 def _table_options_of(session: Session, ref: TableRef) -> Mapping[str, str]:

@@ -55,7 +55,7 @@ def _function_rows(
         return from_arrow(session.spark, table.system(system, options=options))
     filter, columns = (None, None) if ref is None else (ref.filter, ref.columns)
     frame = read_table(session.spark, table, options=options, filter=filter, columns=columns)
-    return with_chars(session, frame, table.schema.fields)
+    return with_chars(session, frame, table)
 
 
 def _table_and_options(session: Session, function: TableFunction) -> tuple[tuple[str, ...], dict[str, str]]:

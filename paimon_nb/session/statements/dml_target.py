@@ -70,7 +70,7 @@ class Target:
         return self._with_chars(source.frame), source
 
     def _with_chars(self, frame: DataFrame) -> DataFrame:
-        return with_chars(self.context.session, frame, self.table.schema.fields)
+        return with_chars(self.context.session, frame, self.table)
 
     def run_sql(self, frames: Sequence[DataFrame], make: Callable[[RenderExpression, Sequence[str]], str]) -> DataFrame:
         """Run SQL that contains the user's expressions.

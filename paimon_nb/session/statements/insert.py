@@ -47,7 +47,7 @@ _replaces_all: ContextVar[bool] = ContextVar("replaces_all", default=False)
 
 def insert(context: StatementContext, statement: Insert) -> Result:
     """INSERT INTO and INSERT OVERWRITE. Rows of plain literals need no Spark, everything else is a query."""
-    if statement.overwrite:
+    if statement.overwrite and statement.rows is not None:
         _check_batch_mode(context.session)
     if statement.rows is not None and (done := _insert_literals(context, statement, statement.rows)) is not None:
         return done
@@ -128,6 +128,9 @@ def _insert_query(context: StatementContext, statement: Insert) -> Result:
         statement = replace(statement, query=source)
     streams = not statement.overwrite and wants_stream(session, source, context.text)
     table = _target_table(session, target)
+    from_itself = table is not None and statement.overwrite and _reads_target(session, statement, table)
+    if statement.overwrite and not from_itself:  # a table from itself is a compaction, which ends in every mode
+        _check_batch_mode(session)
     if table is None:
         from paimon_nb.session.streaming.statements import insert_into_connector
 
@@ -155,7 +158,7 @@ def _insert_query(context: StatementContext, statement: Insert) -> Result:
     )  # fmt: skip
     if upserts and not statement.partition:
         return upsert(session, aligned, table, target.parts)
-    notes = [SELF_OVERWRITE] if statement.overwrite and _reads_target(session, statement, table) else []
+    notes = [SELF_OVERWRITE] if from_itself else []
     return store_rows(
         session, aligned, table, overwrite=statement.overwrite, partition=statement.partition, notes=notes
     )  # fmt: skip
