@@ -1,7 +1,7 @@
 """CHAR columns as Spark has them: padded to their length when read, and compared with padded texts.
 
 Spark's analyzer pads the other side of a comparison when a column's metadata has its CHAR type. Files of ORC hold CHAR without its
-padding; Spark adds it unless `spark.sql.readSideCharPadding` is false.
+padding; it is added unless `spark.sql.readSideCharPadding` is false. Which tables are read so: `session/query/char_columns.py`.
 """
 
 from __future__ import annotations
