@@ -262,8 +262,9 @@ class TableQuery:
 
         def read(columns: list[str] | None, condition: Any, rows: int | None, batch_rows: int | None) -> Iterator[Any]:
             query = self if columns is None else self.select(columns)
-            # A limit of this query counts rows before the filter.
-            pushed = pushed_condition(condition, plan.schema) if self.max_rows is None else None
+            # A limit counts rows before the filter, that of this query and that of polars.
+            limited = rows is not None or self.max_rows is not None
+            pushed = None if limited else pushed_condition(condition, plan.schema)
             query = query if pushed is None else query.where(pushed)
             query = query if rows is None else query.limit(rows)
             for batch in query.to_batches(batch_rows=batch_rows or BATCH_ROWS):

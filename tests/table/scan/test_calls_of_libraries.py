@@ -197,6 +197,13 @@ def test_a_polars_filter_is_pushed_down_and_gives_the_rows_of_an_eager_one(
     assert found == ([] if pushed is None else [pushed.replace("(", "").replace(")", "")])
 
 
+def test_a_limit_before_a_polars_filter_counts_rows_before_it(t: paimon_nb.Table) -> None:
+    lazy = t.to_polars(lazy=True)
+    first = sorted(lazy.head(10).collect()["id"].to_list())
+    assert sorted(lazy.head(10).filter(pl.col("id") >= first[5]).collect()["id"].to_list()) == first[5:]
+    assert lazy.filter(pl.col("id") >= first[5]).head(10).collect().height == 10
+
+
 @pytest.mark.parametrize("name", ["to_torch", "to_ray", "to_daft"])
 def test_a_library_that_is_not_installed_is_named(
     t: paimon_nb.Table, name: str, monkeypatch: pytest.MonkeyPatch
