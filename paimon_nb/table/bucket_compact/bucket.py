@@ -159,8 +159,3 @@ def upgraded(store: TableStore, message: CommitMessage) -> CommitMessage:
         return message
     top = store.options.num_levels - 1
     return replace(message, new_files=tuple(replace(f, level=top) for f in files))
-
-
-def wants_upgrade(store: TableStore) -> bool:
-    """The `overwrite-upgrade` option."""
-    return bool(store.options.get(opt.OVERWRITE_UPGRADE))
