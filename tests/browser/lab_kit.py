@@ -57,6 +57,8 @@ class Notebook:
             self.close_all()
             self.command("docmanager:open", path=f"{lab.folder}/{name}")
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+        # The notebook is drawn before JupyterLab makes it the current widget.
+        self.page.wait_for_function("() => window.jupyterapp.shell.currentWidget?.sessionContext", timeout=60_000)
         self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.ready.then(() => null)")
         self.page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', timeout=60_000)
         self._dismiss()

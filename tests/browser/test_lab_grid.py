@@ -81,6 +81,18 @@ def test_rows_have_a_header_with_types_and_a_footer(shown: Notebook) -> None:
     expect(header(shown, ORDERS, "status").locator("svg .bin")).to_have_count(4)
 
 
+def test_a_result_and_its_footer_fit_into_one_view(shown: Notebook) -> None:
+    """The number of rows is seen without scrolling, however many there are."""
+    for cell in (ORDERS, MILLION):
+        shown.output(cell).scroll_into_view_if_needed()
+        box = shown.output(cell).locator(".pnb").bounding_box()
+        assert box is not None
+        assert box["height"] < 620
+        foot = footer(shown, cell).bounding_box()
+        assert foot is not None
+        assert foot["y"] + foot["height"] <= box["y"] + box["height"] + 1
+
+
 def test_by_mouse_rows_are_sorted_filtered_searched(shown: Notebook) -> None:
     grid = shown.output(ORDERS)
     smallest = first_column(shown, ORDERS, 1)

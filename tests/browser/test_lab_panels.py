@@ -96,9 +96,15 @@ def test_compaction_is_run_by_mouse(shown: Notebook) -> None:
     output = shown.output(COMPACT)
     output.get_by_role("button", name="Reset to table settings").click()
     expect(output.get_by_label(TRIGGER)).to_have_value("5")
+    output.locator(".file").first.hover()
+    expect(output.locator(".facts").first).to_contain_text("row")
     output.get_by_role("button", name="Run full compaction").click()
     expect(output.locator(".verdict").nth(1)).to_have_text(re.compile(r"^snapshot 17: 1 bucket, .* read, .* written"))
     expect(output.locator("svg").first.locator("text").filter(has_text="snapshot 17")).to_have_count(1)
+    # Nothing is left to do, and nothing on the panel says otherwise.
+    expect(output.locator(".facts").first).to_have_text(re.compile("^Hover over a file"))
+    expect(output.get_by_role("button", name="Run full compaction (nothing to do)")).to_be_disabled()
+    assert output.locator("svg").first.locator(".file.signed").count() == 0
 
 
 def test_the_funnel_answers_a_typed_condition(shown: Notebook) -> None:

@@ -53,7 +53,7 @@ export default {
       const now = model.get("work"), view = model.get("view");
       actions.replaceChildren();
       button(actions, `Run minor compaction (${view.prices.minor})`, () => send({ run: "due" }), { "data-keep": "due", ...(view.anyDue && !now.running ? {} : { disabled: "" }) });
-      button(actions, `Run full compaction (${view.prices.full})`, () => send({ run: "full" }), { "data-keep": "full", ...(now.running ? { disabled: "" } : {}) });
+      button(actions, `Run full compaction (${view.prices.full})`, () => send({ run: "full" }), { "data-keep": "full", ...(view.anyFiles && !now.running ? {} : { disabled: "" }) });
       const watch = html(html(actions, "label", { class: "control" }), "input", { type: "checkbox", "data-keep": "watch" });
       watch.parentNode.append(" Refresh automatically");
       watch.checked = model.get("watching");

@@ -20,7 +20,10 @@ from paimon_nb.table.inspect import Due, amplification
 from paimon_nb.table.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
     from paimon_nb.table.commit import CommitMessage
+    from paimon_nb.table.compact import CompactTask
     from paimon_nb.table.table import Table
 
 KNOBS = {
@@ -30,6 +33,9 @@ KNOBS = {
     )
 }  # fmt: skip
 """Options that drive the compaction decision; the panel can try other values."""
+
+NOTHING = "nothing to do"
+"""The price of a compaction that has no files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +126,16 @@ class Compaction(Picture):
             "changed": [key for key in KNOBS if key in self._options],
             "history": self._history_svg(),
             "sql": [self.call("minor"), self.call("full")],
-            "prices": self.prices(),
+            "prices": (prices := self.prices()),
+            "anyFiles": prices["full"] != NOTHING,
             "error": error,
         }
 
-    def _svg(self) -> str:
+    def _svg(self, picked: Collection[str] | None = None) -> str:
+        """The tree; `picked`: the files of a compaction, without it those of the next one."""
         due = self.due[self._bucket_index] if self.due else None
-        return lsm_svg(self.picture, "key", dict.fromkeys(due.files, "▸") if due else {})
+        files = picked if picked is not None else due.files if due else ()
+        return lsm_svg(self.picture, "key", dict.fromkeys(files, "▸"))
 
     def _history_svg(self) -> str:
         return amplification_svg(self.history, self.table.options.get(opt.NUM_SORTED_RUN_COMPACTION_TRIGGER))
@@ -206,13 +215,16 @@ class Compaction(Picture):
         Raises:
             CommitConflict: another writer compacted the same files.
         """
+        from paimon_nb.table.compact import plan_compaction
+
         self._stop.clear()
         started = time.monotonic()
         self.refresh()
-        before = self._svg()
         self._report_progress(0, 1, "planning")
         try:
-            done = self._run_compaction(full, started)
+            tasks = plan_compaction(self.table.store, full=full)
+            before = self._svg({f.file_name for t in tasks for f in t.files})
+            done = self._run_compaction(tasks, started)
         except BaseException:
             self.work = {"running": False}
             raise
@@ -222,12 +234,11 @@ class Compaction(Picture):
         self.view = self._view_data()
         return done
 
-    def _run_compaction(self, full: bool, started: float) -> Done:
-        from paimon_nb.table.compact import plan_compaction, run_task
+    def _run_compaction(self, tasks: Sequence[CompactTask], started: float) -> Done:
+        from paimon_nb.table.compact import run_task
         from paimon_nb.table.publish.abort import abort_messages
 
         table = self.table
-        tasks = plan_compaction(table.store, full=full)
         messages: list[CommitMessage] = []
         try:
             for i, task in enumerate(tasks):
@@ -293,7 +304,7 @@ class Compaction(Picture):
 
 
 def _price(files: int, size: int) -> str:
-    return f"{count(files, 'file')}, {bytes_text(size)}" if files else "nothing to do"
+    return f"{count(files, 'file')}, {bytes_text(size)}" if files else NOTHING
 
 
 def _bucket_text(due: Due) -> str:

@@ -54,6 +54,24 @@ function troubles(host, model) {
   };
   model.on("change:trouble", draw);
   draw();
+  endedKernel(host, model);
+}
+
+// After a restart of the kernel a panel keeps its last picture and says that it answers no more.
+function endedKernel(host, model) {
+  let shown = false;
+  const ended = () => {
+    if (shown) return;
+    shown = true;
+    host.classList.add("ended");
+    const box = html(host, "div", { class: "warning lost", role: "status" }, "The kernel has restarted. Run the cell again to use this panel.");
+    host.prepend(box);
+    for (const control of host.querySelectorAll("button, input, select, textarea")) control.disabled = true;
+  };
+  // The widget manager marks the views of a kernel that is gone, after it has told the models.
+  const look = () => setTimeout(() => { if (host.closest(".jupyter-widgets-disconnected")) ended(); }, 0);
+  model.on("comm_live_update", look);
+  host.addEventListener("paimon-nb:kernel-ended", ended);  // the JupyterLab extension: also when a kernel dies by itself
 }
 
 // Other writers may have committed.

@@ -1,6 +1,6 @@
 // A prebuilt extension written by hand: JupyterLab and Notebook 7 load it without a build step.
 // %%paimon cells get SQL highlighting; a stored widget without a kernel shows its stored picture; panels can insert
-// cells; the cancel button of a progress line interrupts the kernel.
+// cells; panels of a kernel that is gone say so; the cancel button of a progress line interrupts the kernel.
 (() => {
   let scope;
   const shared = async (name) => (await Object.values(scope[name])[0].get())();
@@ -97,6 +97,22 @@
     },
   });
 
+  // Panels of a kernel that is gone say so; the widget manager notices a restart, but not a kernel that dies.
+  const GONE = new Set(["restarting", "autorestarting", "terminating", "dead"]);
+  const endings = (notebook) => ({
+    id: "paimon-nb:endings",
+    autoStart: true,
+    requires: [notebook.INotebookTracker],
+    activate: (app, tracker) => {
+      tracker.widgetAdded.connect((_, panel) => {
+        panel.sessionContext.statusChanged.connect((_, status) => {
+          if (!GONE.has(status)) return;
+          for (const node of panel.node.querySelectorAll(".pnb")) node.dispatchEvent(new CustomEvent("paimon-nb:kernel-ended"));
+        });
+      });
+    },
+  });
+
   // Widgets have no access to the notebook: they dispatch an event, which the handler cancels.
   const help = (notebook) => ({
     id: "paimon-nb:help",
@@ -131,7 +147,7 @@
     get: async (module) => {
       if (module !== "./extension") throw new Error(module);
       const notebook = await shared("@jupyterlab/notebook");
-      const made = [highlight(await shared("@jupyterlab/codemirror")), stills(notebook), help(notebook)];
+      const made = [highlight(await shared("@jupyterlab/codemirror")), stills(notebook), endings(notebook), help(notebook)];
       return () => ({ default: made, __esModule: true });
     },
   };

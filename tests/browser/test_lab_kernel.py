@@ -1,0 +1,76 @@
+"""What a page shows when its kernel restarts or dies: panels keep their last picture and say that they answer no more."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from panel_kit import opened, serious_issues
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lab_kit import Lab, Notebook
+
+pytestmark = pytest.mark.browser
+
+CELLS = (
+    "%load_ext paimon_nb\n%paimon connect warehouse",
+    "%%paimon\nSELECT * FROM orders ORDER BY id",
+    "%paimon explore orders",
+    "%paimon timeline orders",
+    "%paimon lsm orders",
+    "%paimon compact orders",
+    "%paimon skip orders",
+    "%paimon why carts id=7",
+    "%paimon compare orders 11 13",
+    "%paimon create visits",
+    "%paimon live orders",
+    "%paimon jobs",
+)
+PANELS = range(1, len(CELLS))
+ENDED = "The kernel has restarted. Run the cell again to use this panel."
+RESTART = "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart().then(() => null)"
+DIE = """() => {
+  const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+  kernel.requestExecute({ code: "import os; os._exit(1)" }).done.catch(() => null);
+}"""
+LIVE_CONTROLS = "e => [...e.querySelectorAll('.pnb :is(button, input, select, textarea)')].filter((c) => !c.disabled).length"
+
+
+@pytest.fixture
+def shown(notebook: Notebook, lab: Lab, tables: Path) -> Notebook:
+    if not (lab.root / "warehouse").exists():
+        shutil.copytree(tables, lab.root / "warehouse")
+    return opened(notebook, lab, "kernel.ipynb", CELLS)
+
+
+def said(shown: Notebook, cell: int) -> None:
+    output = shown.output(cell)
+    expect(output.locator(".lost")).to_have_text(ENDED, timeout=60_000)
+    assert output.evaluate(LIVE_CONTROLS) == 0, CELLS[cell]
+
+
+def test_every_panel_says_that_its_kernel_has_restarted(shown: Notebook) -> None:
+    expect(shown.output(4).locator(".file")).not_to_have_count(0)
+    shown.page.evaluate(RESTART)
+    for cell in PANELS:
+        said(shown, cell)
+    expect(shown.output(4).locator(".file")).not_to_have_count(0)  # the picture stays
+    for cell in (1, 2, 4):
+        assert serious_issues(shown, cell) == [], CELLS[cell]
+    shown.page.evaluate("() => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = 0; }")
+    shown.run_all()
+    for cell in PANELS:
+        expect(shown.output(cell).locator(".lost")).to_have_count(0, timeout=60_000)
+        shown.output(cell).locator(".pnb").wait_for(timeout=60_000)
+    shown.output(3).get_by_role("slider").press("ArrowLeft")
+    expect(shown.output(3).get_by_text("VERSION AS OF 13")).to_be_visible()
+
+
+def test_every_panel_says_that_its_kernel_has_died(shown: Notebook) -> None:
+    shown.page.evaluate(DIE)
+    for cell in PANELS:
+        said(shown, cell)
