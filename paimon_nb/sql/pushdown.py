@@ -231,7 +231,8 @@ def predicate_of(node: exp.Expr, alias: str, sole_table: bool) -> Predicate | No
             name, pattern = _column_of_table(node.this, alias, sole_table), node.expression
             if name is None or not (isinstance(pattern, exp.Literal) and pattern.is_string) or "\\" in pattern.this:
                 return None
-            return Like(name, pattern.this)
+            like = Like(name, pattern.this)
+            return Not(like) if node.args.get("negate") else like  # newer releases of sqlglot have no Not around it
     return None
 
 

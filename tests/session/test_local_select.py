@@ -109,6 +109,24 @@ def test_what_is_answered_without_spark(wb):
     assert not wb.session.spark_started
 
 
+@pytest.mark.parametrize(
+    ("condition", "ids"),
+    [
+        ("s NOT LIKE 'H%'", [2, 3]),
+        ("NOT s LIKE 'H%'", [2, 3]),
+        ("s LIKE 'H%'", [1]),
+        ("id NOT IN (1, 2)", [3]),
+        ("id NOT BETWEEN 2 AND 3", [1]),
+        ("s IS NOT NULL", [1, 2, 3]),
+    ],
+)
+def test_negated_operators(wb, condition, ids):
+    wb.run("CREATE TABLE animals (id INT, s STRING); INSERT INTO animals VALUES (1, 'Hen'), (2, 'dog'), (3, 'cat')")
+    found = wb.run(f"SELECT id FROM animals WHERE {condition} ORDER BY id").arrow
+    assert found["id"].to_pylist() == ids
+    assert not wb.session.spark_started
+
+
 def test_a_large_table_is_looked_into(wb):
     """A few rows, and their number where metadata tells it; for the rest there is Spark."""
     wb.run("CREATE TABLE big (n BIGINT, s STRING)")
