@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import ColumnNotFound, FixedOption, SchemaChangeError
 from paimon_nb.base.identifier import check_name
 from paimon_nb.base.registry import did_you_mean
+from paimon_nb.catalog.column_directives import converted_column, without_vector_field
 from paimon_nb.catalog.schema_validation import check_schema, check_writable_types
 from paimon_nb.catalog.type_promotion import may_change
 from paimon_nb.format.schema import TableSchema, renumbered, with_keys
-from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row, parse_type
+from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row, Vector, parse_type
 from paimon_nb.options import TABLE_OPTIONS, TableOptions, parse_names
 from paimon_nb.plan.ddl import (
     AddColumn,
@@ -39,6 +40,7 @@ _COLUMN_LIST_OPTIONS = (
     "rowkind.field",
     "record-level.time-field",
     "clustering.columns",
+    "vector-field",
 )
 
 
@@ -131,7 +133,7 @@ def _edit_type(
     match t:
         case Row():
             return replace(t, fields=tuple(_edit_field(t.fields, path, edit, full_path)))
-        case Array() | Multiset() if path[0] == "element":
+        case Array() | Multiset() if path[0] == "element" and not isinstance(t, Vector):
             return replace(t, element=_edit_nested(t.element, path[1:], edit, full_path))
         case Map() if path[0] == "value":
             return replace(t, value=_edit_nested(t.value, path[1:], edit, full_path))
@@ -174,9 +176,11 @@ def _add_column(draft: _Draft, change: AddColumn) -> None:
                 f"column {name!r} cannot be added as NOT NULL: rows written before have no value",
                 hint="add it nullable, with a DEFAULT for new rows",
             )
-        field = DataField(
-            draft.next_id() if field_id is None else field_id, name, field_type, change.comment, change.default
-        )
+        comment = change.comment
+        if top_level and (converted := converted_column(name, field_type, comment)) is not None:
+            field_type, comment = converted.type, converted.comment
+            draft.options = converted.options(name, draft.options)
+        field = DataField(draft.next_id() if field_id is None else field_id, name, field_type, comment, change.default)
         position = len(siblings)
         if change.first:
             position = 0
@@ -217,6 +221,7 @@ def _drop_column(draft: _Draft, change: DropColumn) -> None:
         del siblings[index]
 
     if len(change.path) == 1 and any(f.name == change.path[0] for f in draft.fields):
+        draft.options = without_vector_field(draft.options, change.path[0])
         _check_not_in_options(draft, change.path[0])
     try:
         draft.edit(change.path, remove)

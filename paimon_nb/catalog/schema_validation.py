@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, NoReturn
 
 from paimon_nb.base.errors import BadOptionValue, SchemaMismatch, UnsupportedFormat
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.format.types import DataField, is_nano, is_opaque
+from paimon_nb.format.types import DataField, Vector, is_nano, is_opaque
 from paimon_nb.options import TableOptions, validate_table_options
 from paimon_nb.options import table as opt
+from paimon_nb.options.option import parse_names
 from paimon_nb.table.external_paths import external_paths
 from paimon_nb.table.merge import MergeSpec
 from paimon_nb.table.merge.aggregate import AGGREGATES
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.format.snapshot import BranchDirectory
 
-_NESTED = ("ARRAY", "MAP", "MULTISET", "ROW")
+_NESTED = ("ARRAY", "MAP", "MULTISET", "ROW", "VECTOR")
 _SYSTEM_COLUMNS = ("_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL", "rowkind", "_ROW_ID")
 _KEY_PREFIX = "_KEY_"
 _TIME_TYPES = ("INT", "BIGINT", "TIMESTAMP", "TIMESTAMP_LTZ")
@@ -51,6 +52,7 @@ def check_schema(schema: TableSchema) -> None:
         _check_append_only(options)
     _check_time_columns(schema, options)
     _check_row_tracking(schema, options)
+    _check_vector_fields(schema, options)
     # Options may be set one by one: the file system is checked when a file is written.
     if options.get(opt.DATA_FILE_EXTERNAL_PATHS_STRATEGY) != "specific-fs" or options.has(
         opt.DATA_FILE_EXTERNAL_PATHS_SPECIFIC_FS
@@ -244,6 +246,20 @@ def _check_time_columns(schema: TableSchema, options: TableOptions) -> None:
     if name and schema.field(name).type.root not in _TIME_TYPES:
         kind = schema.field(name).type.bare()
         _refuse_option(opt.RECORD_LEVEL_TIME_FIELD.key, f"{name!r} is {kind}", "use an INT, BIGINT or TIMESTAMP column")
+
+
+def _check_vector_fields(schema: TableSchema, options: TableOptions) -> None:
+    key = opt.VECTOR_FIELD.key
+    for name in parse_names(options.raw.get(key)):
+        if not isinstance(_existing_column(schema, key, name).type, Vector):
+            _refuse_option(key, f"column {name!r} is {schema.field(name).type.bare()}", "use VECTOR<FLOAT, length>")
+    vectors = [f.name for f in schema.fields if isinstance(f.type, Vector)]
+    if vectors and options.has(opt.VECTOR_FILE_FORMAT):
+        if not options.get(opt.DATA_EVOLUTION_ENABLED):
+            hint = f"also set {opt.ROW_TRACKING_ENABLED.key!r} and {opt.DATA_EVOLUTION_ENABLED.key!r}"
+            _refuse_option(opt.VECTOR_FILE_FORMAT.key, "files of vectors need row ids", hint)
+        if len(vectors) == len(schema.fields):
+            _refuse_option(opt.VECTOR_FILE_FORMAT.key, "the table has only vectors", "add another column")
 
 
 def _check_row_tracking(schema: TableSchema, options: TableOptions) -> None:

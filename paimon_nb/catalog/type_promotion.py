@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paimon_nb.format.types import Array, DataType, Map, Multiset, Row
+from paimon_nb.format.types import Array, DataType, Map, Multiset, Row, Vector
 
 _CHARS = frozenset({"CHAR", "VARCHAR"})
 _INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
@@ -58,6 +58,8 @@ def may_change(old: DataType, new: DataType, *, allow_explicit: bool = True) -> 
                 f.name not in old_fields or may_change(old_fields[f.name], f.type, allow_explicit=allow_explicit)
                 for f in new.fields
             )
+        case (Vector(), _) | (_, Vector()):
+            return False
         case (Array() | Multiset(), Array() | Multiset()) if old.root == new.root:
             return may_change(old.element, new.element, allow_explicit=allow_explicit)
         case (Map(), Map()):

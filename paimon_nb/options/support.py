@@ -132,7 +132,6 @@ UNSUPPORTED: Mapping[str, Unsupported] = {
         "1.0", ALL, "it is not an ordinary Paimon table", _other_than("table", "materialized-table", ""),
         hint="use the engine that created it",
     ),
-    "vector-field": Unsupported("1.4", (WRITE,), _DEDICATED),
 }  # fmt: skip
 """By key; `*` is a column name."""
 
@@ -264,8 +263,6 @@ HARMLESS: Mapping[str, str] = {
     "vector-index.search-mode": _UNUSED_INDEX,
     "vector-search.distribute.enabled": _UNUSED_INDEX,
     "vector-search.lateral-join.batch-size": _UNUSED_INDEX,
-    "vector.file.format": _NO_SUCH_COLUMN,
-    "vector.target-file-size": _NO_SUCH_COLUMN,
     "visibility-callback.check-interval": "it is for 'visibility-callback.enabled'",
     "visibility-callback.enabled": "a commit does not wait until its rows are visible",
     "visibility-callback.timeout": "it is for 'visibility-callback.enabled'",

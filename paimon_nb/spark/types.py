@@ -8,6 +8,7 @@
 | TIMESTAMP(7..9) / LTZ(7..9) | STRING 'yyyy-MM-dd HH:mm:ss.nnnnnnnnn', LTZ in UTC with a trailing 'Z' | string: Spark has no nanoseconds |
 | TIME(p) | TIME(p), p <= 6; on Spark 4.0 STRING 'HH:mm:ss.nnn' | time64[ns]; on Spark 4.0 string |
 | MULTISET<e> | MAP<e, INT> | map |
+| VECTOR<e, n> | ARRAY<e> | list |
 | VARIANT | VARIANT | struct with Spark's field metadata |
 """
 
@@ -36,9 +37,11 @@ from paimon_nb.format.types import (
     UnknownType,
     VarBinary,
     VarChar,
+    Vector,
     arrow_type,
     is_nano,
 )
+from paimon_nb.format.types.arrow_builders import lists_of, vectors_of
 from paimon_nb.spark.versions import has_time_type
 
 if TYPE_CHECKING:
@@ -264,6 +267,8 @@ def _from_spark(array: pa.Array, t: DataType, zone: str, where: str) -> pa.Array
             return millis.cast(pa.int32()).cast(target)
         case Atomic(name="VARIANT"):
             return _rebuild_struct(array, target, [lambda a: a.cast(pa.binary())] * 2)
+        case Vector():
+            return _vectors(_from_spark(array, Array(t.element), zone, where), t, where)
         case Array() | Map() | Multiset() | Row():
             children = [partial(_from_spark, t=c, zone=zone, where=where) for c in t.children]
             return _rebuild_nested(array, target, children)
@@ -271,6 +276,15 @@ def _from_spark(array: pa.Array, t: DataType, zone: str, where: str) -> pa.Array
         return array.cast(target)
     except pa.ArrowInvalid as error:
         raise SchemaMismatch(f"column {where!r}: {error}", hint=f"the column is {t}", column=where) from None
+
+
+def _vectors(lists: pa.Array, t: Vector, where: str) -> pa.Array:
+    """Lists as vectors. Raises SchemaMismatch: another length, or NULL among the elements."""
+    lengths = set(lists.value_lengths().to_pylist()) - {None, t.length}
+    if lengths or lists.flatten().null_count:
+        found = f"{min(lengths)} elements" if lengths else "NULL as an element"
+        raise SchemaMismatch(f"column {where!r} is {t}, but a value has {found}", hint="filter such rows", column=where)
+    return vectors_of(lists, arrow_type(t))
 
 
 def _floor_to_precision(array: pa.Array, precision: int) -> pa.Array:
@@ -320,7 +334,8 @@ def _rebuild_nested(
     """An array of lists, maps or structs, with converted children."""
     if pa.types.is_struct(target):
         return _rebuild_struct(array, target, convert)
-    if pa.types.is_large_list(array.type) or pa.types.is_fixed_size_list(array.type):
+    array = lists_of(array)
+    if pa.types.is_large_list(array.type):
         array = array.cast(pa.list_(array.type.value_type))
     validity, offsets = array.buffers()[:2]
     if pa.types.is_map(target):

@@ -49,7 +49,10 @@ def selection_of(query: Query, text: str) -> Selection | None:
     """The query as a simple SELECT; None if it is not one, or if only Spark can interpret it."""
     from sqlglot import exp
 
-    if len(query.tables) != 1 or query.tables[0].function is not None or query.parameters or query.flink_edits:
+    if len(query.tables) != 1 or query.parameters or query.flink_edits:
+        return None
+    function = query.tables[0].function
+    if function is not None and function.name[-1].lower() != "vector_search":
         return None
     tree = tree_of(text, query.span, query.tables, query.edits)
     if not isinstance(tree, exp.Select) or any(v and k not in _CLAUSES for k, v in tree.args.items()):

@@ -85,7 +85,12 @@ _NOT_AN_ALIAS = (
 )
 _FILE_FORMATS = frozenset(["PARQUET", "ORC", "CSV", "JSON", "TEXT", "AVRO", "DELTA", "BINARYFILE"])
 TABLE_FUNCTIONS = frozenset(
-    {"paimon_incremental_query", "paimon_incremental_between_timestamp", "paimon_incremental_to_auto_tag"}
+    {
+        "paimon_incremental_query",
+        "paimon_incremental_between_timestamp",
+        "paimon_incremental_to_auto_tag",
+        "vector_search",
+    }
 )
 _WINDOWS = frozenset({"TUMBLE", "HOP", "CUMULATE", "SESSION"})
 

@@ -123,8 +123,7 @@ class _Rolling:
     def _open_file(self) -> None:
         kind = "changelog" if self.target.changelog else "data"
         options = self.store.options
-        extension = file_extension(options, self.target.level, changelog=self.target.changelog)
-        self._name = self.store.new_file_name(kind, extension)
+        self._name = self.store.new_file_name(kind, self._extension())
         self._path, self._external_path = self.store.new_path(self.target.partition, self.target.bucket, self._name)
         indexed = any(key.startswith("file-index.") for key in options.raw)
         self._index = FileIndexWriter(index_specs(options, self.store.schema.fields)) if indexed else None
@@ -147,6 +146,9 @@ class _Rolling:
         if index is not None:
             embedded, extra = store_file_index(self.store, self._path, index)
             self.done[-1] = replace(self.done[-1], embedded_index=embedded, extra_files=extra)
+
+    def _extension(self) -> str:
+        return file_extension(self.store.options, self.target.level, changelog=self.target.changelog)
 
     # differences between key-value and plain files
 

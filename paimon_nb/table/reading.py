@@ -128,6 +128,61 @@ class ReadableTable(TableHandle):
             return read_plan(plan, [f.name for f in readable_fields(plan.schema)[:1]]).select([])
         return read_plan(plan, None if columns is None else [plan.schema.column_name(c) for c in columns])
 
+    def search(
+        self,
+        vector: Sequence[float],
+        k: int = 10,
+        *,
+        column: str | None = None,
+        where: str | Predicate | None = None,
+        columns: Sequence[str] | None = None,
+        metric: str | None = None,
+        snapshot: int | str | None = None,
+        tag: str | None = None,
+        timestamp: TimestampLike | None = None,
+    ) -> pa.Table:
+        """The rows whose vectors are nearest to a vector: exact, by comparing with each of them in this process.
+
+        Args:
+            vector: the query, with as many numbers as the stored vectors have.
+            k: maximum number of rows.
+            column: the VECTOR or ARRAY column to search in; None is the only VECTOR column.
+            where: only rows that match are compared: SQL text such as `"price < 10"`, or a predicate; None is all rows.
+            columns: names of the columns, in the order of the result; None is all.
+            metric: `l2`, `cosine` or `inner_product`. None is the metric of the table's options
+                (`fields.<column>.distance.metric`), else `l2`.
+            snapshot: search in this snapshot, by id (or a tag's name).
+            tag: search in the snapshot of this tag.
+            timestamp: search in the last snapshot at or before this time, as in `to_arrow`.
+
+        Returns:
+            An Arrow table, the nearest row first. Its last column `__paimon_search_score` is a FLOAT, higher for nearer
+            vectors: `1 / (1 + squared distance)` for `l2`, the cosine or the inner product. Rows without a vector are
+            left out.
+
+        Raises:
+            ColumnNotFound: a column does not exist, or the table has not exactly one VECTOR column.
+            SchemaMismatch: the column has no vectors of numbers, or they have another length than the query.
+            BadOptionValue: the metric is not known, or `k` is less than 1.
+            SqlSyntaxError: `where` cannot be parsed.
+            TimeTravelError: the snapshot does not exist.
+
+        Examples:
+            >>> docs = wb.create_table("docs", pa.table({"id": [1, 2, 3], "v": pa.array([[0, 0], [3, 4], [1, 0]], pa.list_(pa.float32(), 2))}))
+            >>> docs.search([0, 0], k=2, columns=["id"]).to_pylist()
+            [{'id': 1, '__paimon_search_score': 1.0}, {'id': 3, '__paimon_search_score': 0.5}]
+        """
+        from paimon_nb.table.vector_search import metric_of, nearest, vector_column
+
+        plan = self.scan(where, snapshot=snapshot, tag=tag, timestamp=timestamp).plan
+        name = None if column is None else plan.schema.column_name(column)
+        field = vector_column(plan.schema, name)
+        metric_name = metric_of(plan.store.options.raw, field.name, metric)
+        names = (
+            [f.name for f in readable_fields(plan.schema)] if columns is None else map(plan.schema.column_name, columns)
+        )
+        return nearest(plan, field, vector, k, metric_name, list(names))
+
     def select(self, *columns: str | Sequence[str]) -> TableQuery:
         """A lazy read of some columns: `t.select("id").where("id > 7").limit(5).to_pandas()`.
 

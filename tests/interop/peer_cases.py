@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 Row = dict[str, Any]
 Where = tuple[str, str, list[Any]]
@@ -43,6 +43,17 @@ EVERY_TYPE: dict[str, tuple[str, pa.DataType]] = {
     "inner": ("ROW<x INT, y STRING>", pa.struct([("x", pa.int32()), ("y", pa.string())])),
 }
 
+VECTORS: dict[str, tuple[str, pa.DataType]] = {
+    "id": ("INT", pa.int32()),
+    "v": ("VECTOR<FLOAT, 3>", pa.list_(pa.float32(), 3)),
+    "w": ("VECTOR<DOUBLE, 2>", pa.list_(pa.float64(), 2)),
+    "s": ("STRING", pa.string()),
+}
+VARIANTS: dict[str, tuple[str, pa.DataType]] = {
+    "id": ("INT", pa.int32()),
+    "j": ("VARIANT", pa.struct([pa.field("value", pa.binary(), False), pa.field("metadata", pa.binary(), False)])),
+}
+
 QUERIES: tuple[Where | None, ...] = (
     None,
     ("id", "equal", [5]),
@@ -62,6 +73,10 @@ class Case:
     options: dict[str, str]
     partitions: tuple[str, ...] = ()
     columns: dict[str, tuple[str, pa.DataType]] = field(default_factory=lambda: COLUMNS)
+    row: Callable[[int], Row] | None = None
+    """The row of a number; None: random rows of `COLUMNS`."""
+    created_by: str = "pypaimon"
+    """Who creates the tables that rust writes, and those that are written in turn."""
     short: bool = False
     """Whether it belongs to the slice of `make test`."""
 
@@ -79,8 +94,10 @@ class Case:
 
     def batches(self) -> list[list[Row]]:
         dice = random.Random(self.name)
-        if self.columns is EVERY_TYPE:
-            return [[every_type(i) for i in range(n, n + 4)] for n in (0, 4, 8)]
+        if self.row is not None:
+            rows = [self.row(i) for i in range(12)]
+            held: list[Row] = rows if self.kind == "append" else [self.row(i % 9) | {"id": i % 7} for i in range(12)]
+            return [held[n : n + 4] for n in (0, 4, 8)]
         return [self._batch(dice, turn) for turn in range(4)]
 
     def _batch(self, dice: random.Random, turn: int) -> list[Row]:
@@ -127,6 +144,33 @@ def every_type(i: int) -> Row:
     }  # fmt: skip
 
 
+def vectors(i: int) -> Row:
+    """The row of a number, without NULL."""
+    return {"id": i, "v": [i / 4, -i, 0.5], "w": [1e300 / (i + 1), i], "s": f"s{i}"}
+
+
+def vectors_or_null(i: int) -> Row:
+    """The row of a number; some vectors are NULL."""
+    return vectors(i) | ({"v": None} if i % 3 == 1 else {}) | ({"w": None} if i % 4 == 2 else {})
+
+
+_JSON = (
+    (b"\x02\x02\x00\x01\x00\x02\r\x0c\x01\x03\x03\x00\x02\x04\x05\x0c\x01\x05x\x00", b"\x01\x02\x00\x01\x02ab"),
+    (b"\x11text", b"\x01\x00\x00"),
+    (b"\x1c\x00\x00\x00\x00\x00\x00\x0c@", b"\x01\x00\x00"),
+    (b"\x00", b"\x01\x00\x00"),
+)
+"""Values and metadata of {"a": 1, "b": [1, "x", null]}, "text", 3.5 and null."""
+
+
+def variants(i: int) -> Row:
+    """The row of a number."""
+    value, metadata = _JSON[i % 4]
+    return {"id": i, "j": None if i % 5 == 4 else {"value": value, "metadata": metadata}}
+
+
+EVOLVES = {"row-tracking.enabled": "true", "data-evolution.enabled": "true", "deletion-vectors.enabled": "true"}
+
 _KINDS: dict[str, tuple[str, dict[str, str]]] = {
     "append": ("append", {"bucket": "-1"}),
     "bucketed": ("append", {"bucket": "2", "bucket-key": "id"}),
@@ -156,8 +200,27 @@ def cases() -> Iterator[Case]:
             "append",
             {"bucket": "-1", "file.format": file_format},
             columns=EVERY_TYPE,
+            row=every_type,
             short=file_format == "parquet",
         )
+        for name, row in (("vectors", vectors), ("vectors_or_null", vectors_or_null)):
+            yield Case(
+                f"{name}_{file_format}", "append", {"bucket": "-1", "file.format": file_format}, columns=VECTORS, row=row,
+                created_by="us", short=file_format == "parquet",
+            )  # fmt: skip
+    for name, row in (("vectors", vectors), ("vectors_or_null", vectors_or_null)):
+        yield Case(
+            f"{name}_beside", "append", {**EVOLVES, "vector.file.format": "parquet"}, columns=VECTORS, row=row,
+            created_by="us", short=True,
+        )  # fmt: skip
+        yield Case(f"{name}_evolving", "append", EVOLVES, columns=VECTORS, row=row, created_by="us")
+        yield Case(f"{name}_keyed", "deduplicate", {"bucket": "2"}, columns=VECTORS, row=row, created_by="us")
+    for name, kind, options in (
+        ("variants", "append", {"bucket": "-1"}),
+        ("variants_keyed", "deduplicate", {"bucket": "1"}),
+        ("variants_evolving", "append", EVOLVES),
+    ):
+        yield Case(f"{name}_parquet", kind, options, columns=VARIANTS, row=variants, short=kind == "append")
 
 
 def shown(rows: pa.Table) -> list[str]:

@@ -114,6 +114,14 @@ class Peers:
         with pa.ipc.open_file(out) as file:
             return file.read_all()
 
+    def search(self, table: str, column: str, vector: list[float], k: int, metric: str) -> dict[int, float]:
+        """Row ids of the nearest vectors, with their scores, as pypaimon finds them without an index."""
+        out = self._path()
+        self.ask("pypaimon", "search", table=table, column=column, vector=vector, k=k, metric=metric, out=out)
+        with pa.ipc.open_file(out) as file:
+            rows = file.read_all()
+        return dict(zip(rows.column("row").to_pylist(), rows.column("score").to_pylist(), strict=True))
+
     def close(self) -> None:
         assert self._process.stdin is not None
         self._process.stdin.close()

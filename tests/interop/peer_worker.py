@@ -55,6 +55,9 @@ class Pypaimon:
     def delete(self, table: str, ids: list[int]) -> None:
         self._commit(table, lambda b: b.new_update().delete_by_row_id(ids))
 
+    def tag(self, table: str, name: str, snapshot: int) -> None:
+        self.catalog.create_tag(f"default.{table}", name, snapshot)
+
     def read(
         self, table: str, out: str, columns: list[str] | None, where: list[Any] | None, options: dict[str, str]
     ) -> None:
@@ -66,6 +69,15 @@ class Pypaimon:
         if columns is not None:
             builder = builder.with_projection(columns)
         save(out, builder.new_read().to_arrow(builder.new_scan().plan().splits()))
+
+    def search(self, table: str, column: str, vector: list[float], k: int, metric: str, out: str) -> None:
+        """Row ids and scores of the nearest vectors."""
+        found = self.catalog.get_table(f"default.{table}").copy({"vector-index.search-mode": "full"})
+        builder = found.new_vector_search_builder().with_vector_column(column).with_query_vector(vector)
+        scored = builder.with_limit(k).with_option("metric", metric).execute_local()
+        score = scored.score_getter()
+        ids = list(scored.results())
+        save(out, pa.table({"row": pa.array(ids, pa.int64()), "score": [score(i) for i in ids]}))
 
     def _commit(self, table: str, work: Any) -> None:
         builder = self.catalog.get_table(f"default.{table}").new_batch_write_builder()
@@ -93,7 +105,8 @@ class Rust:
         batch = load(rows).combine_chunks()
         self.batches += 1
         self.context.register_batch(f"batch_{self.batches}", batch.to_batches()[0])
-        self.context.sql(f"INSERT INTO {table} SELECT * FROM batch_{self.batches}")
+        columns = ", ".join(batch.column_names)
+        self.context.sql(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM batch_{self.batches}")
 
 
 def main(catalog: str) -> None:

@@ -29,7 +29,7 @@ ASKING = {
     "pk-bitmap.index.columns": "v", "pk-btree.index.columns": "v", "pk-clustering-override": "true", "pk-full-text.index.columns": "v",
     "pk-multivalue.index.columns": "v", "pk-vector.index.columns": "v", "primary-key.nullable": "true",
     "query-auth.enabled": "true", "scan.primary-branch": "b", "sequence.snapshot-ordering": "true", "stream-scan-mode": "file-monitor",
-    "tag.callbacks": "org.example.Call", "type": "object-table", "vector-field": "v",
+    "tag.callbacks": "org.example.Call", "type": "object-table",
 }  # fmt: skip
 """A value of each unsupported option that asks for what it does."""
 WITH = {

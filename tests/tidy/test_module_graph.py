@@ -17,13 +17,13 @@ FOLDERS = {
     ),
     "table": (
         "external_paths", "managed_versions", "store", "live_files", "partition_spec", "tag_period", "migrated_files",
-        "lsm", "merge", "changelog", "cluster", "scan", "polars_condition", "torch_dataset", "query", "dml_checks",
-        "data_file_writer", "publish", "bucket_compact", "row_rewrite", "write", "compact", "maintenance", "commit",
+        "lsm", "merge", "changelog", "cluster", "scan", "polars_condition", "torch_dataset", "vector_search", "query", "dml_checks",
+        "data_file_writer", "vector_files", "publish", "bucket_compact", "row_rewrite", "write", "compact", "maintenance", "commit",
         "inspect", "system", "copy", "stream", "row_changes", "merge_builder",
         "handle", "reading", "inspection", "schema_change", "evolving", "table", "open",
     ),
     "catalog": (
-        "api", "arrow_schema", "schema_steps", "deletion_vector_toggle", "file_import", "locks", "schema_validation", "new_tables", "type_promotion", "alter", "metastore",
+        "api", "arrow_schema", "column_directives", "schema_steps", "deletion_vector_toggle", "file_import", "locks", "schema_validation", "new_tables", "type_promotion", "alter", "metastore",
         "warehouse", "filesystem", "hive", "iceberg", "jdbc", "rest", "privilege", "open",
     ),
     "sql": (

@@ -26,10 +26,11 @@ from paimon_nb.format.types import (
     Multiset,
     Row,
     VarChar,
+    Vector,
     arrow_schema,
     arrow_type,
 )
-from paimon_nb.format.types.arrow_builders import no_rows
+from paimon_nb.format.types.arrow_builders import no_rows, vectors_of
 
 TEXT_EXTENSIONS = {"none": "", "gzip": "gz", "zstd": "zst", "bzip2": "bz2", "deflate": "deflate"}
 """`file.compression` -> the last extension of a JSON file, which is compressed as a whole."""
@@ -236,6 +237,8 @@ def _column_of_json(values: list[Any], t: DataType) -> pa.Array:
     """An Arrow array of JSON values."""
     mask = pa.array([v is None for v in values])
     match t:
+        case Vector():
+            return vectors_of(_column_of_json(values, Array(t.element)), arrow_type(t))
         case Array():
             inside = _column_of_json([e for v in values if v is not None for e in v], t.element)
             return pa.ListArray.from_arrays(_list_offsets(values), inside, arrow_type(t), mask=mask)

@@ -34,6 +34,7 @@ from paimon_nb.format.types import (
     Row,
     Time,
     Timestamp,
+    Vector,
     arrow_schema,
     arrow_type,
 )
@@ -229,7 +230,7 @@ def from_orc(column: pa.Array, t: DataType) -> pa.Array:
         case Char():
             # ORC pads CHAR in the file, and its Java reader removes the padding.
             return pc.utf8_rtrim(to_memory(column, t), " ")
-        case Array() if pa.types.is_list(column.type):
+        case Array() if pa.types.is_list(column.type) and not isinstance(t, Vector):
             lengths = filled(column.value_lengths(), 0)
             values = from_orc(column.flatten(), t.element)
             return pa.ListArray.from_arrays(running(lengths), values, type=target, mask=mask_of(column))

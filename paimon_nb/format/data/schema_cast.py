@@ -30,10 +30,11 @@ from paimon_nb.format.types import (
     Timestamp,
     VarBinary,
     VarChar,
+    Vector,
     arrow_schema,
     arrow_type,
 )
-from paimon_nb.format.types.arrow_builders import filled, from_numpy, to_numpy
+from paimon_nb.format.types.arrow_builders import filled, from_numpy, lists_of, to_numpy, vectors_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +57,8 @@ def to_memory(column: pa.Array | pa.ChunkedArray, t: DataType) -> pa.Array | pa.
     if isinstance(column, pa.ChunkedArray):
         return pa.chunked_array([to_memory(c, t) for c in column.chunks], type=target)
     match t:
+        case Vector():
+            return vectors_of(to_memory(lists_of(column), Array(t.element)), target)
         case Row():
             _check_fits(pa.types.is_struct(column.type), column, t)
             fields = [to_memory(_struct_child(column, f.name), f.type) for f in t.fields]
@@ -302,6 +305,8 @@ def _fit_array(array: pa.Array, t: DataType) -> pa.Array:
     match t:
         case Row():
             return _cast_struct(array, [(f.name, f.type) for f in t.fields], target)
+        case Vector():
+            return _cast_vector(array, t)
         case Array():
             return _cast_list(array, t, target)
         case Map():
@@ -339,6 +344,13 @@ def _cast_list(array: pa.Array, t: Array, target: pa.DataType) -> pa.Array:
     lengths = pc.if_else(array.is_valid(), pc.list_value_length(array), 0).cast(pa.int32())
     values = _fit_array(array.flatten(), t.element)
     return pa.ListArray.from_arrays(running(lengths), values, type=target, mask=mask_of(array))
+
+
+def _cast_vector(array: pa.Array, t: Vector) -> pa.Array:
+    lists = _cast_list(array, t, arrow_type(Array(t.element)))
+    if lists.flatten().null_count:
+        raise ValueError("an element of the vector is NULL")
+    return vectors_of(lists, arrow_type(t))
 
 
 def _cast_map(array: pa.Array, key: DataType, value: DataType, target: pa.DataType) -> pa.Array:

@@ -139,7 +139,7 @@ def _file_mode(options: TableOptions, level: int | None, changelog: bool) -> str
     return str(options.get(opt.METADATA_STATS_MODE))
 
 
-_CONSTRUCTED = frozenset({"ARRAY", "MAP", "MULTISET", "ROW", "VARIANT"})
+_CONSTRUCTED = frozenset({"ARRAY", "MAP", "MULTISET", "ROW", "VARIANT", "VECTOR"})
 _UNORDERED = _CONSTRUCTED | {"BINARY", "VARBINARY", "BLOB"}
 _FLOATING = frozenset({"FLOAT", "DOUBLE"})
 _LAST_CODE_POINT = 0x10FFFF

@@ -4,6 +4,7 @@ from paimon_nb.format.types.arrow_builders import arrow_schema, arrow_type, from
 from paimon_nb.format.types.parse import parse_type, parse_type_json
 from paimon_nb.format.types.types import (
     MAX_LENGTH,
+    VECTOR_ELEMENTS,
     Array,
     Atomic,
     Binary,
@@ -20,12 +21,14 @@ from paimon_nb.format.types.types import (
     UnknownType,
     VarBinary,
     VarChar,
+    Vector,
     is_nano,
     is_opaque,
 )
 
 __all__ = [
     "MAX_LENGTH",
+    "VECTOR_ELEMENTS",
     "Array",
     "Atomic",
     "Binary",
@@ -42,6 +45,7 @@ __all__ = [
     "UnknownType",
     "VarBinary",
     "VarChar",
+    "Vector",
     "arrow_schema",
     "arrow_type",
     "from_arrow_schema",

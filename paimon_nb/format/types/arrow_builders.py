@@ -9,6 +9,7 @@
 | TIME | time32[ms] |
 | TIMESTAMP(p), LTZ(p) | timestamp[ms] for p <= 3, [us] for p <= 6, else [ns]; LTZ with tz='UTC' |
 | ARRAY, MAP, MULTISET, ROW | list, map, map<element, int32>, struct |
+| VECTOR<e, n> | fixed_size_list<e>[n] |
 | VARIANT | struct<value: binary, metadata: binary> |
 
 Field ids are stored as the Parquet field metadata `PARQUET:field_id`. The builders support flat types; Arrow builds the
@@ -30,6 +31,7 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.format.types.types import (
+    VECTOR_ELEMENTS,
     Array,
     Atomic,
     DataField,
@@ -44,6 +46,7 @@ from paimon_nb.format.types.types import (
     UnknownType,
     VarBinary,
     VarChar,
+    Vector,
 )
 
 if TYPE_CHECKING:
@@ -69,6 +72,8 @@ def arrow_type(t: DataType) -> pa.DataType:
             return pa.timestamp(_arrow_time_unit(t.precision))
         case LocalZonedTimestamp():
             return pa.timestamp(_arrow_time_unit(t.precision), tz="UTC")
+        case Vector():
+            return pa.list_(pa.field("element", arrow_type(t.element), t.element.nullable), t.length)
         case Array():
             return pa.list_(pa.field("element", arrow_type(t.element), t.element.nullable))
         case Multiset():
@@ -122,7 +127,10 @@ def from_arrow_type(t: pa.DataType, nullable: bool = True, next_id: Callable[[],
         precision = {"s": 0, "ms": 3, "us": 6, "ns": 9}[t.unit]
         return LocalZonedTimestamp(precision, nullable) if t.tz else Timestamp(precision, nullable)
     if types.is_list(t) or types.is_large_list(t) or types.is_fixed_size_list(t):
-        return Array(from_arrow_type(t.value_type, t.value_field.nullable, next_id), nullable)
+        element = from_arrow_type(t.value_type, t.value_field.nullable, next_id)
+        if types.is_fixed_size_list(t) and t.list_size > 0 and element.root in VECTOR_ELEMENTS:
+            return Vector(element, nullable, t.list_size)
+        return Array(element, nullable)
     if types.is_map(t):
         key = from_arrow_type(t.key_type, False, next_id)
         return Map(key, from_arrow_type(t.item_type, t.item_field.nullable, next_id), nullable)
@@ -230,6 +238,38 @@ def from_numpy(values: np.ndarray, null: np.ndarray | None = None) -> pa.Array:
         return pa.Array.from_buffers(pa.bool_(), len(values), [valid, _packed_bits(values)])
     data = pa.py_buffer(np.ascontiguousarray(values))
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [valid, data])
+
+
+def vectors_of(lists: pa.Array, target: pa.DataType) -> pa.Array:
+    """Lists of one length as an Arrow array of fixed-size lists.
+
+    Arrow's own cast reads past the end of lists with NULL rows. Raises ValueError: a list has another length.
+    """
+    lengths = lists.value_lengths()
+    other = set(lengths.unique().to_pylist()) - {None, target.list_size}
+    if other:
+        raise ValueError(f"it has {min(other)} elements, not {target.list_size}")
+    values = lists.flatten().cast(target.value_type)
+    if not lists.null_count:
+        return pa.FixedSizeListArray.from_arrays(values, type=target)
+    valid = to_numpy(lists.is_valid())
+    sources = np.zeros((len(lists), target.list_size), np.int64)
+    sources[valid] = np.arange(len(values)).reshape(-1, target.list_size)
+    absent = np.repeat(~valid, target.list_size)
+    values = values.take(from_numpy(sources.ravel(), absent))
+    return pa.FixedSizeListArray.from_arrays(values, type=target, mask=lists.is_null())
+
+
+def lists_of(vectors: pa.Array) -> pa.Array:
+    """Fixed-size lists as lists; other arrays unchanged."""
+    if not pa.types.is_fixed_size_list(vectors.type):
+        return vectors
+    lengths = to_numpy(vectors.is_valid()).astype(np.int32) * vectors.type.list_size
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    mask = vectors.is_null() if vectors.null_count else None
+    return pa.ListArray.from_arrays(
+        from_numpy(offsets), vectors.flatten(), type=pa.list_(vectors.type.value_field), mask=mask
+    )
 
 
 def filled(array: Any, value: Any) -> Any:

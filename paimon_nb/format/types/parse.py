@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import FormatError, UnsupportedFormat
 from paimon_nb.format.types.types import (
     MAX_LENGTH,
+    VECTOR_ELEMENTS,
     Array,
     Atomic,
     Binary,
@@ -27,6 +28,7 @@ from paimon_nb.format.types.types import (
     UnknownType,
     VarBinary,
     VarChar,
+    Vector,
 )
 
 if TYPE_CHECKING:
@@ -45,11 +47,11 @@ _SIMPLE = {
 }  # fmt: skip
 _KNOWN = {
     *_SIMPLE, "STRING", "BYTES", "CHAR", "CHARACTER", "VARCHAR", "BINARY", "VARBINARY", "DECIMAL", "NUMERIC", "DEC", "TIME",
-    "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ", "ARRAY", "MULTISET", "MAP", "ROW", "STRUCT",
+    "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ", "ARRAY", "MULTISET", "MAP", "ROW", "STRUCT", "VECTOR",
 }  # fmt: skip
 _FAMILY = re.compile(r"[A-Z][A-Z0-9_]*")
 """The name of a type in a schema file."""
-_KNOWN_NEWER = {"VECTOR", "GEOMETRY", "GEOGRAPHY"}
+_KNOWN_NEWER = {"GEOMETRY", "GEOGRAPHY"}
 
 
 class TypeSyntaxError(FormatError):
@@ -90,6 +92,11 @@ def parse_type_json(node: Any, where: str = "type") -> DataType:
                 return Array(parse_type_json(node["element"], where), nullable)
             case "MULTISET":
                 return Multiset(parse_type_json(node["element"], where), nullable)
+            case "VECTOR":
+                element, length = parse_type_json(node["element"], where), node["length"]
+                if element.root not in VECTOR_ELEMENTS or not isinstance(length, int) or length < 1:
+                    raise FormatError(f"{where}: not a VECTOR type: {node!r}"[:300])
+                return Vector(element, nullable, length)
             case "MAP":
                 return Map(parse_type_json(node["key"], where), parse_type_json(node["value"], where), nullable)
             case "ROW":
@@ -224,6 +231,18 @@ class _Parser:
                 value = self.type()
                 self.need(">")
                 return Map(key, value)
+            case "VECTOR":
+                self.need("<")
+                at, element = self.at, self.type()
+                if element.root not in VECTOR_ELEMENTS:
+                    raise self._syntax_error(f"the elements of a VECTOR cannot be {element.bare()}", at=at)
+                self.need(",")
+                length = self.peek()
+                if not length.isdecimal() or not 1 <= int(length) <= MAX_LENGTH:
+                    raise self._syntax_error(f"expected the length of the VECTOR, found {length or 'the end'!r}")
+                self.at += 1
+                self.need(">")
+                return Vector(element, length=int(length))
             case "ROW" | "STRUCT":
                 return self._parse_row()
         if word in _KNOWN_NEWER:

@@ -282,6 +282,29 @@ class Array(DataType):
 
 
 @dataclass(frozen=True, slots=True)
+class Vector(Array):
+    """VECTOR<element, length>: an array of `length` numbers or booleans, none of which is NULL."""
+
+    length: int = 1
+
+    @property
+    def root(self) -> str:
+        return "VECTOR"
+
+    def bare(self) -> str:
+        return f"VECTOR<{self.element}, {self.length}>"
+
+    def to_json(self) -> Any:
+        return {"type": "VECTOR" + self._nullability_suffix(), "element": self.element.to_json(), "length": self.length}
+
+    __str__ = DataType.__str__
+
+
+VECTOR_ELEMENTS = frozenset({"BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE"})
+"""The types that the elements of a VECTOR may have."""
+
+
+@dataclass(frozen=True, slots=True)
 class Multiset(DataType):
     """MULTISET<element>: element -> count."""
 

@@ -17,6 +17,7 @@ from paimon_nb.session.query.char_columns import with_padded_chars
 from paimon_nb.session.query.computed_columns import computed_columns
 from paimon_nb.session.query.hints import check_consumer, scan_partitions
 from paimon_nb.session.query.run_query import global_system_table, known_to_spark, time_travel_options
+from paimon_nb.session.query.table_functions import is_vector_search, vector_search_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from paimon_nb.table.scan.plan.snapshot_scan import Split
     from paimon_nb.table.scan.predicate.model import Predicate
 
-_UNSORTABLE = ("FLOAT", "DOUBLE", "VARIANT", "BLOB", "ARRAY", "MAP", "MULTISET", "ROW")
+_UNSORTABLE = ("FLOAT", "DOUBLE", "VARIANT", "BLOB", "ARRAY", "MAP", "MULTISET", "ROW", "VECTOR")
 """Types that Spark sorts differently from Arrow: NaN and nested values."""
 _LIMIT_ROWS, _LIMIT_BYTES, _LIMIT_SPLITS = 20_000, 32 << 20, 8
 """For LIMIT over a large table: max rows, max bytes of a split, max splits."""
@@ -119,6 +120,8 @@ def means_the_same(condition: Predicate | None, fields: Sequence[DataField]) -> 
 
 def _is_readable(session: Session, ref: TableRef) -> bool:
     """Whether the name is a Paimon table, and its time travel can be resolved without Spark."""
+    if ref.function is not None:
+        return is_vector_search(ref.function)
     if ref.lookup or ref.metadata_columns or not isinstance(ref.travel, VersionAsOf | None):
         return False
     if len(ref.parts) > 1:
@@ -132,6 +135,9 @@ def _is_readable(session: Session, ref: TableRef) -> bool:
 
 def _table_at_travel(session: Session, ref: TableRef, selection: Selection) -> _Source | None:
     """The table of a reference, at its time travel position."""
+    if ref.function is not None:
+        rows, fields = vector_search_rows(session, ref, _columns_to_read(selection), selection.condition)
+        return _Source(fields, lambda: rows)
     check_names(ref.options)
     options = {**ref.options, **time_travel_options(session, ref.travel)}
     found = session.find(ref.parts)

@@ -6,17 +6,23 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BucketsChanged, SqlAnalysisError
 from paimon_nb.base.identifier import split_name
+from paimon_nb.format.schema import readable_fields
+from paimon_nb.format.types import Atomic, DataField
 from paimon_nb.session.query.char_columns import with_chars
+from paimon_nb.table.vector_search import SCORE, SCORE_ID
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    import pyarrow as pa
     from pyspark.sql import DataFrame
 
     from paimon_nb.plan import TableFunction, TableRef
     from paimon_nb.session.core.session import Session
+    from paimon_nb.table.scan import Predicate
     from paimon_nb.table.table import Table
 
+_SEARCH_ARGUMENTS = ("table", "column", "vector", "top_k", "options")
 _OPTION = {
     "paimon_incremental_query": "incremental-between",
     "paimon_incremental_between_timestamp": "incremental-between-timestamp",
@@ -27,6 +33,10 @@ _OPTION = {
 def table_function(session: Session, ref: TableRef) -> DataFrame:
     """The rows of `paimon_incremental_query('t', 1, 5)`, `db.incremental_t(start_snapshot => 1, end_snapshot => 5)`, ..."""
     assert ref.function is not None
+    if is_vector_search(ref.function):
+        from paimon_nb.spark.runtime.arrow_interop import from_arrow
+
+        return from_arrow(session.spark, vector_search_rows(session, ref, ref.columns, ref.filter)[0])
     parts, option = _table_and_options(session, ref.function)
     found = session.find(parts)
     table = found.catalog.table(found.name, session.options_of(found))
@@ -43,6 +53,47 @@ def table_function(session: Session, ref: TableRef) -> DataFrame:
             for version in (start, end)
         )
         return after.subtract(before)
+
+
+def is_vector_search(function: TableFunction) -> bool:
+    """Whether it is `vector_search('t', 'column', ARRAY(1.0, 2.0), 5)`."""
+    return function.name[-1].lower() == "vector_search"
+
+
+def vector_search_rows(
+    session: Session, ref: TableRef, columns: Sequence[str] | None, filter: Predicate | None
+) -> tuple[pa.Table, tuple[DataField, ...]]:
+    """The rows of `vector_search(table, column, vector, k)`, and their fields. `SELECT *` leaves out the score, as in Spark.
+
+    Args:
+        columns: names that the query uses; None: all columns of the table.
+        filter: only rows that match are compared.
+
+    Raises: SqlAnalysisError: wrong arguments. SchemaMismatch, ColumnNotFound: as in `Table.search`.
+    """
+    assert ref.function is not None
+    function = ref.function
+    arguments = dict(zip(_SEARCH_ARGUMENTS, function.positional, strict=False))
+    arguments |= {k.lower(): v for k, v in function.named.items()}
+    unknown = len(function.positional) > len(_SEARCH_ARGUMENTS) or not arguments.keys() <= set(_SEARCH_ARGUMENTS)
+    table, column, vector, k, options = (arguments.get(name) for name in _SEARCH_ARGUMENTS)
+    if unknown or not isinstance(table, str) or not isinstance(vector, list) or not isinstance(k, int):
+        raise SqlAnalysisError(
+            "vector_search needs a table, a column, a vector and a number of rows",
+            hint="vector_search('t', 'embedding', ARRAY(0.1, 0.2, 0.3), 5)",
+        )
+    found = session.find(split_name(table))
+    opened = found.catalog.table(found.name, session.options_of(found)).copy(dict(ref.options))
+    metric = {str(k): str(v) for k, v in (options or {}).items()}.get("metric") if isinstance(options, dict) else None
+    names = {c.lower() for c in columns or ()}
+    fields = tuple(f for f in readable_fields(opened.schema) if columns is None or f.name.lower() in names)
+    rows = opened.search(
+        [float(v) for v in vector], k, column=None if column is None else str(column), where=filter,
+        columns=[f.name for f in fields], metric=metric,
+    )  # fmt: skip
+    if columns is not None and SCORE in names:
+        return rows, (*fields, DataField(SCORE_ID, SCORE, Atomic("FLOAT")))
+    return rows.drop_columns([SCORE]), fields
 
 
 def _function_rows(

@@ -21,6 +21,7 @@ from paimon_nb.format.types import (
     Row,
     VarBinary,
     VarChar,
+    Vector,
     parse_type,
 )
 from paimon_nb.session.core.result import Result, rows
@@ -172,6 +173,8 @@ def type_text(t: DataType, *, full: bool = False) -> str:
             return f"{t.root}({MAX_LENGTH})"
         case LocalZonedTimestamp() if not full:
             return f"TIMESTAMP_LTZ({t.precision})"
+        case Vector():
+            return t.bare()
         case Array() | Multiset():
             return f"{t.root}<{_inner(t.element, full)}>"
         case Map():

@@ -355,7 +355,9 @@ def requested_fields(schema: TableSchema, columns: Sequence[str] | None) -> tupl
         return scan
     keys = set(schema.primary_keys)
     readable = readable_fields(schema)
-    return (min(readable, key=lambda f: (f.name not in keys, f.type.root in ("ARRAY", "MAP", "ROW", "BYTES"))),)
+    return (
+        min(readable, key=lambda f: (f.name not in keys, f.type.root in ("ARRAY", "MAP", "ROW", "VECTOR", "BYTES"))),
+    )
 
 
 def _file_path(store: TableStore, split: Split, file: DataFile) -> str:

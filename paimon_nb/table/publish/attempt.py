@@ -55,6 +55,7 @@ from paimon_nb.table.publish.conflict import (
     marked_conflict,
 )
 from paimon_nb.table.publish.partition_changes import partition_changes
+from paimon_nb.table.scan.read.data_evolution import is_dedicated
 
 if TYPE_CHECKING:
     from paimon_nb.table.store import TableStore
@@ -406,6 +407,8 @@ def _with_row_ids(
     if not store.options.get(opt.ROW_TRACKING_ENABLED):
         return entries, next_id
     out = []
+    dedicated: dict[tuple[str, ...] | None, int] = {}  # by columns: the first row id of the next file
+    begin = next_id
     for entry in entries:
         if entry.kind != ADD:
             out.append(entry)
@@ -413,8 +416,13 @@ def _with_row_ids(
         file = replace(entry.file, min_sequence=new_id, max_sequence=new_id)
         has_ids = file.file_source == 1 or ROW_ID_FIELD.name in (file.write_cols or ())
         if file.first_row_id is None and not has_ids:
-            file = replace(file, first_row_id=next_id)
-            next_id += file.row_count
+            if is_dedicated(file):  # it follows the file that it belongs to
+                file = replace(file, first_row_id=dedicated.get(file.write_cols, begin))
+                dedicated[file.write_cols] = (file.first_row_id or 0) + file.row_count
+            else:
+                begin, dedicated = next_id, {}
+                file = replace(file, first_row_id=next_id)
+                next_id += file.row_count
         out.append(replace(entry, file=file))
     return tuple(out), next_id
 

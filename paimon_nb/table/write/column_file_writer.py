@@ -9,10 +9,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import CommitConflict
+from paimon_nb.format.manifest import DataFile
 from paimon_nb.options import table as opt
 from paimon_nb.table.data_file_writer import AppendFiles, FileTarget
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.publish.changes import Change, CommitMessage, append_change
+from paimon_nb.table.scan.read.data_evolution import files_by_column, holds_column
+from paimon_nb.table.vector_files import VectorFiles, vector_fields
 from paimon_nb.table.write.global_index import drop_stale_indexes
 
 if TYPE_CHECKING:
@@ -20,7 +23,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from paimon_nb.format.manifest import DataFile
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.format.types import DataField
     from paimon_nb.table.scan.plan.snapshot_scan import Split
@@ -54,12 +56,31 @@ def write_columns(store: TableStore, split: Split, columns: Sequence[DataField],
     base = split.files[0]
     assert base.first_row_id is not None
     assert base.row_count == rows.num_rows
-    with _ColumnFile(store, FileTarget(split.partition, split.bucket), columns, base.first_row_id) as out:
-        out.write(rows)
-        new = out.finish()
+    target, new = FileTarget(split.partition, split.bucket), list[DataFile]()
+    vectors = _dedicated_columns(store, split, columns)
+    others = [f for f in columns if f not in vectors]
+    if others:
+        with _ColumnFile(store, target, others, base.first_row_id) as out:
+            out.write(rows)
+            new += out.finish()
+    if vectors:
+        with VectorFiles(store, target, vectors) as out:
+            out.write(rows)
+            at = base.first_row_id
+            for file in out.finish():
+                new.append(replace(file, first_row_id=at))
+                at += file.row_count
     return CommitMessage(
         split.partition, split.bucket, split.total_buckets, new_files=tuple(new), base_snapshot=split.snapshot_id
     )
+
+
+def _dedicated_columns(store: TableStore, split: Split, columns: Sequence[DataField]) -> list[DataField]:
+    """Columns whose new values belong into vector files. Where their values are in normal files, they stay there."""
+    vectors = [f for f in columns if f in vector_fields(store)]
+    parts = files_by_column(store, split.files, vectors)
+    inside = {f.id for part in parts for f in part.fields if holds_column(store, part.rows[0].file, f)}
+    return [f for f in vectors if f.id not in inside]
 
 
 def columns_change(

@@ -17,7 +17,6 @@ CASES = {
     # table: (columns that are read, their rows, the one that is not)
     "blobs": (("id", "b", "c"), [(0, 100, "c0"), (1, 1, "c1"), (2, 2, "c2"), (4, 4, "c4")], "x"),
     "blob_descriptors": (("id",), [(0,), (1,), (2,)], "x"),
-    "vectors": (("id", "c"), [(i, f"c{i}") for i in range(4)], "v"),
     "shredded_map": (("id",), [(i,) for i in range(4)], "m"),
 }
 
@@ -56,6 +55,12 @@ def test_nothing_is_written_or_compacted(tmp_path, name):
     with pytest.raises((UnsupportedFormat, paimon_nb.UnsupportedOperation)):
         t.compact()
     assert sorted(Path(t.path).rglob("*")) == before
+
+
+def test_vectors_are_read_and_written(tmp_path):
+    t = golden_table(tmp_path, "pypaimon-2.1", "vectors")
+    t.append(pa.table({"id": pa.array([9], pa.int32()), "v": [[9.0, 9.5, -9.0]], "c": ["c9"]}))
+    assert rows(t) == [(i, [i, i + 0.5, -i], f"c{i}") for i in (0, 1, 2, 3, 9)]
 
 
 @pytest.mark.spark

@@ -5,6 +5,8 @@ Source: Paimon 2 `DataEvolutionSplitGenerator`, `DataEvolutionSplitRead`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import CorruptFile
@@ -62,18 +64,84 @@ def anchor(group: Sequence[DataFile]) -> DataFile:
     return min(normal or group, key=lambda f: (f.max_sequence, f.file_name))
 
 
-def files_by_column(
-    store: TableStore, group: Sequence[DataFile], fields: Sequence[DataField]
-) -> list[tuple[DataFile, tuple[DataField, ...]]]:
-    """(file, columns to read from it): for each column the newest file that holds it, for one that none holds the oldest.
+@dataclass(frozen=True, slots=True)
+class FileRows:
+    """Consecutive rows of one file."""
 
-    The files come in the order of the group; those that nothing is read from are left out.
+    file: DataFile
+    begin: int
+    """The first row, counted from the first row of the file."""
+    end: int
+    at: int
+    """The place of the file's first row among the rows of the group."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnParts:
+    """Columns that come from the same files, and the rows of these that make up the rows of the group."""
+
+    fields: tuple[DataField, ...]
+    rows: tuple[FileRows, ...]
+
+
+def files_by_column(store: TableStore, group: Sequence[DataFile], fields: Sequence[DataField]) -> list[ColumnParts]:
+    """The files to read the columns of a group from: of each column the newest values.
+
+    A column that no file contains, for example because it was added later, is read from the oldest file, as NULL.
+
+    Raises: CorruptFile: dedicated files of a column do not cover all rows of the group.
     """
-    held = [_stored_field_ids(store, file) for file in group]
-    oldest = list(group).index(anchor(group))
-    newest_file = {f.id: next((i for i, ids in enumerate(held) if f.id in ids), oldest) for f in fields}
-    parts = [(file, tuple(f for f in fields if newest_file[f.id] == i)) for i, file in enumerate(group)]
-    return [(file, part) for file, part in parts if part]
+    whole = anchor(group)
+    begin, count = whole.first_row_id or 0, whole.row_count
+    held = {f.file_name: _stored_field_ids(store, f) for f in group}
+    columns: dict[tuple[FileRows, ...], list[DataField]] = {}
+    for field in fields:
+        normal = [f for f in group if not is_dedicated(f) and field.id in held[f.file_name]]
+        dedicated = [f for f in group if is_dedicated(f) and field.id in held[f.file_name]]
+        # A file without a list of its columns may leave out those that are in dedicated files.
+        found = normal[0] if normal and not (dedicated and normal[0].write_cols is None) else None
+        if found is None and dedicated:
+            rows = _newest_rows(dedicated, begin, count, field.name)
+        else:
+            found = found or (normal[0] if normal else whole)
+            rows = (FileRows(found, 0, found.row_count, 0),)
+        columns.setdefault(rows, []).append(field)
+    return [ColumnParts(tuple(part), rows) for rows, part in columns.items()]
+
+
+def _newest_rows(files: Sequence[DataFile], begin: int, count: int, column: str) -> tuple[FileRows, ...]:
+    """Rows of dedicated files that cover the `count` rows from row id `begin` once; newer files win."""
+    owners: list[DataFile | None] = [None] * (len(cuts := _cuts(files, begin, count)) - 1)
+    for file in sorted(files, key=lambda f: (f.max_sequence, f.file_name)):
+        first = (file.first_row_id or 0) - begin
+        for i, (low, high) in enumerate(pairwise(cuts)):
+            if first <= low and high <= first + file.row_count:
+                owners[i] = file
+    rows: list[FileRows] = []
+    for owner, (low, high) in zip(owners, pairwise(cuts), strict=True):
+        if owner is None:
+            name = files[0].file_name
+            raise CorruptFile(
+                name, f"no file contains column {column!r} of the rows {begin + low} to {begin + high - 1}"
+            )
+        first = (owner.first_row_id or 0) - begin
+        if rows and rows[-1].file is owner:
+            rows[-1] = replace(rows[-1], end=high - first)
+        else:
+            rows.append(FileRows(owner, low - first, high - first, first))
+    return tuple(rows)
+
+
+def _cuts(files: Sequence[DataFile], begin: int, count: int) -> list[int]:
+    """Where files begin and end among the rows of a group, with its own begin and end."""
+    firsts = [(f.first_row_id or 0) - begin for f in files]
+    ends = [first + f.row_count for first, f in zip(firsts, files, strict=True)]
+    return sorted({0, count, *(at for at in (*firsts, *ends) if 0 < at < count)})
+
+
+def holds_column(store: TableStore, file: DataFile, field: DataField) -> bool:
+    """Whether a file is a normal one with values of the column."""
+    return not is_dedicated(file) and field.id in _stored_field_ids(store, file)
 
 
 def _stored_field_ids(store: TableStore, file: DataFile) -> set[int]:

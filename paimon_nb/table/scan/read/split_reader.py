@@ -45,7 +45,7 @@ from paimon_nb.table.scan.plan.time_travel import translate_missing_files
 from paimon_nb.table.scan.predicate.evaluate import file_filter, keep
 from paimon_nb.table.scan.predicate.model import only_on
 from paimon_nb.table.scan.read.bucket_diff import diff_states
-from paimon_nb.table.scan.read.data_evolution import anchor, files_by_column, same_rows
+from paimon_nb.table.scan.read.data_evolution import ColumnParts, FileRows, anchor, files_by_column, same_rows
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore, side_by_side
 
 if TYPE_CHECKING:
@@ -365,11 +365,16 @@ class SplitFiles:
             vector = (vectors or {}).get(anchor(group).file_name)  # one vector per group of files with the same rows
             parts = files_by_column(self.store, group, fields)
             # All files are cut at the same rows, so that their deleted positions are, too.
-            rows = [r for f, _ in parts if (r := self._piece_rows(f, 1 / len(parts))) is not None]
-            streams = [self._pieces_of(file, part, vector, min(rows, default=None)) for file, part in parts]
+            files_read = [rows.file for part in parts for rows in part.rows]
+            sizes = [r for f in files_read if (r := self._piece_rows(f, 1 / len(parts))) is not None]
+            streams = [self._column_part(part, vector, min(sizes, default=None)) for part in parts]
             for tables in _side_by_side(streams, group):
                 columns = {n: c for t in tables for n, c in zip(t.column_names, t.columns, strict=True)}
                 yield pa.table({f.name: columns[f.name] for f in fields}, schema=schema)
+
+    def _column_part(self, part: ColumnParts, vector: DvRef | None, piece_rows: int | None) -> Iterator[pa.Table]:
+        for rows in part.rows:
+            yield from self._pieces_of(rows.file, part.fields, vector, piece_rows, rows)
 
     def _piece_rows(self, file: DataFile, share: float) -> int | None:
         if self.piece_bytes is None:
@@ -378,8 +383,14 @@ class SplitFiles:
         return int(min(_MAX_ROWS, max(_MIN_ROWS, self.piece_bytes * share / bytes_each)))
 
     def _pieces_of(
-        self, file: DataFile, fields: tuple[DataField, ...], vector: DvRef | None, piece_rows: int | None
+        self,
+        file: DataFile,
+        fields: tuple[DataField, ...],
+        vector: DvRef | None,
+        piece_rows: int | None,
+        only: FileRows | None = None,
     ) -> Iterator[pa.Table]:
+        """Rows of a file, all or `only` some. A vector counts the rows of the group that the file belongs to."""
         schema = file_schema(self.store, file.schema_id)
         field_ids = {f.id for f in fields}
         partitioned = bool(self.store.schema.partition_keys)
@@ -391,12 +402,16 @@ class SplitFiles:
         if self.early is not None and stored and vector is None:  # which counts rows by their place in the whole file
             early = file_filter(self.early, fields, stored, self.store.schema.trimmed_primary_keys)
         deleted = load_vector(self.store, vector) if vector is not None else None
-        position = 0
+        position, at = 0, only.at if only is not None else 0
         for rows in self._stored(file, schema, stored, early, piece_rows):
-            read, visible = rows.num_rows, rows
-            if deleted is not None:
-                visible = rows.filter(from_numpy(~deleted.mask(read, position)))
-            position += read
+            begin = position
+            position += rows.num_rows
+            if only is not None and (only.begin > begin or only.end < position):
+                begin = max(begin, only.begin)
+                rows = rows.slice(begin - position + rows.num_rows, max(min(position, only.end) - begin, 0))
+            visible = rows
+            if deleted is not None and rows.num_rows:
+                visible = rows.filter(from_numpy(~deleted.mask(rows.num_rows, at + begin)))
             if not stored:
                 visible = pa.table(
                     [pa.nulls(visible.num_rows, f.type) for f in arrow_schema(fields)],

@@ -1,0 +1,96 @@
+"""Comments of new columns that choose a type which SQL of Spark and Flink cannot name.
+
+| comment | type of the column | becomes |
+|---|---|---|
+| `__VECTOR_FIELD;<length>[; comment]` | ARRAY<element> | VECTOR<element, length>, named in `vector-field` |
+| `__BLOB_FIELD`, `__BLOB_DESCRIPTOR_FIELD`, `__BLOB_VIEW_FIELD` `[; comment]` | BYTES | BLOB, named in `blob-field` ... |
+
+Source: Paimon 2 `ColumnDirectiveUtils`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.errors import SchemaMismatch
+from paimon_nb.format.types import VECTOR_ELEMENTS, Array, Atomic, DataType, Vector
+from paimon_nb.options import table as opt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from paimon_nb.format.schema import TableSchema
+
+_VECTOR = "__VECTOR_FIELD"
+_OPTIONS = {
+    _VECTOR: opt.VECTOR_FIELD.key,
+    "__BLOB_FIELD": opt.BLOB_FIELD.key,
+    "__BLOB_DESCRIPTOR_FIELD": opt.BLOB_DESCRIPTOR_FIELD.key,
+    "__BLOB_VIEW_FIELD": opt.BLOB_VIEW_FIELD.key,
+}
+"""Directive -> the option that lists such columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """A column after its directive was applied."""
+
+    type: DataType
+    comment: str | None
+    option: str
+    """The option that names the column from now on."""
+
+    def options(self, column: str, options: Mapping[str, str]) -> dict[str, str]:
+        """The table's options with the column added to `option`."""
+        names = [n.strip() for n in options.get(self.option, "").split(",") if n.strip()]
+        return {**options, self.option: ",".join(dict.fromkeys([*names, column]))}
+
+
+def with_directives(schema: TableSchema) -> TableSchema:
+    """The schema of a new table with the directives of its comments applied. Raises `SchemaMismatch`."""
+    fields, options = [], dict(schema.options)
+    for field in schema.fields:
+        converted = converted_column(field.name, field.type, field.description)
+        if converted is not None:
+            field = replace(field, type=converted.type, description=converted.comment)
+            options = converted.options(field.name, options)
+        fields.append(field)
+    return replace(schema, fields=tuple(fields), options=options) if tuple(fields) != schema.fields else schema
+
+
+def converted_column(name: str, type_: DataType, comment: str | None) -> Converted | None:
+    """What the comment of a new column makes of it; None for an ordinary comment.
+
+    Raises:
+        SchemaMismatch: an unknown directive, a vector without a length, or a column of another type.
+    """
+    text = (comment or "").strip()
+    if not text.startswith(("__VECTOR", "__BLOB")):
+        return None
+    directive, _, rest = (part.strip() for part in text.partition(";"))
+    if directive not in _OPTIONS:
+        raise _refused(name, f"unknown directive {directive!r}", f"use one of {', '.join(_OPTIONS)}")
+    if directive != _VECTOR:
+        if type_.root not in ("BINARY", "VARBINARY", "BLOB"):
+            raise _refused(name, f"{directive} needs BYTES, it is {type_.bare()}", "declare the column as BYTES")
+        return Converted(Atomic("BLOB", type_.nullable), rest or None, _OPTIONS[directive])
+    length, _, rest = (part.strip() for part in rest.partition(";"))
+    if not length.isdecimal() or int(length) < 1:
+        raise _refused(name, f"{_VECTOR} needs a length", f"for example '{_VECTOR};128; a comment'")
+    if not isinstance(type_, Array) or type_.element.root not in VECTOR_ELEMENTS:
+        raise _refused(name, f"{_VECTOR} needs an array of numbers, it is {type_.bare()}", "use ARRAY<FLOAT>")
+    vector = Vector(type_.element, type_.nullable, int(length))
+    return Converted(vector, rest or None, _OPTIONS[directive])
+
+
+def without_vector_field(options: Mapping[str, str], column: str) -> dict[str, str]:
+    """The options without a dropped column in `vector-field`."""
+    names = [n.strip() for n in options.get(opt.VECTOR_FIELD.key, "").split(",")]
+    left = {k: v for k, v in options.items() if k != opt.VECTOR_FIELD.key or column not in names}
+    rest = [n for n in names if n and n != column]
+    return {**left, opt.VECTOR_FIELD.key: ",".join(rest)} if rest else left
+
+
+def _refused(name: str, why: str, hint: str) -> SchemaMismatch:
+    return SchemaMismatch(f"comment of column {name!r}: {why}", hint=hint, column=name)

@@ -1,0 +1,167 @@
+"""Exact nearest neighbours: every vector of a plan is compared with the query, in this process.
+
+Source: Paimon 2 `VectorSearchMetric`, `RawVectorSearch`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, SchemaMismatch
+from paimon_nb.base.registry import did_you_mean
+from paimon_nb.format.types import Array, DataField, Vector
+from paimon_nb.format.types.arrow_builders import arrow_schema, from_numpy, no_rows, to_numpy
+from paimon_nb.table.scan.read.split_reader import iter_split
+from paimon_nb.table.store import side_by_side
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan, Split
+
+SCORE = "__paimon_search_score"
+"""The column of the scores, FLOAT. A higher score is a nearer vector."""
+SCORE_ID = (1 << 31) - 1
+"""Its field id."""
+METRICS = ("l2", "cosine", "inner_product")
+_NUMBERS = ("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE")
+_BLOCK_VALUES = 1 << 20
+"""Numbers that are compared at a time."""
+
+
+def vector_column(schema: TableSchema, name: str | None) -> DataField:
+    """The column to search in; None: the only VECTOR column.
+
+    Raises:
+        ColumnNotFound: the column does not exist, or the table has none or several of type VECTOR.
+        SchemaMismatch: the column does not contain vectors of numbers.
+    """
+    if name is None:
+        vectors = [f.name for f in schema.fields if isinstance(f.type, Vector)]
+        if len(vectors) != 1:
+            found = f"the table has {len(vectors)} VECTOR columns" + (f": {', '.join(vectors)}" if vectors else "")
+            raise ColumnNotFound(found, hint="name the column to search in: column='...'")
+        name = vectors[0]
+    if name not in schema.names:
+        raise ColumnNotFound(f"no column {name!r}", hint=did_you_mean(name, schema.names), column=name)
+    field = schema.field(name)
+    if not isinstance(field.type, Array) or field.type.element.root not in _NUMBERS:
+        raise SchemaMismatch(
+            f"column {name!r} is {field.type.bare()}, not a vector of numbers",
+            hint="search in a VECTOR or ARRAY<FLOAT> column", column=name,
+        )  # fmt: skip
+    return field
+
+
+def metric_of(options: Mapping[str, str], column: str, metric: str | None = None) -> str:
+    """How vectors are compared: as asked for, else as the table's options say for indexes of the column, else `l2`.
+
+    Raises: BadOptionValue: an unknown metric.
+    """
+    own = [f"fields.{column}.{key}" for key in ("pk-vector.distance.metric", "distance.metric", "metric")]
+    common = {v for k, v in options.items() if k.endswith(".distance.metric") and not k.startswith("fields.")}
+    configured = next((options[key] for key in own if key in options), None)
+    requested = metric or configured or (common.pop() if len(common) == 1 else "l2")
+    name = requested.lower().replace("-", "_")
+    if name not in METRICS:
+        raise BadOptionValue(
+            f"metric {requested!r} is not known", hint=f"use one of {', '.join(METRICS)}", option="metric"
+        )
+    return name
+
+
+def nearest(
+    plan: ScanPlan, field: DataField, vector: Sequence[float], k: int, metric: str, columns: Sequence[str]
+) -> pa.Table:
+    """The `k` rows of a plan whose vectors are nearest to `vector`, the nearest first, with their `SCORE` as last column.
+
+    Rows without a vector are left out. Of rows with the same score the one that is read first wins.
+
+    Args:
+        field: the column of the vectors. columns: names of the result, in order.
+
+    Raises: SchemaMismatch: a vector has another length than the query.
+    """
+    query = _as_query(vector, field)
+    if k < 1:
+        raise BadOptionValue(f"k is {k}: at least one row must be asked for", hint="k=10", option="k")
+    read = list(dict.fromkeys([field.name, *columns]))
+
+    def best_of(split: Split) -> pa.Table:
+        best = _empty(plan.schema, read)
+        for rows in iter_split(plan.store, split, read, plan.predicate):
+            best = _top(pa.concat_tables([best, *_scored(rows, field, query, metric)]), k)
+        return best
+
+    size = sum(f.file_size for s in plan.splits for f in s.files)
+    parts = side_by_side(plan.store.fs, best_of, plan.splits, size, 4)
+    best = _top(pa.concat_tables([_empty(plan.schema, read), *parts]), k)
+    score = best.column(SCORE).cast(pa.float32())
+    return best.select(list(columns)).append_column(pa.field(SCORE, pa.float32()), score)
+
+
+def _as_query(vector: Sequence[float], field: DataField) -> np.ndarray:
+    try:
+        query = np.asarray(vector, np.float64)
+    except (TypeError, ValueError):
+        query = np.zeros((0, 0))
+    if query.ndim != 1 or not query.size or not np.isfinite(query).all():
+        raise SchemaMismatch("the query is not a list of finite numbers", hint="[0.1, 0.2, 0.3]", column=field.name)
+    if isinstance(field.type, Vector) and field.type.length != query.size:
+        raise SchemaMismatch(
+            f"column {field.name!r} is {field.type.bare()}, but the query has {query.size} elements",
+            hint="use the model that made the stored vectors", column=field.name,
+        )  # fmt: skip
+    return query
+
+
+def _empty(schema: TableSchema, columns: Sequence[str]) -> pa.Table:
+    rows = no_rows([schema.field(name) for name in columns])
+    return rows.append_column(SCORE, pa.array([], pa.float64()))
+
+
+def _scored(rows: pa.Table, field: DataField, query: np.ndarray, metric: str) -> Iterator[pa.Table]:
+    """The rows with a vector, block by block, with their scores."""
+    schema = arrow_schema([field], nullable=True)
+    for batch in rows.to_batches(max_chunksize=max(1, _BLOCK_VALUES // query.size)):
+        column = batch.column(field.name)
+        if column.null_count:
+            batch = batch.filter(column.is_valid())
+            column = batch.column(field.name)
+        assert column.type == schema.field(0).type
+        lengths = set(column.value_lengths().unique().to_pylist())
+        if lengths - {query.size}:
+            raise SchemaMismatch(
+                f"column {field.name!r}: a row has {min(lengths - {query.size})} elements, the query has {query.size}",
+                hint="a VECTOR column has one length", column=field.name,
+            )  # fmt: skip
+        flat = column.flatten()
+        if flat.null_count:
+            raise SchemaMismatch(
+                f"column {field.name!r}: an element is NULL", hint="filter such rows", column=field.name
+            )
+        stored = to_numpy(flat).astype(np.float64).reshape(-1, query.size)
+        scores = from_numpy(_scores(stored, query, metric))
+        yield pa.Table.from_batches([batch]).append_column(SCORE, scores)
+
+
+def _scores(stored: np.ndarray, query: np.ndarray, metric: str) -> np.ndarray:
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        if metric == "l2":
+            stored -= query
+            return np.asarray(1.0 / (1.0 + np.einsum("ij,ij->i", stored, stored)))
+        products = stored @ query
+        if metric == "inner_product":
+            return np.asarray(products)
+        norms = np.sqrt(np.einsum("ij,ij->i", stored, stored)) * np.sqrt(query @ query)
+        return np.where(norms == 0, 0.0, products / norms)
+
+
+def _top(rows: pa.Table, k: int) -> pa.Table:
+    scores = to_numpy(rows.column(SCORE))
+    order = np.argsort(-scores, kind="stable")[:k]  # NaN is last
+    return rows.take(from_numpy(order))

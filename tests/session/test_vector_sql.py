@@ -1,0 +1,60 @@
+"""VECTOR columns and `vector_search` in SQL on Spark: arrays in, arrays out."""
+
+from __future__ import annotations
+
+import pytest
+
+import paimon_nb
+from paimon_nb.base.errors import PaimonError
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def wb(tmp_path, spark):
+    return paimon_nb.connect(str(tmp_path / "w"), spark=spark)
+
+
+@pytest.mark.parametrize("options", ["", " TBLPROPERTIES ('file.format' = 'orc')", " TBLPROPERTIES ('row-tracking.enabled' = 'true', "
+                         "'data-evolution.enabled' = 'true', 'vector.file.format' = 'parquet')"])  # fmt: skip
+def test_spark_writes_and_reads_vectors(wb, options):
+    wb.run(f"CREATE TABLE t (id INT, v VECTOR<FLOAT, 2>){options}")
+    wb.run("INSERT INTO t VALUES (1, array(1.0, 0.5)), (2, NULL)")
+    wb.run("INSERT INTO t SELECT /*+ REPARTITION(2) */ id + 10, transform(v, x -> x * 2) FROM t")
+    expected = [(1, [1.0, 0.5]), (2, None), (11, [2.0, 1.0]), (12, None)]
+    rows = wb.sql("SELECT id, v, size(v) s FROM t ORDER BY id").collect()
+    assert [(r.id, r.v) for r in rows] == expected
+    assert sorted((r["id"], r["v"]) for r in wb.table("t").to_arrow().to_pylist()) == expected
+
+
+def test_a_vector_of_another_length_is_refused(wb):
+    wb.run("CREATE TABLE t (id INT, v VECTOR<FLOAT, 2>)")
+    with pytest.raises(PaimonError, match=r"VECTOR<FLOAT, 2>"):
+        wb.run("INSERT INTO t SELECT id, array(1.0, 2.0, 3.0) FROM range(5)")
+    with pytest.raises(PaimonError, match="NULL"):
+        wb.run("INSERT INTO t SELECT id, array(1.0, NULL) FROM range(5)")
+    assert wb.table("t").count() == 0
+
+
+def test_vector_search_joins_other_tables(wb):
+    wb.run("""CREATE TABLE t (id INT, v VECTOR<FLOAT, 2>); CREATE TABLE names (id INT, name STRING);
+              INSERT INTO t VALUES (1, array(0.0, 0.0)), (2, array(3.0, 4.0)), (3, array(1.0, 0.0));
+              INSERT INTO names VALUES (1, 'one'), (2, 'two'), (3, 'three')""")
+    text = """SELECT n.name, s.__paimon_search_score AS score FROM vector_search('t', 'v', array(0.0, 0.0), 2) s
+              JOIN names n ON n.id = s.id ORDER BY score DESC"""
+    assert [tuple(r) for r in wb.sql(text).collect()] == [("one", 1.0), ("three", 0.5)]
+    text = "SELECT id FROM vector_search('t', 'v', array(0.0, 0.0), 1) WHERE id > 1 AND length(cast(id AS STRING)) = 1"
+    assert [tuple(r) for r in wb.sql(text).collect()] == [(3,)]
+
+
+def test_update_and_merge_of_vectors(wb):
+    wb.run("""CREATE TABLE t (id INT, v VECTOR<FLOAT, 2>, s STRING) TBLPROPERTIES ('row-tracking.enabled' = 'true',
+                'data-evolution.enabled' = 'true', 'deletion-vectors.enabled' = 'true', 'vector.file.format' = 'parquet');
+              INSERT INTO t VALUES (1, array(0.0, 0.0), 'a'), (2, array(3.0, 4.0), 'b'), (3, NULL, 'c')""")
+    wb.run("UPDATE t SET v = array(9.0, 9.0) WHERE id = 3")
+    wb.run("DELETE FROM t WHERE id = 1")
+    wb.run("""MERGE INTO t USING (SELECT 2 AS id, array(5.0F, 6.0F) AS v UNION ALL SELECT 4, array(7.0F, 8.0F)) s ON t.id = s.id
+              WHEN MATCHED THEN UPDATE SET t.v = s.v WHEN NOT MATCHED THEN INSERT (id, v, s) VALUES (s.id, s.v, 'd')""")
+    expected = [(2, [5.0, 6.0], "b"), (3, [9.0, 9.0], "c"), (4, [7.0, 8.0], "d")]
+    assert sorted(tuple(r.values()) for r in wb.table("t").to_arrow().to_pylist()) == expected
+    assert sorted(tuple(r) for r in wb.sql("SELECT id, v, concat(s, '') FROM t").collect()) == expected
