@@ -39,8 +39,8 @@ nightly: export JAVA_TOOL_OPTIONS ?=
 # Thousands of commits wait for the disk to say that it has them; where memory is plenty, their files need none.
 MEMORY = $(shell test -w /dev/shm && { df -BG --output=avail /dev/shm && grep ' /dev/shm ' /proc/mounts; } 2>/dev/null | awk 'NR == 2 {room = $$1 + 0} /noexec/ {room = 0} END {if (room >= 10) print "/dev/shm"}')
 
-# A test that waits for a server, a stream or a browser leaves its core to a third one, where there is memory for three JVMs.
-WORKERS = $(shell $(PYTHON) -c 'import os; print(3 if os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >= 12 << 30 else 2)' || echo 2)
+# A test that waits for a server, a stream or a browser leaves its core to another one, where there is memory for its JVM, too.
+WORKERS = $(shell $(PYTHON) -c 'import os; gb = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 30; print(min(4, max(2, gb // 4)))' || echo 2)
 
 # Unit tests only compute: one process per core.
 CORES      = $(shell $(PYTHON) -c 'import os; print(min(8, os.cpu_count() or 2))')
@@ -83,11 +83,11 @@ matrix: ## Run the tests of tests/spark on each supported PySpark, each in a ven
 	echo "PySpark $$($$venv/bin/python -c 'import pyspark; print(pyspark.__version__)')"; \
 	$$venv/bin/python -m pytest -q -m "spark and not nightly" tests/spark -p no:cacheprovider; done
 
+# The type checker has one thread: the tests beside it use the other core.
 check: $(SETUP) ## Format, lint, types and tidiness (under a minute, no JVM)
 	@$(BIN)/ruff format --check paimon_nb tests benchmarks
 	@$(BIN)/ruff check paimon_nb tests benchmarks
-	@$(BIN)/mypy
-	@PAIMON_NB_WITHOUT=all $(BIN)/python -m pytest tests/tidy tests/base -q
+	@$(BIN)/mypy & PAIMON_NB_WITHOUT=all $(BIN)/python -m pytest tests/tidy tests/base -q; tests=$$?; wait $$! && exit $$tests
 
 nightly: $(SETUP) ## The long runs: fuzz, soak, races, many seeds
 	@$(BIN)/python -m pytest -m nightly -q

@@ -33,10 +33,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background jo
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SLOWEST_FIRST = (
-    "connectors/test_kafka.py", "session/test_documents.py", "connectors/test_kafka_kills.py", "session/test_update_delete.py",
-    "session/test_merge.py", "browser/test_lab.py", "browser/test_lab_panels.py", "spark/test_table_scan.py",
-    "interop/test_alternating.py", "crash/test_crashes.py", "catalog/test_every_catalog.py", "catalog/test_s3.py",
-    "interop/test_matrix.py", "interop/test_changelogs.py", "state/test_machine.py",
+    "browser/test_lab.py", "connectors/test_kafka.py", "session/test_documents.py", "session/test_update_delete.py",
+    "spark/test_standalone_cluster.py", "connectors/test_kafka_kills.py", "interop/test_alternating.py", "crash/test_crashes.py",
+    "spark/test_session.py", "session/test_data_evolution.py", "race/test_in_order.py", "connectors/test_jdbc_table.py",
+    "session/test_stream_retract.py", "spark/test_stream_spark.py", "session/test_merge.py", "session/test_spark_suites.py",
+    "session/test_stream_lookup.py", "catalog/test_s3.py", "interop/test_matrix.py", "interop/test_changelogs.py",
+    "connectors/test_mysql_table.py", "notebook/test_interrupts.py", "session/test_update_delete_as_java.py",
+    "spark/test_table_scan.py", "catalog/test_every_catalog.py", "state/test_machine.py",
 )  # fmt: skip
 """The files that take longest, in that order. They begin first: a long one that begins last would keep one core busy alone."""
 
@@ -47,7 +50,9 @@ SERVERS = {
     ),
     "kafka": ("connectors/test_kafka.py", "connectors/test_kafka_sync.py"),
     "flink": ("interop/test_alternating.py", "interop/test_privileges.py", "interop/test_fuzz_sessions.py"),
-    "jupyterlab": ("browser/test_lab.py", "browser/test_lab_panels.py", "browser/test_lab_streams.py"),
+    "jupyterlab": (
+        "browser/test_lab.py", "browser/test_lab_panels.py", "browser/test_lab_grid.py", "browser/test_lab_streams.py",
+    ),
 }  # fmt: skip
 SERVER_GROUPS = {f"tests/{file}": server for server, files in SERVERS.items() for file in files}
 """Files that go to one process of several, which starts their server once."""

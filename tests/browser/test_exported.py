@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import nbformat
 import pytest
 from lab_kit import REPO
 from panel_kit import LIVE
@@ -12,7 +11,6 @@ from table_kit import PAYLOADS
 from test_lab import CONTRAST
 
 import paimon_nb
-from paimon_nb.notebook.page import write_page
 from paimon_nb.notebook.widgets.compaction import Compaction
 from paimon_nb.notebook.widgets.compare import CompareView
 from paimon_nb.notebook.widgets.explore import Explorer
@@ -38,6 +36,10 @@ READ = "td, th, .pnb text:not(.sign, [style]), .jp-MarkdownOutput p, .pnb-t div"
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The quickstart, as `make demo` makes it, and a notebook of tables and reports."""
+    import nbformat
+
+    from paimon_nb.notebook.page import write_page
+
     folder = tmp_path_factory.mktemp("pages")
     for name in ("01-quickstart", "08-maintenance-and-repair"):
         write_page(nbformat.read(REPO / "notebooks" / f"{name}.ipynb", as_version=4), folder / f"{name}.html")
@@ -66,13 +68,17 @@ def test_a_page_follows_the_system_and_fetches_nothing(browser: Browser, pages: 
 
 def test_hostile_texts_stay_texts_on_a_page(browser: Browser, tables: Path, tmp_path: Path) -> None:
     """Every still picture of a table that is made of payloads, in one page, opened."""
+    from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+    from paimon_nb.notebook.page import write_page
+
     with paimon_nb.connect(str(tables)) as wb:
         t = wb.table("hostile")
         views: list[Picture] = [LsmView(t), Timeline(t), Explorer(t), Compaction(t), FunnelView(t), CompareView(t)]
         views += [WhyView(t, {"k": key}) for key in PAYLOADS[::7]]
         bundles = [view._repr_mimebundle_()[0] for view in views]
-    cells = [nbformat.v4.new_code_cell("t", outputs=[nbformat.v4.new_output("display_data", data)]) for data in bundles]
-    write_page(nbformat.v4.new_notebook(cells=cells), tmp_path / "page.html")
+    cells = [new_code_cell("t", outputs=[new_output("display_data", data)]) for data in bundles]
+    write_page(new_notebook(cells=cells), tmp_path / "page.html")
     said: list[str] = []
     page = browser.new_page()
     page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.accept()))

@@ -144,7 +144,8 @@ def test_hostile_texts_are_sent_as_they_are() -> None:
 
 
 def test_what_goes_to_the_page_is_bounded() -> None:
-    wide = pa.table({f"c{i}": pa.array(["ä" * 100_000] * 200) for i in range(300)})
+    column = pa.array(["ä" * 100_000] * 200)
+    wide = pa.table({f"c{i}": column for i in range(300)})
     page = Page(wide)
     first = sum(map(len, page.grid.first_buffers))
     assert first < BLOCK_ROWS * BLOCK_COLUMNS * 1010

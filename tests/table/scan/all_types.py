@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -67,4 +68,9 @@ def row(i: int, turn: int = 0) -> dict[str, Any]:
 
 def rows(table: paimon_nb.Table, ids: range, turn: int = 0) -> pa.Table:
     """Rows of the keys `ids` in the table's types."""
-    return pa.Table.from_pylist([row(i, turn) for i in ids], schema=TableQuery(table).schema)
+    return _rows(TableQuery(table).schema, ids, turn)
+
+
+@lru_cache(maxsize=16)
+def _rows(schema: pa.Schema, ids: range, turn: int) -> pa.Table:
+    return pa.Table.from_pylist([row(i, turn) for i in ids], schema=schema)
