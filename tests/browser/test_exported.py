@@ -102,10 +102,13 @@ def test_texts_stand_left_and_numbers_right(browser: Browser, pages: Path) -> No
 
 def test_a_cancel_button_that_nothing_handles_is_not_shown(browser: Browser, tmp_path: Path) -> None:
     """The progress line of a cell, on a page without the JupyterLab extension."""
+    from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+    from paimon_nb.notebook.page import write_page
     from paimon_nb.notebook.progress import CANCEL
 
-    line = nbformat.v4.new_output("display_data", {"text/html": f"<progress></progress> 3 of 4 tasks {CANCEL}"})
-    write_page(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("t", outputs=[line])]), tmp_path / "page.html")
+    line = new_output("display_data", {"text/html": f"<progress></progress> 3 of 4 tasks {CANCEL}"})
+    write_page(new_notebook(cells=[new_code_cell("t", outputs=[line])]), tmp_path / "page.html")
     page = browser.new_page()
     page.goto((tmp_path / "page.html").as_uri())
     assert page.get_by_text("3 of 4 tasks").is_visible()
