@@ -37,7 +37,9 @@ DIE = """() => {
   const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
   kernel.requestExecute({ code: "import os; os._exit(1)" }).done.catch(() => null);
 }"""
-LIVE_CONTROLS = "e => [...e.querySelectorAll('.pnb :is(button, input, select, textarea)')].filter((c) => !c.disabled).length"
+LIVE_CONTROLS = (
+    "e => [...e.querySelectorAll('.pnb :is(button, input, select, textarea)')].filter((c) => !c.disabled).length"
+)
 
 
 @pytest.fixture

@@ -70,7 +70,7 @@ def test_the_exported_quickstart_names_no_control_that_a_page_lacks(tmp_path: Pa
     made = nbformat.read(ROOT / "notebooks" / "01-quickstart.ipynb", as_version=4)
     write_page(made, tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
-    assert "type=\"range\"" not in page
+    assert 'type="range"' not in page
     for sentence in re.findall(r"[^.]*\bslider\b[^.]*\.", re.sub(r"<[^>]+>", " ", page)):
         assert "In JupyterLab" in sentence
 
