@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import EnvironmentError_, UnsupportedOperation
 from paimon_nb.plan import Describe, Query, Show, ShowCreate
-from paimon_nb.sql.lexer import tokens
 from paimon_nb.sql.parse import parse
+from paimon_nb.syntax.lexer import tokens
 
 if TYPE_CHECKING:
     import pyarrow as pa

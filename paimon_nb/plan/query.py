@@ -10,6 +10,7 @@ from paimon_nb.plan.statement import Parts, Span, Statement
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from paimon_nb.syntax.tree import QueryTree
     from paimon_nb.table.scan.predicate.model import Predicate
 
 
@@ -74,3 +75,5 @@ class Query(Statement):
     """Replacements for Flink's semantics where the dialects conflict: `a[1]` is the first element."""
     unnested: tuple[Span, ...] = ()
     """The spans of `UNNEST`; `edits` make it `explode`, which is right unless the elements are rows."""
+    tree: QueryTree | None = field(default=None, compare=False, repr=False)
+    """The tree of the user's text; its tables are numbered as in `tables`. None: the text is long, or Spark alone can parse it."""

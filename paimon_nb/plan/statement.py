@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from paimon_nb.syntax.tree import Span
+
 Parts = tuple[str, ...]
 """A name as written, 1 to 3 parts ([catalog.]database.object), without quotes. The last may be `t$files`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Character offsets into the user's whole text; `stop` is exclusive."""
-
-    start: int
-    stop: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,3 +16,6 @@ class Statement:
 
     text: str
     span: Span
+
+
+__all__ = ["Parts", "Span", "Statement"]

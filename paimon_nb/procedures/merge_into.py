@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import SqlAnalysisError, UnsupportedOperation
 from paimon_nb.base.identifier import quote
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, success
-from paimon_nb.sql.lexer import Cursor, tokens
+from paimon_nb.syntax.lexer import Cursor, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -63,7 +63,7 @@ def _run_query_statement(context: StatementContext, statement: Query) -> Result:
         from paimon_nb.session.streaming.statements import select
 
         return select(context, statement)
-    local = None if context.params else try_local_select(context.session, statement, context.text)
+    local = None if context.params else try_local_select(context.session, statement)
     if local is not None:
         return of_rows(context.session, *local)
     return of_frame(run_query(context.session, statement, context.text, context.params))

@@ -14,7 +14,7 @@ from paimon_nb.session.core.result import dataframe_of
 from paimon_nb.session.query.char_columns import with_chars
 from paimon_nb.session.query.run_query import resolve, schema_fields, time_travel_options
 from paimon_nb.spark.api.base_session import Resolver
-from paimon_nb.sql.lexer import tokens
+from paimon_nb.syntax.lexer import tokens
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SqlSyntaxError
-from paimon_nb.sql.lexer import tokens
+from paimon_nb.syntax.lexer import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from paimon_nb.sql.lexer import Token
+    from paimon_nb.syntax.lexer import Token
 
 
 def error_span(condition: str, parameters: Mapping[str, str], text: str, low: int, high: int) -> tuple[int, int] | None:

@@ -8,7 +8,7 @@ from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.base.registry import nearest
 from paimon_nb.plan import Insert, Query, Span, SparkCommand, Statement
 from paimon_nb.sql.grammar import alter, call, create, dml, drop, insert, noop_statements, query, session, show
-from paimon_nb.sql.lexer import Cursor, Token, split, tokens
+from paimon_nb.syntax.lexer import Cursor, Token, tokens
 
 Grammar = Callable[[Cursor, Span], Statement]
 
@@ -151,3 +151,34 @@ def statement(text: str, part: Sequence[Token]) -> Statement:
         hint=f"did you mean {near!r}?" if near else "start with SELECT, INSERT, CREATE, CALL, SHOW ...",
         sql=text, start=part[0].start, stop=part[0].stop,
     )  # fmt: skip
+
+
+def split(tokens: Sequence[Token]) -> list[list[Token]]:
+    """The token lists of the statements, without semicolons and empty statements."""
+    out: list[list[Token]] = []
+    current: list[Token] = []
+    in_set = False
+    for i, token in enumerate(tokens):
+        if token.upper == "SET" and _upper_at(tokens, i - 1) == "STATEMENT" and _opens_block(tokens, i):
+            in_set = True
+        if token.upper == ";" and token.kind == "op":
+            if in_set and (not current or current[-1].upper != "END"):
+                current.append(token)  # a separator inside the block
+                continue
+            in_set = False
+            if current:
+                out.append(current)
+            current = []
+            continue
+        current.append(token)
+    if current:
+        out.append(current)
+    return out
+
+
+def _opens_block(tokens: Sequence[Token], i: int) -> bool:
+    return _upper_at(tokens, i - 2) == "BEGIN" or _upper_at(tokens, i + 1) == "BEGIN"
+
+
+def _upper_at(tokens: Sequence[Token], i: int) -> str:
+    return tokens[i].upper if 0 <= i < len(tokens) else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.sql_quoting import spark_literal
 from paimon_nb.plan import Span
-from paimon_nb.sql.lexer import tokens
+from paimon_nb.syntax.lexer import tokens
 
 _FUNCTIONS = {"CURRENT_CATALOG": "catalog", "CURRENT_DATABASE": "database", "CURRENT_SCHEMA": "database"}
 

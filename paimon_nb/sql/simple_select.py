@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from paimon_nb.sql.pushdown import conjuncts_of, predicate_of, tree_of
+from paimon_nb.sql.pushdown import predicate_of, qualifiers_of
+from paimon_nb.syntax.tree import Alias, Call, Column, Literal, Select, Star, Table, conjuncts
 from paimon_nb.table.scan.predicate.model import Predicate, all_of
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
-    from paimon_nb.plan import Query
-
-_CLAUSES = frozenset({"expressions", "from", "from_", "where", "order", "limit", "offset"})
+    from paimon_nb.plan import Query, TableRef
+    from paimon_nb.sql.pushdown import Names
+    from paimon_nb.syntax.tree import Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,25 +44,23 @@ class Selection:
         return not self.order and self.limit is None and not self.offset and self.count is None
 
 
-def selection_of(query: Query, text: str) -> Selection | None:
+def selection_of(query: Query) -> Selection | None:
     """The query as a simple SELECT; None if it is not one, or if only Spark can interpret it."""
-    from sqlglot import exp
-
     if len(query.tables) != 1 or query.parameters or query.flink_edits:
         return None
     function = query.tables[0].function
     if function is not None and function.name[-1].lower() != "vector_search":
         return None
-    tree = tree_of(text, query.span, query.tables, query.edits)
-    if not isinstance(tree, exp.Select) or any(v and k not in _CLAUSES for k, v in tree.args.items()):
+    tree = query.tree
+    if not isinstance(tree, Select) or tree.distinct or tree.group is not None or tree.having is not None:
         return None
-    source = (tree.args.get("from_") or tree.args["from"]).this
-    if not isinstance(source, exp.Table) or any(v and k not in ("this", "alias") for k, v in source.args.items()):
+    if tree.common or tree.joins or tree.lateral_views or tree.tail.has_other:
         return None
-    if source.args.get("alias") is not None and source.args["alias"].args.get("columns"):
+    source = tree.source
+    if not isinstance(source, Table) or source.number != 0 or source.sampled or source.has_column_names:
         return None
     try:
-        return _build_selection(tree, source.alias_or_name.lower())
+        return _build_selection(tree, query.tables[0])
     except _NotSimple:
         return None
 
@@ -72,23 +69,22 @@ class _NotSimple(Exception):
     """The query is not a simple SELECT."""
 
 
-def _build_selection(tree: exp.Select, table: str) -> Selection:
-    from sqlglot import exp
-
-    where, order = tree.args.get("where"), tree.args.get("order")
-    parts = (
-        [] if where is None else [_require_predicate(predicate_of(c, table, True)) for c in conjuncts_of(where.this)]
-    )
-    orders = () if order is None else tuple(_order_item(o, table) for o in order.expressions)
-    limit, offset = _literal_number(tree.args.get("limit")), _literal_number(tree.args.get("offset"))
-    counted = _count_star_name(tree.expressions)
+def _build_selection(tree: Select, table: TableRef) -> Selection:
+    names = qualifiers_of(table, sole_table=True)
+    where, tail = tree.where, tree.tail
+    parts = [] if where is None else [_require_predicate(predicate_of(c, names)) for c in conjuncts(where)]
+    orders = tuple(Order(_column_name(o.expression, names), o.descending, o.nulls_first) for o in tail.order)
+    limit, offset = _literal_number(tail.limit), _literal_number(tail.offset)
+    counted = _count_star_name(tree.items)
     if counted is not None:
         if orders or limit is not None or offset is not None:
             raise _NotSimple
         return Selection((), all_of(parts) if parts else None, count=counted)
-    star = tree.expressions[0] if len(tree.expressions) == 1 else None
-    is_star = isinstance(star, exp.Star) and not any(star.args.values())
-    columns = None if is_star else tuple(_select_item(e, table) for e in tree.expressions)
+    star = tree.items[0] if len(tree.items) == 1 else None
+    is_star = isinstance(star, Star) and not star.qualifier and not star.changed
+    if is_star and table.metadata_columns:  # the star does not select them
+        raise _NotSimple
+    columns = None if is_star else tuple(_select_item(e, names) for e in tree.items)
     return Selection(columns, all_of(parts) if parts else None, orders, limit, offset or 0)
 
 
@@ -98,47 +94,42 @@ def _require_predicate(predicate: Predicate | None) -> Predicate:
     return predicate
 
 
-def _select_item(node: exp.Expr, table: str) -> tuple[str, str]:
+def _select_item(node: Node, names: Names) -> tuple[str, str]:
     """(column, name in the result) of `a`, `t.a`, `a AS b`."""
-    from sqlglot import exp
+    column = _column_name(node.expression if isinstance(node, Alias) else node, names)
+    return column, node.name if isinstance(node, Alias) else column
 
-    return _column_name(node.this if isinstance(node, exp.Alias) else node, table), node.alias_or_name
 
-
-def _column_name(node: exp.Expr, table: str) -> str:
-    from sqlglot import exp
-
-    if not isinstance(node, exp.Column) or len(node.parts) > 2 or isinstance(node.this, exp.Star):
+def _column_name(node: Node, names: Names) -> str:
+    if not isinstance(node, Column) or tuple(p.lower() for p in node.parts[:-1]) not in names:
         raise _NotSimple
-    if node.table and node.table.lower() != table:
-        raise _NotSimple
-    return node.name
+    return node.parts[-1]
 
 
-def _count_star_name(expressions: list[exp.Expr]) -> str | None:
+def _count_star_name(items: tuple[Node, ...]) -> str | None:
     """The result's name of a lone `count(*)`."""
-    from sqlglot import exp
-
-    inner = expressions[0].unalias() if len(expressions) == 1 else None
-    if not (isinstance(inner, exp.Count) and isinstance(inner.this, exp.Star) and not any(inner.this.args.values())):
+    if len(items) != 1:
         return None
-    return expressions[0].alias or "count(1)"  # Spark's name for it
+    call = items[0].expression if isinstance(items[0], Alias) else items[0]
+    if (
+        not isinstance(call, Call)
+        or call.name != (call.name[0],)
+        or call.function != "COUNT"
+        or len(call.arguments) != 1
+    ):
+        return None
+    counted = call.arguments[0]
+    if call.distinct or call.order or call.condition is not None or call.window is not None:
+        return None
+    if not isinstance(counted, Star) or counted.qualifier or counted.changed:
+        return None
+    return items[0].name if isinstance(items[0], Alias) else "count(1)"  # Spark's name for it
 
 
-def _order_item(node: exp.Expr, table: str) -> Order:
-    from sqlglot import exp
-
-    if not isinstance(node, exp.Ordered):
-        raise _NotSimple
-    return Order(_column_name(node.this, table), bool(node.args.get("desc")), bool(node.args.get("nulls_first")))
-
-
-def _literal_number(node: exp.Expr | None) -> int | None:
+def _literal_number(node: Node | None) -> int | None:
     """The number of LIMIT or OFFSET."""
-    from sqlglot import exp
-
     if node is None:
         return None
-    if not (isinstance(node.expression, exp.Literal) and node.expression.is_int):
+    if not (isinstance(node, Literal) and node.kind == "number" and node.text.isdecimal()):
         raise _NotSimple
-    return int(node.expression.this)
+    return int(node.text)

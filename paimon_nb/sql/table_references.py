@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import quote
 from paimon_nb.plan import Span, TableFunction, TableRef, TimestampAsOf, VersionAsOf
+from paimon_nb.sql.constants import literal
 from paimon_nb.sql.flink.casts import (
     cast_edits,
     has_nanosecond_literals,
@@ -21,13 +22,13 @@ from paimon_nb.sql.flink.casts import (
 from paimon_nb.sql.flink.function_edits import SqlText
 from paimon_nb.sql.flink.functions import FLINK_SEMANTICS, FUNCTION_EDITS
 from paimon_nb.sql.flink.operators import operator_edits
-from paimon_nb.sql.lexer import Cursor, literal
-from paimon_nb.sql.operands import Operands
+from paimon_nb.syntax.lexer import Cursor
+from paimon_nb.syntax.operands import Operands
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paimon_nb.sql.lexer import Token
+    from paimon_nb.syntax.lexer import Token
 
 MAX_DEPTH = 150
 _QUERY_STARTS = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})
@@ -106,8 +107,6 @@ class TableReferences:
     parameters: list[str] = field(default_factory=list)
     unnested: list[Span] = field(default_factory=list)
     """The spans of `UNNEST`."""
-    reads_whole_table: bool = False
-    """Whether the query has `TABLE t`, which sqlglot cannot parse."""
     qualified: list[tuple[Token, ...]] = field(default_factory=list)
     """Dotted names outside FROM, as name tokens: `db.t.col` becomes `t.col`."""
 
@@ -488,7 +487,6 @@ class _ReferenceFinder:
         start = self.c.start
         parts = self.c.parts("table")
         self.found.tables.append(TableRef(parts, Span(start, self.c.stop), alias=parts[-1]))
-        self.found.reads_whole_table = True
 
     def _from_bracket(self, ctes: frozenset[str], depth: int) -> None:
         c = self.c
@@ -635,7 +633,7 @@ def _tokens_in_bracket(cursor: Cursor) -> list[Token]:
 
 def hint_options(cursor: Cursor) -> dict[str, str]:
     """`/*+ OPTIONS('k'='v', ...) */`; other hints (BROADCAST, LOOKUP ...) are skipped."""
-    from paimon_nb.sql.lexer import tokens
+    from paimon_nb.syntax.lexer import tokens
 
     hint = cursor.next()
     inner_text = " " * (hint.start + 3) + hint.text[3:-2]  # padding keeps the error offsets

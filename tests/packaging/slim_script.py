@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-ABSENT = ("pyspark", "pandas", "sqlglot", "yaml", "IPython", "ipywidgets", "anywidget", "plotly", "jupyterlab", "pyorc")
+ABSENT = ("pyspark", "pandas", "yaml", "IPython", "ipywidgets", "anywidget", "plotly", "jupyterlab", "pyorc")
 
 
 class Refusing:
@@ -62,10 +62,11 @@ def main(warehouse: str) -> dict[str, object]:
         wb.table("in_orc").append(rows(0, 5, "a"))
     except paimon_nb.EnvironmentError_ as error:
         out["orc"] = error.hint
+    out["counted"] = wb.run("SELECT count(*) AS n FROM log").arrow.to_pylist()
     try:
-        wb.run("SELECT count(*) FROM log")
+        wb.run("SELECT state, count(*) FROM log GROUP BY state")
     except paimon_nb.EnvironmentError_ as error:
-        out["query"] = error.facts["package"]
+        out["query"] = error.hint
     out["loaded"] = [name for name in ABSENT if name in sys.modules]
     return out
 

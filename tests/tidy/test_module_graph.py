@@ -26,9 +26,10 @@ FOLDERS = {
         "api", "arrow_schema", "column_directives", "schema_steps", "deletion_vector_toggle", "file_import", "locks", "schema_validation", "new_tables", "type_promotion", "alter", "metastore",
         "warehouse", "filesystem", "hive", "iceberg", "jdbc", "rest", "privilege", "open",
     ),
+    "syntax": ("tree", "lexer", "operands", "expressions", "queries"),
     "sql": (
-        "completion", "lexer", "error_spans", "operands", "render", "flink", "qualify", "session_functions", "table_references", "pushdown", "grammar",
-        "simple_select", "parse",
+        "completion", "constants", "error_spans", "render", "flink", "qualify", "session_functions", "aggregates", "table_references", "pushdown",
+        "grammar", "simple_select", "parse",
     ),
     "connectors": (
         "api", "datagen_source", "formats", "blackhole", "datagen", "files", "jdbc", "kafka", "print", "registry", "cdc", "mysql_cdc",

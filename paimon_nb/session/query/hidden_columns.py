@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.sql import tokens
-from paimon_nb.sql.operands import Operands
+from paimon_nb.syntax.operands import Operands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

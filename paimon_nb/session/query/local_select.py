@@ -83,11 +83,11 @@ def _count_row(count: int, name: str) -> Rows:
     return pa.table({name: pa.array([count], pa.int64())}), (DataField(0, name, Atomic("BIGINT", False)),)
 
 
-def try_local_select(session: Session, query: Query, text: str) -> Rows | None:
+def try_local_select(session: Session, query: Query) -> Rows | None:
     """The query's result, or None if Spark must run it."""
     from paimon_nb.sql.simple_select import selection_of
 
-    selection = selection_of(query, text) if len(query.tables) == 1 else None
+    selection = selection_of(query) if len(query.tables) == 1 else None
     # In this order: asking Spark takes longer.
     if selection is None or not _is_readable(session, query.tables[0]):
         return None

@@ -27,7 +27,7 @@ from paimon_nb.format.types import (
 from paimon_nb.session.core.result import Result, rows
 from paimon_nb.session.query import watermark
 from paimon_nb.session.query.computed_columns import computed_columns, is_computed_column_key
-from paimon_nb.sql.lexer import tokens
+from paimon_nb.syntax.lexer import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

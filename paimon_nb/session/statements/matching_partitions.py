@@ -58,7 +58,7 @@ def constant_condition(target: Target, condition: Span) -> bool | None:
     import pyarrow as pa
 
     from paimon_nb.spark.runtime.arrow_interop import from_arrow
-    from paimon_nb.sql.lexer import tokens
+    from paimon_nb.syntax.lexer import tokens
 
     columns = {name.lower() for name in target.table.schema.names}
     if any(

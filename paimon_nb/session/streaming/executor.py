@@ -72,7 +72,7 @@ def start_stream(
         UnsupportedOperation: Spark or the stream mode does not support the query.
         BadOptionValue: the checkpoint belongs to another table.
     """
-    if isinstance(output, BufferOutput) and (loop := table_loop(plan, query, text, output)) is not None:
+    if isinstance(output, BufferOutput) and (loop := table_loop(plan, query, output)) is not None:
         return loop
     lookups = Lookups(session, query, text) if plan.mode is StreamMode.STATELESS else None
     frozen = fork(session)

@@ -34,14 +34,14 @@ Columns = Sequence[tuple[str, str]]
 """Each column of a table that is selected, and its name in the result."""
 
 
-def table_loop(plan: StreamPlan, query: Query, text: str, output: BufferOutput) -> TableLoop | None:
+def table_loop(plan: StreamPlan, query: Query, output: BufferOutput) -> TableLoop | None:
     """Start reading; None if the query does more, or Spark could give another result."""
     from paimon_nb.sql.simple_select import selection_of
 
     only = plan.inputs[0]
     if plan.mode is not StreamMode.STATELESS or only.table is None or only.ref.span != query.tables[0].span:
         return None
-    selection = selection_of(query, text)
+    selection = selection_of(query)
     if selection is None or not selection.row_by_row or computed_columns(only.table.schema.options):
         return None
     table = only.table.copy(only.ref.options)

@@ -14,14 +14,38 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.base.identifier import quote
 from paimon_nb.options.read import SCAN_BOUNDED
 from paimon_nb.options.table import CONSUMER_IGNORE_PROGRESS, SCAN_MODE, SCAN_SNAPSHOT_ID, SCAN_TIMESTAMP_MILLIS
 from paimon_nb.plan import CreateTable, Query, TableRef, TimestampAsOf, Watermark
 from paimon_nb.session.query.hints import check_consumer
 from paimon_nb.session.query.run_query import time_travel_options
 from paimon_nb.session.query.watermark import watermark_in
-from paimon_nb.session.streaming.windows import all_closed, with_time_window
+from paimon_nb.session.streaming.windows import all_closed
+from paimon_nb.sql.aggregates import EXPLODE_FUNCTIONS, is_aggregate
+from paimon_nb.syntax.lexer import tokens
+from paimon_nb.syntax.queries import query_tree
+from paimon_nb.syntax.tree import (
+    Alias,
+    Bracketed,
+    Call,
+    Column,
+    Derived,
+    FunctionTable,
+    GroupBy,
+    Join,
+    Literal,
+    Node,
+    Ordering,
+    Pivoted,
+    Select,
+    SetOperation,
+    Subquery,
+    Tail,
+    Window,
+    WindowTable,
+    same_expression,
+    walk,
+)
 from paimon_nb.table.scan import OWN_SCHEMA
 from paimon_nb.table.stream import is_upsert_stream
 
@@ -29,10 +53,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pyspark.sql import DataFrame
-    from sqlglot import exp
 
     from paimon_nb.connectors.api import Source
     from paimon_nb.session.core.session import Session
+    from paimon_nb.syntax.tree import QueryTree
     from paimon_nb.table.table import Table
 
 
@@ -210,7 +234,7 @@ def plan_stream(session: Session, query: Query, text: str, *, merges: bool = Fal
     Raises UnsupportedOperation: no mode gives correct results for this query.
     """
     inputs = tuple(inputs_of(session, query, text))
-    traits = _query_traits(session, query, text)
+    traits = _query_traits(session, query)
     stateless = not traits.keeps_state and len(inputs) == 1
     if stateless:
         mode = StreamMode.STATELESS
@@ -277,32 +301,23 @@ class _QueryTraits:
 _UNKNOWN = _QueryTraits(keeps_state=True, grouped=True, ordered=False, closed=False)
 
 
-def _query_traits(session: Session, query: Query, text: str) -> _QueryTraits:
-    """The properties of a query; a query that sqlglot cannot parse is assumed to keep state."""
-    import sqlglot
-    from sqlglot import exp
-    from sqlglot.errors import SqlglotError
-
-    from paimon_nb.sql import render
-
-    names = {ref.span: "t" if ref.alias else "t AS " + quote(ref.parts[-1]) for ref in query.tables}
-    rendered = render(query, text, names, flink=True)
-    try:
-        tree = sqlglot.parse_one(with_time_window(rendered), read="spark")
-    except SqlglotError:
+def _query_traits(session: Session, query: Query) -> _QueryTraits:
+    """The properties of a query; a query without a tree is assumed to keep state."""
+    tree = query.tree
+    if tree is None:
         return _UNKNOWN
-    grouped = bool(tree.find(exp.Group, exp.AggFunc))
-    closed = all_closed(tree, rendered)
+    nodes = list(walk(tree))
+    grouped = any(isinstance(n, GroupBy) or is_aggregate(n) for n in nodes)
+    closed = all_closed(tree)
     lookups = sum(ref.lookup for ref in query.tables)
-    joins = len(list(tree.find_all(exp.Join)))
-    ordered = bool(tree.find(exp.Order, exp.Limit, exp.Window, exp.Fetch))
-    other = bool(tree.find(exp.Distinct, exp.SetOperation, exp.Having, exp.Exists, exp.Explode)) or joins > lookups
-    other |= any(isinstance(p, exp.Subquery) and not isinstance(p.parent, exp.From | exp.Join) for p in tree.find_all(exp.Subquery))  # fmt: skip
+    joins = sum(isinstance(n, Join) for n in nodes)
+    ordered = any(_is_ordering(n) for n in nodes)
+    other = joins > lookups or any(_keeps_other_state(n) for n in nodes)
     for ref in query.tables:
         if len(ref.parts) == 1 and ref.parts[0] in session.views:
-            view, inside = session.views[ref.parts[0]]
+            view, _ = session.views[ref.parts[0]]
             assert view.query is not None
-            traits = _query_traits(session, view.query, inside)
+            traits = _query_traits(session, view.query)
             closed = (closed or not grouped) and (traits.closed or not traits.grouped)
             grouped, ordered, other = grouped or traits.grouped, ordered or traits.ordered, other or traits.keeps_state
     return _QueryTraits(
@@ -310,68 +325,79 @@ def _query_traits(session: Session, query: Query, text: str) -> _QueryTraits:
     )
 
 
+def _is_ordering(node: Node) -> bool:
+    """Whether it needs rows in an order, or a part of them: ORDER BY, LIMIT, OVER, SESSION windows."""
+    match node:
+        case Ordering() | Window() | WindowTable(kind="SESSION"):
+            return True
+        case Tail():
+            return node.limit is not None
+    return False
+
+
+def _keeps_other_state(node: Node) -> bool:
+    """Whether it keeps rows, apart from groups, joins and orders, or makes several rows of one."""
+    match node:
+        case SetOperation() | Subquery() | Bracketed() | Pivoted() | WindowTable(kind="CUMULATE"):
+            return True
+        case Derived(lateral=True) | FunctionTable(lateral=True):
+            return True
+        case Select():
+            return node.distinct or node.having is not None
+        case Call():
+            return node.distinct or node.function in EXPLODE_FUNCTIONS
+    return False
+
+
 def of_some_rows(sql: str) -> str:
     """An aggregate of all rows without its result for no rows, which Flink's streams do not emit; other queries unchanged."""
-    import sqlglot
-    from sqlglot import exp
-    from sqlglot.errors import SqlglotError
-
-    try:
-        tree = sqlglot.parse_one(sql, read="spark")
-    except SqlglotError:
+    tree = query_tree(tokens(sql))
+    if not isinstance(tree, Select) or tree.group is not None or tree.having is not None or tree.tail.has_other:
         return sql
-    clauses = ("group", "having", "order", "limit", "offset", "windows", "qualify")
-    if not isinstance(tree, exp.Select) or any(tree.args.get(clause) for clause in clauses):
+    if tree.tail.order or tree.tail.limit is not None or tree.tail.offset is not None:
         return sql
-    parts = [part for select in tree.selects for part in select.find_all(exp.AggFunc, exp.Window, exp.Subquery)]
-    of_all_rows = any(isinstance(part, exp.AggFunc) for part in parts)
-    return f"{sql} HAVING COUNT(*) > 0" if of_all_rows and all(isinstance(p, exp.AggFunc) for p in parts) else sql
+    parts = [part for item in tree.items for part in walk(item)]
+    if any(isinstance(part, Window | Subquery) for part in parts) or not any(map(is_aggregate, parts)):
+        return sql
+    return f"{sql} HAVING COUNT(*) > 0"
 
 
-def _group_keys(tree: exp.Expr) -> tuple[int, ...] | None:
+def _group_keys(tree: QueryTree) -> tuple[int, ...] | None:
     """The positions in a SELECT's result of what it groups by; () for one row of all. None when a group is not in the result."""
-    from sqlglot import exp
-
-    if not isinstance(tree, exp.Select):
+    if not isinstance(tree, Select):
         return None
-    group = tree.args.get("group")
-    if group is None:
-        return () if all(e.find(exp.AggFunc) for e in tree.selects) else None
-    if any(v for k, v in group.args.items() if k != "expressions"):
+    if tree.group is None:
+        return () if all(any(map(is_aggregate, walk(item))) for item in tree.items) else None
+    if not tree.group.is_plain:
         return None  # ROLLUP and its like give a group several rows
-    positions = [_position_of(e, tree.selects) for e in group.expressions]
+    positions = [_position_of(key, tree.items) for key in tree.group.keys]
     found = tuple(p for p in positions if p is not None)
     return found if len(found) == len(positions) else None
 
 
-def _aggregated(tree: exp.Expr) -> tuple[int, ...]:
+def _aggregated(tree: QueryTree) -> tuple[int, ...]:
     """The positions in a SELECT's result of what it aggregates."""
-    from sqlglot import exp
-
-    selects = tree.selects if isinstance(tree, exp.Select) else ()
-    return tuple(i for i, e in enumerate(selects) if e.find(exp.AggFunc))
+    items = tree.items if isinstance(tree, Select) else ()
+    return tuple(i for i, item in enumerate(items) if any(map(is_aggregate, walk(item))))
 
 
-def _position_of(grouped: exp.Expr, selects: Sequence[exp.Expr]) -> int | None:
-    from sqlglot import exp
-
-    if isinstance(grouped, exp.Literal) and not grouped.is_string:
-        return int(grouped.this) - 1
-    for position, select in enumerate(selects):
-        expression = select.unalias()
-        if expression == grouped or (
-            isinstance(grouped, exp.Column) and grouped.name.lower() in _result_column_names(select)
+def _position_of(grouped: Node, items: Sequence[Node]) -> int | None:
+    if isinstance(grouped, Literal) and grouped.kind == "number" and grouped.text.isdecimal():
+        return int(grouped.text) - 1
+    for position, item in enumerate(items):
+        expression = item.expression if isinstance(item, Alias) else item
+        if same_expression(expression, grouped) or (
+            isinstance(grouped, Column) and grouped.parts[-1].lower() in _result_column_names(item)
         ):
             return position
     return None
 
 
-def _result_column_names(select: exp.Expr) -> set[str]:
+def _result_column_names(item: Node) -> set[str]:
     """What a column of a result is called, and the column that it is."""
-    from sqlglot import exp
-
-    expression = select.unalias()
-    return {n.lower() for n in (select.alias, expression.name if isinstance(expression, exp.Column) else "") if n}
+    expression = item.expression if isinstance(item, Alias) else item
+    alias = item.name if isinstance(item, Alias) else ""
+    return {n.lower() for n in (alias, expression.parts[-1] if isinstance(expression, Column) else "") if n}
 
 
 def inputs_by_name(inputs: Sequence[StreamInput]) -> Mapping[tuple[str, ...], StreamInput]:

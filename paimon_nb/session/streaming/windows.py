@@ -2,43 +2,63 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from paimon_nb.spark.runtime.jvm_bridge import java_query
+from paimon_nb.sql.aggregates import is_aggregate
+from paimon_nb.syntax.lexer import tokens
+from paimon_nb.syntax.queries import query_tree
+from paimon_nb.syntax.tree import Call, Column, Composite, GroupBy, Select, WindowTable, walk, walk_expression
 
+if TYPE_CHECKING:
+    from paimon_nb.syntax.tree import Node, QueryTree
+
+_WINDOW_FUNCTIONS = frozenset(
+    {
+        "WINDOW",
+        *(f"{kind}{part}" for kind in ("TUMBLE", "HOP", "SESSION") for part in ("", "_START", "_END", "_ROWTIME")),
+        "SESSION_WINDOW",
+    }
+)
+"""Windows in GROUP BY, Spark's and Flink's."""
 _PARTS = frozenset({"window_start", "window_end", "window_time"})
 _HIDDEN = "EXCEPT (__win)"
 _STEPS = "EXCEPT (__win, __day)"
 
 
-def with_time_window(sql: str) -> str:
-    """Renames `window(` calls for sqlglot, which parses them after GROUP BY as a WINDOW clause."""
-    return re.sub(r"(?i)\bwindow\(", "time_window(", sql)
-
-
-def all_closed(tree: Any, sql: str) -> bool:
+def all_closed(tree: QueryTree) -> bool:
     """Whether a watermark closes every group of a query, so that each result is emitted once, at the end of its window.
 
     Not with CUMULATE: its windows end at different times inside one Spark window.
     """
-    from sqlglot import exp
-
-    groups = list(tree.find_all(exp.Group))
-    grouping = {a.find_ancestor(exp.Select) for a in tree.find_all(exp.AggFunc)}
+    nodes = list(walk(tree))
+    if any(isinstance(n, WindowTable) and n.kind == "CUMULATE" for n in nodes):
+        return False
+    selects = [n for n in nodes if isinstance(n, Select)]
+    groups = [s.group for s in selects if s.group is not None]
     return (
         bool(groups)
-        and _STEPS not in sql
-        and all(s is not None and s.args.get("group") is not None for s in grouping)
-        and all(any(map(_is_window, g.expressions)) for g in groups)
+        and all(s.group is not None for s in selects if _aggregates(s))
+        and all(any(map(_is_window, g.keys)) for g in groups)
     )
 
 
-def _is_window(part: Any) -> bool:
-    return part.name.lower() in _PARTS or part.sql(dialect="spark").lower().startswith(
-        ("time_window(", "session_window(")
-    )
+def _aggregates(select: Select) -> bool:
+    """Whether a SELECT itself has an aggregate, outside of its subqueries and sources."""
+    own = (*select.items, select.where, select.having, *select.tail.order, *select.tail.other)
+    return any(is_aggregate(n) for part in own if part is not None for n in walk_expression(part))
+
+
+def _is_window(part: Node) -> bool:
+    match part:
+        case Column():
+            return part.parts[-1].lower() in _PARTS
+        case Composite(kind="field"):
+            return any(map(_is_window, part.parts))
+        case Call():
+            return part.function in _WINDOW_FUNCTIONS
+    return False
 
 
 def grouped_by_window(sql: str) -> str:
@@ -46,33 +66,21 @@ def grouped_by_window(sql: str) -> str:
 
     Spark stores the watermark as column metadata; `window_end` has lost it, because it is computed from the window.
     """
-    from sqlglot import TokenType, tokenize
-
     suffix, remaining, by = (_STEPS, "EXCEPT (__win)", "__day") if _STEPS in sql else (_HIDDEN, "", "__win")
-    if sql.count(suffix) != 1:
+    tree = query_tree(tokens(sql)) if sql.count(suffix) == 1 else None
+    groups = [n for n in walk(tree) if isinstance(n, GroupBy) and _names_window(n)] if tree is not None else []
+    if not groups:
         return sql
-    tokens = tokenize(sql, read="spark")
-    ends = [t.end + 1 for i, t in enumerate(tokens) if t.token_type is TokenType.GROUP_BY and _names_window(tokens, i)]
-    if not ends:
-        return sql
-    for end in reversed(ends):
-        sql = f"{sql[:end]} {by},{sql[end:]}"
+    for group in sorted(groups, key=lambda g: -g.words_span.stop):
+        stop = group.words_span.stop
+        sql = f"{sql[:stop]} {by},{sql[stop:]}"
     return sql.replace(suffix, remaining)
 
 
-def _names_window(tokens: list[Any], group: int) -> bool:
+def _names_window(group: GroupBy) -> bool:
     """Whether a GROUP BY has a window column."""
-    from sqlglot import TokenType
-
-    ends = {TokenType.HAVING, TokenType.ORDER_BY, TokenType.LIMIT, TokenType.UNION, TokenType.SEMICOLON}
-    depth = 0
-    for token in tokens[group + 1 :]:
-        depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
-        if depth < 0 or (not depth and token.token_type in ends):
-            return False
-        if token.text.lower() in _PARTS:
-            return True
-    return False
+    columns = [n for key in group.keys for n in walk(key) if isinstance(n, Column)]
+    return any(part.lower() in _PARTS for column in columns for part in column.parts)
 
 
 class LateRows:

@@ -12,7 +12,7 @@ from paimon_nb.sql.flink.function_edits import Edit, normalised_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paimon_nb.sql.lexer import Token
+    from paimon_nb.syntax.lexer import Token
 
 _FLINK_TYPE = re.compile(
     r"""\b(?:

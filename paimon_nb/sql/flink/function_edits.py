@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 
 from paimon_nb.plan import Span
-from paimon_nb.sql.lexer import Token
 from paimon_nb.sql.render import substitute
+from paimon_nb.syntax.lexer import Token
 
 Edit = tuple[Span, str]
 

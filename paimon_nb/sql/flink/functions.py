@@ -31,7 +31,7 @@ from paimon_nb.sql.flink.json_functions import JSON_FUNCTIONS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from paimon_nb.sql.lexer import Token
+    from paimon_nb.syntax.lexer import Token
 
 
 def _rewrite_truncate(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:

@@ -23,7 +23,7 @@ from paimon_nb.sql.flink.function_edits import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paimon_nb.sql.lexer import Token
+    from paimon_nb.syntax.lexer import Token
 
 _CLAUSES = ("NULL", "ERROR", "DEFAULT", "EMPTY", "WITH", "WITHOUT", "TRUE", "FALSE", "UNKNOWN")
 _SIMPLE_PATH = re.compile(r"\$(\.\w+|\[\d+\])*")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.plan import Span
 from paimon_nb.sql.flink.function_edits import Edit
-from paimon_nb.sql.operands import Operands
+from paimon_nb.syntax.operands import Operands
 
 if TYPE_CHECKING:
-    from paimon_nb.sql.lexer import Token
+    from paimon_nb.syntax.lexer import Token
 
 Rewrite = Callable[[str, Operands, int], list[Edit]]
 """(text, the statement's operands, the operator's index) -> edits."""

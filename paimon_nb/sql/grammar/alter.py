@@ -39,7 +39,7 @@ from paimon_nb.sql.grammar.query import query_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from paimon_nb.sql.lexer import Cursor
+    from paimon_nb.syntax.lexer import Cursor
 
 
 def alter(cursor: Cursor, span: Span) -> Statement:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from paimon_nb.plan import Call, Span
-from paimon_nb.sql.lexer import Cursor, literal
+from paimon_nb.sql.constants import literal
+
+if TYPE_CHECKING:
+    from paimon_nb.syntax.lexer import Cursor
 
 
 def call(cursor: Cursor, span: Span) -> Call:

@@ -11,7 +11,7 @@ from paimon_nb.format.types.parse import TypeSyntaxError, parse_type
 from paimon_nb.plan import Span
 
 if TYPE_CHECKING:
-    from paimon_nb.sql.lexer import Cursor
+    from paimon_nb.syntax.lexer import Cursor
 
 _BARE_TIMESTAMP = re.compile(r"(?i)\bTIMESTAMP\b(?!\s*(\(|WITH|_))")
 

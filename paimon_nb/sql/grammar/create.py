@@ -22,7 +22,7 @@ from paimon_nb.sql.grammar.columns import Column, column, with_spark_semantics
 from paimon_nb.sql.grammar.query import query_of
 
 if TYPE_CHECKING:
-    from paimon_nb.sql.lexer import Cursor
+    from paimon_nb.syntax.lexer import Cursor
 
 _WHAT = ("CATALOG", "DATABASE", "SCHEMA", "NAMESPACE", "TABLE", "VIEW", "FUNCTION")
 

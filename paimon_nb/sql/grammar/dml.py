@@ -10,11 +10,13 @@ from paimon_nb.sql.grammar.insert import target
 from paimon_nb.sql.grammar.query import metadata_columns_of
 from paimon_nb.sql.pushdown import with_condition
 from paimon_nb.sql.table_references import find_source, find_tables_in
+from paimon_nb.syntax.queries import expression_tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paimon_nb.sql.lexer import Cursor, Token
+    from paimon_nb.sql.table_references import TableReferences
+    from paimon_nb.syntax.lexer import Cursor, Token
 
 
 def _parse_target_with_alias(cursor: Cursor, stops: tuple[str, ...]) -> TableRef:
@@ -47,7 +49,7 @@ def update(cursor: Cursor, span: Span) -> Update:
     where = _parse_condition(cursor) if cursor.take("WHERE") else None
     tokens = cursor.tokens[first : cursor.at]
     found = find_tables_in(cursor, tokens, [table])
-    table = replace(with_condition(cursor.text, where, table, found), metadata_columns=metadata_columns_of(tokens))
+    table = replace(_with_filter(cursor, where, table, found), metadata_columns=metadata_columns_of(tokens))
     return Update(
         cursor.text_of(span), span, table, _with_metadata_columns(found.tables, tokens),
         tuple(found.edits), tuple(dict.fromkeys(found.parameters)), assignments, where,
@@ -62,11 +64,22 @@ def delete(cursor: Cursor, span: Span) -> Delete:
     where = _parse_condition(cursor) if cursor.take("WHERE") else None
     tokens = cursor.tokens[first : cursor.at]
     found = find_tables_in(cursor, tokens, [table])
-    table = replace(with_condition(cursor.text, where, table, found), metadata_columns=metadata_columns_of(tokens))
+    table = replace(_with_filter(cursor, where, table, found), metadata_columns=metadata_columns_of(tokens))
     return Delete(
         cursor.text_of(span), span, table, _with_metadata_columns(found.tables, tokens),
         tuple(found.edits), tuple(dict.fromkeys(found.parameters)), where, flink_edits=tuple(found.flink_edits),
     )  # fmt: skip
+
+
+def _with_filter(
+    cursor: Cursor, condition: Span | None, table: TableRef, found: TableReferences, *, sole_table: bool = True
+) -> TableRef:
+    """The target with the part of the statement's condition that concerns only it; see `with_condition`."""
+    if condition is None:
+        return table
+    tokens = [t for t in cursor.tokens if condition.start <= t.start and t.stop <= condition.stop]
+    tree = expression_tree(tokens, [ref.span for ref in found.tables])
+    return with_condition(tree, table, sole_table=sole_table)
 
 
 def _with_metadata_columns(tables: Sequence[TableRef], tokens: Sequence[Token]) -> tuple[TableRef, ...]:
@@ -95,7 +108,7 @@ def merge(cursor: Cursor, span: Span) -> Merge:
     found = find_tables_in(cursor, cursor.tokens[first : cursor.at], [table, *factor.tables])
     if all(c.on != "not matched by source" for c in clauses):
         # A target row that fails its part of ON matches nothing; only BY SOURCE clauses need it.
-        table = with_condition(cursor.text, condition, table, found, sole_table=False)
+        table = _with_filter(cursor, condition, table, found, sole_table=False)
     tables = _with_metadata_columns([*factor.tables, *found.tables], cursor.tokens[: cursor.at])
     return Merge(
         cursor.text_of(span), span, table, tables, (*factor.edits, *found.edits),

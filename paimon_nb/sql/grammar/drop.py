@@ -18,7 +18,7 @@ from paimon_nb.plan import (
 from paimon_nb.sql.grammar.partition import partition_spec
 
 if TYPE_CHECKING:
-    from paimon_nb.sql.lexer import Cursor
+    from paimon_nb.syntax.lexer import Cursor
 
 
 def drop(cursor: Cursor, span: Span) -> Statement:

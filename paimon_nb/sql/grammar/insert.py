@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from paimon_nb.plan import Constant, Insert, Query, Span, Statement, StatementSet, TableRef
 from paimon_nb.sql.grammar.partition import partition_spec
 from paimon_nb.sql.grammar.query import query, query_of
-from paimon_nb.sql.lexer import Cursor
 from paimon_nb.sql.table_references import hint_options
+from paimon_nb.syntax.lexer import Cursor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paimon_nb.sql.lexer import Token
+    from paimon_nb.syntax.lexer import Token
 
 Row = tuple[Constant, ...]
 _QUERY = ("SELECT", "WITH", "VALUES", "FROM", "TABLE")

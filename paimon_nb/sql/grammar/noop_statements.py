@@ -17,7 +17,7 @@ from paimon_nb.plan import (
 from paimon_nb.sql.grammar.query import query_of
 
 if TYPE_CHECKING:
-    from paimon_nb.sql.lexer import Cursor
+    from paimon_nb.syntax.lexer import Cursor
 
 _WHY = {
     "REFRESH": "each query reads the latest snapshot",

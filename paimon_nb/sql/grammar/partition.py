@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from paimon_nb.sql.lexer import Cursor
+    from paimon_nb.syntax.lexer import Cursor
 
 
 def partition_spec(cursor: Cursor) -> dict[str, str | None]:

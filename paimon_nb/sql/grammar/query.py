@@ -10,11 +10,12 @@ from paimon_nb.plan import Query, Span
 from paimon_nb.plan.metadata_columns import FILE_PATH
 from paimon_nb.sql.pushdown import with_pushdown
 from paimon_nb.sql.table_references import find_tables
+from paimon_nb.syntax.queries import query_tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paimon_nb.sql.lexer import Cursor, Token
+    from paimon_nb.syntax.lexer import Cursor, Token
 
 FILE_NAME_FUNCTION = "INPUT_FILE_NAME"
 METADATA_PREFIX = "__paimon_"
@@ -84,9 +85,8 @@ def query_of(cursor: Cursor, span: Span) -> Query:
     found.edits += [(Span(t.start, t.stop), quote(t.text)) for t in rest if t.kind == "word" and _needs_quotes(t.text)]
     cursor.at = len(cursor.tokens)
     text = cursor.text_of(span)
-    tables = (
-        tuple(found.tables) if found.reads_whole_table else with_pushdown(cursor.text, span, found.tables, found.edits)
-    )
+    tree = query_tree(rest, [ref.span for ref in found.tables])
+    tables = with_pushdown(tree, found.tables)
     if any(
         "\\" in by for _, by in [*found.flink_edits, *found.edits]
     ):  # a string with a backslash has another meaning in Flink
@@ -100,4 +100,4 @@ def query_of(cursor: Cursor, span: Span) -> Query:
         tables = tuple(replace(t, metadata_columns=metadata_columns) for t in tables)
     parameters = tuple(dict.fromkeys(found.parameters))
     flink = tuple(found.flink_edits)
-    return Query(text, span, tables, tuple(found.edits), parameters, flink, tuple(found.unnested))
+    return Query(text, span, tables, tuple(found.edits), parameters, flink, tuple(found.unnested), tree)

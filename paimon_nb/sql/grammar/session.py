@@ -8,7 +8,7 @@ from paimon_nb.plan import Analyze, Explain, ResetOption, SetOption, Span, Spark
 from paimon_nb.sql.grammar.partition import partition_spec
 
 if TYPE_CHECKING:
-    from paimon_nb.sql.lexer import Cursor
+    from paimon_nb.syntax.lexer import Cursor
 
 _EXPLAIN_MODES = ("EXTENDED", "FORMATTED", "COST", "CODEGEN", "ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN")
 

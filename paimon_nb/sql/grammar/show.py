@@ -8,7 +8,7 @@ from paimon_nb.plan import Describe, Show, ShowCreate, Span, SparkCommand, State
 from paimon_nb.sql.grammar.partition import partition_spec
 
 if TYPE_CHECKING:
-    from paimon_nb.sql.lexer import Cursor
+    from paimon_nb.syntax.lexer import Cursor
 
 _QUERIES = ("SELECT", "WITH", "VALUES", "FROM")
 _DELTA_LAKE = {

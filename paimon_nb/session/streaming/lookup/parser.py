@@ -6,16 +6,32 @@ Results are slices of the user's text. A join that is not clearly understood is 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, UnknownOption
+from paimon_nb.base.identifier import quote
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.options import parse_duration_ms
+from paimon_nb.syntax.lexer import Cursor, tokens
+from paimon_nb.syntax.queries import query_tree
+from paimon_nb.syntax.tree import (
+    Binary,
+    Column,
+    CommonTable,
+    Derived,
+    FunctionTable,
+    Literal,
+    Select,
+    Table,
+    conjuncts,
+    walk,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from paimon_nb.plan import Span, TableRef
+    from paimon_nb.syntax.lexer import Token
 
 _RETRY = ("retry-predicate", "retry-strategy", "fixed-delay", "max-attempts")
 _OTHERS = ("table", "async", "output-mode", "capacity", "timeout", "shuffle")
@@ -45,119 +61,53 @@ class LookupJoin:
 
 def find_join(sql: str, view: str) -> LookupJoin | None:
     """The lookup join with `view` in Spark SQL. None: unsupported syntax."""
-    from sqlglot import TokenType, tokenize
-
-    tokens = tokenize(sql, read="spark")
-    views = [i for i, t in enumerate(tokens) if t.text == view]
-    if len(views) != 1 or any(t.token_type in (TokenType.WITH, TokenType.LATERAL) for t in tokens):
+    tree = query_tree(tokens(sql))
+    if tree is None:
         return None
-    at = views[0]
-    start = _left_side(tokens, at)
-    end, alias = _alias_after(tokens, at)
-    if start is None or alias is None or end >= len(tokens) or tokens[end].token_type is not TokenType.ON:
+    nodes = list(walk(tree))
+    if any(isinstance(n, CommonTable) or (isinstance(n, Derived | FunctionTable) and n.lateral) for n in nodes):
         return None
-    low, high = start
-    condition = sql[tokens[end].end + 1 : _end_of_condition(tokens, end, len(sql))]
-    pairs = _key_equalities(condition, alias)
-    if pairs is None:
+    if sum(isinstance(n, Table) and n.name == view for n in nodes) != 1:
         return None
-    left = sql[tokens[low].start : tokens[high].start]
-    return LookupJoin(left, alias, *pairs)
-
-
-def _left_side(tokens: Sequence[Any], at: int) -> tuple[int, int] | None:
-    """Token indexes of a join's FROM and of its first word; only inner and left joins."""
-    from sqlglot import TokenType
-
-    if at < 1 or tokens[at - 1].token_type is not TokenType.JOIN:
-        return None
-    join = at - 1
-    while tokens[join - 1].token_type in (TokenType.LEFT, TokenType.OUTER, TokenType.INNER):
-        join -= 1
-    if tokens[join - 1].token_type in (
-        TokenType.RIGHT, TokenType.FULL, TokenType.SEMI, TokenType.ANTI, TokenType.CROSS, TokenType.NATURAL,
-    ):  # fmt: skip
-        return None
-    depth = 0
-    for i in range(join - 1, -1, -1):
-        kind = tokens[i].token_type
-        depth += (kind is TokenType.R_PAREN) - (kind is TokenType.L_PAREN)
-        if depth < 0 or (not depth and kind in (TokenType.COMMA, TokenType.SELECT)):
-            return None
-        if not depth and kind is TokenType.FROM:
-            return i, join
+    for select in (n for n in nodes if isinstance(n, Select)):
+        for i, join in enumerate(select.joins):
+            if isinstance(join.source, Table) and join.source.name == view:
+                return _lookup_join(sql, select, i)
     return None
 
 
-def _alias_after(tokens: Sequence[Any], at: int) -> tuple[int, str | None]:
-    """The token index after a table's alias, and the alias."""
-    from sqlglot import TokenType
-
-    i = at + 1
-    if i < len(tokens) and tokens[i].token_type is TokenType.ALIAS:
-        i += 1
-    return (i + 1, tokens[i].text) if i < len(tokens) else (i, None)
-
-
-def _end_of_condition(tokens: Sequence[Any], on_index: int, length: int) -> int:
-    from sqlglot import TokenType
-
-    end_types = {
-        TokenType.JOIN, TokenType.LEFT, TokenType.RIGHT, TokenType.INNER, TokenType.FULL, TokenType.CROSS, TokenType.WHERE,
-        TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.HAVING, TokenType.LIMIT, TokenType.UNION, TokenType.INTERSECT,
-        TokenType.EXCEPT, TokenType.SEMICOLON, TokenType.WINDOW, TokenType.COMMA, TokenType.NATURAL,
-    }  # fmt: skip
-    depth = 0
-    for token in tokens[on_index + 1 :]:
-        kind = token.token_type
-        if not depth and (kind in end_types or kind is TokenType.R_PAREN):
-            return int(token.start)
-        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
-    return length
-
-
-def _key_equalities(
-    condition: str, alias: str
-) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]] | None:
-    """The conjuncts that compare a column of the lookup table with a column of the left side, or with a literal."""
-    import sqlglot
-    from sqlglot import exp
-    from sqlglot.errors import SqlglotError
-
-    try:
-        tree = sqlglot.parse_one(condition, read="spark")
-    except SqlglotError:
+def _lookup_join(sql: str, select: Select, index: int) -> LookupJoin | None:
+    """The join at `index`, if all before it are joins, and it is an inner or a left one with ON."""
+    join, before = select.joins[index], select.joins[:index]
+    table = join.source
+    assert isinstance(table, Table)
+    if (
+        join.natural
+        or join.side not in ("", "LEFT")
+        or join.kind not in ("", "INNER")
+        or any(j.kind == "," for j in before)
+    ):
+        return None
+    if join.condition is None or table.alias is None:
         return None
     keys: list[tuple[str, str]] = []
     fixed: list[tuple[str, str]] = []
-    for part in _conjuncts(tree):
-        if not isinstance(part, exp.EQ):
+    for part in conjuncts(join.condition):
+        if not isinstance(part, Binary) or part.op not in ("=", "=="):
             continue
         for side, other in ((part.left, part.right), (part.right, part.left)):
-            if not _is_of(side, alias):
+            if not isinstance(side, Column) or not _is_of(side, table.alias):
                 continue
-            if isinstance(other, exp.Column) and other.table and not _is_of(other, alias):
-                keys.append((side.name, other.sql(dialect="spark", identify=True)))
-            elif isinstance(other, exp.Literal):
-                fixed.append((side.name, other.sql(dialect="spark")))
-    return tuple(keys), tuple(fixed)
+            if isinstance(other, Column) and len(other.parts) > 1 and not _is_of(other, table.alias):
+                keys.append((side.parts[-1], ".".join(map(quote, other.parts))))
+            elif isinstance(other, Literal) and other.kind in ("string", "number"):
+                fixed.append((side.parts[-1], other.text))
+    left = sql[select.from_span.start : join.span.start]
+    return LookupJoin(left, table.alias, tuple(keys), tuple(fixed))
 
 
-def _conjuncts(tree: Any) -> Iterator[Any]:
-    from sqlglot import exp
-
-    tree = tree.unnest()
-    if isinstance(tree, exp.And):
-        yield from _conjuncts(tree.left)
-        yield from _conjuncts(tree.right)
-    else:
-        yield tree
-
-
-def _is_of(part: Any, alias: str) -> bool:
-    from sqlglot import exp
-
-    return isinstance(part, exp.Column) and part.table.lower() == alias.lower()
+def _is_of(column: Column, alias: str) -> bool:
+    return len(column.parts) > 1 and column.parts[-2].lower() == alias.lower()
 
 
 # -- the hint
@@ -172,8 +122,6 @@ def retries(text: str, span: Span, tables: Sequence[TableRef]) -> Mapping[Span, 
         UnknownOption: an unknown option of the hint.
         BadOptionValue: an option of the hint, or a table that is not a lookup table of the query.
     """
-    from paimon_nb.sql.lexer import tokens
-
     found: dict[Span, Retry] = {}
     for token in tokens(text):
         if token.kind == "hint" and span.start <= token.start < span.stop and "LOOKUP" in token.text.upper():
@@ -182,9 +130,7 @@ def retries(text: str, span: Span, tables: Sequence[TableRef]) -> Mapping[Span, 
     return found
 
 
-def _hint_options(text: str, token: Any) -> Iterator[dict[str, str]]:
-    from paimon_nb.sql.lexer import Cursor, tokens
-
+def _hint_options(text: str, token: Token) -> Iterator[dict[str, str]]:
     inner = Cursor(text, tokens(" " * (token.start + 3) + token.text[3:-2]))
     while not inner.done:
         if inner.take("LOOKUP"):

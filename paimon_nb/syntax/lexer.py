@@ -1,4 +1,4 @@
-"""The lexer, and a cursor over one statement's tokens: the parsing primitives of all grammar modules.
+"""The lexer, which alone reads the characters of SQL text, and a cursor over tokens: the parsing primitives of the grammar.
 
 Tokens have offsets. Comments are dropped, hints are kept, nothing is regenerated. In Spark's string literals a backslash escapes the
 next character; in Flink's it is an ordinary character. A cell whose literals only end by Flink's rule (`SPLIT_INDEX(path, '\\', 1)`)
@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.plan import Constant, Span, Statement
+from paimon_nb.syntax.tree import Span
 
 _SPARK_TEXT = r"""[rR]?'(?:[^'\\]|\\.|'')*'|[rR]?"(?:[^"\\]|\\.|"")*\""""
 _FLINK_TEXT = r"""'(?:[^']|'')*'|"(?:[^"]|"")*\""""
@@ -121,39 +120,8 @@ def _is_parameter(text: str, colon: int, before: list[Token]) -> bool:
     return not (adjacent and (before[-1].kind in ("word", "quoted", "string", "number") or before[-1].text in ")]>"))
 
 
-def split(tokens: Sequence[Token]) -> list[list[Token]]:
-    """The token lists of the statements, without semicolons and empty statements."""
-    out: list[list[Token]] = []
-    current: list[Token] = []
-    in_set = False
-    for i, token in enumerate(tokens):
-        if token.upper == "SET" and _upper_at(tokens, i - 1) == "STATEMENT" and _opens_block(tokens, i):
-            in_set = True
-        if token.upper == ";" and token.kind == "op":
-            if in_set and (not current or current[-1].upper != "END"):
-                current.append(token)  # a separator inside the block
-                continue
-            in_set = False
-            if current:
-                out.append(current)
-            current = []
-            continue
-        current.append(token)
-    if current:
-        out.append(current)
-    return out
-
-
-def _opens_block(tokens: Sequence[Token], i: int) -> bool:
-    return _upper_at(tokens, i - 2) == "BEGIN" or _upper_at(tokens, i + 1) == "BEGIN"
-
-
-def _upper_at(tokens: Sequence[Token], i: int) -> str:
-    return tokens[i].upper if 0 <= i < len(tokens) else ""
-
-
 T = TypeVar("T")
-ParseStatement = Callable[[str, Sequence[Token]], Statement]
+ParseStatement = Callable[[str, Sequence[Token]], Any]
 """(whole text, tokens of one statement) -> the statement."""
 _END = Token("end", "", 0, 0, "")
 
@@ -255,7 +223,7 @@ class Cursor:
             )  # fmt: skip
         return self.string_or_name()
 
-    def statement(self) -> Statement:
+    def statement(self) -> Any:
         """The remaining tokens as a nested statement."""
         assert self._parse_statement is not None
         parsed = self._parse_statement(self.text, self.tokens[self.at :])
@@ -372,55 +340,3 @@ class Cursor:
 
 def _with_article(noun: str) -> str:
     return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
-
-
-def literal(cursor: Cursor) -> object:
-    """A constant: text, number, boolean, NULL, ARRAY/MAP of constants, TIMESTAMP '...' (as text); a `Constant` for `:name`."""
-    token = cursor.next()
-    if token.kind == "param":
-        return Constant("parameter", token.text[1:])
-    if token.kind == "string":
-        return token.value
-    if token.upper in ("-", "+") or token.kind == "number":
-        sign = token.upper if token.upper in ("-", "+") else ""
-        number = cursor.next() if sign else token
-        if number.kind != "number":
-            cursor.at -= 1
-            cursor.fail("expected a number")
-        digits = number.text.rstrip("LlSsYyDdFfBb")
-        value = int(digits) if digits.isdecimal() else float(Decimal(digits))
-        return -value if sign == "-" else value
-    match token.upper:
-        case "TRUE" | "FALSE":
-            return token.upper == "TRUE"
-        case "NULL":
-            return None
-        case "TIMESTAMP" | "DATE" | "TIME" if cursor.peek().kind == "string":
-            return cursor.string()
-        case "MAP":
-            items = _literal_items(cursor)
-            return {k if isinstance(k, str) else str(k): v for k, v in zip(items[::2], items[1::2], strict=False)}
-        case "ARRAY":
-            return _literal_items(cursor)
-        case "CAST":
-            cursor.need("(")
-            value_ = literal(cursor)
-            cursor.need("AS")
-            cursor.balanced()
-            cursor.need(")")
-            return value_
-    cursor.at -= 1
-    cursor.fail("procedure arguments must be constants", hint="write strings in quotes: CALL sys.compact('db.t')")
-    return None
-
-
-def _literal_items(cursor: Cursor) -> list[object]:
-    closing = "]" if cursor.take("[") else ")"
-    if closing == ")":
-        cursor.need("(")
-    out: list[object] = []
-    while not cursor.take(closing):
-        if out:
-            cursor.need(",")
-        out.append(literal(cursor))
-    return out

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paimon_nb.sql.lexer import Token
+    from paimon_nb.syntax.lexer import Token
 
 _CLOSING = {")": "(", "]": "["}
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "||", "DIV"})

@@ -1,0 +1,63 @@
+"""Parses constants: the arguments of procedures and table functions."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from paimon_nb.plan import Constant
+
+if TYPE_CHECKING:
+    from paimon_nb.syntax.lexer import Cursor
+
+
+def literal(cursor: Cursor) -> object:
+    """A constant: text, number, boolean, NULL, ARRAY/MAP of constants, TIMESTAMP '...' (as text); a `Constant` for `:name`."""
+    token = cursor.next()
+    if token.kind == "param":
+        return Constant("parameter", token.text[1:])
+    if token.kind == "string":
+        return token.value
+    if token.upper in ("-", "+") or token.kind == "number":
+        sign = token.upper if token.upper in ("-", "+") else ""
+        number = cursor.next() if sign else token
+        if number.kind != "number":
+            cursor.at -= 1
+            cursor.fail("expected a number")
+        digits = number.text.rstrip("LlSsYyDdFfBb")
+        value = int(digits) if digits.isdecimal() else float(Decimal(digits))
+        return -value if sign == "-" else value
+    match token.upper:
+        case "TRUE" | "FALSE":
+            return token.upper == "TRUE"
+        case "NULL":
+            return None
+        case "TIMESTAMP" | "DATE" | "TIME" if cursor.peek().kind == "string":
+            return cursor.string()
+        case "MAP":
+            items = _literal_items(cursor)
+            return {k if isinstance(k, str) else str(k): v for k, v in zip(items[::2], items[1::2], strict=False)}
+        case "ARRAY":
+            return _literal_items(cursor)
+        case "CAST":
+            cursor.need("(")
+            value_ = literal(cursor)
+            cursor.need("AS")
+            cursor.balanced()
+            cursor.need(")")
+            return value_
+    cursor.at -= 1
+    cursor.fail("procedure arguments must be constants", hint="write strings in quotes: CALL sys.compact('db.t')")
+    return None
+
+
+def _literal_items(cursor: Cursor) -> list[object]:
+    closing = "]" if cursor.take("[") else ")"
+    if closing == ")":
+        cursor.need("(")
+    out: list[object] = []
+    while not cursor.take(closing):
+        if out:
+            cursor.need(",")
+        out.append(literal(cursor))
+    return out

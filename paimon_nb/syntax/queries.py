@@ -1,0 +1,440 @@
+"""Parses queries: their SELECTs with sources, joins and clauses. `query_tree` is made once for a statement's tokens."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from paimon_nb.syntax.expressions import CLAUSE_WORDS, QUERY_STARTS, ExpressionParser, UnexpectedToken
+from paimon_nb.syntax.tree import (
+    Alias,
+    Bracketed,
+    CommonTable,
+    Derived,
+    FunctionTable,
+    GroupBy,
+    Join,
+    Literal,
+    Nested,
+    Node,
+    Pivoted,
+    Select,
+    SetOperation,
+    Span,
+    Table,
+    Tail,
+    Values,
+    WindowTable,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from paimon_nb.syntax.lexer import Token
+    from paimon_nb.syntax.tree import Ordering, QueryTree
+
+T = TypeVar("T")
+MAX_LENGTH = 200_000
+"""Longer texts are mostly VALUES lists, which need no analysis."""
+_JOIN_WORDS = frozenset({"JOIN", "LEFT", "RIGHT", "FULL", "INNER", "CROSS", "NATURAL", "ANTI", "SEMI", "OUTER"})
+_NOT_AN_ALIAS = (
+    CLAUSE_WORDS
+    | _JOIN_WORDS
+    | frozenset({"TABLESAMPLE", "PIVOT", "UNPIVOT", "FOR", "VERSION", "TIMESTAMP", "PARTITION"})
+)
+_ONE_ROW = Literal(Span(0, 0), "number", "1")
+"""The limit of FETCH FIRST ROW ONLY."""
+_WINDOW_TABLES = frozenset({"TUMBLE", "HOP", "CUMULATE", "SESSION"})
+
+
+def query_tree(tokens: Sequence[Token], tables: Sequence[Span] = ()) -> QueryTree | None:
+    """The tree of a query; None if it has a clause that the parser does not know, or is very long.
+
+    Args:
+        tokens: the query's tokens.
+        tables: the spans of its table references, time travel and hints included.
+    """
+    return _parse(tokens, tables, QueryParser.whole_query)
+
+
+def expression_tree(tokens: Sequence[Token], tables: Sequence[Span] = ()) -> Node | None:
+    """The tree of an expression, which may have subqueries; None: see `query_tree`."""
+    return _parse(tokens, tables, QueryParser.whole)
+
+
+def _parse(tokens: Sequence[Token], tables: Sequence[Span], parse: Callable[[QueryParser], T]) -> T | None:
+    if not tokens or tokens[-1].stop - tokens[0].start > MAX_LENGTH:
+        return None
+    try:
+        return parse(QueryParser(tokens, tables))
+    except (UnexpectedToken, RecursionError):
+        return None
+
+
+class QueryParser(ExpressionParser):
+    """Reads queries, and expressions with subqueries."""
+
+    def __init__(self, tokens: Sequence[Token], tables: Sequence[Span]) -> None:
+        super().__init__(tokens, tokens[-1].stop)
+        self.tables = {span.start: (number, span.stop) for number, span in enumerate(tables)}
+
+    def whole_query(self) -> QueryTree:
+        """All tokens as one query."""
+        found = self.query()
+        if self.at < len(self.tokens):
+            self.fail(f"unexpected {self.found()}")
+        return found
+
+    def query(self) -> QueryTree:
+        """[WITH ...] query [ORDER BY ... LIMIT ...]."""
+        start = self.start()
+        common = self._with()
+        found = self._set_operand()
+        while self.take_one(("UNION", "EXCEPT", "MINUS", "INTERSECT")):
+            self.take_one(("ALL", "DISTINCT"))
+            right = self._set_operand()
+            found = SetOperation(self.since(start), (), found, right, Tail(Span(start, start)))
+        tail = self._tail()
+        return _with_clauses(found, self.since(start), common, tail)
+
+    def _with(self) -> tuple[CommonTable, ...]:
+        if not self.take("WITH"):
+            return ()
+        self.take("RECURSIVE")
+        out = []
+        while True:
+            start = self.start()
+            name = self.name()
+            if self.upper() == "(":
+                self.skip_brackets()
+            if self.take("MAX", "RECURSION", "LEVEL"):
+                self.at += 1
+            self.need("AS")
+            self.need("(")
+            query = self.query()
+            self.need(")")
+            out.append(CommonTable(self.since(start), name, query))
+            if not self.take(","):
+                return tuple(out)
+
+    def _set_operand(self) -> QueryTree:
+        start = self.start()
+        if self.take("("):
+            query = self.query()
+            self.need(")")
+            return Bracketed(self.since(start), (), query, Tail(Span(start, start)))
+        if self.take("VALUES"):
+            rows = [self.expression()]
+            while self.take(","):
+                rows.append(self.expression())
+            self._alias()
+            return Values(self.since(start), (), tuple(rows), Tail(Span(start, start)))
+        return self._select()
+
+    def _select(self) -> Select:
+        start, from_span = self.start(), Span(self.end, self.end)
+        source: Node | None = None
+        joins: tuple[Join, ...] = ()
+        views: tuple[Node, ...] = ()
+        if self.upper() == "FROM":  # FROM t SELECT a
+            from_span, source, joins, views = self._from()
+        self.need("SELECT")
+        distinct = self.take("DISTINCT")
+        if not distinct and self.upper() == "ALL" and self.upper(1) not in (",", "FROM", "."):
+            self.at += 1
+        items = [self._select_item()]
+        while self.take(","):
+            items.append(self._select_item())
+        if source is None and self.upper() == "FROM":
+            from_span, source, joins, views = self._from()
+        where = self.expression() if self.take("WHERE") else None
+        group = self._group_by()
+        having = self.expression() if self.take("HAVING") else None
+        tail = Tail(Span(start, start), has_other=self.upper() == "QUALIFY")
+        if self.take("QUALIFY"):
+            tail = Tail(tail.span, other=(self.expression(),), has_other=True)
+        return Select(
+            self.since(start), (), distinct, tuple(items), source, from_span, joins, views, where, group, having, tail
+        )
+
+    def _select_item(self) -> Node:
+        start = self.start()
+        found = self.expression()
+        if self.take("AS"):
+            if self.upper() == "(":
+                self.skip_brackets()
+                return Alias(self.since(start), found, "")
+            name = self.name()
+        elif self.kind() == "quoted" or (self.kind() == "word" and self.upper() not in CLAUSE_WORDS):
+            name = self.name()
+        else:
+            return found
+        return Alias(self.since(start), found, name)
+
+    def _group_by(self) -> GroupBy | None:
+        start = self.start()
+        if not self.take("GROUP", "BY"):
+            return None
+        words_span, is_plain = self.since(start), True
+        keys: list[Node] = []
+        if self.upper() == "ALL" and self.kind(1) != "op":
+            self.at += 1
+            return GroupBy(self.since(start), (), False, words_span)
+        while True:
+            if self.upper() == "GROUPING" and self.upper(1) == "SETS":
+                self.at += 2
+                is_plain = False
+                keys += self._grouping_sets()
+            else:
+                is_plain = is_plain and not (self.upper() in ("ROLLUP", "CUBE") and self.upper(1) == "(")
+                keys.append(self.expression())
+            if self.upper() == "GROUPING":
+                continue
+            if not self.take(","):
+                break
+        if self.upper() == "WITH" and self.upper(1) in ("ROLLUP", "CUBE"):
+            self.at += 2
+            is_plain = False
+        return GroupBy(self.since(start), tuple(keys), is_plain, words_span)
+
+    def _grouping_sets(self) -> list[Node]:
+        self.need("(")
+        keys: list[Node] = []
+        while not self.take(")"):
+            if self.upper() == "(" and self.upper(1) == ")":
+                self.at += 2
+            elif self.upper() == "GROUPING" and self.upper(1) == "SETS":
+                self.at += 2
+                keys += self._grouping_sets()
+            else:
+                keys.append(self.expression())
+            self.take(",")
+        return keys
+
+    def _tail(self) -> Tail:
+        start = self.start()
+        order: tuple[Ordering, ...] = ()
+        limit: Node | None = None
+        offset: Node | None = None
+        other: list[Node] = []
+        has_other = False
+        while True:
+            if self.take("ORDER", "BY"):
+                order = self.orderings()
+            elif self.upper() in ("SORT", "CLUSTER", "DISTRIBUTE") and self.upper(1) == "BY":
+                self.at += 2
+                has_other = True
+                other += self.orderings()
+            elif self.take("WINDOW"):
+                has_other = True
+                while True:
+                    self.name()
+                    self.need("AS")
+                    other.append(self.window())
+                    if not self.take(","):
+                        break
+            elif self.take("LIMIT"):
+                limit = self.expression()
+            elif self.take("OFFSET"):
+                offset = self.value()
+                self.take_one(("ROW", "ROWS"))
+            elif self.take("FETCH"):
+                if not self.take_one(("FIRST", "NEXT")):
+                    self.fail(f"expected FIRST, found {self.found()}")
+                limit = _ONE_ROW if self.upper() in ("ROW", "ROWS") else self.value()
+                self.take_one(("ROW", "ROWS"))
+                self.need("ONLY")
+            else:
+                return Tail(self.since(start), order, limit, offset, tuple(other), has_other)
+
+    # -- FROM
+
+    def _from(self) -> tuple[Span, Node, tuple[Join, ...], tuple[Node, ...]]:
+        start = self.start()
+        self.need("FROM")
+        from_span = self.since(start)
+        source, joins = self._joined()
+        views: list[Node] = []
+        while self.upper() == "LATERAL" and self.upper(1) == "VIEW":
+            views.append(self._lateral_view())
+        return from_span, source, joins, tuple(views)
+
+    def _joined(self) -> tuple[Node, tuple[Join, ...]]:
+        source = self._factor()
+        joins: list[Join] = []
+        while True:
+            start = self.start()
+            if self.take(","):
+                joined = self._factor()
+                joins.append(Join(self.since(start), False, "", ",", joined, None, ()))
+                continue
+            natural = self.take("NATURAL")
+            side = self.take_one(("LEFT", "RIGHT", "FULL"))
+            self.take("OUTER")
+            kind = self.take_one(("INNER", "CROSS", "SEMI", "ANTI"))
+            if not (natural or side or kind) and self.upper() != "JOIN":
+                return source, tuple(joins)
+            self.need("JOIN")
+            joined = self._factor()
+            condition, using = None, []
+            if self.take("ON"):
+                condition = self.expression()
+            elif self.take("USING"):
+                self.need("(")
+                using = [self.name()]
+                while self.take(","):
+                    using.append(self.name())
+                self.need(")")
+            joins.append(Join(self.since(start), natural, side, kind, joined, condition, tuple(using)))
+
+    def _lateral_view(self) -> Node:
+        start = self.start()
+        self.at += 2
+        self.take("OUTER")
+        call = self._operand()
+        alias = None
+        if self.is_name() and self.upper() != "AS":
+            alias = self.name()
+        if self.take("AS"):
+            self.name()
+            while self.upper() == "," and self.kind(1) in ("word", "quoted"):
+                self.at += 1
+                self.name()
+        return FunctionTable(self.since(start), (call,), alias, True)
+
+    def _factor(self) -> Node:
+        found = self._plain_factor()
+        while self.upper() in ("PIVOT", "UNPIVOT") and self.upper(1) in ("(", "INCLUDE", "EXCLUDE"):
+            self.at += 1
+            while self.upper() in ("INCLUDE", "EXCLUDE", "NULLS"):
+                self.at += 1
+            self.skip_brackets()
+            self._alias()
+            found = Pivoted(self.since(found.span.start), found)
+        return found
+
+    def _plain_factor(self) -> Node:
+        start = self.start()
+        known = self.tables.get(start)
+        lateral = self.take("LATERAL")
+        if self.upper() == "(":
+            return self._from_brackets(start, lateral)
+        if known is not None:
+            return self._known_table(start, *known)
+        if self.take("TABLE", "("):
+            return self._function_table_in_brackets(start)
+        if self.take("VALUES"):
+            rows = [self.expression()]
+            while self.take(","):
+                rows.append(self.expression())
+            alias, _ = self._alias()
+            return FunctionTable(self.since(start), tuple(rows), alias, False)
+        if not self.is_name():
+            self.fail(f"expected a table, found {self.found()}")
+        is_unnest = self.upper() == "UNNEST"
+        parts = [self.name()]
+        while self.upper() == "." and self.kind(1) in ("word", "quoted"):
+            self.at += 1
+            parts.append(self.name())
+        if self.upper() == "(":
+            call = self._call(start, tuple(parts))
+            self.take("WITH", "ORDINALITY")
+            alias, _ = self._alias()
+            return FunctionTable(self.since(start), (call,), alias, lateral or is_unnest)
+        return self._after_name(start, None, parts[-1])
+
+    def _known_table(self, start: int, number: int, stop: int) -> Table:
+        """One of the statement's table references: its name, time travel and hints are read already."""
+        name = ""
+        while self.at < len(self.tokens) and self.tokens[self.at].start < stop:
+            token = self.tokens[self.at]
+            ends_name = self.upper(1) != "." and not name
+            name = token.name if token.is_name and ends_name else name
+            self.at += 1
+        return self._after_name(start, number, name)
+
+    def _after_name(self, start: int, number: int | None, name: str) -> Table:
+        sampled = self.take("TABLESAMPLE")
+        if sampled:
+            self._sample()
+        alias, has_columns = self._alias()
+        if not sampled and self.take("TABLESAMPLE"):
+            sampled = True
+            self._sample()
+            alias, has_columns = self._alias() if alias is None else (alias, has_columns)
+        return Table(self.since(start), number, name, alias, has_columns, sampled)
+
+    def _sample(self) -> None:
+        while self.take_one(("BERNOULLI", "SYSTEM", "REPEATABLE")) or self.upper() == "(":
+            if self.upper() == "(":
+                self.skip_brackets()
+
+    def _from_brackets(self, start: int, lateral: bool) -> Node:
+        self.at += 1
+        if self.upper() in QUERY_STARTS or (self._opens_query() and self._is_query_in_brackets()):
+            query = self.query()
+            self.need(")")
+            if self.take("TABLESAMPLE"):
+                self._sample()
+            alias, _ = self._alias()
+            return Derived(self.since(start), query, alias, lateral)
+        source, joins = self._joined()
+        self.need(")")
+        self._alias()
+        return Nested(self.since(start), source, joins)
+
+    def _is_query_in_brackets(self) -> bool:
+        """Whether `(SELECT ...) UNION ...` comes next, and not `(SELECT ...) AS a JOIN ...`."""
+        before = self.at
+        self.skip_brackets()
+        following = self.upper()
+        self.at = before
+        return following in ("UNION", "INTERSECT", "EXCEPT", "MINUS", ")", "ORDER", "LIMIT")
+
+    def _function_table_in_brackets(self, start: int) -> Node:
+        """After `TABLE(`: a window of Flink, or the call of a table function."""
+        kind = self.upper()
+        if kind in _WINDOW_TABLES and self.upper(1) == "(":
+            self.at += 2
+            self.take("DATA")
+            self.take("=>")
+            self.need("TABLE")
+            table = self._factor()
+            while self.upper() != ")":  # DESCRIPTOR and sizes: read with the window's edits
+                if self.at >= len(self.tokens):
+                    self.fail("expected ')', found the end")
+                if self.upper() == "(":
+                    self.skip_brackets()
+                else:
+                    self.at += 1
+            self.need(")")
+            self.need(")")
+            alias, _ = self._alias()
+            return WindowTable(self.since(start), kind, table, alias)
+        if self.upper(1) == "(":
+            call = self._operand()
+            self.need(")")
+            alias, _ = self._alias()
+            return FunctionTable(self.since(start), (call,), alias, True)
+        source, joins = self._joined()
+        self.need(")")
+        self._alias()
+        return Nested(self.since(start), source, joins)
+
+    def _alias(self) -> tuple[str | None, bool]:
+        """The alias, and whether column names follow it."""
+        if self.take("AS") or self.kind() == "quoted" or (self.kind() == "word" and self.upper() not in _NOT_AN_ALIAS):
+            name = self.name()
+        else:
+            return None, False
+        if self.upper() == "(" and self.kind(1) in ("word", "quoted") and self.upper(2) in (",", ")"):
+            self.skip_brackets()
+            return name, True
+        return name, False
+
+
+def _with_clauses(query: QueryTree, span: Span, common: tuple[CommonTable, ...], tail: Tail) -> QueryTree:
+    """The query with what stands before and after it; its own clauses stay, as in `(SELECT a FROM t LIMIT 1) LIMIT 2`."""
+    inner = query.tail if isinstance(query, Select) else Tail(span)
+    tail = replace(tail, other=(*inner.other, *tail.other), has_other=inner.has_other or tail.has_other)
+    return replace(query, span=span, common=common, tail=tail)
