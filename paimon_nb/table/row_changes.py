@@ -65,7 +65,8 @@ def assigned(rows: pa.Table, values: Mapping[str, Any], fields: Mapping[str, Dat
     """New values of columns, one a row.
 
     Args:
-        rows: what expressions refer to. values: a Python value, an Arrow scalar, or an expression of Arrow by column.
+        rows: what expressions refer to. values: by column: a Python value, an Arrow scalar, an expression of Arrow, or a
+            function of an Arrow table.
         fields: the table's columns by name.
 
     Raises: SchemaMismatch: a value does not fit its column.
@@ -78,6 +79,8 @@ def assigned(rows: pa.Table, values: Mapping[str, Any], fields: Mapping[str, Dat
         try:
             if isinstance(value, pc.Expression):
                 found = evaluated(rows, value)
+            elif callable(value):
+                found = computed(rows, value, target)
             elif isinstance(value, pa.Scalar):
                 found = pa.repeat(value, rows.num_rows)
             else:
@@ -106,6 +109,21 @@ def evaluated(rows: pa.Table, expression: pc.Expression) -> pa.ChunkedArray:
         raise SchemaMismatch(
             f"expression {expression} cannot be computed: {error}", hint=f"columns: {', '.join(rows.column_names)}"
         ) from None
+
+
+def computed(rows: pa.Table, function: Callable[[pa.Table], Any], target: pa.DataType) -> pa.Array | pa.ChunkedArray:
+    """One value a row, computed by a function of the rows.
+
+    Raises: ValueError: the function returns another number of values.
+    """
+    found = function(rows)
+    if isinstance(found, np.ndarray) and found.ndim == 2:
+        found = pa.FixedSizeListArray.from_arrays(pa.array(found.ravel()), found.shape[1])
+    elif not isinstance(found, pa.Array | pa.ChunkedArray):
+        found = pa.array(found, None if isinstance(found, np.ndarray) else target)
+    if len(found) != rows.num_rows:
+        raise ValueError(f"the function returned {len(found)} values for {rows.num_rows} rows")
+    return found
 
 
 def true_rows(rows: pa.Table, condition: pc.Expression | None) -> np.ndarray:
@@ -207,7 +225,7 @@ def _change_by_position(
                 if not changed.updated.any():
                     continue
                 if evolving:
-                    messages.append(_new_columns(plan.store, split, changed, positions, columns))
+                    messages.append(new_column_values(plan.store, split, changed, positions, columns))
                     continue
                 new = _updated_rows(rows, changed)
                 new = new.drop_columns([SEQUENCE_NUMBER]) if tracked else new
@@ -239,7 +257,7 @@ def _change_by_position(
     return commit.commit(messages, expected_rows=count)
 
 
-def _new_columns(
+def new_column_values(
     store: TableStore, split: Split, changed: Changed, positions: np.ndarray, columns: Sequence[str]
 ) -> CommitMessage:
     """A file with the assigned columns of all rows of a split's files: new values, and the old ones of other rows."""

@@ -55,13 +55,15 @@ def _vector_of_file(split: Split, name: str) -> dict[str, DvRef] | None:
     return None if ref is None else {name: ref}
 
 
-def rows_with_positions(store: TableStore, split: Split, *, tracked: bool = False) -> tuple[pa.Table, np.ndarray]:
+def rows_with_positions(
+    store: TableStore, split: Split, *, tracked: bool = False, columns: Sequence[str] | None = None
+) -> tuple[pa.Table, np.ndarray]:
     """The rows of a split of `single_files` that are not deleted, and their physical positions (int64).
 
-    tracked: with their `TRACKING_FIELDS` as last columns.
+    tracked: with their `TRACKING_FIELDS` as last columns. columns: names of the columns to read if not `tracked`; None: all.
     """
     file = anchor(split.files)
-    rows = tracked_rows(store, split) if tracked else read_split(store, split)
+    rows = tracked_rows(store, split) if tracked else read_split(store, split, columns)
     ref = (split.deletion_vectors or {}).get(file.file_name)
     if ref is None:
         return rows, np.arange(rows.num_rows, dtype=np.int64)

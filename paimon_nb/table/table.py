@@ -173,7 +173,8 @@ class Table(EvolvingTable):
         """Update columns of the rows that match a condition, in one commit.
 
         Args:
-            values: by column: a Python value, an Arrow scalar, or an expression of Arrow such as `pc.field("price") * 2`.
+            values: by column: a Python value, an Arrow scalar, an expression of Arrow such as `pc.field("price") * 2`, or a
+                function that takes the rows as an Arrow table and returns one value a row.
             where: a condition as in `to_arrow`; None updates all rows.
 
         Returns:
@@ -209,6 +210,84 @@ class Table(EvolvingTable):
             return Changed(yes, ~yes, assigned(rows, fields, by_name))
 
         return change_rows(self.store, where, set_values, sorted(fields))
+
+    def update_by_row_id(self, rows: Rows) -> list[int]:
+        """New values of columns for rows that are named by their row ids, in one commit.
+
+        Only the new values are written, beside the rows (`data-evolution.enabled`). The ids are the column `_ROW_ID` of
+        `t.system("row_tracking")`.
+
+        Args:
+            rows: the column `_ROW_ID` and the columns with new values; each id once.
+
+        Returns:
+            The ids of the new snapshots.
+
+        Raises:
+            SchemaMismatch: an id is null, twice there or not in the table, or a value does not fit its column.
+            UnsupportedOperation: the table has no data evolution, or a column is a partition column.
+            CommitConflict: another commit changed the same rows.
+
+        Examples:
+            >>> evolves = {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}
+            >>> notes = wb.create_table("notes", pa.table({"id": [1, 2], "n": [0, 0]}), options=evolves)
+            >>> notes.update_by_row_id(pa.table({"_ROW_ID": [1], "n": [7]}))
+            [2]
+            >>> notes.to_arrow().to_pylist()
+            [{'id': 1, 'n': 0}, {'id': 2, 'n': 7}]
+        """
+        from paimon_nb.table.column_changes import update_by_row_id
+        from paimon_nb.table.write.input_rows import as_table
+
+        return update_by_row_id(self.store, as_table(rows))
+
+    def backfill(
+        self,
+        values: Mapping[str, Callable[[pa.Table], Any]],
+        columns: Sequence[str],
+        *,
+        overwrite: bool = False,
+        rows_per_commit: int = 1_000_000,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> list[int]:
+        """Fill columns from functions of other columns, file by file, without rewriting rows (`data-evolution.enabled`).
+
+        Rows of files that have values of all these columns are left out, so that a backfill that was interrupted
+        continues where its last commit ended.
+
+        Args:
+            values: a function for each column. It takes rows as an Arrow table and returns one value a row: an Arrow
+                array, a list or a NumPy array; a matrix is a column of vectors.
+            columns: names of the columns that the functions get.
+            overwrite: also replace values that are there.
+            rows_per_commit: number of rows after which a commit is published.
+            progress: called after each commit with the number of rows that are done and of all rows to fill.
+
+        Returns:
+            The ids of the new snapshots.
+
+        Raises:
+            ColumnNotFound: a column does not exist.
+            SchemaMismatch: a value does not fit its column.
+            UnsupportedOperation: the table has no data evolution, or a column is a partition column.
+            CommitConflict: another commit changed the same rows.
+
+        Examples:
+            >>> evolves = {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}
+            >>> words = wb.create_table("words", pa.table({"word": ["a", "bcd"]}), options=evolves)
+            >>> words = words.add_column("length", "INT")
+            >>> words.backfill({"length": lambda rows: [len(w) for w in rows["word"].to_pylist()]}, ["word"])
+            [2]
+            >>> words.to_arrow().to_pylist()
+            [{'word': 'a', 'length': 1}, {'word': 'bcd', 'length': 3}]
+        """
+        from paimon_nb.table.column_changes import backfill
+
+        named = {self.schema.column_name(name): function for name, function in values.items()}
+        read = [self.schema.column_name(name) for name in columns]
+        return backfill(
+            self.store, named, read, overwrite=overwrite, rows_per_commit=rows_per_commit, progress=progress
+        )
 
     def merge(self, source: Rows, on: str | Sequence[str] | Mapping[str, str]) -> TableMerge:
         """Merge a frame into the table: updates, deletes and inserts in one commit.

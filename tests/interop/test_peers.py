@@ -186,6 +186,22 @@ def test_updated_and_deleted_rows_of_data_evolution(shared, file_format, reader)
             assert shown(shared.read(reader, case, name, where)) == wanted, (step, where)
 
 
+@pytest.mark.parametrize("reader", ["pypaimon", "rust"])
+def test_peers_read_our_new_values_by_row_id_and_by_function(shared, reader):
+    name = f"new_values_{reader}"
+    options = {"row-tracking.enabled": "true", "data-evolution.enabled": "true", "deletion-vectors.enabled": "true"}
+    shared.peers.create(name, EVOLVED, [], [], options)
+    rows = [{"id": i, "b": i, "c": f"c{i}"} for i in range(8)]
+    shared.peers.write("pypaimon", name, pa.Table.from_pylist(rows, schema=EVOLVED))
+    shared.peers.delete(name, [2])
+    t = shared.wb.table(name)
+    t.update_by_row_id(pa.table({"_ROW_ID": [1, 2, 7], "b": [10, 20, 70]}))
+    t.add_column("d", "INT").backfill({"d": lambda found: [2 * i for i in found["id"].to_pylist()]}, ["id"])
+    found = shared.peers.read(reader, name, ["id", "b", "d"]).to_pylist()
+    wanted = [{"id": i, "b": {1: 10, 7: 70}.get(i, i), "d": 2 * i} for i in range(8) if i != 2]
+    assert sorted(found, key=lambda r: r["id"]) == wanted
+
+
 def test_null_in_a_primary_key_is_read_as_it_was_written(shared):
     peers, name = shared.peers, "null_keys"
     peers.create(name, EVOLVED, ["id"], [], {"primary-key.nullable": "true", "bucket": "2"})

@@ -144,6 +144,11 @@ def holds_column(store: TableStore, file: DataFile, field: DataField) -> bool:
     return not is_dedicated(file) and field.id in _stored_field_ids(store, file)
 
 
+def stores_column(store: TableStore, group: Sequence[DataFile], field: DataField) -> bool:
+    """Whether a file of the group has values of the column."""
+    return any(field.id in _stored_field_ids(store, file) for file in group)
+
+
 def _stored_field_ids(store: TableStore, file: DataFile) -> set[int]:
     fields = store.schemas.get(file.schema_id).fields
     return {f.id for f in fields if file.write_cols is None or f.name in file.write_cols}
