@@ -212,6 +212,7 @@ def test_the_first_page_tells_the_table_and_leads_on(shown: Notebook) -> None:
     assert tiles[2:] == ["snapshots 14 1 … 14", tiles[3]]
     assert tiles[3].endswith("append +1,474")
     expect(explorer.get_by_role("cell", name="39997", exact=True)).to_have_count(1)
+    assert newest_commit_is_in_view(explorer)
     explorer.locator('.strip .dot[data-snapshot="12"]').click()
     expect(explorer.locator('[aria-selected="true"]')).to_have_attribute("data-place", "snapshot/12")
     look = explorer.get_by_role("button", name="history at this snapshot")
@@ -223,6 +224,11 @@ def test_the_first_page_tells_the_table_and_leads_on(shown: Notebook) -> None:
     shown.command("notebook:delete-cell")
     expect(cells).to_have_count(len(CELLS))
     explorer.locator('[data-place=""]').click()
+
+
+def newest_commit_is_in_view(explorer: Any) -> bool:
+    strip, newest = (explorer.locator(x).bounding_box() for x in (".strip", '.strip .dot[data-snapshot="14"] circle'))
+    return bool(strip["x"] <= newest["x"] and newest["x"] + newest["width"] <= strip["x"] + strip["width"] + 1)
 
 
 def test_a_paimon_cell_is_highlighted_as_sql(shown: Notebook) -> None:
@@ -399,6 +405,8 @@ def test_pictures_and_answers_keep_within_900_pixels(shown: Notebook) -> None:
         ):
             wide = shown.output(cell).evaluate("e => [e.scrollWidth, e.clientWidth]")
             assert wide[0] <= wide[1] + 1, (name, wide)
+        shown.output(EXPLORE).locator('[data-place=""]').click()
+        assert newest_commit_is_in_view(shown.output(EXPLORE))
     finally:
         shown.page.set_viewport_size({"width": 1180, "height": 1000})
 

@@ -78,6 +78,8 @@ def test_rows_have_a_header_with_types_and_a_footer(shown: Notebook) -> None:
     expect(footer(shown, ORDERS)).to_contain_text(" · paimon_nb")
     expect(header(shown, ORDERS, "amount").locator(".type")).to_have_text("DECIMAL(10, 2)")
     expect(header(shown, ORDERS, "amount").locator("svg .bin")).to_have_count(20)
+    names = shown.output(ORDERS).locator(".dg-h .name span:first-child")
+    assert names.evaluate_all("all => all.filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.textContent)") == []
     expect(header(shown, ORDERS, "status").locator("svg .bin")).to_have_count(4)
 
 

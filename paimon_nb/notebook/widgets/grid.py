@@ -86,6 +86,7 @@ class Grid(anywidget.AnyWidget):
             "search": arranged.search,
             "busy": busy,
             "footer": self.footer(),
+            "notes": list(self.rows.notes),
         }
 
     def footer(self) -> str:
@@ -326,12 +327,13 @@ def _described(rows: pa.Table) -> list[dict[str, Any]]:
     """Name, type and width of each column."""
     from paimon_nb.notebook.grid.texts import texts
 
-    head = rows.slice(0, 30)
+    first_rows = rows.slice(0, 30)
     out = []
     for i, field in enumerate(rows.schema):
-        longest = max((len(t) for t in texts(head.column(i)) if t), default=4) if i < 200 else 12
+        longest = max((len(t) for t in texts(first_rows.column(i)) if t), default=4) if i < 200 else 12
         kind = type_text(field.type)
-        width = 7.2 * max(longest, min(len(field.name), 30) + 3, min(len(kind), 24)) + 18
+        head_width = 8 * min(len(field.name), 30) + 46  # bold, with the arrow of a sorted column and the menu
+        width = max(7.2 * max(longest, min(len(kind), 24)) + 18, head_width)
         out.append({
             "name": field.name, "type": kind, "number": is_number(field.type), "comparable": is_comparable(field.type),
             "width": int(min(max(width, 84), 320)),
