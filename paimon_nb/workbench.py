@@ -143,6 +143,7 @@ class Workbench:
         from paimon_nb.session.executor import run_text
 
         result = None
+        before, self.session.parameters = self.session.parameters, params
         try:
             for result in run_text(self.session, text, params):
                 self.commits += result.snapshots
@@ -154,6 +155,8 @@ class Workbench:
                 f"this statement needs the Python package {package}, which is not installed",
                 hint="install paimon-nb with its dependencies, see docs/install.md", package=package,
             ) from None  # fmt: skip
+        finally:
+            self.session.parameters = before
         assert result is not None
         return result
 

@@ -112,7 +112,7 @@ def _words(session: Any, at: Completion) -> Iterable[str]:
         case "type":
             return TYPES
         case "table":
-            return _table_words(session, at.prefix)
+            return [*_table_words(session, at.prefix), *([] if "." in at.prefix else _frames())]
         case "database":
             return map(written, [*session.catalog.databases(), *session.catalogs])
         case "catalog":
@@ -143,9 +143,9 @@ def _variables() -> list[str]:
     """Python variables of the notebook that can be bound to a parameter."""
     from types import ModuleType
 
-    from IPython.core.getipython import get_ipython
+    from paimon_nb.notebook.magics.active import current
 
-    shell = get_ipython()
+    shell = current.shell
     if shell is None:
         return []
     hidden = shell.user_ns_hidden
@@ -154,6 +154,14 @@ def _variables() -> list[str]:
         for name, value in shell.user_ns.items()
         if not name.startswith("_") and name not in hidden and not callable(value) and not isinstance(value, ModuleType)
     )
+
+
+def _frames() -> list[str]:
+    """Python variables of the notebook that can be queried."""
+    from paimon_nb.notebook.magics.active import current
+    from paimon_nb.session.query.data_at_hand import is_frame
+
+    return [name for name in _variables() if is_frame(current.shell.user_ns[name])]
 
 
 def _without_backticks(text: str) -> str:

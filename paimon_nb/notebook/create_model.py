@@ -38,6 +38,8 @@ class Column:
     partition: bool = False
     nullable: bool = True
     comment: str = ""
+    source: str = ""
+    """The column of the data that fills it; '' if none does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +72,19 @@ def ddl(draft: Draft, dialect: str = "flink") -> str:
     for c in draft.columns:
         not_null = " NOT NULL" if c.key or not c.nullable else ""
         comment = f" COMMENT {text_literal(c.comment)}" if c.comment else ""
-        lines.append(f"  {_quoted_if_needed(c.name)} {c.type.strip()}{not_null}{comment}")
-    keys = ", ".join(_quoted_if_needed(c.name) for c in draft.keys)
+        lines.append(f"  {quoted_if_needed(c.name)} {c.type.strip()}{not_null}{comment}")
+    keys = ", ".join(quoted_if_needed(c.name) for c in draft.keys)
     if keys and dialect == "flink":
         lines.append(f"  PRIMARY KEY ({keys}) NOT ENFORCED")
     options = {k.strip(): v.strip() for k, v in draft.options.items() if k.strip() and v.strip()}
     if draft.keys and dialect == "spark":
         options = {"primary-key": ",".join(c.name for c in draft.keys), **options}
-    name = ".".join(_quoted_if_needed(part) for part in draft.name.split(".")) if draft.name else quote("")
+    name = ".".join(quoted_if_needed(part) for part in draft.name.split(".")) if draft.name else quote("")
     out = [f"CREATE TABLE {name} (", ",\n".join(lines), ")"]
     if draft.comment:
         out.append(f"COMMENT {text_literal(draft.comment)}")
     if draft.parts:
-        out.append(f"PARTITIONED BY ({', '.join(_quoted_if_needed(c.name) for c in draft.parts)})")
+        out.append(f"PARTITIONED BY ({', '.join(quoted_if_needed(c.name) for c in draft.parts)})")
     if options:
         word = "WITH" if dialect == "flink" else "TBLPROPERTIES"
         pairs = ",\n".join(f"  {text_literal(k)} = {text_literal(v)}" for k, v in options.items())
@@ -90,7 +92,7 @@ def ddl(draft: Draft, dialect: str = "flink") -> str:
     return "\n".join(out)
 
 
-def _quoted_if_needed(identifier: str) -> str:
+def quoted_if_needed(identifier: str) -> str:
     """A plain lower-case name stays bare unless it is a word of SQL."""
     is_plain = identifier.isascii() and identifier.isidentifier() and identifier == identifier.lower()
     return identifier if is_plain and identifier.upper() not in _WORDS else quote(identifier)

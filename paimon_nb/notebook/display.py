@@ -62,6 +62,9 @@ class Rows:
         """All rows."""
         return self.result.arrow if self.result.arrow is not None else self.df.toArrow()
 
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
     def to_pandas(self) -> Any:
         """All rows as a pandas DataFrame."""
         return self.to_arrow().to_pandas()

@@ -12,6 +12,7 @@ def load(ipython: Any) -> None:
     from paimon_nb.notebook.complete import paimon_matcher
     from paimon_nb.notebook.display import Rows
     from paimon_nb.notebook.errors import full, in_python_cell
+    from paimon_nb.notebook.magics.active import current
     from paimon_nb.notebook.magics.grids import show_grid
     from paimon_nb.notebook.magics.paimon import PaimonMagics
     from paimon_nb.notebook.views import install_views
@@ -22,6 +23,7 @@ def load(ipython: Any) -> None:
     if paimon_matcher not in ipython.Completer.custom_matchers:
         ipython.Completer.custom_matchers.append(paimon_matcher)
     install_views()
+    current.shell = ipython
     Rows.interactive = show_grid
     # IPython asks an error for its traceback. Errors of the magics have their own, see `with_short_traceback`.
     magics = ipython.magics_manager.registry["PaimonMagics"]
@@ -42,6 +44,7 @@ def unload(ipython: Any) -> None:
     Rows.interactive = None
     if hasattr(PaimonError, "_render_traceback_"):
         del PaimonError._render_traceback_
+    current.shell = None
     if current.workbench is not None:
         current.workbench.close()
         current.workbench = None

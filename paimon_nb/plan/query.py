@@ -60,6 +60,8 @@ class TableRef:
     """The metadata columns that the query uses."""
     has_own_schema: bool = False
     """Whether a stream of the table has the schema of the time from which it starts."""
+    file: bool = False
+    """Whether the only part is the path of a data file: FROM 'sales.csv'."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ def _run_query_statement(context: StatementContext, statement: Query) -> Result:
         from paimon_nb.session.streaming.statements import select
 
         return select(context, statement)
-    local = None if context.params else try_local_select(context.session, statement)
+    local = None if statement.parameters else try_local_select(context.session, statement)
     if local is not None:
         return of_rows(context.session, *local)
     return of_frame(run_query(context.session, statement, context.text, context.params))
@@ -158,8 +158,12 @@ def run_statement(session: Session, statement: Statement, text: str, params: Map
     """
     if CATALOG in text:
         statement = without_default_catalog(session, statement)
+    session.notes.clear()
+    session.rows_of_files.clear()
     try:
-        return HANDLERS[type(statement)](StatementContext(session, text, params), statement)
+        result = HANDLERS[type(statement)](StatementContext(session, text, params), statement)
+        result.notes += [note for note in session.notes if note not in result.notes]
+        return result
     except PaimonError as error:
         if "start" not in error.facts:
             at(error, text, locate(error, text, statement.span))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import quote
@@ -390,6 +391,9 @@ class _ReferenceFinder:
             # Flink's UNNEST sees the columns of the tables before it, as Spark's LATERAL explode does.
             self._rewrite_unnest(ctes, depth)
             return True
+        if c.peek().kind == "string":
+            self._data_file()
+            return True
         at = c.peek()
         if not at.is_name or at.upper == "SELECT" or (at.kind == "word" and at.upper in _CLAUSES):
             c.at = first
@@ -426,6 +430,16 @@ class _ReferenceFinder:
             options.update(hint_options(c))
         self.found.tables.append(TableRef(parts, Span(start, stop), options, travel, alias, lookup))
         return True
+
+    def _data_file(self) -> None:
+        """A data file by its path, `FROM 'sales.csv'`; other clauses name it `sales`."""
+        c = self.c
+        token = c.next()
+        alias = self._parse_alias()
+        if alias is None:
+            alias = PurePath(token.value).name.split(".")[0] or "file"
+            self.found.edits.append((Span(token.stop, token.stop), f" AS {quote(alias)}"))
+        self.found.tables.append(TableRef((token.value,), Span(token.start, token.stop), alias=alias, file=True))
 
     def _visit_tablesample(self) -> bool:
         """TABLESAMPLE [BERNOULLI] (...) [REPEATABLE (n)]."""

@@ -7,7 +7,7 @@ import pytest
 from rest_server import RestServer
 
 import paimon_nb
-from paimon_nb.base.errors import AlreadyExists, SqlAnalysisError, SqlSyntaxError, TableNotFound
+from paimon_nb.base.errors import AlreadyExists, SqlAnalysisError, SqlSyntaxError, TableNotFound, UnsupportedOperation
 from paimon_nb.base.identifier import Identifier
 
 
@@ -149,6 +149,20 @@ def test_stored_views(server, wb):
     assert wb.session.catalog.views("d") == []
     with pytest.raises(TableNotFound):
         wb.sql("SELECT * FROM twice")
+
+
+@pytest.mark.spark
+def test_a_stored_view_sees_neither_files_nor_variables(server, wb, tmp_path):
+    (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
+    wb.session.variables = {"df": pa.table({"a": [1]})}.get
+    server.views["default", "file"] = {"fields": [], "query": f"SELECT * FROM '{tmp_path}/secret.csv'"}
+    server.views["default", "variable"] = {"fields": [], "query": "SELECT * FROM df"}
+    for name, error in (("file", UnsupportedOperation), ("variable", TableNotFound)):
+        with pytest.raises(error):
+            wb.run(f"SELECT * FROM {name}")
+        with pytest.raises(error):
+            wb.run(f"CREATE VIEW mine AS {server.views['default', name]['query']}")
+    assert wb.session.catalog.views("default") == ["file", "variable"]
 
 
 @pytest.mark.spark

@@ -17,7 +17,7 @@ def typed(shell: Shell):
 
     shell.value("wb = %paimon workbench\nimport pyarrow as pa\nt = wb.table('orders')")
     shell.value("t.upsert(pa.table({'id': [1], 'v': ['x']}).cast(t.schema.arrow)); t.create_tag('month-end')")
-    shell.value("d = 3\ndays = [1]\n")
+    shell.value("d = 3\ndays = [1]\nframe = pa.table({'a': [1]})\n")
 
     def tab(cell: str) -> list[str]:
         with provisionalcompleter():
@@ -30,7 +30,7 @@ def typed(shell: Shell):
     ("cell", "offers", "not_offers"),
     [
         ("%%paimon\nSELECT * FROM ord", ["orders"], ["archive."]),
-        ("%%paimon\nSELECT * FROM ", ["orders", "archive."], []),
+        ("%%paimon\nSELECT * FROM ", ["orders", "archive.", "frame"], ["d", "pa"]),
         ("%%paimon\nSELECT * FROM orders$", ["snapshots", "files", "audit_log"], []),
         ("%%paimon\nSELECT * FROM orders$sn", ["snapshots"], ["files"]),
         ("%%paimon\nCALL sys.comp", ["sys.compact", "sys.compact_database"], ["sys.create_tag"]),

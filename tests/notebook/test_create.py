@@ -152,3 +152,44 @@ def test_hostile_names_stay_names(wb: Workbench, payload: str) -> None:
             payload,
             payload,
         )
+
+
+def test_a_file_fills_the_form_and_the_statements_store_it(shell: Shell) -> None:
+    shell.value("open('Sales 2026.csv', 'w').write('id;name;amount\\n1;Ann;2.5\\n2;Ben;\\n')")
+    form = shell.value("%paimon load 'Sales 2026.csv'")
+    assert form.view["source"] == {
+        "how": "Sales 2026.csv: CSV, delimiter semicolon, header in line 1", "names": ["id", "name", "amount"],
+        "rows": [["1", "Ann", "2.5"], ["2", "Ben", None]], "count": 2, "columns": 3,
+    }  # fmt: skip
+    assert form.sql == (
+        "CREATE TABLE sales_2026 (\n  id BIGINT NOT NULL,\n  name STRING,\n  amount DOUBLE,\n  PRIMARY KEY (id) NOT ENFORCED\n);\n\n"
+        "INSERT INTO sales_2026 SELECT * FROM 'Sales 2026.csv'"
+    )
+    shell.value("%%paimon\n" + form.sql)
+    assert shell.value("%paimon SELECT * FROM sales_2026").to_arrow().num_rows == 2
+
+
+def test_a_frame_fills_the_form_and_columns_may_be_left_out(shell: Shell) -> None:
+    shell.value("import pandas as pd\nVisits = pd.DataFrame({'visit id': [1, 1], 'at': ['x', None]})")
+    form = shell.value("%paimon load Visits shop.visits")
+    assert form.sql.endswith("INSERT INTO shop.visits SELECT * FROM `Visits`")
+    assert "PRIMARY KEY" not in form.sql  # its values repeat
+    columns = [{**form.view["columns"][0], "name": "id"}, {"name": "note", "type": "STRING"}]
+    form.on_message({"draft": {"name": "visits", "columns": columns}})
+    assert form.sql.endswith("INSERT INTO visits (id) SELECT `visit id` FROM `Visits`")
+    shell.value("%%paimon\n" + form.sql)
+    assert shell.value("%paimon SELECT * FROM visits").to_arrow().to_pylist() == [{"id": 1, "note": None}] * 2
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("%paimon load", "%paimon load FILE|VARIABLE [TABLE]"),
+        ("%paimon load none.csv", "no file 'none.csv'"),
+        ("%paimon load number", "the format is not known"),
+        ("%paimon load odd", "cannot be converted"),
+    ],
+)
+def test_what_cannot_be_loaded_is_said(shell: Shell, line: str, message: str) -> None:
+    shell.value("import pandas as pd\nodd = pd.DataFrame({'a': [1, 'x']})\nnumber = 3\nopen('number', 'w').write('1')")
+    assert message in shell.error(line)[1]

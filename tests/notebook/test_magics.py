@@ -233,3 +233,15 @@ def test_a_table_without_rows_has_no_snapshot_none(shell):
     shell.run("%%paimon\nCREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1')")
     for line in ("lsm t", "timeline t", "compact t", "why t id=1"):
         assert "None" not in str(shell.value(f"%paimon {line}"))
+
+
+def test_a_cell_finds_frames_of_the_notebook(shell: Shell) -> None:
+    shell.value("import pandas as pd\nsales = pd.DataFrame({'id': [1, 2], 'v': ['a', 'b']})")
+    assert shell.value("%%paimon\nSELECT v FROM sales WHERE id = 2").to_arrow().to_pylist() == [{"v": "b"}]
+    assert shell.value("%paimon SELECT count(*) AS n FROM _").to_arrow().to_pylist() == [{"n": 1}]
+    shell.value("wb = %paimon workbench")
+    assert shell.value("wb.run('SELECT count(*) AS n FROM sales').arrow.to_pylist()") == [{"n": 2}]
+    shell.value("%%paimon\nCREATE TABLE sales (id INT)")
+    shown = shell.value("%paimon SELECT * FROM sales")
+    assert "the table was read" in repr(shown)
+    assert "the table was read" in shown._repr_mimebundle_()["text/html"]

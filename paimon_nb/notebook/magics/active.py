@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.notebook.errors import last
 from paimon_nb.notebook.undo import History
@@ -18,6 +18,8 @@ class Current:
     """The session of this kernel: one at a time, created on first use."""
 
     workbench: Workbench | None = None
+    shell: Any = None
+    """IPython's shell; None: the extension is not loaded."""
 
     def __init__(self) -> None:
         self.history = History()

@@ -125,3 +125,25 @@ class InspectCommands:
         if len(tokens) > 1:
             raise UsageError("%paimon create [TABLE] opens a form; to run a CREATE statement, use %%paimon")
         return CreateForm(tokens[0] if tokens else "my_table")
+
+    def _do_load(self, command_args: str) -> Any:
+        from paimon_nb.notebook.create_model import quoted_if_needed
+        from paimon_nb.notebook.load_model import draft_of_rows, file_reference, load_source, table_name_of
+        from paimon_nb.notebook.widgets.create import CreateForm
+        from paimon_nb.session.query.data_at_hand import in_our_types, is_frame, rows_of_frame
+        from paimon_nb.session.query.data_files import read_data_file
+
+        tokens = words(command_args)
+        if not 1 <= len(tokens) <= 2:
+            raise UsageError("%paimon load FILE|VARIABLE [TABLE]: a file such as sales.csv, or a variable with a frame")
+        name = tokens[0]
+        value = self.shell.user_ns.get(name)
+        if value is not None and is_frame(value):
+            rows, reference, how = rows_of_frame(value, name), quoted_if_needed(name), f"variable {name}"
+            table = f"{name.lower()}_table"
+        else:
+            read = read_data_file(name)
+            rows, reference, how = in_our_types(read.rows, name), file_reference(name), f"{name}: {read.how}"
+            table = table_name_of(name)
+        draft = draft_of_rows(rows, tokens[1] if len(tokens) > 1 else table)
+        return CreateForm(draft=draft, source=load_source(rows, reference, how))

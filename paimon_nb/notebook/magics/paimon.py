@@ -6,6 +6,7 @@ import difflib
 import re
 import textwrap
 import time
+from collections import ChainMap
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ from paimon_nb.table.scan.plan.snapshot_scan import observed_plans
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from paimon_nb.workbench import Workbench
 
@@ -62,6 +63,7 @@ HELP = """%paimon                         show the connection: warehouse, catalo
 %paimon describe TABLE          show columns and keys
 %paimon snapshots|files|tags|branches|options|schemas|partitions|buckets|manifests TABLE
 %paimon create [TABLE]          form that writes CREATE TABLE, with warnings and the layout
+%paimon load FILE|VARIABLE [TABLE]                form of a new table for a file (CSV, Parquet, JSON ...) or a frame, with its INSERT
 %paimon lsm TABLE [--bucket N] [--by key|size] [--at SNAPSHOT]    draw the LSM tree
 %paimon timeline TABLE [SNAPSHOT]                 commit history with a slider: files and rows at any snapshot
 %paimon explore TABLE [NODE]    browse schemas, options, snapshots, manifests, files, row groups
@@ -169,6 +171,7 @@ class PaimonMagics(InspectCommands, Magics):
         if arguments.catalog:
             wb.run(f"USE CATALOG `{arguments.catalog}`")
         params = self._parameter_values(text, local_ns)
+        wb.session.variables = self._variables(local_ns)
         limit = min(arguments.limit or self.limit, MAX_ROWS)
         commits_before, started_ms = len(wb.commits), now_ms()
         stop_previous_stream(self.shell)
@@ -223,6 +226,11 @@ class PaimonMagics(InspectCommands, Magics):
         names = {t.text[1:] for t in tokens(text) if t.kind == "param"}
         known = {**self.shell.user_ns, **(local_ns or {})}
         return {n: known[n] for n in names if n in known}
+
+    def _variables(self, local_ns: Mapping[str, Any] | None = None) -> Callable[[str], Any]:
+        """Finds variables of the notebook, and of the function that runs the magic; a frame can be queried by its name."""
+        known = ChainMap(dict(local_ns or {}), self.shell.user_ns)
+        return lambda name: None if name in ("In", "Out") else known.get(name)
 
     def _with_progress(self, work: Any, *, enabled: bool) -> Any:
         wb = current.workbench
@@ -298,7 +306,9 @@ class PaimonMagics(InspectCommands, Magics):
         print(f"connected to {path}")  # noqa: T201
 
     def _do_workbench(self, _: str) -> Workbench:
-        return workbench()
+        wb = workbench()
+        wb.session.variables = self._variables()
+        return wb
 
     def _do_tables(self, command_args: str) -> Rows:
         return self._run_metadata_query("SHOW TABLES" + (f" IN {command_args}" if command_args else ""))

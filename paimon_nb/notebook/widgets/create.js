@@ -25,6 +25,20 @@ export default {
     text(top, "expected rows", () => draft.rows, (v) => { draft.rows = v; }, { size: 9, inputmode: "numeric" });
     text(top, "expected partitions", () => draft.partitions, (v) => { draft.partitions = v; }, { size: 6, inputmode: "numeric" });
 
+    if (first.source) {
+      html(host, "div", { class: "facts" }, `${count(first.source.count, "row")} · ${first.source.how}`);
+      const seen = html(html(host, "div", { class: "grid", tabindex: 0, role: "region", "aria-label": "first rows" }), "table");
+      const head = html(html(seen, "thead"), "tr"), lines = html(seen, "tbody");
+      first.source.names.forEach((name) => html(head, "th", { scope: "col" }, name));
+      for (const row of first.source.rows) {
+        const line = html(lines, "tr");
+        for (const value of row) {
+          if (value === null) html(html(line, "td", { class: "null" }), "span", {}, "NULL");
+          else html(line, "td", {}, clip(value, 60));
+        }
+      }
+      if (first.source.columns > first.source.names.length) html(host, "div", { class: "more" }, `${first.source.columns - first.source.names.length} more columns`);
+    }
     const columns = html(html(host, "div", { class: "grid" }), "table");
     const drawColumns = () => {
       columns.replaceChildren();
@@ -47,20 +61,20 @@ export default {
           made.addEventListener("change", () => { c[name] = made.checked; after(); send(); });
           return made;
         });
-        input("name", 14);
-        input("type", 22, { list: id + "types" });
+        input("name", 12);
+        input("type", 18, { list: id + "types" });
         tick("key", "key");
         tick("partition", "partition");
         const nullable = tick("nullable", "nullable");
         after();
-        input("comment", 20);
+        input("comment", 14);
         cell((td) => button(td, "✕", () => { draft.columns.splice(i, 1); drawColumns(); send(); }, { "aria-label": `remove column ${i + 1}` }));
       });
     };
     drawColumns();
     const more = html(host, "div", { class: "bar" });
     button(more, "+ column", () => {
-      draft.columns.push({ name: "", type: "STRING", key: false, partition: false, nullable: true, comment: "" });
+      draft.columns.push({ name: "", type: "STRING", key: false, partition: false, nullable: true, comment: "", source: "" });
       drawColumns();
       send();
       columns.querySelector("tbody tr:last-child input").focus();

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import traitlets
 
@@ -12,25 +12,40 @@ from paimon_nb.notebook.widgets.base import Picture, script
 from paimon_nb.options import TABLE_OPTIONS
 from paimon_nb.options.validation import find_option
 
+if TYPE_CHECKING:
+    from paimon_nb.notebook.load_model import LoadSource
+
 TYPES = (
     "INT", "BIGINT", "STRING", "DOUBLE", "DECIMAL(10, 2)", "BOOLEAN", "DATE", "TIMESTAMP(3)",
     "TIMESTAMP(3) WITH LOCAL TIME ZONE", "BYTES", "ARRAY<STRING>", "MAP<STRING, STRING>",
 )  # fmt: skip
 CHOICES = ("merge-engine", "changelog-producer", "file.format")
 """Options shown as a drop-down list."""
+PREVIEW_COLUMNS = 50
 MAX_COLUMNS = 1000
 """Maximum number of columns."""
 
 
 class CreateForm(Picture):
-    """`%paimon create db.t`: creates nothing; the statement is inserted as a cell for the user to run."""
+    """`%paimon create db.t`: creates nothing; the statement is inserted as a cell for the user to run.
+
+    Args:
+        name: of the table. dialect: 'flink' or 'spark'.
+        draft: what the form shows first. source: the data that fills the table (`%paimon load`).
+    """
 
     _esm = script("panel.js", "create.js")
     view = traitlets.Dict().tag(sync=True)
     dialect = traitlets.Enum(DIALECTS, "flink").tag(sync=True)
 
-    def __init__(self, name: str = "my_table", dialect: str = "flink") -> None:
-        self.draft = Draft(name)
+    def __init__(
+        self,
+        name: str = "my_table",
+        dialect: str = "flink",
+        draft: Draft | None = None,
+        source: LoadSource | None = None,
+    ) -> None:
+        self.draft, self.source = draft or Draft(name), source
         super().__init__(view=self._view_data(), dialect=dialect)
         self.observe(lambda _: self._redraw(), "dialect")
 
@@ -47,11 +62,26 @@ class CreateForm(Picture):
         self.verdict = verdict(d)
         return {
             "name": d.name, "comment": d.comment, "rows": d.rows or "", "partitions": d.partitions or "",
-            "columns": [{"name": c.name, "type": c.type, "key": c.key, "partition": c.partition, "nullable": c.nullable, "comment": c.comment} for c in d.columns],
+            "columns": [{"name": c.name, "type": c.type, "key": c.key, "partition": c.partition, "nullable": c.nullable, "comment": c.comment, "source": c.source} for c in d.columns],
             "options": dict(d.options), "ddl": self.sql, "problems": list(self.verdict.problems), "warnings": self.notes(), "svg": layout_svg(d),
             "types": list(TYPES), "choices": {k: _option_choices(k) for k in CHOICES}, "known": sorted(TABLE_OPTIONS),
+            "source": self._source_data(),
             "help": {k: _option_help(k) for k in {*d.options, *CHOICES, "bucket"}},
         }  # fmt: skip
+
+    def _source_data(self) -> dict[str, Any] | None:
+        """The data that fills the table: how it was read, and its first rows."""
+        if self.source is None:
+            return None
+        s = self.source
+        rows = [list(row[:PREVIEW_COLUMNS]) for row in s.preview]
+        return {
+            "how": s.how,
+            "names": list(s.names[:PREVIEW_COLUMNS]),
+            "rows": rows,
+            "count": s.rows,
+            "columns": len(s.names),
+        }
 
     def on_message(self, content: Any) -> None:
         if "draft" in content:
@@ -63,8 +93,9 @@ class CreateForm(Picture):
 
     @property
     def sql(self) -> str:
-        """The statement."""
-        return ddl(self.draft, self.dialect)
+        """CREATE TABLE, and the INSERT of the data that fills the table."""
+        create = ddl(self.draft, self.dialect)
+        return create if self.source is None else f"{create};\n\n{self.source.insert(self.draft)}"
 
     @property
     def code(self) -> str:
@@ -84,7 +115,7 @@ def _draft_of_message(message: Any) -> Draft:
     columns = tuple(
         Column(
             str(c.get("name", "")), str(c.get("type", "")), bool(c.get("key")), bool(c.get("partition")),
-            bool(c.get("nullable", True)), str(c.get("comment", "")),
+            bool(c.get("nullable", True)), str(c.get("comment", "")), str(c.get("source", "")),
         )
         for c in list(message.get("columns", []))[:MAX_COLUMNS]
     )  # fmt: skip

@@ -169,7 +169,7 @@ export default {
         });
         if (found.bins.length) binDrag(svg, column, step, wide, found.kind === "range");
       }
-      const ends = found.kind === "range" ? `${found.low} – ${found.high}` : found.kind === "values" ? found.bins.slice(0, 1).map(([l, n]) => `${Math.round((100 * n) / Math.max(1, found.rows - found.nulls))} % ${l}`)[0] : "";
+      const ends = found.kind === "range" ? (found.low === found.high ? found.low : `${found.low} – ${found.high}`) : found.kind === "values" ? found.bins.slice(0, 1).map(([l, n]) => `${Math.round((100 * n) / Math.max(1, found.rows - found.nulls))} % ${l}`)[0] : "";
       html(plot, "div", { class: "note" }, found.kind === "none" ? found.text : found.nulls ? `${ends} · ${((100 * found.nulls) / found.rows).toPrecision(2)} % NULL` : ends);
     }
 
@@ -317,8 +317,11 @@ export default {
     let typed = null;
     search.addEventListener("input", () => { clearTimeout(typed); typed = setTimeout(() => send({ search: search.value }), 250); });
     search.addEventListener("keydown", (event) => { event.stopPropagation(); if (event.key === "Enter") { clearTimeout(typed); send({ search: search.value }); } });
+    const notes = html(host, "div", { class: "dg-notes" });
     const controls = () => {
       const now = state();
+      notes.replaceChildren();
+      for (const note of now.notes) html(notes, "div", {}, note);
       about.textContent = now.busy || now.footer;
       load.style.display = now.complete || now.busy ? "none" : "";
       cancel.style.display = now.busy.startsWith("Reading") ? "" : "none";

@@ -16,9 +16,10 @@ from paimon_nb.session.core.jobs import Jobs
 from paimon_nb.session.core.spark_catalogs import NOTHING, CatalogSettings, catalog_settings, open_from_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
+    import pyarrow as pa
     from pyspark.sql import SparkSession
 
     from paimon_nb.plan import CreateTable, CreateView, Query, Span
@@ -67,6 +68,14 @@ class Session:
         """Streaming jobs that this session started."""
         self.lookups: LookupTables | None = None
         """Cached lookup-join tables; set only in the session of a stream."""
+        self.variables: Callable[[str], Any] = lambda _name: None
+        """The value of a variable of the caller, such as a notebook; None if there is none. `frames` reads it."""
+        self.parameters: Mapping[str, Any] = {}
+        """Parameters of the call that runs; a frame among them can be queried by its name."""
+        self.notes: list[str] = []
+        """Notes on the data that the current statement reads."""
+        self.rows_of_files: dict[str, pa.Table] = {}
+        """Data files that the current statement has read, by path."""
         self._external_spark, self._spark_conf = spark, dict(spark_conf)
         self._configured = bool(spark_conf)
         self._spark_before: dict[str, str | None] = {}
@@ -273,6 +282,16 @@ class Session:
             return {k: v for k, v in conf.getAll.items() if k.startswith("spark.paimon.")}
         except Exception:  # a dead JVM raises many error types; metadata statements work without it
             return {}
+
+    def frames(self, name: str) -> Any:
+        """The value of a name without a table: a parameter of the call, or a variable of the caller; None."""
+        value = self.parameters.get(name)
+        return self.variables(name) if value is None else value
+
+    def note(self, text: str) -> None:
+        """Add a note to the result of the current statement, once."""
+        if text not in self.notes:
+            self.notes.append(text)
 
     @property
     def flink_semantics(self) -> bool:

@@ -15,8 +15,10 @@ from paimon_nb.options.spelling import check_names
 from paimon_nb.plan import Query, TableRef, VersionAsOf
 from paimon_nb.session.query.char_columns import with_padded_chars
 from paimon_nb.session.query.computed_columns import computed_columns
+from paimon_nb.session.query.data_at_hand import note_shadowed_frame, rows_at_hand
 from paimon_nb.session.query.hints import check_consumer, scan_partitions
 from paimon_nb.session.query.run_query import global_system_table, known_to_spark, time_travel_options
+from paimon_nb.session.query.stored_views import find_view, is_inside_view
 from paimon_nb.session.query.table_functions import is_vector_search, vector_search_rows
 
 if TYPE_CHECKING:
@@ -99,6 +101,7 @@ def try_local_select(session: Session, query: Query) -> Rows | None:
         return None  # Spark's path raises it again, with its position
     if source is None or answer is None or rows is None:
         return None
+    note_shadowed_frame(session, query.tables[0])
     return answer.of(rows)
 
 
@@ -122,6 +125,8 @@ def _is_readable(session: Session, ref: TableRef) -> bool:
     """Whether the name is a Paimon table, and its time travel can be resolved without Spark."""
     if ref.function is not None:
         return is_vector_search(ref.function)
+    if ref.file:
+        return not is_inside_view()
     if ref.lookup or ref.metadata_columns or not isinstance(ref.travel, VersionAsOf | None):
         return False
     if len(ref.parts) > 1:
@@ -134,10 +139,13 @@ def _is_readable(session: Session, ref: TableRef) -> bool:
 
 
 def _table_at_travel(session: Session, ref: TableRef, selection: Selection) -> _Source | None:
-    """The table of a reference, at its time travel position."""
+    """The table of a reference, at its time travel position, or the data at hand that it means."""
     if ref.function is not None:
         rows, fields = vector_search_rows(session, ref, _columns_to_read(selection), selection.condition)
         return _Source(fields, lambda: rows)
+    if ref.file or means_frame(session, ref):
+        rows = rows_at_hand(session, ref)
+        return None if rows is None else _Source.of(rows)
     check_names(ref.options)
     options = {**ref.options, **time_travel_options(session, ref.travel)}
     found = session.find(ref.parts)
@@ -164,6 +172,13 @@ def _table_at_travel(session: Session, ref: TableRef, selection: Selection) -> _
         return None if rows is None else with_padded_chars(session, rows, table)
 
     return _Source(scan.fields, read)
+
+
+def means_frame(session: Session, ref: TableRef) -> bool:
+    """Whether a reference without a table or view of its name has a variable of that name."""
+    if len(ref.parts) != 1 or is_inside_view() or session.frames(ref.parts[0]) is None:
+        return False
+    return not session.exists(ref.parts) and find_view(session, ref) is None
 
 
 def _rows_of(scan: PlannedScan, selection: Selection) -> pa.Table | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
@@ -15,7 +16,10 @@ from paimon_nb.base.errors import (
     InvalidName,
     NameError_,
     PaimonError,
+    SchemaMismatch,
+    SourceUnavailable,
     TableNotFound,
+    UnsupportedFormat,
     UnsupportedOperation,
 )
 from paimon_nb.base.identifier import Identifier, quote, split_name
@@ -24,6 +28,7 @@ from paimon_nb.options.spelling import check_names
 from paimon_nb.plan import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.query.char_columns import with_chars
 from paimon_nb.session.query.computed_columns import computed_columns, with_computed
+from paimon_nb.session.query.data_at_hand import frame_of, note_shadowed_frame, rows_at_hand
 from paimon_nb.session.query.flink_numeric import with_flink_numerics
 from paimon_nb.session.query.hints import (
     check_consumer,
@@ -32,7 +37,7 @@ from paimon_nb.session.query.hints import (
     partition_predicate,
     scan_partitions,
 )
-from paimon_nb.session.query.stored_views import find_view, inside_view
+from paimon_nb.session.query.stored_views import find_view, inside_view, is_inside_view
 from paimon_nb.session.query.unnest import unnested
 from paimon_nb.sql.grammar.query import ROW_TRACKING_COLUMNS
 from paimon_nb.table.scan.predicate.model import all_of
@@ -46,6 +51,8 @@ if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 _counter = itertools.count()
+_CSV_BY_SPARK = re.compile(r"\b(from|join)\s+csv\s*\.\s*`", re.IGNORECASE)
+"""Spark's own reader of CSV files, by name."""
 
 
 Substitutes = Mapping[tuple[str, ...], "DataFrame"]
@@ -94,6 +101,10 @@ def run_query(
             return sql, session.spark.sql(sql, args=arguments or None)
 
         sql, frame = unnested(query, analyse) if query.unnested else analyse(query)
+        if _CSV_BY_SPARK.search(sql):
+            session.note(
+                "csv.`path` takes line 1 for a row and all values for texts; FROM 'path' finds header and types"
+            )
         return with_flink_numerics(session.spark, sql, frame, arguments) if session.flink_semantics else frame
 
 
@@ -128,7 +139,8 @@ def column_names(session: Session, tables: Sequence[TableRef]) -> list[str]:
     names: dict[str, None] = {}
     for ref in tables:
         with suppress(PaimonError):
-            names |= dict.fromkeys(session.table(ref.parts).schema.names)
+            rows = rows_at_hand(session, ref) if ref.file or not session.exists(ref.parts) else None
+            names |= dict.fromkeys(session.table(ref.parts).schema.names if rows is None else rows.column_names)
     return list(names)
 
 
@@ -172,6 +184,12 @@ def resolve(
             return None
         ref = replace(ref, parts=ref.parts[1:])  # views of this session are all temporary
     try:
+        if ref.file:
+            if is_inside_view():
+                raise UnsupportedOperation(
+                    "a stored view cannot read a file", hint="CREATE TEMPORARY VIEW, or load the file into a table"
+                )
+            return frame_of(session, ref)
         if ref.function is not None:
             return table_function(session, ref)
         if len(ref.parts) == 1 and ref.parts[0] in session.views:
@@ -182,7 +200,9 @@ def resolve(
             return read_temporary(session, session.temporary[ref.parts[0]], ref)
         if len(ref.parts) == 1 and known_to_spark(session, ref.parts):
             return None  # temporary views in Spark take precedence, as in Spark itself
-        return _paimon_frame(session, ref)
+        frame = _paimon_frame(session, ref)
+        note_shadowed_frame(session, ref)
+        return frame
     except (TableNotFound, DatabaseNotFound, CatalogNotFound) as error:
         if known_to_spark(session, ref.parts):
             return None
@@ -190,8 +210,14 @@ def resolve(
             catalog, name, view, inside = stored
             with inside_view(session, catalog, name):
                 return _view_frame(session, view, inside, None, hidden)
+        try:
+            at_hand = None if is_inside_view() else frame_of(session, ref)
+        except PaimonError as of_frame:
+            raise at(of_frame, text, ref.span) from None
+        if at_hand is not None:
+            return at_hand
         raise at(error, text, ref.span) from None
-    except (NameError_, ConfigError) as error:
+    except (NameError_, ConfigError, UnsupportedFormat, SourceUnavailable, SchemaMismatch) as error:
         raise at(error, text, ref.span) from None
 
 

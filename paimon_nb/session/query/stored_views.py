@@ -48,6 +48,11 @@ def find_view(session: Session, ref: TableRef) -> tuple[str, Identifier, CreateV
     return found.catalog.name, found.name, definition, text
 
 
+def is_inside_view() -> bool:
+    """Whether names are those of a stored view, which sees neither variables nor files of the caller."""
+    return bool(_open.get())
+
+
 @contextmanager
 def inside_view(session: Session, catalog: str, name: Identifier) -> Iterator[None]:
     """Names are resolved in the view's database. Raises SqlAnalysisError for a view that reads itself."""

@@ -88,7 +88,12 @@ def explain(context: StatementContext, statement: Explain) -> Result:
         return rows({"plan": [f"{type(explained).__name__}: changes metadata only; no job runs"]})
     lines: list[str] = []
     for ref in query.tables:
-        if ref.function is None and session.exists(ref.parts) and session.find(ref.parts).name.system is None:
+        if (
+            ref.function is None
+            and not ref.file
+            and session.exists(ref.parts)
+            and session.find(ref.parts).name.system is None
+        ):
             table = session.table(ref.parts, ref.options)
             lines.append(explain_relation(table, filter=ref.filter, columns=ref.columns))
     mode = (

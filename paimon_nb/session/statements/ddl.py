@@ -54,6 +54,7 @@ from paimon_nb.session.query.run_query import run_query
 from paimon_nb.session.query.stored_views import inside_view
 from paimon_nb.session.query.watermark import as_option_changes, check_watermark_column, watermark_options
 from paimon_nb.session.statements.alter_computed_columns import as_stored_changes
+from paimon_nb.session.statements.local_source import rows_of_query_at_hand
 from paimon_nb.session.streaming.planner import empty_unbounded_inputs
 from paimon_nb.table.maintenance import refuse_existing
 
@@ -167,9 +168,15 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
             f"USING {definition.provider} is not a Paimon table", hint="USING paimon, or use plain Spark for that table"
         )
     found = session.find(statement.name)
-    frame = run_query(session, statement.query, context.text, context.params) if statement.query else None
+    can_be_local = not statement.or_replace and statement.like is None and not definition.columns
+    local = rows_of_query_at_hand(session, statement.query) if can_be_local else None
+    query = statement.query if local is None else None
+    frame = run_query(session, query, context.text, context.params) if query else None
     if statement.like is not None:
         schema = _schema_of_like(context, statement)
+    elif local is not None:
+        of_rows = [(f.name, f.type.with_nullable(True), None, None) for f in local[1]]
+        schema = new_table_schema(replace(definition, columns=()), fields=tuple(of_rows))
     elif frame is not None and not definition.columns:
         from paimon_nb.session.query.result_columns import result_columns
 
@@ -197,6 +204,8 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
     elif not found.catalog.create_table(found.name, schema, if_not_exists=statement.if_not_exists):
         return summary(f"table {found.name} exists already")
     snapshots: list[tuple[str, int]] = []
+    if local is not None:
+        snapshots = [(found.name.text, i) for i in found.catalog.table(found.name).append(local[0])]
     if frame is not None:
         from paimon_nb.session.query.projection import align
         from paimon_nb.session.statements.insert import store_rows
