@@ -19,7 +19,8 @@ hide: [toc]
 # Compatibility
 
 Apache Paimon tests its Flink and Spark connectors with suites of SQL statements and expected results. This page counts, for
-each suite that was run here, how many cases give the same answer. It is generated from `tests/interop/compatibility/`.
+each suite that was run here, how many cases give the same answer. It is generated from `tests/interop/compatibility/`. Of a suite that was
+run in part, the cases that were run count; `python tests/interop/undecided.py CHECKOUT` lists the others.
 
 *Same* means the same rows, and a refusal where Java refuses; the words of messages are not compared. *Different* is a deliberate
 difference, listed below with its reason. *Internal* cases call Java classes and have no form in SQL, CALL or DataFrames.

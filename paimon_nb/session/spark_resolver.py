@@ -125,9 +125,13 @@ class SparkResolver(Resolver):
         if isinstance(args, list):
             text, args = _with_named_markers(text, args)
         params = {**(args if isinstance(args, Mapping) else {}), **kwargs}
-        with replacing_all_partitions():
-            *_, result = run_text(self.session, text, params)
-        return dataframe_of(self.session, result)
+        before, self.session.spark_answers = self.session.spark_answers, not self.session.flink_semantics
+        try:
+            with replacing_all_partitions():
+                *_, result = run_text(self.session, text, params)
+            return dataframe_of(self.session, result)
+        finally:
+            self.session.spark_answers = before
 
     def names(self, session: ResolvingSession) -> Catalog:
         from paimon_nb.session.query.spark_catalog_api import SparkCatalogApi

@@ -581,3 +581,107 @@ def test_functions_of_the_system_database(swb):
     assert ("sys.max_pt",) not in rows(swb, "SHOW SYSTEM FUNCTIONS IN sys")
     with pytest.raises(PaimonError, match="no database 'nowhere'"):
         swb.run("SHOW FUNCTIONS IN nowhere")
+
+
+@pytest.mark.spark
+def test_describe_through_sparks_api_has_sparks_types_and_partition_rows(wb):
+    wb.run("""
+        CREATE TABLE deliveries (
+            id BIGINT NOT NULL COMMENT 'number', code CHAR(4), name VARCHAR(20), box STRUCT<w: DOUBLE, tags: ARRAY<STRING>>, day STRING
+        ) PARTITIONED BY (day)
+    """)
+    assert [tuple(r) for r in wb.spark.sql("DESCRIBE deliveries").collect()] == [
+        ("id", "bigint", "number"),
+        ("code", "char(4)", None),
+        ("name", "varchar(20)", None),
+        ("box", "struct<w:double,tags:array<string>>", None),
+        ("day", "string", None),
+        ("# Partition Information", "", ""),
+        ("# col_name", "data_type", "comment"),
+        ("day", "string", None),
+    ]
+    extended = {r.col_name: r.data_type for r in wb.spark.sql("DESCRIBE TABLE EXTENDED deliveries").collect()}
+    assert extended["Name"] == "paimon.default.deliveries"
+    assert (extended["Type"], extended["Provider"]) == ("MANAGED", "paimon")
+    assert extended["__paimon_partition"] == "struct<day:string>"
+
+
+@pytest.mark.spark
+def test_show_create_table_through_sparks_api_is_a_statement_of_spark(wb):
+    wb.spark.sql("""
+        CREATE TABLE parts (
+            `part no` INT NOT NULL COMMENT 'it''s', n INT DEFAULT 2, s STRING DEFAULT 'new', at TIMESTAMP, local TIMESTAMP_NTZ,
+            m MAP<STRING, INT>, price DECIMAL(10, 2)
+        ) COMMENT 'all parts' TBLPROPERTIES ('primary-key' = 'part no', 'bucket' = '2')
+    """)
+    [[text]] = wb.spark.sql("SHOW CREATE TABLE parts").collect()
+    path = wb.table("parts").path
+    assert text == (
+        "CREATE TABLE paimon.default.parts (\n  `part no` INT NOT NULL COMMENT 'it''s',\n  n INT DEFAULT 2,\n"
+        "  s STRING DEFAULT 'new',\n  at TIMESTAMP,\n  local TIMESTAMP_NTZ,\n  m MAP<STRING, INT>,\n  price DECIMAL(10,2))\n"
+        f"USING paimon\nCOMMENT 'all parts'\nLOCATION '{path}'\n"
+        f"TBLPROPERTIES (\n  'bucket' = '2',\n  'path' = '{path}',\n  'primary-key' = 'part no')\n"
+    )
+    assert "WITH (" in wb.run("SHOW CREATE TABLE parts").arrow.to_pylist()[0]["createtab_stmt"]
+
+
+@pytest.mark.spark
+def test_a_table_without_comment_has_none_in_spark_and_an_empty_one_stays(wb):
+    wb.spark.sql("CREATE TABLE t (id INT)")
+    assert wb.table("t").schema.comment is None
+
+    def comments():
+        return [r.data_type for r in wb.spark.sql("DESCRIBE TABLE EXTENDED t").collect() if r.col_name == "Comment"]
+
+    assert comments() == []
+    wb.spark.sql("ALTER TABLE t SET TBLPROPERTIES ('comment' = '')")
+    assert comments() == [""]
+    wb.spark.sql("ALTER TABLE t UNSET TBLPROPERTIES ('comment')")
+    assert comments() == []
+
+
+def test_change_column_of_a_nested_field_takes_its_own_name(wb):
+    wb.run("""
+        CREATE TABLE t (k INT, v STRUCT<a: INT, b: STRUCT<a: STRING, n: INT>>);
+        INSERT INTO t VALUES (1, STRUCT(10, STRUCT('x', 100)));
+        ALTER TABLE t CHANGE COLUMN v.b.n n BIGINT;
+        INSERT INTO t VALUES (2, STRUCT(20, STRUCT('y', 3000000000000)));
+        ALTER TABLE t CHANGE COLUMN v.b.n total BIGINT
+    """)
+    assert wb.table("t").to_arrow().sort_by("k").column("v").to_pylist() == [
+        {"a": 10, "b": {"a": "x", "total": 100}},
+        {"a": 20, "b": {"a": "y", "total": 3000000000000}},
+    ]
+
+
+@pytest.mark.spark
+def test_a_delete_without_rows_commits_if_empty_commits_are_wanted(wb):
+    wb.run(
+        "CREATE TABLE t (id INT, s STRING) TBLPROPERTIES ('bucket' = '1', 'bucket-key' = 'id'); INSERT INTO t VALUES (1, 'a')"
+    )
+    wb.run("DELETE FROM t WHERE id = 5")
+    assert wb.table("t").latest_snapshot().id == 1
+    wb.run("ALTER TABLE t SET TBLPROPERTIES ('snapshot.ignore-empty-commit' = 'false'); DELETE FROM t WHERE id = 5")
+    assert wb.table("t").latest_snapshot().id == 2
+
+
+def test_the_suffix_of_a_files_codec_is_javas_extension(wb):
+    wb.run("""
+        CREATE TABLE t (id INT) TBLPROPERTIES ('file.suffix.include.compression' = 'true');
+        INSERT INTO t VALUES (1);
+        ALTER TABLE t SET TBLPROPERTIES ('file.compression' = 'none');
+        INSERT INTO t VALUES (2)
+    """)
+    names = sorted(f["file_path"].split("/")[-1].partition(".")[2] for f in wb.table("t").system("files").to_pylist())
+    assert names == ["parquet", "zst.parquet"]
+
+
+@pytest.mark.spark
+def test_create_table_as_keeps_the_lengths_of_selected_texts(wb):
+    wb.spark.sql("CREATE TABLE source (id INT, code CHAR(6), name VARCHAR(12) NOT NULL, note STRING)")
+    wb.spark.sql("INSERT INTO source VALUES (1, 'a', 'bolt', 'n')")
+    wb.spark.sql("CREATE TABLE made AS SELECT code AS c, name, upper(name) AS loud, note FROM source WHERE id > 0")
+    assert [(f.name, str(f.type)) for f in wb.table("made").schema.fields] == [
+        ("c", "CHAR(6)"), ("name", "VARCHAR(12)"), ("loud", "STRING"), ("note", "STRING"),
+    ]  # fmt: skip
+    assert rows(wb, "SELECT * FROM made") == [("a     ", "bolt", "BOLT", "n")]

@@ -94,13 +94,13 @@ def file_layout(options: TableOptions, level: int, *, changelog: bool = False) -
         raise UnsupportedFormat(
             f"file.format {name!r} cannot be written here", hint=f"use one of {', '.join(FORMATS)}", feature=name
         )
-    if name == "json":
-        from paimon_nb.format.data.json_files import TEXT_EXTENSIONS
+    from paimon_nb.format.data.json_files import TEXT_EXTENSIONS
 
-        extension = TEXT_EXTENSIONS.get(codec, codec)
+    extension = TEXT_EXTENSIONS.get(codec, codec)
+    if name == "json":
         return FileLayout(name, codec, f"{name}.{extension}" if extension else name)
-    with_codec = options.get(opt.FILE_SUFFIX_INCLUDE_COMPRESSION)
-    return FileLayout(name, codec, f"{codec}.{name}" if with_codec else name)
+    with_codec = extension and options.get(opt.FILE_SUFFIX_INCLUDE_COMPRESSION)
+    return FileLayout(name, codec, f"{extension}.{name}" if with_codec else name)
 
 
 def file_format(options: TableOptions, level: int, *, changelog: bool = False) -> str:

@@ -76,6 +76,8 @@ class Session:
         """Notes on the data that the current statement reads."""
         self.rows_of_files: dict[str, pa.Table] = {}
         """Data files that the current statement has read, by path."""
+        self.spark_answers = False
+        """Whether a statement came through Spark's API: DESCRIBE and SHOW CREATE TABLE answer in Spark's words."""
         self._external_spark, self._spark_conf = spark, dict(spark_conf)
         self._configured = bool(spark_conf)
         self._spark_before: dict[str, str | None] = {}

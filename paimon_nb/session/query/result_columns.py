@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paimon_nb.format.types import Char, VarChar
 from paimon_nb.session.query.flink_numeric import scala_items
 from paimon_nb.session.query.run_query import schema_fields
 from paimon_nb.spark.runtime.jvm_bridge import analyzed_plan, has_bridge
@@ -26,15 +27,18 @@ def result_columns(
 ) -> list[tuple[str, DataType, str | None, str | None]]:
     """Name, type, comment and default of each column of a query's result.
 
-    Spark knows neither CHAR(4) nor TIMESTAMP(3) nor NOT NULL. Flink keeps these of a column that the query only selects.
+    A DataFrame knows neither CHAR(4) nor TIMESTAMP(3) nor NOT NULL. Of a column that the query only selects, Spark keeps the
+    length of CHAR and VARCHAR, and Flink keeps all of these.
 
     Raises:
         SchemaMismatch: Paimon has no type for a column.
     """
     fields = fields_of_spark(frame.schema)
     stored: dict[str, DataType] = {}
-    if session.flink_semantics and len(query.tables) == 1 and has_bridge(frame):
+    if len(query.tables) == 1 and has_bridge(frame):
         stored = {f.name: f.type for f in schema_fields(session, query.tables[0])}
+    if not session.flink_semantics:
+        stored = {n: t.with_nullable(True) for n, t in stored.items() if isinstance(t, Char | VarChar)}
     selected = _selected(analyzed_plan(frame)) if stored else [None] * len(fields)
     return [
         (f.name, stored.get(name or "", f.type), f.description, None) for f, name in zip(fields, selected, strict=True)

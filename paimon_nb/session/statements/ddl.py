@@ -185,6 +185,8 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
         schema = new_table_schema(replace(definition, columns=()), fields=tuple(columns))
     else:
         schema = new_table_schema(definition)
+    if session.spark_answers and definition.comment is None:  # Flink's tables have an empty comment, Spark's have none
+        schema = replace(schema, comment=None)
     if any(not c.is_physical for c in definition.columns):
         schema = replace(schema, options={**schema.options, **_computed_column_options(context, definition, schema)})
     warnings = validate_table_options(schema.options)

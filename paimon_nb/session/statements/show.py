@@ -17,7 +17,7 @@ from paimon_nb.session.query import watermark
 from paimon_nb.session.query.computed_columns import computed_columns, is_computed_column_key
 from paimon_nb.session.query.partition_predicates import partition_values
 from paimon_nb.session.query.run_query import global_system_table
-from paimon_nb.session.statements import flink_show
+from paimon_nb.session.statements import flink_show, spark_show
 from paimon_nb.table.system import SYSTEM_TABLES
 from paimon_nb.table.system.global_tables import LISTED
 
@@ -331,6 +331,8 @@ def describe(context: StatementContext, statement: Describe) -> Result:
     if system_fields is not None:
         if session.flink_semantics:
             return flink_show.described(system_fields, (), {}, statement.column)
+        if session.spark_answers:
+            return spark_show.described(system_fields)
         return rows(
             {
                 "col_name": [f.name for f in system_fields], "data_type": [str(arrow_type(f.type)) for f in system_fields],
@@ -344,6 +346,10 @@ def describe(context: StatementContext, statement: Describe) -> Result:
         table.schema.field(statement.column)  # raises with a did-you-mean
     if session.flink_semantics and not statement.extended:
         return flink_show.described(table.schema.fields, table.primary_keys, table.schema.options, statement.column)
+    if session.spark_answers and statement.column is None:
+        if not statement.extended:
+            return spark_show.described(table.schema.fields, table.partition_keys)
+        return spark_show.described_extended(session.find(statement.name).catalog.name, table)
     keys = [_key_kind(table.schema, f.name) for f in columns]
     out: dict[str, list[Any]] = {
         "col_name": [f.name for f in columns],
@@ -431,6 +437,8 @@ def show_create(context: StatementContext, statement: ShowCreate) -> Result:
             partition_keys=schema.partition_keys, comment=schema.comment,
         )  # fmt: skip
         return rows({"result": [text]})
+    if session.spark_answers:
+        return rows({"createtab_stmt": [spark_show.create_table(found.catalog.name, table)]})
     return rows({"createtab_stmt": [ddl(table.schema, table.name.quoted())]})
 
 

@@ -77,7 +77,7 @@ def change_rows(
     except BaseException:
         commit.abort(messages)
         raise
-    ids = commit.commit(messages, expected_rows=count)
+    ids = commit.commit(messages, expected_rows=count, ignore_empty=table.store.options.ignores_empty_commits)
     return ids, sum(len(positions) for _, positions in removed_rows), count
 
 

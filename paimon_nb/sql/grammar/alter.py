@@ -159,7 +159,7 @@ def _alter_column(cursor: Cursor) -> list[Change]:
         # Hive's CHANGE COLUMN old new TYPE
         new = cursor.name("column")
         kind = sql_type(cursor)
-        renamed: list[Change] = [] if (new,) == path else [RenameColumn(path, new)]
+        renamed: list[Change] = [] if new == path[-1] else [RenameColumn(path, new)]
         comment = cursor.string() if cursor.take("COMMENT") else None
         first, after = _parse_position(cursor)
         return [AlterColumn(path, kind, comment, first=first, after=after), *renamed]
