@@ -235,3 +235,24 @@ def test_a_dimension_is_left_as_it_was_for_as_long_as_its_options_say(swb):
     ordered(2, list(hints.values()))
     for job in jobs:
         job.stop()
+
+
+@pytest.mark.spark
+def test_a_dimension_of_the_greatest_values_of_the_first_partition_columns(swb):
+    swb.run("CREATE TABLE customers (c INT, day STRING, hour INT, name STRING) PARTITIONED BY (day, hour)")
+    swb.run("CREATE TABLE orders (id INT, customer BIGINT)")
+    swb.run("INSERT INTO customers VALUES (1, 'd1', 9, 'a'), (1, 'd2', 7, 'b'), (1, 'd2', 8, 'c')")
+    swb.run(STREAMING)
+    by_day, by_hour = (
+        looked_up(swb, f" /*+ OPTIONS('scan.partitions' = '{partitions}') */")
+        for partitions in ("day=max_pt()", "day=max_pt(),hour=max_pt()")
+    )
+    swb.run("INSERT INTO orders VALUES (1, 1)")
+    jobs = list(swb.session.jobs.all.values())
+    assert jobs[0].wait_for(lambda: sorted(rows(swb, by_day)) == [(1, "b"), (1, "c")])
+    assert jobs[1].wait_for(lambda: rows(swb, by_hour) == [(1, "c")])
+    for job in jobs:
+        job.stop()
+    with pytest.raises(BadOptionValue, match="not the first partition columns"):
+        swb.stream("SELECT o.id FROM orders AS o JOIN customers /*+ OPTIONS('scan.partitions' = 'hour=max_pt()') */ "
+                   "FOR SYSTEM_TIME AS OF o.at AS k ON o.customer = k.c").collect(1, 20)  # fmt: skip

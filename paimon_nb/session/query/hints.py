@@ -11,7 +11,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.options.read import SCAN_PARTITIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from paimon_nb.table.scan.predicate.model import Predicate
     from paimon_nb.table.table import Table
@@ -55,7 +55,8 @@ def lookup_options(options: Mapping[str, str]) -> dict[str, str]:
 def scan_partitions(table: Table, options: Mapping[str, str], *, lookup: bool) -> list[dict[str, Any]] | None:
     """The partitions that 'scan.partitions' selects, as column -> value; None: all.
 
-    The value is 'dt=1,hh=2;dt=2', or 'max_pt()' or 'max_two_pt()' for the greatest one or two partitions with rows.
+    The value is 'dt=1,hh=2;dt=2', or 'max_pt()' or 'max_two_pt()' for the greatest one or two partitions with rows, or
+    'dt=max_pt(),hh=max_pt()' for the partitions with the greatest values of the first columns.
     Like Flink, max_pt() and max_two_pt() apply only to the table of a lookup join (`lookup`).
 
     Raises:
@@ -74,6 +75,8 @@ def scan_partitions(table: Table, options: Mapping[str, str], *, lookup: bool) -
         greatest = sorted({v[first] for _, v in present if v[first] is not None}, reverse=True)
         selected = greatest[: 2 if "two" in text.lower() else 1]
         return [values for _, values in present if values[first] in selected]
+    if "max_pt()" in text:
+        return _greatest_of_levels(table, text, present) if lookup else None
     specs = []
     for part in filter(None, (p.strip() for p in text.split(";"))):
         pairs = dict(_parse_partition_pair(p, text) for p in part.split(","))
@@ -82,6 +85,20 @@ def scan_partitions(table: Table, options: Mapping[str, str], *, lookup: bool) -
                 _no_partition(table, text, name)
         specs.append(pairs)
     return [values for names, values in present if any(w.items() <= names.items() for w in specs)]
+
+
+def _greatest_of_levels(table: Table, text: str, present: Sequence[tuple[Any, dict[str, Any]]]) -> list[dict[str, Any]]:
+    """The partitions whose first columns have the greatest values. Source: DynamicPartitionLevelLoader of Java's lookup."""
+    named = [_parse_partition_pair(p, text)[0] for p in text.split(",")]
+    levels = table.partition_keys[: len(named)]
+    if sorted(named) != sorted(levels):
+        raise BadOptionValue(
+            f"max_pt() of {', '.join(named)}: these are not the first partition columns",
+            hint=f"name the first of {', '.join(table.partition_keys)}", option=SCAN_PARTITIONS.key, value=text,
+        )  # fmt: skip
+    known = [tuple(v[k] for k in levels) for _, v in present]
+    greatest = max((values for values in known if None not in values), default=None)
+    return [v for (_, v), values in zip(present, known, strict=True) if values == greatest]
 
 
 def greatest_partition(table: Table) -> str:
