@@ -299,7 +299,7 @@ def test_a_cell_is_typed_run_and_taken_back(shown: Notebook) -> None:
     [
         ("%%paimon\nSELECT * FROM ord", ["orders"]),
         ("%%paimon\nSELECT  FROM orders WHERE sta", ["status"]),
-        ("%%paimon\nSELECT * FROM orders$f", ["files", "file_key_ranges"]),
+        ("%%paimon\nSELECT * FROM orders$f", ["files", "file_key_ranges", "file_indexes"]),
         ("%%paimon\nCALL sys.create_t", ["sys.create_tag", "sys.create_tag_from_timestamp"]),
         ("%%paimon\nALTER TABLE orders SET ('num-sorted-run.c", ["num-sorted-run.compaction-trigger"]),
         ("%%paimon\nCALL sys.create_tag(table => 'orders', ta", ["tag => "]),

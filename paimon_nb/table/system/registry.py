@@ -11,6 +11,7 @@ from paimon_nb.table.system.binlog import BINLOG
 from paimon_nb.table.system.branches import BRANCHES
 from paimon_nb.table.system.buckets import BUCKETS
 from paimon_nb.table.system.consumers import CONSUMERS
+from paimon_nb.table.system.file_indexes import FILE_INDEXES
 from paimon_nb.table.system.file_key_ranges import FILE_KEY_RANGES
 from paimon_nb.table.system.files import FILES
 from paimon_nb.table.system.manifests import MANIFESTS
@@ -35,6 +36,7 @@ SYSTEM_TABLES: Registry[SystemTable] = Registry(
         "options": OPTIONS,
         "files": FILES,
         "file_key_ranges": FILE_KEY_RANGES,
+        "file_indexes": FILE_INDEXES,
         "manifests": MANIFESTS,
         "partitions": PARTITIONS,
         "buckets": BUCKETS,

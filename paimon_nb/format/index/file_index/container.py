@@ -64,6 +64,19 @@ class FileIndex:
         """Column name (`col[key]` for a key of a MAP) -> types of its indexes."""
         return {name: tuple(types) for name, types in self._columns.items()}
 
+    @property
+    def container_size(self) -> int:
+        """Bytes of all indexes with their directory."""
+        return len(self._data)
+
+    def sizes(self) -> list[tuple[str, str, int | None]]:
+        """Column, type and bytes of each index; no bytes if it was omitted because every value is null."""
+        return [
+            (name, kind, None if start == _EMPTY else length)
+            for name, kinds in self._columns.items()
+            for kind, (start, length) in kinds.items()
+        ]
+
     def may_match(self, column: str, op: str, literals: Sequence[Value], t: DataType) -> bool:
         """False only when no row of the file satisfies `column op literals`.
 

@@ -46,10 +46,15 @@ def open_index(store: TableStore, partition: bytes, bucket: int, file: DataFile)
     """The file's index; None if it has none."""
     if file.embedded_index is not None:
         return FileIndex.parse(file.embedded_index, file.file_name)
-    for path in store.extra_paths(partition, bucket, file):
-        if path.endswith(INDEX_SUFFIX):
-            return FileIndex.parse(store.fs.read(path), path)
-    return None
+    path = index_path(store, partition, bucket, file)
+    return None if path is None else FileIndex.parse(store.fs.read(path), path)
+
+
+def index_path(store: TableStore, partition: bytes, bucket: int, file: DataFile) -> str | None:
+    """The path of the file's index; None if it has none or if it is embedded in the manifest."""
+    if file.embedded_index is not None:
+        return None
+    return next((p for p in store.extra_paths(partition, bucket, file) if p.endswith(INDEX_SUFFIX)), None)
 
 
 def has_index(file: DataFile) -> bool:
