@@ -96,8 +96,10 @@ class ReadableTable(TableHandle):
         A past snapshot is read with its own schema. Use at most one of `snapshot`, `tag` and `timestamp`.
 
         Args:
-            columns: names of the columns, in the order of the result; None is all.
-            where: SQL text such as `"id = 7 AND day >= '2024-01-01'"`, or a predicate; None is all rows.
+            columns: names of the columns, in the order of the result; None is all. Tables with row tracking also have
+                `_ROW_ID` and `_SEQUENCE_NUMBER`.
+            where: SQL text such as `"id = 7 AND day >= '2024-01-01'"`, or a predicate; None is all rows. A condition on
+                `_ROW_ID` skips files.
             snapshot: read this snapshot, by id (or a tag's name).
             tag: read the snapshot of this tag.
             timestamp: read the last snapshot at or before this time: epoch milliseconds, a datetime, a date, or text such as
@@ -122,7 +124,12 @@ class ReadableTable(TableHandle):
             [{'state': 'new'}]
         """
         from paimon_nb.table.scan import read_plan
+        from paimon_nb.table.scan.read.row_tracking import names_row_ids
 
+        if names_row_ids(self.store, columns, where):
+            from paimon_nb.table.row_id_reads import read_with_row_ids
+
+            return read_with_row_ids(self._store_at(options, snapshot, tag, timestamp), columns, where)
         plan = self.scan(where, options=options, snapshot=snapshot, tag=tag, timestamp=timestamp).plan
         if columns is not None and not columns:  # no columns, but the right number of rows
             return read_plan(plan, [f.name for f in readable_fields(plan.schema)[:1]]).select([])

@@ -19,15 +19,32 @@ from paimon_nb.table.scan.read.data_evolution import anchor
 from paimon_nb.table.scan.read.split_reader import load_vector, read_split
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from paimon_nb.format.manifest import DataFile
     from paimon_nb.format.types import DataField
     from paimon_nb.table.scan.plan.snapshot_scan import Split
+    from paimon_nb.table.scan.predicate.model import Predicate
     from paimon_nb.table.store import TableStore
+
+
+_TRACKING_NAMES = {f.name for f in TRACKING_FIELDS}
 
 
 def tracks_rows(store: TableStore) -> bool:
     """Whether each row keeps its id through rewrites."""
     return not store.has_keys and bool(store.options.get(opt.ROW_TRACKING_ENABLED))
+
+
+def names_row_ids(store: TableStore, columns: Sequence[str] | None, where: str | Predicate | None) -> bool:
+    """Whether a read names a tracking column, and the table has these."""
+    if not tracks_rows(store):
+        return False
+    if any(c.upper() in _TRACKING_NAMES for c in columns or ()):
+        return True
+    if isinstance(where, str):
+        return any(name in where.upper() for name in _TRACKING_NAMES)
+    return where is not None and bool(where.columns() & _TRACKING_NAMES)
 
 
 def stored_tracking_fields(file: DataFile) -> tuple[DataField, ...]:
@@ -54,11 +71,11 @@ def with_tracking(rows: pa.Table, file: DataFile, position: int = 0) -> pa.Table
     return rows
 
 
-def tracked_rows(store: TableStore, split: Split) -> pa.Table:
+def tracked_rows(store: TableStore, split: Split, columns: Sequence[str] | None = None) -> pa.Table:
     """The rows of a split of one file (or of files of the same rows) that are not deleted, in its order, with
-    `TRACKING_FIELDS` as last columns."""
+    `TRACKING_FIELDS` as last columns. `columns`: names of the table's columns to read; None: all."""
     file = split.files[0]
-    rows = read_split(store, split)
+    rows = read_split(store, split, columns)
     stored = stored_tracking_fields(file) if len(split.files) == 1 else ()
     path = store.data_path(split.partition, split.bucket, file)
     ids = read_data_file(store.fs, path, stored) if stored else pa.table({"": pa.nulls(file.row_count)})

@@ -1,0 +1,59 @@
+"""Reads that name `_ROW_ID` or `_SEQUENCE_NUMBER` of tables with row tracking; files without the wanted row ids are skipped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimon_nb.format.data import ROW_ID_FIELD, TRACKING_FIELDS
+from paimon_nb.format.types.arrow_builders import from_numpy, no_rows
+from paimon_nb.table.row_rewrite import single_files
+from paimon_nb.table.scan import plan_scan
+from paimon_nb.table.scan.predicate.evaluate import bind, evaluate, keep
+from paimon_nb.table.scan.predicate.model import only_on
+from paimon_nb.table.scan.predicate.parser import parse_predicate
+from paimon_nb.table.scan.read.data_evolution import anchor
+from paimon_nb.table.scan.read.row_tracking import stored_tracking_fields, tracked_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.table.scan import Predicate
+    from paimon_nb.table.store import TableStore
+
+
+def read_with_row_ids(store: TableStore, columns: Sequence[str] | None, where: str | Predicate | None) -> pa.Table:
+    """The rows that match, with these columns; None: the table's columns without those of row tracking.
+
+    Raises: ColumnNotFound, SqlSyntaxError: `columns` or `where` does not fit the table.
+    """
+    plan = plan_scan(store)
+    schema = replace(plan.schema, fields=(*plan.schema.fields, *TRACKING_FIELDS))
+    names = list(plan.schema.names) if columns is None else [schema.column_name(c) for c in columns]
+    predicate = parse_predicate(where, schema) if isinstance(where, str) else where
+    if predicate is not None:
+        predicate = bind(predicate, schema.fields)
+        plan = plan_scan(store, only_on(predicate, set(plan.schema.names)))
+    on_ids = only_on(predicate, {ROW_ID_FIELD.name})
+    used = {*names, *(predicate.columns() if predicate is not None else ())}
+    read = [f.name for f in plan.schema.fields if f.name in used] or [plan.schema.names[0]]
+    fields = [schema.field(name) for name in (*read, *(f.name for f in TRACKING_FIELDS))]
+    parts = [no_rows(fields).select(names)]
+    for split in single_files(plan):
+        if on_ids is None or _may_hold(on_ids, anchor(split.files)):
+            rows = tracked_rows(plan.store, split, read)
+            parts.append(keep(predicate, rows, fields).select(names))
+    return pa.concat_tables(parts)
+
+
+def _may_hold(condition: Predicate, file: DataFile) -> bool:
+    """False if no row of the file has a row id for which the condition is true."""
+    if file.first_row_id is None or stored_tracking_fields(file):
+        return True
+    ids = pa.table({ROW_ID_FIELD.name: from_numpy(np.arange(file.row_count, dtype=np.int64) + file.first_row_id)})
+    return bool(pc.any(evaluate(condition, ids, [ROW_ID_FIELD])).as_py())
