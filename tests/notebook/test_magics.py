@@ -205,7 +205,7 @@ def test_values_are_bound_never_glued(t: Shell) -> None:
 @pytest.mark.parametrize("line", ["--help", "-h", "help"])
 def test_help_is_found_as_everywhere(shell, line):
     assert shell.printed(f"%paimon {line}").startswith(
-        "%paimon                         show the connection: warehouse, catalog, Spark"
+        "%paimon                         home card: the connection, tables, recent commits, jobs"
     )
 
 

@@ -38,7 +38,7 @@ FOLDERS = {
     "notebook": (
         *("errors", "key_values", "progress", "snippets", "sql_words", "undo", "page", "grid", "display", "table_feed"),
         *("lsm_model", "timeline_model", "create_model", "load_model", "stream_model"),
-        *("svg", "compaction_svg", "create_svg", "funnel_model", "overview", "reports", "why_svg", "explore_model"),
+        *("svg", "compaction_svg", "create_svg", "funnel_model", "overview", "home_model", "reports", "why_svg", "explore_model"),
         *("widgets", "views", "magics", "complete", "extension"),
     ),
     "session": ("core", "query", "streaming", "statements", "executor", "spark_resolver"),

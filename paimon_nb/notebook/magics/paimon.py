@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping
 
+    from paimon_nb.notebook.widgets.home import HomeCard
     from paimon_nb.workbench import Workbench
 
 _ASSIGN = re.compile(r"^\s*([A-Za-z_]\w*)\s*<<\s*")
@@ -57,7 +58,7 @@ def _cell_arguments() -> Arguments:
     return parser
 
 
-HELP = """%paimon                         show the connection: warehouse, catalog, Spark
+HELP = """%paimon                         home card: the connection, tables, recent commits, jobs
 %paimon connect PATH            open a warehouse
 %paimon tables [DATABASE]       list tables
 %paimon describe TABLE          show columns and keys
@@ -264,13 +265,15 @@ class PaimonMagics(InspectCommands, Magics):
             )
         return self._run_cell("", line, local_ns)
 
-    def _do_status(self, _: str) -> None:
-        wb = workbench()
-        session = wb.session
-        spark = "running" if session.spark_started else "starts with the first query"
-        print(f"warehouse  {session.catalog.warehouse}")  # noqa: T201
-        print(f"current    {session.current_catalog}.{session.current_database}")  # noqa: T201
-        print(f"Spark      {spark}")  # noqa: T201
+    def _do_status(self, _: str) -> HomeCard | None:
+        if has_front_end():
+            from paimon_nb.notebook.widgets.home import HomeCard
+
+            return HomeCard(workbench())
+        from paimon_nb.notebook.home_model import home_of
+
+        print(home_of(workbench()))  # noqa: T201
+        return None
 
     def _do_help(self, command_args: str) -> None:
         command = command_args.removeprefix("%").removeprefix("paimon ").strip()

@@ -125,7 +125,7 @@
         app.commands.execute("notebook:insert-cell-below").then(() => {
           tracker.activeCell.model.sharedModel.setSource(event.detail.source);
           // Inspection commands change nothing, so they run at once. Statements wait for the user.
-          if (event.detail.run === true && /^%paimon \w+ [\w.-]+( (--at )?\d+)*$/.test(event.detail.source)) return app.commands.execute("notebook:run-cell");
+          if (event.detail.run === true && /^%paimon (\w+ [\w.-]+( (--at )?\d+)*|create|jobs|help|doctor)$/.test(event.detail.source)) return app.commands.execute("notebook:run-cell");
           notebook.NotebookActions.focusActiveCell ? notebook.NotebookActions.focusActiveCell(tracker.currentWidget.content) : null;
         });
       });

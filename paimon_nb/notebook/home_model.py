@@ -1,0 +1,129 @@
+"""What the home card shows: the connection, the tables of the current database, recent commits, jobs. Reads metadata only."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base.errors import PaimonError
+from paimon_nb.notebook.overview import ago, kind_of
+from paimon_nb.notebook.svg import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.store import TableStore
+    from paimon_nb.workbench import Workbench
+
+MAX_TABLES = 50
+"""Tables whose metadata is read; the others are counted."""
+MAX_COMMITS = 8
+_LOOKED_BACK = 4
+"""Snapshots of each table that may be among the recent ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class HomeTable:
+    """A table of the current database."""
+
+    name: str
+    kind: str
+    rows: int | None
+    """Physical rows of the latest snapshot; None: no snapshot."""
+    commit: str
+    """When the latest snapshot was committed."""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HomeCommit:
+    """A recent commit."""
+
+    time_ms: int
+    table: str
+    snapshot: int
+    kind: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The content of the card."""
+
+    warehouse: str
+    current: str
+    spark: str
+    tables: tuple[HomeTable, ...]
+    more_tables: int
+    commits: tuple[HomeCommit, ...]
+    jobs: int
+
+    def __str__(self) -> str:
+        lines = [f"warehouse  {self.warehouse}", f"current    {self.current}", f"Spark      {self.spark}"]
+        if self.tables:
+            more = f" and {self.more_tables} more" if self.more_tables else ""
+            lines.append(f"tables     {', '.join(t.name for t in self.tables)}{more}")
+        if self.jobs:
+            lines.append(f"jobs       {self.jobs} running")
+        return "\n".join(lines)
+
+
+def home_of(wb: Workbench) -> Home:
+    """The card of a workbench now."""
+    session, now = wb.session, int(time.time() * 1000)
+    names = sorted(session.catalog.tables(session.current_database))
+    tables: list[HomeTable] = []
+    commits: list[HomeCommit] = []
+    for name in names[:MAX_TABLES]:
+        try:
+            store = session.table((session.current_database, name)).store
+            latest = store.latest()
+            tables.append(_table(name, store, latest, now))
+            commits += [] if latest is None else _commits(name, store, latest)
+        except (PaimonError, OSError) as error:  # a damaged table is shown with its error
+            message = error.message if isinstance(error, PaimonError) else str(error)
+            tables.append(HomeTable(name, "", None, "", message))
+    commits.sort(key=lambda c: (-c.time_ms, c.table, -c.snapshot))
+    running = sum(job.status == "RUNNING" for job in session.jobs.all.values())
+    return Home(
+        str(session.catalog.warehouse), f"{session.current_catalog}.{session.current_database}",
+        "running" if session.spark_started else "starts with the first query that needs it",
+        tuple(tables), max(0, len(names) - MAX_TABLES), tuple(commits[:MAX_COMMITS]), running,
+    )  # fmt: skip
+
+
+def _table(name: str, store: TableStore, latest: Snapshot | None, now: int) -> HomeTable:
+    kind = " · ".join(kind_of(store))
+    if latest is None:
+        return HomeTable(name, kind, None, "")
+    return HomeTable(name, kind, latest.total_record_count, ago(now - latest.time_ms))
+
+
+def _commits(name: str, store: TableStore, latest: Snapshot) -> Iterator[HomeCommit]:
+    for number in range(latest.id, max(0, latest.id - _LOOKED_BACK), -1):
+        try:
+            found = latest if number == latest.id else store.snapshots.get(number)
+        except PaimonError:
+            return  # expired
+        rows = found.delta_record_count or 0
+        yield HomeCommit(found.time_ms, name, found.id, found.commit_kind.lower(), rows)
+
+
+def view_of(home: Home) -> dict[str, Any]:
+    """The card as plain data for the page."""
+    now = int(time.time() * 1000)
+    return {
+        "facts": [["warehouse", home.warehouse], ["current", home.current], ["Spark", home.spark]],
+        "tables": [
+            {"name": t.name, "kind": t.kind, "rows": "" if t.rows is None else f"{t.rows:,}", "commit": t.commit, "error": t.error}
+            for t in home.tables
+        ],
+        "more": f"{count(home.more_tables, 'more table')}: %paimon tables lists all" if home.more_tables else "",
+        "commits": [
+            {"when": ago(now - c.time_ms), "table": c.table, "snapshot": c.snapshot, "kind": c.kind, "rows": f"{c.rows:+,}"}
+            for c in home.commits
+        ],
+        "jobs": f"{count(home.jobs, 'job')} running" if home.jobs else "",
+    }  # fmt: skip
