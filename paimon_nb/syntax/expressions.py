@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from paimon_nb.syntax.lexer import Token
     from paimon_nb.syntax.tree import QueryTree
 
-MAX_DEPTH = 150
+MAX_DEPTH = 200
 CONDITION_WORDS = frozenset({"AND", "OR", "NOT", "IN", "IS", "NULL", "LIKE", "BETWEEN", "TRUE", "FALSE"})
 """Words that are never a name in a condition."""
 QUERY_WORDS = CONDITION_WORDS | frozenset(
@@ -54,8 +54,29 @@ CLAUSE_WORDS = QUERY_WORDS | frozenset(
 QUERY_STARTS = frozenset({"SELECT", "WITH", "VALUES", "FROM"})
 _COMPARISONS = frozenset({"=", "==", "<>", "!=", "<", "<=", ">", ">=", "<=>"})
 _PATTERN_OPERATORS = frozenset({"LIKE", "ILIKE", "RLIKE", "REGEXP", "SIMILAR"})
-_ARITHMETIC = ({"||"}, {"|"}, {"^"}, {"&"}, {"+", "-"}, {"*", "/", "%", "DIV"})
-"""The operators between values by precedence, the weakest first."""
+_NEGATABLE = frozenset({"BETWEEN", "IN"}) | _PATTERN_OPERATORS
+_PREFIXES = frozenset({"NOT", "!", "-", "+", "~"})
+_COMPARED = 3
+"""The strength of comparisons and of all other conditions on values."""
+_STRENGTH = {
+    word: strength
+    for strength, words in enumerate(
+        (
+            ("OR",),
+            ("AND",),
+            (*_COMPARISONS, *_NEGATABLE, "NOT", "IS", "OVERLAPS"),
+            ("||",),
+            ("|",),
+            ("^",),
+            ("&",),
+            ("+", "-"),
+            ("*", "/", "%", "DIV"),
+        ),
+        1,
+    )
+    for word in words
+}
+"""How strong each operator between two operands binds."""
 _TYPED_STRINGS = frozenset({"DATE", "TIME", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ", "X"})
 _UNITS = frozenset(
     """YEAR YEARS QUARTER QUARTERS MONTH MONTHS WEEK WEEKS DAY DAYS HOUR HOURS MINUTE MINUTES SECOND SECONDS MILLISECOND MILLISECONDS
@@ -82,6 +103,9 @@ class UnexpectedToken(Exception):
 
 class ExpressionParser:
     """Reads one expression from tokens. Hints are skipped."""
+
+    reads_queries = False
+    """Whether a bracket may have a subquery."""
 
     def __init__(self, tokens: Sequence[Token], end: int, reserved: Collection[str] = QUERY_WORDS) -> None:
         """`end`: the offset of the end of the text. `reserved`: words that are never a name."""
@@ -166,60 +190,71 @@ class ExpressionParser:
         self.at += 1
         return self.tokens[self.at - 1].name
 
-    # -- conditions
+    # -- operators
 
-    def expression(self) -> Node:
-        """A value or a condition."""
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            self.fail("the condition is nested too deeply")
+    def expression(self, above: int = 0) -> Node:
+        """A value or a condition, up to an operator that does not bind stronger than `above`."""
         start = self.start()
-        found = self._junction("OR", start)
-        self.depth -= 1
+        found = self._prefixed(start)
+        while (strength := self._strength()) > above:
+            found = self._operator(start, found, strength)
         return found
 
-    def _junction(self, op: str, start: int) -> Node:
-        parts = [self._junction("AND", start) if op == "OR" else self._negation()]
-        while self.take(op):
-            parts.append(self._junction("AND", self.start()) if op == "OR" else self._negation())
-        return parts[0] if len(parts) == 1 else Junction(self.since(start), op, tuple(parts))
+    def value(self) -> Node:
+        """An operand, or operands with arithmetic between them: no condition without brackets."""
+        return self.expression(_COMPARED)
 
-    def _negation(self) -> Node:
-        starts = []
-        while self.upper() in ("NOT", "!"):
-            starts.append(self.start())
+    def _strength(self) -> int:
+        """How strong the next operator binds; 0 if no operator comes next."""
+        upper = self.upper()
+        if upper == "NOT" and self.upper(1) not in _NEGATABLE:
             self.at += 1
-        found = self._comparison()
-        for start in reversed(starts):
-            found = Unary(self.since(start), "NOT", found)
+            self.fail(f"expected IN, BETWEEN or LIKE after NOT, found {self.found()}")
+        return _STRENGTH.get(upper, 0) if self.kind() in ("op", "word") else 0
+
+    def _prefixed(self, start: int) -> Node:
+        """NOT, signs and an operand."""
+        prefixes: list[tuple[int, str]] = []
+        while (op := self.upper()) in _PREFIXES and not (prefixes and prefixes[-1][1] != "NOT" and op in ("NOT", "!")):
+            prefixes.append((self.start(), "NOT" if op == "!" else op))
+            self.at += 1
+        if not prefixes:
+            return self._postfix(start, self._operand())
+        found = self._postfix(self.start(), self._operand())
+        while prefixes:
+            op_start, op = prefixes.pop()
+            if op == "NOT":  # all but AND and OR belong to its operand
+                operand_start = found.span.start
+                while (strength := self._strength()) > _STRENGTH["AND"]:
+                    found = self._operator(operand_start, found, strength)
+            found = Unary(Span(op_start, found.span.stop), op, found)
         return found
 
-    def _comparison(self) -> Node:
-        start = self.start()
-        found = self.value()
-        while True:
-            token_at = self.at
-            if op := self.take_one(_COMPARISONS):
-                op_span = self.since(self.tokens[token_at].start)
-                right = self.value()
-                found = Binary(self.since(start), op, found, right, op_span)
-            elif self.upper() == "IS":
-                found = self._is(start, found)
-            elif self.take("OVERLAPS"):
-                other = self.value()
-                found = Composite(self.since(start), "OVERLAPS", (found, other))
-            else:
-                negated = self.take("NOT")
-                if self.take("BETWEEN"):
-                    found = self._between(start, found, negated)
-                elif self.take("IN"):
-                    found = self._in(start, found, negated)
-                elif op := self.take_one(_PATTERN_OPERATORS):
-                    found = self._like(start, op, found, negated)
-                elif negated:
-                    self.fail(f"expected IN, BETWEEN or LIKE after NOT, found {self.found()}")
-                else:
-                    return found
+    def _operator(self, start: int, left: Node, strength: int) -> Node:
+        """`left`, the operator that comes next, and what belongs to it."""
+        op = self.upper()
+        if op in ("AND", "OR"):
+            parts = [left]
+            while self.take(op):
+                parts.append(self.expression(strength))
+            return Junction(self.since(start), op, tuple(parts))
+        if op in _COMPARISONS or strength > _COMPARED:
+            op_start = self.start()
+            self.at += 1
+            op_span = self.since(op_start)
+            right = self.expression(strength)
+            return Binary(self.since(start), op, left, right, op_span)
+        if op == "IS":
+            return self._is(start, left)
+        if self.take("OVERLAPS"):
+            other = self.value()
+            return Composite(self.since(start), op, (left, other))
+        negated = self.take("NOT")
+        if self.take("BETWEEN"):
+            return self._between(start, left, negated)
+        if self.take("IN"):
+            return self._in(start, left, negated)
+        return self._like(start, self.take_one(_PATTERN_OPERATORS), left, negated)
 
     def _is(self, start: int, operand: Node) -> Is:
         self.need("IS")
@@ -245,7 +280,7 @@ class ExpressionParser:
     def _in(self, start: int, operand: Node, negated: bool) -> In:
         opening = self.start()
         self.need("(")
-        if self.upper() in QUERY_STARTS or self._opens_query():
+        if self._opens_query():
             items: list[Node] = [self._subquery(opening, exists=False)]
         else:
             items = [self.expression()]
@@ -262,36 +297,10 @@ class ExpressionParser:
         escape = self.value() if self.take("ESCAPE") else None
         return Like(self.since(start), op, operand, pattern, negated, escape)
 
-    # -- values
+    # -- operands
 
-    def value(self, level: int = 0) -> Node:
-        """An operand, or operands with arithmetic between them."""
-        if level == len(_ARITHMETIC):
-            return self._signed()
-        start = self.start()
-        found = self.value(level + 1)
-        while self.upper() in _ARITHMETIC[level]:
-            op_start, op = self.start(), self.take_one(_ARITHMETIC[level])
-            op_span = self.since(op_start)
-            right = self.value(level + 1)
-            found = Binary(self.since(start), op, found, right, op_span)
-        return found
-
-    def _signed(self) -> Node:
-        start = self.start()
-        if op := self.take_one(("-", "+", "~")):
-            self.depth += 1
-            if self.depth > MAX_DEPTH:
-                self.fail("the condition is nested too deeply")
-            operand = self._signed()
-            self.depth -= 1
-            return Unary(self.since(start), op, operand)
-        return self._postfix()
-
-    def _postfix(self) -> Node:
-        """An operand with elements, fields and casts after it."""
-        start = self.start()
-        found = self._operand()
+    def _postfix(self, start: int, found: Node) -> Node:
+        """An operand with the elements, fields and casts after it."""
         while True:
             if self.take("["):
                 index = self.expression()
@@ -346,7 +355,9 @@ class ExpressionParser:
         word = self.upper(ahead)
         if self.kind(ahead) == "op":
             return word in ("(", "-", "+")
-        return self.kind(ahead) != "end" and word not in ("AND", "OR", "IN", "IS", "LIKE", "BETWEEN")
+        if word == "NOT":
+            return self.upper(ahead + 1) not in _NEGATABLE
+        return self.kind(ahead) != "end" and word not in ("AND", "OR", "IS", *_NEGATABLE)
 
     def _string(self, start: int) -> Node:
         self.at += 1
@@ -494,11 +505,17 @@ class ExpressionParser:
             body = self.expression()
             return Composite(self.since(start), "lambda", (body,))
         self.at += 1
-        if self.upper() in QUERY_STARTS or self._opens_query():
+        if self._opens_query():
             return self._subquery(start, exists=False)
-        parts = [self._item()]
-        while self.take(","):
-            parts.append(self._item())
+        self._deeper()
+        parts: list[Node] = []
+        while not parts or self.take(","):
+            part_start, part = self.start(), self.expression()
+            if self.take("AS"):  # as in STRUCT(a AS b)
+                name = self.name()
+                part = Alias(self.since(part_start), part, name)
+            parts.append(part)
+        self.depth -= 1
         self.need(")")
         if len(parts) == 1:
             return Brackets(self.since(start), parts[0])
@@ -512,20 +529,16 @@ class ExpressionParser:
         return self.kind(ahead) in ("word", "quoted") and self.upper(ahead + 1) == ")" and self.upper(ahead + 2) == "->"
 
     def _opens_query(self) -> bool:
-        """Whether only brackets come before a query: `((SELECT 1) UNION ...)`."""
+        """Whether a query comes next, perhaps in more brackets: `((SELECT 1) UNION ...)`."""
         ahead = 0
         while self.upper(ahead) == "(":
             ahead += 1
-        return ahead > 0 and self.upper(ahead) in QUERY_STARTS
+        return self.reads_queries and self.upper(ahead) in QUERY_STARTS
 
-    def _item(self) -> Node:
-        """An expression, with an alias as in STRUCT(a AS b)."""
-        start = self.start()
-        found = self.expression()
-        if self.take("AS"):
-            name = self.name()
-            return Alias(self.since(start), found, name)
-        return found
+    def _deeper(self) -> None:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self.fail("the condition is nested too deeply")
 
     def _members(self, start: int, kind: str) -> Composite:
         self.need("[")

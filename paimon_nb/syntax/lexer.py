@@ -65,12 +65,17 @@ class Token:
         return self.kind in ("word", "quoted")
 
 
-def tokens(text: str) -> list[Token]:
+def tokens(text: str, *, flink: bool = False) -> list[Token]:
     """All tokens of `text`. Linear in its length.
+
+    Args:
+        flink: in every string literal a backslash is an ordinary character.
 
     Raises:
         SqlSyntaxError: an unterminated string, name or comment, or a character that is not valid in SQL.
     """
+    if flink:
+        return _tokenize(text, _LEX_FLINK)
     try:
         return _tokenize(text, _LEX)
     except SqlSyntaxError:

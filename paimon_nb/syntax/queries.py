@@ -74,6 +74,8 @@ def _parse(tokens: Sequence[Token], tables: Sequence[Span], parse: Callable[[Que
 class QueryParser(ExpressionParser):
     """Reads queries, and expressions with subqueries."""
 
+    reads_queries = True
+
     def __init__(self, tokens: Sequence[Token], tables: Sequence[Span]) -> None:
         super().__init__(tokens, tokens[-1].stop)
         self.tables = {span.start: (number, span.stop) for number, span in enumerate(tables)}

@@ -34,8 +34,7 @@ from paimon_nb.format.manifest import (
     read_manifest,
     read_manifest_list,
 )
-from paimon_nb.format.types.arrow_builders import to_numpy
-from paimon_nb.format.unique import unique_inverse
+from paimon_nb.format.types.arrow_builders import to_numpy, unique_inverse
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore, side_by_side
 
 if TYPE_CHECKING:

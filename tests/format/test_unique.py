@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from paimon_nb.format.unique import unique, unique_inverse
+from paimon_nb.format.types.arrow_builders import unique, unique_inverse
 
 
 @pytest.mark.parametrize("values", [[], [3], [2, 2, 2], [5, -1, 5, 0, -1, 7], list(range(9, 0, -1))])

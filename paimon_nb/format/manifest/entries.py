@@ -15,8 +15,7 @@ from typing import Any, overload
 import numpy as np
 import pyarrow as pa
 
-from paimon_nb.format.types.arrow_builders import column, from_numpy, to_numpy
-from paimon_nb.format.unique import unique
+from paimon_nb.format.types.arrow_builders import column, from_numpy, to_numpy, unique
 
 ADD, DELETE = 0, 1
 EMPTY_ROW = bytes(12)

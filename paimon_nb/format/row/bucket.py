@@ -28,8 +28,7 @@ from paimon_nb.format.row.binary_row_vectorized import (
 )
 from paimon_nb.format.types import DataType, arrow_type
 from paimon_nb.format.types.arrow_builders import column as column_of
-from paimon_nb.format.types.arrow_builders import filled, to_numpy
-from paimon_nb.format.unique import unique
+from paimon_nb.format.types.arrow_builders import filled, to_numpy, unique
 
 if TYPE_CHECKING:
     import decimal
@@ -116,7 +115,8 @@ def bucket_of(types: Sequence[DataType], columns: Columns, total_buckets: int, f
         raise BadOptionValue(
             f"{total_buckets} buckets", hint="a fixed bucket table has at least 1", buckets=total_buckets
         )
-    return BUCKET_FUNCTIONS.find(function.lower())(types, columns, total_buckets)
+    bucket_function = _default_bucket if function == "default" else BUCKET_FUNCTIONS.find(function.lower())
+    return bucket_function(types, columns, total_buckets)
 
 
 def bucket_of_row(

@@ -17,8 +17,7 @@ import pyarrow.compute as pc
 from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
 from paimon_nb.format.data import cast_text
 from paimon_nb.format.row import EMPTY_ROW, bucket_of, from_scalar, serialize
-from paimon_nb.format.types.arrow_builders import column, from_numpy, to_numpy
-from paimon_nb.format.unique import unique_inverse
+from paimon_nb.format.types.arrow_builders import column, from_numpy, to_numpy, unique_inverse
 from paimon_nb.options import table as opt
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 

@@ -8,8 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimon_nb.format.types.arrow_builders import to_numpy
-from paimon_nb.format.unique import unique_inverse
+from paimon_nb.format.types.arrow_builders import to_numpy, unique_inverse
 from paimon_nb.table.scan.predicate.stats_evaluator import stats_column
 
 if TYPE_CHECKING:

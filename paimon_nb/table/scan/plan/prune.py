@@ -17,8 +17,7 @@ from paimon_nb.format.manifest import DataFile, Entries, ManifestEntry, Manifest
 from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.types import DataType, arrow_type
 from paimon_nb.format.types.arrow_builders import column as column_of
-from paimon_nb.format.types.arrow_builders import to_numpy
-from paimon_nb.format.unique import unique
+from paimon_nb.format.types.arrow_builders import to_numpy, unique
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import bucket_numbers
 from paimon_nb.table.scan.plan.scan_report import ScanReport, SkippedFiles, Stage

@@ -1,4 +1,4 @@
-"""Parser of a small SQL WHERE grammar: text to predicate, with error positions. Knows no rows.
+"""Conditions as text: from the tree of the text to a predicate on a table's columns, with error positions. Reads no rows.
 
 comparison (=, ==, <>, !=, <, <=, >, >=, <=>), BETWEEN, IN, LIKE, IS [NOT] NULL, AND, OR, NOT, parentheses; literals:
 numbers, 'text', "text" if no column has that name, X'bytes', TRUE, FALSE, NULL, DATE '...', TIMESTAMP '...', TIME '...'.
@@ -7,11 +7,26 @@ numbers, 'text', "text" if no column has that name, X'bytes', TRUE, FALSE, NULL,
 from __future__ import annotations
 
 import decimal
-import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import ColumnNotFound, SqlAnalysisError, SqlSyntaxError
+from paimon_nb.syntax.expressions import CONDITION_WORDS, ExpressionParser, UnexpectedToken
+from paimon_nb.syntax.lexer import tokens
+from paimon_nb.syntax.tree import (
+    Between,
+    Binary,
+    Brackets,
+    Call,
+    Column,
+    Composite,
+    Junction,
+    Literal,
+    Span,
+    Unary,
+)
+from paimon_nb.syntax.tree import In as InNode
+from paimon_nb.syntax.tree import Is as IsNode
+from paimon_nb.syntax.tree import Like as LikeNode
 from paimon_nb.table.scan.predicate.evaluate import bind
 from paimon_nb.table.scan.predicate.model import (
     FLIPPED,
@@ -29,40 +44,10 @@ from paimon_nb.table.scan.predicate.model import (
 
 if TYPE_CHECKING:
     from paimon_nb.format.schema import TableSchema
+    from paimon_nb.syntax.tree import Node
 
-_TOKEN = re.compile(
-    r"""\s*(?:
-    (?P<bytes>[xX]'[0-9A-Fa-f]*')
-  | (?P<text>'(?:[^']|'')*')
-  | (?P<number>(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?)
-  | (?P<name>`(?:[^`]|``)+`|"(?:[^"]|"")+"|[^\W\d]\w*)
-  | (?P<sign><=>|<>|!=|<=|>=|==|[=<>(),+-])
-    )""",
-    re.VERBOSE,
-)
 _OPERATORS = {"=": "=", "==": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
-_WORDS = frozenset(["AND", "OR", "NOT", "IN", "IS", "NULL", "LIKE", "BETWEEN", "TRUE", "FALSE"])
-_DEPTH = 200
-
-
-@dataclass(frozen=True, slots=True)
-class _Token:
-    kind: str
-    text: str
-    start: int
-    stop: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Column:
-    name: str
-    at: _Token
-
-
-@dataclass(frozen=True, slots=True)
-class _Literal:
-    value: Any
-    at: _Token
+_TYPED_STRINGS = ("DATE", "TIMESTAMP", "TIME", "TIMESTAMP_LTZ")
 
 
 def parse_predicate(text: str, schema: TableSchema) -> Predicate:
@@ -72,256 +57,240 @@ def parse_predicate(text: str, schema: TableSchema) -> Predicate:
         SqlSyntaxError: the text is not a condition. SqlAnalysisError: an invalid comparison. ColumnNotFound.
         All carry `sql`, `start` and `stop`.
     """
-    return _Parser(text, schema).parse()
+    return _Condition(text, schema).predicate()
 
 
-class _Parser:
+class _Condition:
+    """The text of one condition on a table."""
+
     def __init__(self, text: str, schema: TableSchema) -> None:
         self.text, self.schema = text, schema
-        self.tokens = self._tokenize()
-        self.at, self.depth = 0, 0
+        self.names = {name.lower() for name in schema.names}
+        try:
+            self.tokens = tokens(text, flink=True)
+        except SqlSyntaxError as error:
+            start = error.facts["start"]
+            raise self._error(error.message, Span(start, start + 1)) from None
 
-    def parse(self) -> Predicate:
-        if not self.tokens[:-1]:
-            raise self._error_at("the condition is empty", self.tokens[0])
-        found = self._parse_or()
-        if self._peek().kind != "end":
-            raise self._error_at(f"unexpected {self._peek().text!r}", self._peek())
-        return found
+    def predicate(self) -> Predicate:
+        end = len(self.text)
+        if not self.tokens:
+            raise self._error("the condition is empty", Span(end, end))
+        try:
+            tree = ExpressionParser(self.tokens, end, CONDITION_WORDS).whole()
+            return self._convert(tree)
+        except UnexpectedToken as error:
+            raise self._error(error.message, error.span) from None
+        except RecursionError:
+            raise self._error("the condition is nested too deeply", Span(0, end)) from None
 
-    # -- tokens
-
-    def _tokenize(self) -> list[_Token]:
-        known = {name.lower() for name in self.schema.names}
-        out, at = [], 0
-        while self.text[at:].strip():
-            match = _TOKEN.match(self.text, at)
-            if match is None:
-                start = at + len(self.text[at:]) - len(self.text[at:].lstrip())
-                what = "unterminated string" if self.text[start] in "'`\"" else f"unexpected {self.text[start]!r}"
-                raise self._error_at(what, _Token("", self.text[start], start, start + 1))
-            kind = str(match.lastgroup)
-            start, found = match.start(kind), match[kind]
-            if found.startswith('"') and (inner := found[1:-1].replace('""', '"')).lower() not in known:
-                kind, found = "text", "'" + inner.replace("'", "''") + "'"  # a text, as Spark reads it
-            out.append(_Token(kind, found, start, match.end()))
-            at = match.end()
-        out.append(_Token("end", "the end", len(self.text), len(self.text)))
-        return out
-
-    def _peek(self) -> _Token:
-        return self.tokens[self.at]
-
-    def _next_token(self) -> _Token:
-        token = self.tokens[self.at]
-        self.at += token.kind != "end"
-        return token
-
-    def _take_words(self, *words: str) -> bool:
-        """Consume the words if they come next."""
-        for i, word in enumerate(words):
-            token = self.tokens[min(self.at + i, len(self.tokens) - 1)]
-            if token.kind != "name" or token.text.upper() != word:
-                return False
-        self.at += len(words)
-        return True
-
-    def _take_sign(self, sign: str) -> bool:
-        if self._peek().kind == "sign" and self._peek().text == sign:
-            self.at += 1
-            return True
-        return False
-
-    def _require_sign(self, sign: str) -> None:
-        if not self._take_sign(sign):
-            raise self._error_at(f"expected {sign!r}, found {self._peek().text!r}", self._peek())
-
-    def _error_at(
-        self, message: str, token: _Token, kind: type[SqlSyntaxError | SqlAnalysisError] = SqlSyntaxError
+    def _error(
+        self, message: str, span: Span, kind: type[SqlSyntaxError | SqlAnalysisError] = SqlSyntaxError
     ) -> SqlSyntaxError | SqlAnalysisError:
         return kind(
-            f"{message} at position {token.start + 1} of the condition",
+            f"{message} at position {span.start + 1} of the condition",
             hint="write conditions such as id = 7 AND dt >= '2024-01-01'",
             sql=self.text,
-            start=token.start,
-            stop=token.stop,
+            start=span.start,
+            stop=span.stop,
         )
 
-    # -- grammar
+    def _error_after(self, node: Node, message: str) -> SqlSyntaxError | SqlAnalysisError:
+        """An error at the token after a node."""
+        following = next((t for t in self.tokens if t.start >= node.span.stop), None)
+        span = Span(len(self.text), len(self.text)) if following is None else Span(following.start, following.stop)
+        return self._error(f"{message}, found {following.text if following else 'the end'!r}", span)
 
-    def _parse_or(self) -> Predicate:
-        self.depth += 1
-        if self.depth > _DEPTH:
-            raise self._error_at("the condition is nested too deeply", self._peek())
-        parts = [self._parse_and()]
-        while self._take_words("OR"):
-            parts.append(self._parse_and())
-        self.depth -= 1
-        return parts[0] if len(parts) == 1 else Or(tuple(parts))
+    # -- conditions
 
-    def _parse_and(self) -> Predicate:
-        parts = [self._parse_not()]
-        while self._take_words("AND"):
-            parts.append(self._parse_not())
-        return parts[0] if len(parts) == 1 else all_of(parts)
+    def _convert(self, node: Node) -> Predicate:
+        match node:
+            case Brackets():
+                return self._convert(node.inner)
+            case Junction():
+                parts = [self._convert(part) for part in node.parts]
+                return all_of(parts) if node.op == "AND" else Or(tuple(parts))
+            case Unary(op="NOT"):
+                return self._convert(node.operand).negate()
+            case Binary() if node.op in _OPERATORS or node.op == "<=>":
+                return self._comparison(node)
+            case InNode():
+                name = self._column(node.operand)
+                values = tuple(self._literal(item) for item in node.items)
+                return self._negated(self._bind(node, In(name, values)), node.negated)
+            case Between() if not node.symmetric:
+                name = self._column(node.operand)
+                low, high = self._literal(node.low), self._literal(node.high)
+                bounds = (Compare(name, ">=", low), Compare(name, "<=", high))
+                return self._negated(And(tuple(self._bind(node, bound) for bound in bounds)), node.negated)
+            case LikeNode(op="LIKE", escape=None):
+                name, pattern = self._column(node.operand), self._literal(node.pattern)
+                if not isinstance(pattern, str):
+                    raise self._error("LIKE needs a string literal", node.pattern.span)
+                return self._negated(self._bind(node, Like(name, pattern)), node.negated)
+            case IsNode():
+                return self._is(node)
+            case Literal(kind="TRUE" | "FALSE" | "NULL"):
+                return Constant({"TRUE": True, "FALSE": False}.get(node.kind))
+        return self._alone(node)
 
-    def _parse_not(self) -> Predicate:
-        negative = False
-        while self._take_words("NOT"):
-            negative = not negative
-        found = self._parse_condition()
-        return found.negate() if negative else found
+    def _negated(self, found: Predicate, negated: bool) -> Predicate:
+        return found.negate() if negated else found
 
-    def _parse_condition(self) -> Predicate:
-        if self._take_sign("("):
-            found = self._parse_or()
-            self._require_sign(")")
-            return found
-        left = self._parse_operand()
-        if isinstance(left, _Literal):
-            return self._from_literal(left)
-        negative = self._take_words("NOT")
-        if self._take_words("IN"):
-            found = self._parse_in(left)
-        elif self._take_words("BETWEEN"):
-            found = self._parse_between(left)
-        elif self._take_words("LIKE"):
-            found = self._bind_leaf(left, Like(left.name, self._parse_text()))
-        elif negative:
-            raise self._error_at(f"expected IN, BETWEEN or LIKE after NOT, found {self._peek().text!r}", self._peek())
-        else:
-            return self._parse_comparison(left)
-        return found.negate() if negative else found
+    def _alone(self, node: Node) -> Predicate:
+        """A BOOLEAN column as a condition."""
+        if not self._is_column(node):
+            literal = node.operand if isinstance(node, Unary) else node
+            if isinstance(literal, Literal):
+                self._literal(node)
+                raise self._error(f"{self._text_of(literal)} is not a condition", literal.span)
+            raise self._unsupported(node)
+        name = self._column(node)
+        if self.schema.field(name).type.root == "BOOLEAN":
+            return self._bind(node, Compare(name, "=", True))
+        raise self._error_after(node, f"expected a comparison after {name!r}")
 
-    def _from_literal(self, left: _Literal) -> Predicate:
-        """`7 < id`, or TRUE, FALSE, NULL by themselves."""
-        token = self._peek()
-        if token.kind == "sign" and token.text in _OPERATORS:
-            self._next_token()
-            right = self._parse_operand()
-            if not isinstance(right, _Column):
-                raise self._error_at("a comparison needs a column", left.at, SqlAnalysisError)
-            return self._bind_leaf(right, Compare(right.name, FLIPPED[_OPERATORS[token.text]], left.value))
-        if left.value is None or isinstance(left.value, bool):
-            return Constant(left.value)
-        raise self._error_at(f"{left.at.text} is not a condition", left.at)
+    def _comparison(self, node: Binary) -> Predicate:
+        if not self._is_column(node.left):
+            value = self._literal(node.left)
+            if node.op == "<=>":
+                raise self._error(f"{self._text_of(node.left)} is not a condition", node.left.span)
+            if not self._is_column(node.right):
+                self._literal(node.right)
+                raise self._error("a comparison needs a column", node.left.span, SqlAnalysisError)
+            leaf = Compare(self._column(node.right), FLIPPED[_OPERATORS[node.op]], value)
+            return self._bind_at(node.right.span.start, node, leaf)
+        name = self._column(node.left)
+        value = self._literal(node.right)
+        if node.op != "<=>":
+            return self._bind(node, Compare(name, _OPERATORS[node.op], value))
+        if value is None:
+            return IsNull(name)
+        return And((IsNotNull(name), self._bind(node, Compare(name, "=", value))))
 
-    def _parse_comparison(self, left: _Column) -> Predicate:
-        token = self._peek()
-        if self._take_words("IS"):
-            negative = self._take_words("NOT")
-            for word, value in (("TRUE", True), ("FALSE", False)):
-                if self._take_words(word):
-                    same = And((IsNotNull(left.name), self._bind_leaf(left, Compare(left.name, "=", value))))
-                    return same.negate() if negative else same
-            if not self._take_words("NULL"):
-                raise self._error_at(f"expected NULL after IS, found {self._peek().text!r}", self._peek())
-            return IsNotNull(left.name) if negative else IsNull(left.name)
-        if token.kind == "sign" and (token.text in _OPERATORS or token.text == "<=>"):
-            self._next_token()
-            right = self._parse_literal()
-            if token.text != "<=>":
-                return self._bind_leaf(left, Compare(left.name, _OPERATORS[token.text], right.value))
-            if right.value is None:
-                return IsNull(left.name)
-            return And((IsNotNull(left.name), self._bind_leaf(left, Compare(left.name, "=", right.value))))
-        if self.schema.field(left.name).type.root == "BOOLEAN":
-            return self._bind_leaf(left, Compare(left.name, "=", True))
-        raise self._error_at(f"expected a comparison after {left.name!r}, found {token.text!r}", token)
+    def _is(self, node: IsNode) -> Predicate:
+        name = self._column(node.operand)
+        if node.what == "NULL":
+            return IsNotNull(name) if node.negated else IsNull(name)
+        if node.what in ("TRUE", "FALSE"):
+            same = And((IsNotNull(name), self._bind(node, Compare(name, "=", node.what == "TRUE"))))
+            return self._negated(same, node.negated)
+        raise self._error(f"expected NULL after IS, found {node.what!r}", Span(node.operand.span.stop, node.span.stop))
 
-    def _parse_in(self, left: _Column) -> Predicate:
-        self._require_sign("(")
-        values = [self._parse_literal().value]
-        while self._take_sign(","):
-            values.append(self._parse_literal().value)
-        self._require_sign(")")
-        return self._bind_leaf(left, In(left.name, tuple(values)))
+    def _bind(self, node: Node, leaf: Predicate) -> Predicate:
+        return self._bind_at(node.span.start, node, leaf)
 
-    def _parse_between(self, left: _Column) -> Predicate:
-        low = self._parse_literal()
-        if not self._take_words("AND"):
-            raise self._error_at(f"expected AND, found {self._peek().text!r}", self._peek())
-        high = self._parse_literal()
-        return And(
-            (
-                self._bind_leaf(left, Compare(left.name, ">=", low.value)),
-                self._bind_leaf(left, Compare(left.name, "<=", high.value)),
-            )
-        )
-
-    def _parse_text(self) -> str:
-        literal = self._parse_literal()
-        if not isinstance(literal.value, str):
-            raise self._error_at("LIKE needs a string literal", literal.at)
-        return literal.value
-
-    def _bind_leaf(self, column: _Column, leaf: Predicate) -> Predicate:
+    def _bind_at(self, start: int, node: Node, leaf: Predicate) -> Predicate:
         try:
             return bind(leaf, self.schema.fields)
         except SqlAnalysisError as error:
-            start, stop = column.at.start, self.tokens[self.at - 1].stop
-            error.facts.update(sql=self.text, start=start, stop=stop)
+            error.facts.update(sql=self.text, start=start, stop=node.span.stop)
             raise
 
     # -- operands
 
-    def _parse_literal(self) -> _Literal:
-        operand = self._parse_operand()
-        if isinstance(operand, _Column):
-            raise self._error_at(
-                f"{operand.at.text} is a column; only comparisons with literals are supported",
-                operand.at,
-                SqlAnalysisError,
-            )
-        return operand
+    def _text_of(self, node: Node) -> str:
+        return self.text[node.span.start : node.span.stop]
 
-    def _parse_operand(self) -> _Column | _Literal:
-        token = self._next_token()
-        match token.kind:
-            case "number":
-                return _Literal(_parse_number(token.text), token)
-            case "text":
-                return _Literal(_unquote(token.text), token)
-            case "bytes":
-                if len(token.text) % 2 == 0:
-                    raise self._error_at("each byte needs two hex digits", token)
-                return _Literal(bytes.fromhex(token.text[2:-1]), token)
-            case "sign" if token.text in "+-":
-                number = self._next_token()
-                if number.kind != "number":
-                    raise self._error_at(f"expected a number, found {number.text!r}", number)
-                value = _parse_number(number.text)
-                return _Literal(-value if token.text == "-" else value, number)
-            case "name":
-                return self._parse_name(token)
-        raise self._error_at(f"expected a column or a literal, found {token.text!r}", token)
+    def _is_column(self, node: Node) -> bool:
+        """Whether it is a name, or a double-quoted one of a column."""
+        if isinstance(node, Literal) and node.kind == "string" and node.text.startswith('"'):
+            return _unquoted(node.text).lower() in self.names
+        return isinstance(node, Column | Call)
 
-    def _parse_name(self, token: _Token) -> _Column | _Literal:
-        word = token.text.upper()
-        if word in ("TRUE", "FALSE", "NULL"):
-            return _Literal({"TRUE": True, "FALSE": False}.get(word), token)
-        if word in ("DATE", "TIMESTAMP", "TIME", "TIMESTAMP_LTZ") and self._peek().kind == "text":
-            return _Literal(_unquote(self._next_token().text), token)
-        if word in _WORDS:
-            raise self._error_at(f"unexpected {token.text!r}", token)
-        quoted = token.text[0] in '`"'
-        name = token.text[1:-1].replace(token.text[0] * 2, token.text[0]) if quoted else token.text
-        known = self.schema.names
-        found = name if name in known else next((n for n in known if n.lower() == name.lower()), None)
+    def _column(self, node: Node) -> str:
+        """The name of the column, as in the schema. Raises ColumnNotFound."""
+        if not self._is_column(node):
+            raise self._unsupported(node)
+        if isinstance(node, Literal):
+            written, span = _unquoted(node.text), node.span
+        else:
+            first = next(t for t in self.tokens if t.start == node.span.start)
+            written, span = first.name, Span(first.start, first.stop)
+            if isinstance(node, Column) and len(node.parts) > 1:
+                raise self._error("unexpected '.'", Span(first.stop, first.stop + 1))
+            if first.kind == "number":
+                raise self._error(f"unexpected {self._text_of(node)!r}", node.span)
+        found = (
+            written
+            if written in self.schema.names
+            else next((n for n in self.schema.names if n.lower() == written.lower()), None)
+        )
         if found is None:
             try:
-                self.schema.field(name)
+                self.schema.field(written)
             except ColumnNotFound as error:
-                error.facts.update(sql=self.text, start=token.start, stop=token.stop)
+                error.facts.update(sql=self.text, start=span.start, stop=span.stop)
                 raise
-        return _Column(found or name, token)
+        if span != node.span:  # a call, or a field of a column
+            raise self._error_after(Column(span, (written,)), f"expected a comparison after {written!r}")
+        return found or written
+
+    def _literal(self, node: Node) -> Any:
+        """The value of a literal: int, float, Decimal, str, bytes, bool or None."""
+        if self._is_column(node):
+            self._column(node)
+            raise self._error(
+                f"{self._text_of(node)} is a column; only comparisons with literals are supported",
+                node.span,
+                SqlAnalysisError,
+            )
+        match node:
+            case Unary(op="-" | "+", operand=Literal(kind="number")):
+                value = self._number(node.operand)
+                return -value if node.op == "-" else value
+            case Literal(kind="number"):
+                return self._number(node)
+            case Literal(kind="string"):
+                return _unquoted(node.text)
+            case Literal(kind="TRUE" | "FALSE" | "NULL"):
+                return {"TRUE": True, "FALSE": False}.get(node.kind)
+            case Literal(kind="X"):
+                return self._bytes(node)
+            case Literal() if node.kind in _TYPED_STRINGS and node.text.startswith("'"):
+                return _unquoted(node.text)
+        raise self._unsupported(node)
+
+    def _number(self, node: Literal) -> int | float | decimal.Decimal:
+        text = node.text
+        digits = text.rstrip("LlSsYyDdFfBb")
+        if digits != text:
+            start = node.span.start + len(digits)
+            raise self._error(f"unexpected {text[len(digits) :]!r}", Span(start, node.span.stop))
+        if "e" in text.lower():
+            return float(text)
+        return decimal.Decimal(text) if "." in text else int(text)
+
+    def _bytes(self, node: Literal) -> bytes:
+        try:
+            return bytes.fromhex(_unquoted(node.text))
+        except ValueError:
+            raise self._error("each byte needs two hex digits", node.span) from None
+
+    def _unsupported(self, node: Node) -> SqlSyntaxError | SqlAnalysisError:
+        """The error of an expression that is neither a column nor a literal: at the operator that makes it one."""
+        match node:
+            case Binary():
+                self._operand(node.left)
+                return self._error(f"unexpected {node.op!r}", node.op_span)
+            case Composite() if node.parts and node.kind != "row" and node.parts[0].span.start == node.span.start:
+                return self._error_after(node.parts[0], "expected a comparison")
+            case Brackets():
+                return self._error(
+                    "expected a column or a literal, found '('", Span(node.span.start, node.span.start + 1)
+                )
+            case Literal(kind="parameter"):
+                return self._error(f"unexpected {node.text!r}", node.span)
+        return self._error("expected a column or a literal", node.span)
+
+    def _operand(self, node: Node) -> None:
+        """Raises the error of an operand that is neither a column nor a literal."""
+        if self._is_column(node):
+            self._column(node)
+        else:
+            self._literal(node)
 
 
-def _parse_number(text: str) -> int | float | decimal.Decimal:
-    if "e" in text.lower():
-        return float(text)
-    return decimal.Decimal(text) if "." in text else int(text)
-
-
-def _unquote(text: str) -> str:
-    return text[1:-1].replace("''", "'")
+def _unquoted(text: str) -> str:
+    """The content of a string or a name in quotes; doubled quotes are one."""
+    return text[1:-1].replace(text[0] * 2, text[0])

@@ -21,8 +21,7 @@ from paimon_nb.format.row import deserialize, to_scalar
 from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.types import Char, DataField, DataType, Decimal, LocalZonedTimestamp, Timestamp, arrow_type
 from paimon_nb.format.types.arrow_builders import column as column_of
-from paimon_nb.format.types.arrow_builders import filled, from_numpy, scalar
-from paimon_nb.format.unique import unique
+from paimon_nb.format.types.arrow_builders import filled, from_numpy, scalar, unique
 from paimon_nb.table.scan.predicate.evaluate import like_prefix, padded
 from paimon_nb.table.scan.predicate.model import (
     And,
