@@ -10,8 +10,7 @@ import decimal
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.syntax.lexer import tokens
-from paimon_nb.syntax.queries import expression_tree
+from paimon_nb.syntax.queries import condition_tree_of
 from paimon_nb.syntax.tree import (
     Between,
     Binary,
@@ -79,7 +78,7 @@ def equal_columns(condition: str, through: Collection[str] = ()) -> list[tuple[t
 
     through: types (BIGINT, ...); a column cast to one of them is treated as the column.
     """
-    tree = expression_tree(tokens(condition))
+    tree = condition_tree_of(condition)
     if tree is None:
         return []
 

@@ -5,7 +5,6 @@ It finds names in FROM, JOIN and comma lists at any depth, with time travel, hin
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -330,7 +329,7 @@ class _ReferenceFinder:
         c = self.c
         if token.upper == "LOCALTIMESTAMP" and c.peek(1).text not in ("(", ".") and c.peek(-1).upper != "AS":
             self.found.edits.append((Span(token.start, token.stop), "localtimestamp()"))
-        if token.kind == "hint" and re.match(r"/\*\+\s*OPTIONS\b", token.text, re.IGNORECASE):
+        if token.kind == "hint" and token.text[3:-2].partition("(")[0].strip().upper() == "OPTIONS":
             c.refuse("an OPTIONS hint must follow a table name", "SELECT ... FROM t /*+ OPTIONS('k' = 'v') */")
         if token.kind == "hint" and "=" in token.text:  # LOOKUP, STATE_TTL: Flink's hints, which Spark cannot parse
             self.found.edits.append((Span(token.start, token.stop), ""))

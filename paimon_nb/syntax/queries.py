@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from paimon_nb.base.errors import SqlSyntaxError
+from paimon_nb.syntax import lexer
 from paimon_nb.syntax.expressions import CLAUSE_WORDS, QUERY_STARTS, ExpressionParser, UnexpectedToken
 from paimon_nb.syntax.tree import (
     Alias,
@@ -60,6 +62,24 @@ def query_tree(tokens: Sequence[Token], tables: Sequence[Span] = ()) -> QueryTre
 def expression_tree(tokens: Sequence[Token], tables: Sequence[Span] = ()) -> Node | None:
     """The tree of an expression, which may have subqueries; None: see `query_tree`."""
     return _parse(tokens, tables, QueryParser.whole)
+
+
+def query_tree_of(text: str) -> QueryTree | None:
+    """The tree of a query in Spark SQL that was made of the user's; None: see `query_tree`."""
+    return query_tree(_tokens_without_errors(text))
+
+
+def condition_tree_of(text: str) -> Node | None:
+    """The tree of such a condition; None: see `query_tree`."""
+    return expression_tree(_tokens_without_errors(text))
+
+
+def _tokens_without_errors(text: str) -> list[Token]:
+    """The tokens; none if the text has an error, which Spark reports."""
+    try:
+        return lexer.tokens(text)
+    except SqlSyntaxError:
+        return []
 
 
 def _parse(tokens: Sequence[Token], tables: Sequence[Span], parse: Callable[[QueryParser], T]) -> T | None:

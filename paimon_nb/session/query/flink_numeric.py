@@ -7,7 +7,7 @@ upper-cased, FLOOR and CEIL of a DOUBLE stay a DOUBLE, and FLOAT + 1 stays a FLO
 
 from __future__ import annotations
 
-import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from paimon_nb.plan import Span
@@ -22,12 +22,9 @@ if TYPE_CHECKING:
     from paimon_nb.spark.runtime.jvm_types import Expression, Plan, ScalaSeq
 
 T = TypeVar("T")
-_CAST_TO_TEXT = re.compile(r"\bas\s+(?:string|varchar|char)\b", re.IGNORECASE)
-_AGGREGATE = re.compile(r"\b(?:avg|mean|sum)\s*\(", re.IGNORECASE)
-_ARITHMETIC = re.compile(r"(?<!\bselect)(?<!\bdistinct)(?<=[\w)\]`])\s*[-+*]\s*[-+\w(`]", re.IGNORECASE)
-"""A sum, difference or product, or something that looks like one."""
-_DIVISION = re.compile("/")
-_ROUNDING = re.compile(r"\b(?:floor|ceil|ceiling)\s*\(", re.IGNORECASE)
+_TEXT_TYPES = ("STRING", "VARCHAR", "CHAR")
+_AGGREGATES = ("AVG", "MEAN", "SUM")
+_ROUNDING = ("FLOOR", "CEIL", "CEILING")
 _CHECKED = "/* the divisor is not zero */"
 """Marks a division that needs no more edits."""
 _INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
@@ -40,7 +37,9 @@ _OPENING, _CLOSING = frozenset({"(", "[", "CASE"}), frozenset({")", "]", "END"})
 
 def with_flink_numerics(spark: SparkSession, text: str, frame: DataFrame, args: Mapping[str, Any] | None) -> DataFrame:
     """The same query with Flink's semantics. `frame` is Spark's analysis of `text`."""
-    if _CAST_TO_TEXT.search(text) and has_bridge(frame):
+    words = tokens(text)
+    pairs = {(a.upper, b.upper) for a, b in pairwise(words)}
+    if any(("AS", kind) in pairs for kind in _TEXT_TYPES) and has_bridge(frame):
         booleans = sorted(_booleans_cast_to_string(spark, analyzed_plan(frame)), key=lambda s: -s.start)
         for span in booleans:
             text = f"{text[: span.start]}upper({text[span.start : span.stop]}){text[span.stop :]}"
@@ -48,9 +47,14 @@ def with_flink_numerics(spark: SparkSession, text: str, frame: DataFrame, args: 
             frame = spark.sql(text, args=dict(args) if args else None)
     searches = [
         search
-        for pattern, search in ((_AGGREGATE, _aggregates), (_ROUNDING, _rounded), (_ARITHMETIC, _float_arithmetic), (_DIVISION, _quotients))
-        if pattern.search(text)
-    ]  # fmt: skip
+        for is_needed, search in (
+            (any((name, "(") in pairs for name in _AGGREGATES), _aggregates),
+            (any((name, "(") in pairs for name in _ROUNDING), _rounded),
+            (_has_arithmetic(words), _float_arithmetic),
+            (any(w.text == "/" for w in words), _quotients),
+        )
+        if is_needed
+    ]
     # From the inside out: each replacement may change the types around it.
     while searches and has_bridge(frame):
         plan = analyzed_plan(frame)
@@ -61,6 +65,17 @@ def with_flink_numerics(spark: SparkSession, text: str, frame: DataFrame, args: 
             text = text[: span.start] + found[span] + text[span.stop :]
         frame = spark.sql(text, args=dict(args) if args else None)
     return frame
+
+
+def _has_arithmetic(words: Sequence[Token]) -> bool:
+    """Whether there is a sum, difference or product, or a `*` or sign that looks like one."""
+    return any(
+        operator.upper in ("-", "+", "*")
+        and (left.kind in ("word", "quoted", "number") or left.text in (")", "]"))
+        and left.upper not in ("SELECT", "DISTINCT")
+        and (right.kind in ("word", "quoted", "number") or right.text in ("(", "-", "+"))
+        for left, operator, right in zip(words, words[1:], words[2:], strict=False)
+    )
 
 
 def _innermost_spans(spans: Collection[Span]) -> list[Span]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
@@ -40,6 +39,7 @@ from paimon_nb.session.query.hints import (
 from paimon_nb.session.query.stored_views import find_view, inside_view, is_inside_view
 from paimon_nb.session.query.unnest import unnested
 from paimon_nb.sql.grammar.query import ROW_TRACKING_COLUMNS
+from paimon_nb.syntax.lexer import tokens
 from paimon_nb.table.scan.predicate.model import all_of
 
 if TYPE_CHECKING:
@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 _counter = itertools.count()
-_CSV_BY_SPARK = re.compile(r"\b(from|join)\s+csv\s*\.\s*`", re.IGNORECASE)
-"""Spark's own reader of CSV files, by name."""
 
 
 Substitutes = Mapping[tuple[str, ...], "DataFrame"]
@@ -101,11 +99,20 @@ def run_query(
             return sql, session.spark.sql(sql, args=arguments or None)
 
         sql, frame = unnested(query, analyse) if query.unnested else analyse(query)
-        if _CSV_BY_SPARK.search(sql):
+        if _reads_csv_by_spark(query.text):
             session.note(
                 "csv.`path` takes line 1 for a row and all values for texts; FROM 'path' finds header and types"
             )
         return with_flink_numerics(session.spark, sql, frame, arguments) if session.flink_semantics else frame
+
+
+def _reads_csv_by_spark(text: str) -> bool:
+    """Whether a query names Spark's own reader of CSV files: FROM csv.`path`."""
+    words = tokens(text) if "csv" in text.lower() else []
+    return any(
+        a.upper in ("FROM", "JOIN") and b.upper == "CSV" and c.text == "." and d.kind == "quoted"
+        for a, b, c, d in zip(words, words[1:], words[2:], words[3:], strict=False)
+    )
 
 
 @contextmanager

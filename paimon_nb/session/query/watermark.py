@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -12,6 +11,7 @@ from paimon_nb.base.identifier import quote
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.plan import Change, DropColumn, RenameColumn, ResetOptions, SetOptions, SetWatermark, Watermark
 from paimon_nb.session.query.computed_columns import computed_columns
+from paimon_nb.syntax.lexer import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from paimon_nb.format.schema import TableSchema
+    from paimon_nb.syntax.lexer import Token
 
 PREFIX = "schema.watermark.0."
 COLUMN, EXPRESSION, TYPE = (PREFIX + k for k in ("rowtime", "strategy.expr", "strategy.data-type"))
 """Source: Flink `FlinkCatalogPropertiesUtil`; there is one watermark at most."""
-_DELAY = re.compile(r"(?is)^\s*`?(?P<column>\w+)`?\s*(?:-\s*INTERVAL\s*'(?P<amount>[\d.]+)'\s*(?P<unit>\w+)\s*)?$")
 
 
 def declared_in(options: Mapping[str, str]) -> Watermark | None:
@@ -39,13 +39,22 @@ def watermark_in(options: Mapping[str, str]) -> Watermark | None:
 
 def delay_of(watermark: Watermark) -> str:
     """The watermark delay as a Spark interval: `ts - INTERVAL '5' SECOND` -> '5 SECOND'. Raises SqlSyntaxError."""
-    found = _DELAY.match(watermark.expression)
-    if found is None or found["column"].lower() != watermark.column.lower():
+    words = tokens(watermark.expression)
+    is_column = bool(words) and words[0].is_name and words[0].name.lower() == watermark.column.lower()
+    if not is_column or not (len(words) == 1 or _is_minus_interval(words[1:])):
         raise SqlSyntaxError(
             f"unsupported watermark expression {watermark.expression!r}",
             hint="write WATERMARK FOR ts AS ts - INTERVAL '5' SECOND",
         )
-    return f"{found['amount'] or 0} {found['unit'] or 'SECOND'}"
+    return "0 SECOND" if len(words) == 1 else f"{words[3].value} {words[4].text}"
+
+
+def _is_minus_interval(words: Sequence[Token]) -> bool:
+    """Whether these are `- INTERVAL '5' SECOND`."""
+    if [w.upper for w in words[:2]] != ["-", "INTERVAL"] or len(words) != 4:
+        return False
+    amount = words[2].value if words[2].kind == "string" else ""
+    return bool(amount) and not amount.strip("0123456789.") and words[3].kind == "word"
 
 
 def watermarked(frame: DataFrame, watermark: Watermark) -> DataFrame:

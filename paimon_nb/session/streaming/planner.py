@@ -22,8 +22,7 @@ from paimon_nb.session.query.run_query import time_travel_options
 from paimon_nb.session.query.watermark import watermark_in
 from paimon_nb.session.streaming.windows import all_closed
 from paimon_nb.sql.aggregates import EXPLODE_FUNCTIONS, is_aggregate
-from paimon_nb.syntax.lexer import tokens
-from paimon_nb.syntax.queries import query_tree
+from paimon_nb.syntax.queries import query_tree_of
 from paimon_nb.syntax.tree import (
     Alias,
     Bracketed,
@@ -351,7 +350,7 @@ def _keeps_other_state(node: Node) -> bool:
 
 def of_some_rows(sql: str) -> str:
     """An aggregate of all rows without its result for no rows, which Flink's streams do not emit; other queries unchanged."""
-    tree = query_tree(tokens(sql))
+    tree = query_tree_of(sql)
     if not isinstance(tree, Select) or tree.group is not None or tree.having is not None or tree.tail.has_other:
         return sql
     if tree.tail.order or tree.tail.limit is not None or tree.tail.offset is not None:

@@ -7,8 +7,7 @@ from weakref import WeakKeyDictionary
 
 from paimon_nb.spark.runtime.jvm_bridge import java_query
 from paimon_nb.sql.aggregates import is_aggregate
-from paimon_nb.syntax.lexer import tokens
-from paimon_nb.syntax.queries import query_tree
+from paimon_nb.syntax.queries import query_tree_of
 from paimon_nb.syntax.tree import Call, Column, Composite, GroupBy, Select, WindowTable, walk, walk_expression
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def grouped_by_window(sql: str) -> str:
     Spark stores the watermark as column metadata; `window_end` has lost it, because it is computed from the window.
     """
     suffix, remaining, by = (_STEPS, "EXCEPT (__win)", "__day") if _STEPS in sql else (_HIDDEN, "", "__win")
-    tree = query_tree(tokens(sql)) if sql.count(suffix) == 1 else None
+    tree = query_tree_of(sql) if sql.count(suffix) == 1 else None
     groups = [n for n in walk(tree) if isinstance(n, GroupBy) and _names_window(n)] if tree is not None else []
     if not groups:
         return sql

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SqlSyntaxError
@@ -27,6 +26,7 @@ from paimon_nb.sql.flink.function_edits import (
     with_argument,
 )
 from paimon_nb.sql.flink.json_functions import JSON_FUNCTIONS
+from paimon_nb.syntax.lexer import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -194,7 +194,7 @@ def window_table(kind: str, arguments: list[str], keys: Sequence[str] = ()) -> t
     """
     if len(arguments) < (2 if kind in ("TUMBLE", "SESSION") else 3):
         raise SqlSyntaxError(f"{kind} needs a DESCRIPTOR and {_SIZES.get(kind, 'slide and size')}")
-    column = re.sub(r"(?is)^\s*DESCRIPTOR\s*\(\s*(.*?)\s*\)\s*$", r"\1", arguments[0])
+    column = _described_column(arguments[0])
     intervals, window = [_interval_of_literal(a) for a in arguments[1:]], ""
     if kind == "SESSION":
         return _session_windows_sql(column, intervals[0], keys)
@@ -236,7 +236,21 @@ _SIZES = {"TUMBLE": "a size", "SESSION": "a gap"}
 
 def _interval_of_literal(text: str) -> str:
     """INTERVAL '10' MINUTES -> 10 MINUTES."""
-    match = re.fullmatch(r"(?is)\s*INTERVAL\s*'([^']+)'\s*(\w+)\s*(?:\(\d+\))?\s*", text)
-    if not match:
+    words = tokens(text)
+    has_precision = len(words) == 6 and words[3].text == "(" and words[5].text == ")"
+    if (
+        not (len(words) == 3 or has_precision)
+        or words[0].upper != "INTERVAL"
+        or words[1].kind != "string"
+        or words[2].kind != "word"
+    ):
         raise SqlSyntaxError(f"{text!r} is not an interval", hint="write for example INTERVAL '10' MINUTES")
-    return f"{match[1]} {match[2]}"
+    return f"{words[1].text[1:-1]} {words[2].text}"
+
+
+def _described_column(text: str) -> str:
+    """DESCRIPTOR(ts) -> ts."""
+    words = tokens(text)
+    if len(words) > 3 and words[0].upper == "DESCRIPTOR" and words[1].text == "(" and words[-1].text == ")":
+        return text[words[2].start : words[-2].stop]
+    return text

@@ -85,16 +85,20 @@ def default_text(cursor: Cursor) -> str | None:
     token = cursor.peek()
     if token.kind == "string":
         return cursor.next().value
+    first = cursor.at
     span = cursor.balanced(",", "COMMENT", "NOT", "PRIMARY", "FIRST", "AFTER")
     if span.start == span.stop:
         cursor.fail("expected a default value")
-    text = cursor.text_of(span)
-    typed = re.fullmatch(r"(?is)(?:TIMESTAMP|DATE|TIME)\s*'([^']*)'", text)
-    if typed:
-        return typed[1]
-    cast = re.fullmatch(r"(?is)CAST\s*\(\s*('?)([^']*?)\1\s+AS\s+.*\)", text)
-    quoted, constant = (cast[1], cast[2]) if cast else ("", text)
-    return None if not quoted and constant.upper() == "NULL" else constant
+    words = cursor.tokens[first : cursor.at]
+    kinds = [t.upper for t in words]
+    if kinds[:2] == ["CAST", "("] and "AS" in kinds[3:]:
+        words = words[2 : kinds.index("AS")]
+    elif len(words) == 2 and kinds[0] in ("TIMESTAMP", "DATE", "TIME") and words[1].kind == "string":
+        words = words[1:]
+    if len(words) == 1 and words[0].kind == "string":
+        return words[0].text[1:-1]
+    constant = cursor.text[words[0].start : words[-1].stop]
+    return None if constant.upper() == "NULL" else constant
 
 
 def sql_type(cursor: Cursor) -> str:

@@ -13,7 +13,7 @@ from paimon_nb.base.identifier import quote
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.options import parse_duration_ms
 from paimon_nb.syntax.lexer import Cursor, tokens
-from paimon_nb.syntax.queries import query_tree
+from paimon_nb.syntax.queries import query_tree_of
 from paimon_nb.syntax.tree import (
     Binary,
     Column,
@@ -61,7 +61,7 @@ class LookupJoin:
 
 def find_join(sql: str, view: str) -> LookupJoin | None:
     """The lookup join with `view` in Spark SQL. None: unsupported syntax."""
-    tree = query_tree(tokens(sql))
+    tree = query_tree_of(sql)
     if tree is None:
         return None
     nodes = list(walk(tree))

@@ -236,8 +236,8 @@ class _Condition:
                 SqlAnalysisError,
             )
         match node:
-            case Unary(op="-" | "+", operand=Literal(kind="number")):
-                value = self._number(node.operand)
+            case Unary(op="-" | "+", operand=Literal(kind="number") as number):
+                value = self._number(number)
                 return -value if node.op == "-" else value
             case Literal(kind="number"):
                 return self._number(node)
