@@ -23,7 +23,7 @@ PATTERNS = {
     "session/query/computed_columns.py": "keys of options",
     "session/query/data_files.py": "values of CSV files",
     "session/statements/insert.py": "dates and timestamps as text",
-    "session/statements/spark_show.py": "patterns of LIKE",
+    "session/statements/spark_show.py": "names that need no quotes",
     "session/streaming/executor.py": "names of folders",
     "table/scan/predicate/evaluate.py": "patterns of LIKE",
 }
