@@ -124,12 +124,14 @@ class ReadableTable(TableHandle):
             [{'state': 'new'}]
         """
         from paimon_nb.table.scan import read_plan
-        from paimon_nb.table.scan.read.row_tracking import names_row_ids
 
-        if names_row_ids(self.store, columns, where):
-            from paimon_nb.table.row_id_reads import read_with_row_ids
+        if not self.store.has_keys:
+            from paimon_nb.table.scan.read.row_tracking import names_row_ids
 
-            return read_with_row_ids(self._store_at(options, snapshot, tag, timestamp), columns, where)
+            if names_row_ids(self.store, columns, where):
+                from paimon_nb.table.row_id_reads import read_with_row_ids
+
+                return read_with_row_ids(self._store_at(options, snapshot, tag, timestamp), columns, where)
         plan = self.scan(where, options=options, snapshot=snapshot, tag=tag, timestamp=timestamp).plan
         if columns is not None and not columns:  # no columns, but the right number of rows
             return read_plan(plan, [f.name for f in readable_fields(plan.schema)[:1]]).select([])
