@@ -22,6 +22,6 @@ def contender(query: str, files: list[str], *, arrow: bool = False, check: Calla
     def run() -> Any:
         with duckdb.connect() as connection:
             answer = connection.sql(text)
-            return answer.arrow().read_all() if arrow else answer.fetchall()
+            return answer.to_arrow_table() if arrow else answer.fetchall()
 
     return Contender(DUCKDB, run, check=check)

@@ -91,7 +91,7 @@ class Workbench:
             SqlAnalysisError: a parameter has no value, or the statement is not possible.
             PaimonError: the statement failed.
         """
-        return dataframe_of(self.session, self.run(text, **params))
+        return dataframe_of(self.session, self._run(text, params, displayed=False))
 
     def stream(self, text: str, /, **params: object) -> LiveResult:
         """The changes of a query's result as they happen. Runs in streaming mode, whatever the session's mode is.
@@ -140,12 +140,15 @@ class Workbench:
             >>> wb.run("INSERT INTO orders VALUES (4, 'new', 12)").snapshots
             [('default.orders', 3)]
         """
+        return self._run(text, params, displayed=True)
+
+    def _run(self, text: str, params: Mapping[str, object], *, displayed: bool) -> Result:
         from paimon_nb.session.executor import run_text
 
         result = None
         before, self.session.parameters = self.session.parameters, params
         try:
-            for result in run_text(self.session, text, params):
+            for result in run_text(self.session, text, params, displayed=displayed):
                 self.commits += result.snapshots
         except ModuleNotFoundError as error:
             package = (error.name or "").partition(".")[0]

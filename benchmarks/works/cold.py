@@ -35,7 +35,7 @@ print(pq.ParquetDataset(sys.argv[1:]).read(columns=["k", "i", "d", "m", "s", "t"
 """
 _DUCKDB = """
 import sys, duckdb
-print(duckdb.sql(f"SELECT k, i, d, m, s, t, dt FROM read_parquet({sys.argv[1:]})").arrow().read_all().num_rows)
+print(duckdb.sql(f"SELECT k, i, d, m, s, t, dt FROM read_parquet({sys.argv[1:]})").to_arrow_table().num_rows)
 """
 
 

@@ -43,8 +43,9 @@ from paimon_nb.plan import (
 from paimon_nb.session.core.default_catalog import CATALOG, without_default_catalog
 from paimon_nb.session.core.result import Result, of_frame, of_rows, summary
 from paimon_nb.session.core.statement_context import StatementContext
+from paimon_nb.session.query.engine_choice import ENGINE, SPARK
 from paimon_nb.session.query.error_location import locate, locate_more_exactly
-from paimon_nb.session.query.local_select import try_local_select
+from paimon_nb.session.query.local_select import Rows, try_local_select
 from paimon_nb.session.query.run_query import at, run_query
 from paimon_nb.session.statements import admin, ddl, insert, merge, settings, show, update_delete
 from paimon_nb.sql import parse
@@ -63,10 +64,22 @@ def _run_query_statement(context: StatementContext, statement: Query) -> Result:
         from paimon_nb.session.streaming.statements import select
 
         return select(context, statement)
-    local = None if statement.parameters else try_local_select(context.session, statement)
+    local = _answer_locally(context, statement)
     if local is not None:
         return of_rows(context.session, *local)
     return of_frame(run_query(context.session, statement, context.text, context.params))
+
+
+def _answer_locally(context: StatementContext, query: Query) -> Rows | None:
+    """The query's rows without Spark; None if Spark must run it."""
+    if query.parameters or context.session.setting(ENGINE) == SPARK:
+        return None
+    local = try_local_select(context.session, query)
+    if local is not None or not context.displayed:
+        return local
+    from paimon_nb.session.query.local.answer import local_answer
+
+    return local_answer(context.session, query, context.text)
 
 
 def _stop_job(context: StatementContext, statement: StopJob) -> Result:
@@ -114,11 +127,12 @@ HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
 }
 
 
-def run_text(session: Session, text: str, params: Mapping[str, Any]) -> Iterator[Result]:
+def run_text(session: Session, text: str, params: Mapping[str, Any], *, displayed: bool = False) -> Iterator[Result]:
     """Run the statements of a text one by one and yield their results.
 
     Args:
         params: values of `:name` markers.
+        displayed: the rows of queries are only shown; an embedded engine may compute them.
 
     Raises:
         SqlSyntaxError: the text has no statement, or an invalid one.
@@ -142,10 +156,12 @@ def run_text(session: Session, text: str, params: Mapping[str, Any]) -> Iterator
         )
     values = {name: to_python(value) for name, value in params.items()}
     for statement in statements:
-        yield run_statement(session, statement, text, values)
+        yield run_statement(session, statement, text, values, displayed=displayed)
 
 
-def run_statement(session: Session, statement: Statement, text: str, params: Mapping[str, Any]) -> Result:
+def run_statement(
+    session: Session, statement: Statement, text: str, params: Mapping[str, Any], *, displayed: bool = False
+) -> Result:
     """Run one statement.
 
     Args:
@@ -161,7 +177,7 @@ def run_statement(session: Session, statement: Statement, text: str, params: Map
     session.notes.clear()
     session.rows_of_files.clear()
     try:
-        result = HANDLERS[type(statement)](StatementContext(session, text, params), statement)
+        result = HANDLERS[type(statement)](StatementContext(session, text, params, displayed), statement)
         result.notes += [note for note in session.notes if note not in result.notes]
         return result
     except PaimonError as error:

@@ -29,7 +29,7 @@ FOLDERS = {
     "syntax": ("tree", "lexer", "operands", "expressions", "queries"),
     "sql": (
         "completion", "constants", "error_spans", "render", "flink", "qualify", "session_functions", "aggregates", "table_references", "pushdown",
-        "grammar", "simple_select", "parse",
+        "grammar", "simple_select", "select_tree", "parse",
     ),
     "connectors": (
         "api", "datagen_source", "formats", "blackhole", "datagen", "files", "jdbc", "kafka", "print", "registry", "cdc", "mysql_cdc",

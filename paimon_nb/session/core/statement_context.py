@@ -18,3 +18,5 @@ class StatementContext:
     session: Session
     text: str
     params: Mapping[str, Any]
+    displayed: bool = False
+    """Whether the rows of a query are only shown, so that they need not be a DataFrame of Spark."""

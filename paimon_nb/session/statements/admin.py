@@ -73,7 +73,8 @@ def _bind_parameters(context: StatementContext, value: object) -> object:
 
 
 def explain(context: StatementContext, statement: Explain) -> Result:
-    """The scan of each Paimon table (snapshot, splits, skipped files), then Spark's plan."""
+    """The scan of each Paimon table (snapshot, splits, skipped files), the engine that answers, then Spark's plan."""
+    from paimon_nb.session.query.local.answer import engine_line
     from paimon_nb.spark.errors import spark_errors
     from paimon_nb.spark.scan.explain import explain_relation
     from paimon_nb.sql import render, source_query
@@ -104,6 +105,8 @@ def explain(context: StatementContext, statement: Explain) -> Result:
             render(query, context.text, names, flink=session.flink_semantics), args=dict(context.params) or None
         )
         plan_text = explain_text(frame, mode)
+    if isinstance(explained, Query):
+        lines.append(f"== Engine ==\n{engine_line(session, query, context.text)}")
     lines.append("== Spark ==\n" + plan_text)
     return rows({"plan": ["\n\n".join(lines)]})
 

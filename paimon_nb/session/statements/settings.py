@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.redact import redact_options
 from paimon_nb.session.core.result import Result, rows, summary
+from paimon_nb.session.query.engine_choice import ENGINE_SETTINGS, check_engine_setting
 from paimon_nb.session.query.hints import unknown_option_note
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ FLINK_FAMILIES: Mapping[str, str] = {
 def effect(key: str) -> str:
     """A sentence about the effect of a setting."""
     known = FLINK_SETTINGS.get(key)
+    if key in ENGINE_SETTINGS:
+        return ENGINE_SETTINGS[key]
     if known is not None and known.spark_key:
         return f"Spark's {known.spark_key}: {known.effect}"
     if known is not None:
@@ -99,6 +102,7 @@ def apply_setting(session: Session, key: str, value: str, text: str, span: Span)
         raise BadOptionValue(
             f"{key} cannot be {value!r}", hint="use a whole number of at least 1", option=key, value=value
         )
+    check_engine_setting(key, value)
     if key == MODE and not session.flink_semantics:
         notes.append(f"7 / 2 is now 3, as in Flink; RESET '{MODE}' for Spark's 3.5")
     if key.startswith("spark.") or (known is not None and known.spark_key):
@@ -106,7 +110,7 @@ def apply_setting(session: Session, key: str, value: str, text: str, span: Span)
 
         with spark_errors(text, span):
             session.set_spark(known.spark_key if known is not None and known.spark_key else key, value)
-    elif known is None and not key.startswith("paimon."):
+    elif known is None and not key.startswith("paimon.") and key not in ENGINE_SETTINGS:
         notes.append(f"{key} is stored; {effect(key)}")
     elif key.startswith("paimon."):
         notes += unknown_option_note(split_setting(key.removeprefix("paimon."))[1])

@@ -1,0 +1,81 @@
+"""Displayed questions in the shapes of TPC-H's Q1, Q3 and Q6, answered without Spark: with six runs a bucket, compacted, and from process start."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from benchmarks import duck, own_process
+from benchmarks.harness import OURS, Contender, Work
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from benchmarks.stage import Stage
+
+SPARK = "paimon_nb through Spark"
+PRICING = """SELECT i % 4 AS flag, year(dt) AS y, sum(m) AS price, sum(m * 0.95) AS reduced, sum(m * 0.95 * 1.08) AS charged, avg(i) AS i,
+    count(*) AS n FROM {} WHERE dt <= DATE '2030-01-01' GROUP BY i % 4, year(dt) ORDER BY 1, 2"""
+JOINED = """SELECT g.name AS name, sum(r.m) AS price FROM {} AS r JOIN {} AS g ON r.i % 1000 = g.number WHERE g.name < 'name 5'
+    GROUP BY g.name ORDER BY price DESC, name LIMIT 10"""
+REVENUE = "SELECT sum(m * 0.05) AS revenue FROM {} WHERE dt < DATE '2023-12-01' AND i BETWEEN 100000 AND 700000 AND m > 100.00"
+_FIRST = """
+import sys, paimon_nb
+wb = paimon_nb.connect(sys.argv[1])
+print(wb.run(sys.argv[2]).arrow.num_rows)
+assert not wb.session.spark_started
+"""
+_FIRST_DUCKDB = "import sys, duckdb; print(len(duckdb.sql(sys.argv[1]).fetchall()))"
+
+
+def _work(slug: str, title: str, query: str, table: Callable[[Stage], str], most: dict[str, float]) -> Work:
+    def contenders(stage: Stage) -> Iterator[Contender]:
+        name, groups = table(stage), _groups(stage)
+        asked = query.format(name, "groups")
+
+        def ours() -> list[tuple[object, ...]]:
+            answer = stage.workbench.run(asked).arrow
+            assert answer is not None, "answered by Spark"
+            return list(zip(*(c.to_pylist() for c in answer.columns), strict=True))
+
+        yield Contender(OURS, ours, check=str)
+        yield Contender(SPARK, lambda: [tuple(r) for r in stage.workbench.sql(asked).collect()], check=str)
+        yield duck.contender(
+            query.replace("{}", "{0}", 1).replace("{}", f"read_parquet('{groups}')"), _files(stage, name)
+        )
+
+    return Work(slug, title, contenders, most, rows=1.1)
+
+
+def _first(stage: Stage) -> Iterator[Contender]:
+    files = ", ".join(f"'{f}'" for f in stage.live_files(stage.compacted))
+    ours, theirs = PRICING.format(stage.compacted), PRICING.format(f"read_parquet([{files}])")
+    yield Contender(OURS, lambda: own_process.run(sys.executable, _FIRST, stage.warehouse, ours), check=int)
+    yield Contender(duck.DUCKDB, lambda: own_process.run(sys.executable, _FIRST_DUCKDB, theirs), check=int)
+
+
+def _files(stage: Stage, name: str) -> list[str]:
+    return stage.live_files(name) if name == stage.compacted else [f"{stage.plain}/*.parquet"]
+
+
+def _groups(stage: Stage) -> str:
+    """A table `groups` of a thousand rows; the path of its file."""
+    if "groups" not in stage.workbench.tables():
+        rows = pa.table({"number": pa.array(range(1000), pa.int32()), "name": [f"name {n}" for n in range(1000)]})
+        stage.workbench.create_table("groups", rows)
+    return stage.live_files("groups")[0]
+
+
+WORKS = [
+    *(
+        _work(f"question-{slug}-{state}", f"{title}, {words}", query, table, most)
+        for slug, title, query in (("q1", "Groups", PRICING), ("q3", "Join", JOINED), ("q6", "Filtered sum", REVENUE))
+        for state, words, table, most in (
+            ("compacted", "compacted", lambda stage: stage.compacted, {duck.DUCKDB: 1.5}),
+            ("merge", "6 runs a bucket", lambda stage: stage.with_runs, {}),
+        )
+    ),
+    Work("question-first", "Groups, compacted, from process start", _first, {}, rows=1.0),
+]

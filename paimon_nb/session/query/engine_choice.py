@@ -1,0 +1,38 @@
+"""The settings that choose the engine of displayed queries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.options.option import parse_memory
+
+if TYPE_CHECKING:
+    from paimon_nb.session.core.session import Session
+
+ENGINE, MAX_BYTES = "paimon-nb.engine", "paimon-nb.engine.max-bytes"
+AUTO, LOCAL, SPARK = "auto", "local", "spark"
+_DEFAULT_MAX_BYTES = "2 gb"
+ENGINE_SETTINGS = {
+    ENGINE: "engine of queries that are only displayed: 'auto', 'local' (an error if Spark is needed) or 'spark'",
+    MAX_BYTES: f"bytes of table files that the local engine reads for a query, at most; default '{_DEFAULT_MAX_BYTES}'",
+}
+"""Setting -> its effect."""
+
+
+def check_engine_setting(key: str, value: str) -> None:
+    """Raises BadOptionValue: not a value of the setting."""
+    if key == ENGINE and value not in (AUTO, LOCAL, SPARK):
+        raise BadOptionValue(f"{key} cannot be {value!r}", hint="'auto', 'local' or 'spark'", option=key, value=value)
+    if key == MAX_BYTES:
+        try:
+            parse_memory(value)
+        except ValueError as error:
+            raise BadOptionValue(
+                f"{key} cannot be {value!r}: {error}", hint="'2 gb'", option=key, value=value
+            ) from None
+
+
+def max_bytes(session: Session) -> int:
+    """Bytes of files that the local engine reads for a query, at most."""
+    return parse_memory(str(session.setting(MAX_BYTES, _DEFAULT_MAX_BYTES)))

@@ -1,0 +1,105 @@
+"""Runs SQL in an embedded DuckDB: bounded memory, a folder for what does not fit, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from concurrent.futures import ThreadPoolExecutor, wait
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.sql.select_tree import NotLocal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+
+MAX_ROWS = 1_000_000
+"""Rows of a result, at most: a larger one is left to Spark, which shows its first rows."""
+_RELEASE = "2.0."
+_INTERRUPT_S = 0.1
+_DISABLED = "expression_rewriter,statistics_propagation"
+"""Optimizers that leave out expressions, and with them the errors that Spark reports: `-y <> 100` of the least number."""
+_BATCH_ROWS = 1 << 17
+_MEMORY_SHARE, _MEMORY_MAX = 4, 4 << 30
+"""The engine uses a quarter of the machine's memory, at most 4 GB; then it writes to a temporary folder."""
+
+
+def check_installed() -> None:
+    """Raises NotLocal: the release of the engine whose answers are tested is not installed."""
+    try:
+        release = version("duckdb")
+    except PackageNotFoundError:
+        raise NotLocal("duckdb is not installed; pip install 'paimon-nb[duckdb]'") from None
+    if not release.startswith(_RELEASE):
+        raise NotLocal(f"duckdb {release} is installed; answers are tested with {_RELEASE}x")
+
+
+def run(sql: str, rows: Mapping[str, pa.Table | pa.RecordBatchReader]) -> pa.Table:
+    """The result of a query.
+
+    Args:
+        sql: the engine's SQL.
+        rows: Arrow rows that the query reads, by name.
+
+    Raises:
+        NotLocal: the engine raised an error, or the result is large.
+    """
+    import duckdb
+    import pyarrow as pa
+
+    with tempfile.TemporaryDirectory(prefix="paimon-nb-engine-", ignore_cleanup_errors=True) as folder:
+        connection = duckdb.connect(":memory:", config=_settings(folder))
+        # The engine runs in a thread, so that an interrupt of the notebook's cell reaches this one and ends it.
+        pool = ThreadPoolExecutor(1, thread_name_prefix="paimon-nb-engine")
+        try:
+            connection.execute(f"SET disabled_optimizers = '{_DISABLED}'")
+            for name, source in rows.items():
+                connection.register(name, source)
+            reading = pool.submit(_read, connection, sql)
+            try:
+                return reading.result()
+            except BaseException:
+                reading.cancel()
+                while not reading.done():  # it may not have begun when it is interrupted for the first time
+                    connection.interrupt()
+                    wait([reading], timeout=_INTERRUPT_S)
+                raise
+        except (duckdb.Error, pa.ArrowException, OSError) as error:  # Arrow's reader wraps the engine's errors
+            raise NotLocal(f"the engine stopped: {str(error).splitlines()[0]}") from error
+        finally:
+            pool.shutdown()
+            connection.close()
+
+
+def _read(connection: Any, sql: str) -> pa.Table:
+    import pyarrow as pa
+
+    reader = connection.sql(sql).to_arrow_reader(_BATCH_ROWS)
+    batches, count = [], 0
+    for batch in reader:
+        batches.append(batch)
+        count += batch.num_rows
+        if count > MAX_ROWS:
+            raise NotLocal(f"the result has more than {MAX_ROWS:,} rows")
+    return pa.Table.from_batches(batches, reader.schema)
+
+
+def _settings(folder: str) -> dict[str, Any]:
+    return {
+        "threads": os.cpu_count() or 1,
+        "memory_limit": f"{min(_total_memory() // _MEMORY_SHARE, _MEMORY_MAX) >> 20}MiB",
+        "temp_directory": folder,
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "ieee_floating_point_ops": True,
+        "default_collation": "",
+    }
+
+
+def _total_memory() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):  # pragma: no cover  no sysconf on Windows
+        return 4 << 30

@@ -1,0 +1,167 @@
+"""Values of the local engine: their SQL text, their type in Spark, and how Spark widens types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paimon_nb.format.types import (
+    Atomic,
+    Binary,
+    DataType,
+    Decimal,
+    Timestamp,
+    VarBinary,
+    VarChar,
+    is_nano,
+)
+from paimon_nb.format.types.types import MAX_LENGTH
+from paimon_nb.sql.select_tree import NotLocal
+
+BOOLEAN, INT, BIGINT, DOUBLE, FLOAT, DATE = (Atomic(n) for n in ("BOOLEAN", "INT", "BIGINT", "DOUBLE", "FLOAT", "DATE"))
+NULL = Atomic("NULL")
+"""The type of the literal NULL."""
+STRING, BYTES, TIMESTAMP = VarChar(MAX_LENGTH), VarBinary(MAX_LENGTH), Timestamp(6)
+MAX_PRECISION = 38
+_MIN_ADJUSTED_SCALE = 6
+EXACT_DIGITS = 15
+"""Decimals of so many digits become a DOUBLE by one rounding, in every engine."""
+_INTEGER_DIGITS = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 20}
+INTEGERS = tuple(_INTEGER_DIGITS)
+_ENGINE_NAMES = {
+    "INT": "INTEGER",
+    "NULL": "INTEGER",
+    "VARCHAR": "VARCHAR",
+    "VARBINARY": "BLOB",
+    "TIMESTAMP": "TIMESTAMP",
+}
+_SAME_NAMES = frozenset({"BOOLEAN", "TINYINT", "SMALLINT", "BIGINT", "FLOAT", "DOUBLE", "DATE"})
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An expression in the engine's SQL, with its type in Spark."""
+
+    sql: str
+    type: DataType
+    name: str | None = None
+    """The name that Spark gives to a result column without an alias; None: not known here."""
+    literal: int | None = None
+    """The value of an integer literal: its digits decide the precision beside decimals."""
+
+    def cast(self, t: DataType) -> Value:
+        """The value in a type that holds it without loss."""
+        return self if self.type == t else Value(f"CAST({self.sql} AS {engine_type(t)})", t, self.name)
+
+
+def known_type(t: DataType) -> DataType | None:
+    """The type that a column has in the engine; None: its values are left to Spark."""
+    t = t.with_nullable(True)
+    match t:
+        case Atomic():
+            return t if t.name in _SAME_NAMES or t.name == "INT" else None
+        case Decimal():
+            return t
+        case VarChar():
+            return STRING
+        case Binary() | VarBinary():
+            return BYTES
+        case Timestamp():
+            return None if is_nano(t) else TIMESTAMP
+    return None
+
+
+def engine_type(t: DataType) -> str:
+    """The engine's name of a type."""
+    if isinstance(t, Decimal):
+        return f"DECIMAL({t.precision},{t.scale})"
+    return _ENGINE_NAMES.get(t.root, t.root)
+
+
+def is_integer(t: DataType) -> bool:
+    return t.root in _INTEGER_DIGITS
+
+
+def is_floating(t: DataType) -> bool:
+    return t.root in ("FLOAT", "DOUBLE")
+
+
+def is_number(t: DataType) -> bool:
+    return is_integer(t) or is_floating(t) or isinstance(t, Decimal)
+
+
+def as_decimal(value: Value, *, as_literal: bool = True) -> Decimal:
+    """The DECIMAL type of an integer beside decimals; a literal has only its own digits."""
+    if isinstance(value.type, Decimal):
+        return value.type
+    if value.literal is not None and as_literal:
+        return Decimal(len(str(abs(value.literal))), 0)
+    return Decimal(_INTEGER_DIGITS[value.type.root], 0)
+
+
+def adjusted(precision: int, scale: int) -> Decimal:
+    """Spark's result type of an operation whose exact result has this precision: the scale shrinks beyond 38 digits."""
+    if precision <= MAX_PRECISION:
+        return Decimal(precision, scale)
+    digits = precision - scale
+    return Decimal(MAX_PRECISION, max(MAX_PRECISION - digits, min(scale, _MIN_ADJUSTED_SCALE)))
+
+
+def wider_decimal(a: Decimal, b: Decimal) -> Decimal:
+    """The type that holds both."""
+    scale = max(a.scale, b.scale)
+    precision = max(a.precision - a.scale, b.precision - b.scale) + scale
+    if precision > MAX_PRECISION:
+        raise NotLocal("decimals have no common type without rounding")
+    return Decimal(precision, scale)
+
+
+def to_double(value: Value) -> Value:
+    """A number as DOUBLE, where each engine rounds alike."""
+    if isinstance(value.type, Decimal) and value.type.precision > EXACT_DIGITS:
+        raise NotLocal(f"{value.type.bare()} as DOUBLE may round otherwise")
+    return value.cast(DOUBLE)
+
+
+def common_type(a: Value, b: Value, *, as_literal: bool = False) -> DataType:
+    """The type to which Spark (in ANSI mode) widens two values.
+
+    Args:
+        as_literal: an integer literal beside a decimal has only its own digits, as in operators.
+    """
+    s, t = a.type, b.type
+    if s == t or t == NULL:
+        return s
+    if s == NULL:
+        return t
+    if is_integer(s) and is_integer(t):
+        return max(s, t, key=lambda x: INTEGERS.index(x.root))
+    if is_number(s) and is_number(t) and "FLOAT" not in (s.root, t.root):
+        if DOUBLE in (s, t):
+            for value in (a, b):
+                to_double(value)
+            return DOUBLE
+        return wider_decimal(as_decimal(a, as_literal=as_literal), as_decimal(b, as_literal=as_literal))
+    raise NotLocal(f"{s.bare()} beside {t.bare()} is left to Spark")
+
+
+def widened(values: list[Value]) -> tuple[list[Value], DataType]:
+    """The values in their common type, and that type."""
+    t = values[0]
+    for value in values[1:]:
+        t = Value("", common_type(t, value))
+    return [v.cast(t.type) for v in values], t.type
+
+
+def positive_zero(sql: str, t: DataType) -> str:
+    """A floating-point number whose -0.0 is 0.0. Not a sum with 0, which the engine leaves out."""
+    return f"(CASE WHEN {sql} = 0 THEN CAST(0 AS {engine_type(t)}) ELSE {sql} END)"
+
+
+def quote_text(text: str) -> str:
+    """A text as a literal of the engine."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def quote_name(name: str) -> str:
+    """A name as an identifier of the engine."""
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,290 @@
+"""SELECTs that an embedded engine answers without Spark: what it answers, what it leaves to Spark and why, and that answers are equal."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import re
+import signal
+import threading
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+
+from paimon_nb.base.errors import BadOptionValue, PaimonError
+from paimon_nb.sql import parse
+
+if TYPE_CHECKING:
+    import paimon_nb
+
+pytest.importorskip("duckdb")
+
+ROOT = Path(__file__).parents[2]
+FLINK = "SET 'execution.runtime-mode' = 'batch'"
+
+
+def scene(wb: paimon_nb.Workbench) -> None:
+    """Orders with keys, one overwritten, and customers without keys."""
+    wb.run("""
+        CREATE TABLE orders (id INT, customer STRING, price DECIMAL(10, 2), weight DOUBLE, day DATE, c CHAR(3), z TIMESTAMP_LTZ(3),
+            PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '2');
+        CREATE TABLE customers (name STRING, city STRING);
+        INSERT INTO customers VALUES ('ann', 'Oslo'), ('cid', 'Rome'), ('bob', 'Oslo')
+    """)
+    first, second = dt.date(2024, 1, 1), dt.date(2024, 2, 2)
+    for added in (
+        [(1, "ann", "10.00", 0.5, first), (2, "bob", "2.50", 1.5, first), (3, "ann", "99.99", 0.1, None)],
+        [(2, "bob", "3.55", None, second), (4, None, None, 2.25, dt.date(2023, 1, 1))],
+    ):
+        ids, names, prices, weights, days = zip(*added, strict=True)
+        decimals = pa.array([None if p is None else Decimal(p) for p in prices], pa.decimal128(10, 2))
+        columns = {
+            "id": pa.array(ids, pa.int32()),
+            "customer": names,
+            "price": decimals,
+            "weight": weights,
+            "day": days,
+        }
+        wb.table("orders").upsert(pa.table({**columns, "c": ["a"] * len(ids)}))
+
+
+def rows(wb: paimon_nb.Workbench, text: str) -> list[tuple]:
+    """The answer, which must come without Spark."""
+    result = wb.run(text).arrow
+    assert result is not None
+    return list(zip(*(c.to_pylist() for c in result.columns), strict=True))
+
+
+ANSWERS = {
+    "SELECT customer, count(*) AS n, sum(price) AS s, avg(price) AS a FROM orders GROUP BY customer ORDER BY n DESC, customer": [
+        ("ann", 2, Decimal("109.99"), Decimal("54.995000")), (None, 1, None, None), ("bob", 1, Decimal("3.55"), Decimal("3.550000"))],
+    "SELECT count(*), min(day), max(customer), count(DISTINCT customer) FROM orders WHERE id > 1": [(3, dt.date(2023, 1, 1), "bob", 2)],
+    "SELECT DISTINCT city FROM customers": [("Oslo",), ("Rome",)],
+    "SELECT c.city, sum(o.price * 2) AS twice FROM orders o JOIN customers c ON o.customer = c.name GROUP BY c.city": [("Oslo", Decimal("227.08"))],
+    "SELECT id / 2 AS half, id % 2 AS odd, -id AS n FROM orders ORDER BY id LIMIT 2": [(0.5, 1, -1), (1.0, 0, -2)],
+    "SELECT CASE WHEN price > 9 THEN 'dear' WHEN price IS NULL THEN NULL ELSE 'cheap' END AS kind, count(*) AS n FROM orders GROUP BY 1": [
+        (None, 1), ("cheap", 1), ("dear", 2)],
+    "SELECT id FROM orders UNION ALL SELECT 0 FROM customers WHERE city = 'Rome' ORDER BY id DESC LIMIT 2 OFFSET 3": [(1,), (0,)],
+    "SELECT year(day) AS y, round(avg(weight), 1) AS w FROM orders WHERE weight <> 0.1 GROUP BY year(day) HAVING count(*) > 0 ORDER BY y": [
+        (2023, 2.3), (2024, 0.5)],
+    "SELECT city, n FROM (SELECT city, count(*) AS n FROM customers GROUP BY city) AS q WHERE n > 1": [("Oslo", 2)],
+    "SELECT sum(price) FROM orders VERSION AS OF 1": [(Decimal("112.49"),)],
+    "SELECT commit_kind, count(*) AS n FROM `orders$snapshots` GROUP BY commit_kind": [("APPEND", 2)],
+}  # fmt: skip
+
+
+def test_answers_without_spark(wb):
+    scene(wb)
+    assert {text: rows(wb, text) for text in ANSWERS} == ANSWERS
+    names = wb.run("SELECT count(*), SUM(Price), avg(id), id + 1 FROM orders GROUP BY id + 1").arrow.schema.names
+    assert names == ["count(1)", "sum(Price)", "avg(id)", "(id + 1)"]
+    assert not wb.session.spark_started
+
+
+def test_flinks_semantics(wb):
+    scene(wb)
+    wb.run(FLINK)
+    assert rows(wb, "SELECT avg(id) AS a, sum(id) / 4 AS q, CAST(max(id) > 1 AS STRING) AS t FROM orders") == [
+        (2, 2, "TRUE")
+    ]
+    assert wb.run("SELECT avg(id) AS a FROM orders").arrow.schema.types == [pa.int32()]
+    assert rows(wb, "SELECT 1e0 / (id - 1) AS q FROM orders WHERE id = 1") == [(float("inf"),)]
+    assert not wb.session.spark_started
+
+
+LEFT = {
+    "SELECT sum(weight) FROM orders": "the engine stopped",  # its last digits depend on the order of rows
+    "SELECT id / 0 AS x FROM orders": "the engine stopped",
+    "SELECT id FROM orders WHERE -CAST(id - 129 AS TINYINT) <> 100": "the engine stopped",  # -(-128) overflows
+    "SELECT upper(customer) AS x, stddev(id) FROM orders GROUP BY customer": "STDDEV is left to Spark",
+    "SELECT c, count(*) AS n FROM orders GROUP BY c": "column c is CHAR(3)",
+    "SELECT max(z) FROM orders": "column z is TIMESTAMP(3) WITH LOCAL TIME ZONE",
+    "SELECT id FROM orders WHERE customer = 1": "STRING beside INT is left to Spark",
+    "SELECT id FROM orders WHERE id IN (SELECT id FROM orders)": "IN (SELECT ...) is left to Spark",
+    "SELECT count(*) AS n FROM orders GROUP BY ROLLUP (customer)": "this GROUP BY",
+    "SELECT customer, id FROM orders GROUP BY customer": "id is not in GROUP BY",
+    "SELECT customer AS id, count(*) AS n FROM orders GROUP BY id": "id is a column and an alias",
+    "SELECT nothing + 1 AS x FROM orders": "nothing is not a column",
+    "SELECT city FROM customers UNION SELECT customer FROM orders": "only UNION ALL",
+    "SELECT o.id FROM orders o JOIN customers c ON o.customer > c.name": "a join without an equality",
+    "SELECT o.id FROM orders o JOIN orders p ON o.weight = p.weight": "floating-point",
+    "SELECT coalesce(id, 2) FROM orders": "a column has no alias",
+    "SELECT customer = 'it''s' AS x FROM orders": "quotes",
+    "SELECT price * price * price * price * price AS x FROM orders": "rounded",
+    "SELECT row_number() OVER (ORDER BY id) AS x FROM orders": "left to Spark",
+    "SELECT * FROM orders TABLESAMPLE (1 ROWS)": "left to Spark",
+    "SELECT -3 AS x, count(*) AS n FROM orders GROUP BY -3": "signed number",  # Spark: no such position
+    "SELECT id FROM orders ORDER BY -3": "signed number",
+    "SELECT sum(price * price) FILTER (WHERE id < 0) AS x FROM orders": "FILTER",  # Spark multiplies in all rows
+}  # fmt: skip
+
+
+def reason(wb: paimon_nb.Workbench, text: str) -> str | None:
+    """Why a query is left to Spark; None: it is answered here."""
+    from paimon_nb.session.query.local.answer import answer, prepare
+    from paimon_nb.sql.select_tree import NotLocal
+
+    (query,) = parse(text)
+    try:
+        answer(prepare(wb.session, query, text))
+    except (NotLocal, PaimonError) as why:
+        return str(why)
+    return None
+
+
+def test_what_is_left_to_spark(wb):
+    scene(wb)
+    for text, why in LEFT.items():
+        assert why in (reason(wb, text) or ""), text
+    wb.run("SET 'spark.sql.session.timeZone' = 'UTC'")
+    assert reason(wb, "SELECT count(id) AS n FROM orders") is None
+
+
+def test_the_setting(wb):
+    scene(wb)
+    with pytest.raises(BadOptionValue, match="cannot be 'fast'"):
+        wb.run("SET 'paimon-nb.engine' = 'fast'")
+    wb.run("SET 'paimon-nb.engine' = 'local'")
+    with pytest.raises(BadOptionValue, match="cannot be answered without Spark: column c is CHAR"):
+        wb.run("SELECT c, count(*) AS n FROM orders GROUP BY c")
+    wb.run("SET 'paimon-nb.engine' = 'spark'")
+    assert reason(wb, "SELECT count(id) AS n FROM orders") == "'paimon-nb.engine' is 'spark'"
+    wb.run("RESET 'paimon-nb.engine'; SET 'paimon-nb.engine.max-bytes' = '1 kb'")
+    assert "more than 'paimon-nb.engine.max-bytes' (1,024)" in (reason(wb, "SELECT count(id) AS n FROM orders") or "")
+    assert not wb.session.spark_started
+
+
+def test_a_large_result_is_left_to_spark(wb):
+    wb.run("CREATE TABLE big (n BIGINT, s STRING)")
+    wb.table("big").append(pa.table({"n": range(300_000), "s": ["x"] * 300_000}))
+    assert reason(wb, "SELECT n + 1 AS m FROM big") == "the result may be large; Spark shows its first rows"
+    assert rows(wb, "SELECT s, sum(n) AS m, count(*) AS c FROM big GROUP BY s") == [("x", 44999850000, 300_000)]
+    assert rows(wb, "SELECT n FROM big WHERE n % 100000 = 7 ORDER BY n DESC LIMIT 2") == [(200_007,), (100_007,)]
+
+
+def test_nan_in_parquet_files(wb):
+    """Statistics of Parquet leave out NaN, which is the greatest number to Spark."""
+    wb.run("CREATE TABLE f (d DOUBLE)")
+    wb.table("f").append(pa.table({"d": [1.0, float("nan"), 2.0]}))
+    wanted = [(1,), (1,), (1,), (2,)]
+    conditions = ["d > 5", "d <> 1 AND d <= 2", "d = d + 1 AND d > 2", "NOT d > 2"]
+    found = [rows(wb, f"SELECT count(d) AS n FROM f WHERE {c}")[0] for c in conditions]
+    assert found == wanted
+    assert str(rows(wb, "SELECT max(d) AS m, min(d) AS n FROM f")) == "[(nan, 1.0)]"
+
+
+def test_values_of_partitions_are_those_of_the_rows(wb):
+    """Not what the paths of the files look like: dt=07 is a text."""
+    wb.run(
+        "CREATE TABLE p (dt STRING, v INT) PARTITIONED BY (dt); INSERT INTO p VALUES ('07', 1), ('7', 2), ('a*b[1]', 3), (NULL, 4)"
+    )
+    assert rows(wb, "SELECT dt, sum(v) AS s FROM p GROUP BY dt") == [(None, 4), ("07", 1), ("7", 2), ("a*b[1]", 3)]
+
+
+def test_an_interrupt_ends_the_engine(wb):
+    """The stop button of a cell: a KeyboardInterrupt, and the next query works."""
+    wb.run("CREATE TABLE big (n BIGINT)")
+    wb.table("big").append(pa.table({"n": [1] * 200_000}))
+    endless = "SELECT count(*) AS c FROM big a JOIN big b ON a.n = b.n JOIN big c ON b.n = c.n"
+    timer = threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        reason(wb, endless)
+    timer.join()
+    assert rows(wb, "SELECT sum(n) AS s FROM big") == [(200_000,)]
+
+
+def displayed_selects() -> list[str]:
+    """The SELECTs that our notebooks and pages display, in batch mode."""
+    texts: list[str] = []
+    for page in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        sources = ["".join(c["source"]) for c in json.loads(page.read_text())["cells"] if c["cell_type"] == "code"]
+        texts += [s.partition("\n")[2] for s in sources if s.startswith("%%paimon")]
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        texts += re.findall(r"```sql\n(.*?)```", page.read_text(), re.DOTALL) if page.name != "streaming.md" else []
+    texts = [text.removeprefix("%%paimon\n") for text in texts]
+    return [
+        text[s.span.start : s.span.stop]
+        for text in texts
+        if "'streaming'" not in text
+        for s in parse(text)
+        if type(s).__name__ == "Query"
+    ]
+
+
+def test_most_displayed_selects_need_no_jvm(wb, capsys):
+    """At least 70 of 100, over tables with the columns that the pages create."""
+    wb.run("""
+        CREATE TABLE flights (flight_date DATE, carrier STRING, flight INT, name STRING, dep_delay DOUBLE, arr_delay DOUBLE, dt STRING,
+            delay INT, seen TIMESTAMP(3));
+        CREATE TABLE carriers (carrier STRING, name STRING);
+        CREATE TABLE log (line STRING);
+        CREATE TABLE orders (id INT, state STRING);
+        CREATE TABLE my_table (id BIGINT, name STRING);
+        CREATE TABLE word_count (word STRING, cnt BIGINT);
+        CREATE DATABASE shop;
+        CREATE TABLE shop.orders (id INT, customer INT, amount DECIMAL(8, 2), state VARCHAR(5));
+        INSERT INTO flights (carrier, flight) VALUES ('UA', 3);
+        INSERT INTO orders VALUES (1, 'new');
+        CALL sys.create_tag('flights', 'before-arrivals');
+        CALL sys.create_tag('flights', 'first day')
+    """)
+    selects = displayed_selects()
+    left = {text: why for text in selects if (why := reason(wb, text)) is not None}
+    share = 1 - len(left) / len(selects)
+    with capsys.disabled():
+        print(f"\n{len(selects)} displayed SELECTs of notebooks/ and docs/: {share:.0%} need no JVM")
+    assert share >= 0.7, left
+
+
+@pytest.mark.spark
+def test_explain_says_which_engine(swb):
+    scene(swb)
+    plan = swb.run("EXPLAIN SELECT count(*) AS n FROM orders GROUP BY customer").arrow.column("plan")[0].as_py()
+    assert "== Engine ==\nlocal: DuckDB reads orders (merged)" in plan
+    plan = swb.run("EXPLAIN SELECT c, count(*) AS n FROM orders GROUP BY c").arrow.column("plan")[0].as_py()
+    assert "== Engine ==\nSpark: column c is CHAR(3)" in plan
+
+
+@pytest.mark.spark
+def test_dataframes_come_from_spark(swb):
+    """`wb.sql` gives PySpark DataFrames, and the frame of a displayed answer is that answer."""
+    scene(swb)
+    frame = swb.sql("SELECT customer, count(*) AS n FROM orders GROUP BY customer")
+    assert sorted(r.n for r in frame.collect()) == [1, 1, 2]
+    shown = swb.run("SELECT count(id) AS n FROM orders")
+    swb.run("DELETE FROM orders WHERE id = 1")
+    assert shown.arrow.to_pylist() == [r.asDict() for r in shown.frame.collect()] == [{"n": 4}]
+
+
+def differences(swb: paimon_nb.Workbench, seed: int, count: int) -> tuple[int, int, list[str]]:
+    """Queries asked, those answered here, and the differences; half of them in Flink's dialect."""
+    from local_differences import ask
+    from random_queries import make_tables
+
+    make_tables(swb, seed)
+    swb.run("SET 'spark.sql.shuffle.partitions' = '1'")
+    spark = ask(swb, 2 * seed, count // 2)
+    swb.run(FLINK)
+    flink = ask(swb, 2 * seed + 1, count // 2)
+    return spark.asked + flink.asked, spark.local + flink.local, [*spark.found, *flink.found]
+
+
+@pytest.mark.spark
+def test_random_queries_have_sparks_answers(swb):
+    asked, local, found = differences(swb, seed=1, count=160)
+    assert found == []
+    assert local > asked / 3
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(100, 120))
+def test_many_random_queries_have_sparks_answers(swb, seed):
+    asked, local, found = differences(swb, seed, count=1_000)
+    assert found == []
+    assert local > asked / 3
