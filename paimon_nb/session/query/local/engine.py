@@ -55,6 +55,7 @@ def run(sql: str, rows: Mapping[str, pa.Table | pa.RecordBatchReader]) -> pa.Tab
         pool = ThreadPoolExecutor(1, thread_name_prefix="paimon-nb-engine")
         try:
             connection.execute(f"SET disabled_optimizers = '{_DISABLED}'")
+            connection.execute("SET enable_progress_bar = false")  # it would be printed into the cell
             for name, source in rows.items():
                 connection.register(name, source)
             reading = pool.submit(_read, connection, sql)
