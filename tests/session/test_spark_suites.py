@@ -640,6 +640,8 @@ def test_a_table_without_comment_has_none_in_spark_and_an_empty_one_stays(wb):
     assert comments() == []
 
 
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
 def test_change_column_of_a_nested_field_takes_its_own_name(wb):
     wb.run("""
         CREATE TABLE t (k INT, v STRUCT<a: INT, b: STRUCT<a: STRING, n: INT>>);
