@@ -176,7 +176,7 @@ def test_a_grid_needs_a_front_end(shell: Shell) -> None:
 @pytest.mark.spark
 @pytest.mark.usefixtures("spark")
 def test_a_query_of_spark_is_read_to_its_end_on_request(wb: Workbench) -> None:
-    wb.run("CREATE TABLE t (id BIGINT); INSERT INTO t SELECT id FROM range(3000)")
+    wb.run("SET 'paimon-nb.engine' = 'spark'; CREATE TABLE t (id BIGINT); INSERT INTO t SELECT id FROM range(3000)")
     rows = Rows(wb.run("SELECT id + 1 AS n FROM t ORDER BY id"), 20, ahead=100)
     table, complete = rows.fetched
     assert (table.num_rows, complete, rows.preview.table.num_rows) == (100, False, 20)
@@ -191,7 +191,9 @@ def test_a_query_of_spark_is_read_to_its_end_on_request(wb: Workbench) -> None:
 @pytest.mark.spark
 @pytest.mark.usefixtures("spark")
 def test_a_table_that_is_dropped_under_a_grid_leaves_its_rows(wb: Workbench) -> None:
-    wb.run("CREATE TABLE gone (id BIGINT); INSERT INTO gone SELECT id FROM range(200000)")
+    wb.run(
+        "SET 'paimon-nb.engine' = 'spark'; CREATE TABLE gone (id BIGINT); INSERT INTO gone SELECT id FROM range(200000)"
+    )
     rows = Rows(wb.run("SELECT id % 7 AS n FROM gone"), 20, ahead=100)
     grid = Grid(rows, GridSource(rows.result, *rows.fetched))
     wb.run("DROP TABLE gone")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError
 from paimon_nb.format.types import DataField
-from paimon_nb.session.query.data_at_hand import note_shadowed_frame
 from paimon_nb.session.query.engine_choice import ENGINE, LOCAL, MAX_BYTES, SPARK, max_bytes
 from paimon_nb.session.query.local import engine
 from paimon_nb.session.query.local.sources import Source, open_source, scan_sql
@@ -65,10 +64,7 @@ def local_answer(session: Session, query: Query, text: str) -> tuple[pa.Table, t
     """
     try:
         prepared = prepare(session, query, text)
-        answered = answer(prepared)
-        for scan, _ in prepared.scans:
-            note_shadowed_frame(session, scan.table)
-        return answered
+        return answer(prepared)
     except NotLocal as reason:
         _refuse_if_forced(session, str(reason))
         return None
