@@ -48,7 +48,7 @@ def _help() -> None:
         "paimon-nb demo            run the quickstart on real data; writes a table and an HTML page\n"
         "paimon-nb lab             open JupyterLab with the tutorials\n"
         "paimon-nb export N.ipynb  export notebooks as offline HTML pages [--to DIR]\n"
-        "paimon-nb sql 'SELECT..'  run SQL statements [--warehouse DIR] [--config FILE.yaml]\n"
+        "paimon-nb sql 'SELECT..'  run SQL statements [--warehouse DIR] [--config FILE.yaml] [--engine duckdb]\n"
         "paimon-nb mcp             serve tables to assistants, read-only [--warehouse DIR] [--config FILE.yaml]\n"
         "paimon-nb warm-up         cache Spark's classes (150 MB); Spark then starts in half the time\n"
         "paimon-nb doctor          check Java, PySpark, Arrow, write access\n"
@@ -159,12 +159,17 @@ def _lab(arguments: list[str]) -> int:
 
 
 def _sql(arguments: list[str]) -> int:
+    from paimon_nb.session.query.engine_choice import DUCKDB, ENGINES, with_engine
+
     parser = argparse.ArgumentParser(prog="paimon-nb sql")
     parser.add_argument("text")
     parser.add_argument("--warehouse", default="warehouse")
     parser.add_argument("--config", metavar="FILE.yaml", help="catalog definition or Flink settings")
     parser.add_argument(
         "--limit", type=int, default=100, metavar="ROWS", help="maximum number of rows; default %(default)s"
+    )
+    parser.add_argument(
+        "--engine", choices=[*ENGINES, DUCKDB], help="engine of queries; duckdb: the text is in DuckDB's dialect"
     )
     options = parser.parse_args(arguments)
     if options.limit < 0:
@@ -177,7 +182,13 @@ def _sql(arguments: list[str]) -> int:
     with paimon_nb.connect(options.warehouse) as wb:
         if options.config:
             wb.configure(Path(options.config))
-        print(Rows(wb.run(options.text), options.limit))
+        if options.engine == DUCKDB:
+            from paimon_nb.session.query.duckdb_tables import run_in_duckdb
+
+            print(Rows(run_in_duckdb(wb.session, options.text, {}), options.limit))
+            return 0
+        with with_engine(wb.session, options.engine):
+            print(Rows(wb.run(options.text), options.limit))
     return 0
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from paimon_nb.session.core.live_result import LiveResult
+    from paimon_nb.session.query.duckdb_tables import DuckDbTables
     from paimon_nb.table.table import Table
 
 
@@ -188,6 +189,24 @@ class Workbench:
         from paimon_nb.spark.api.paimon_session import paimon_session
 
         return paimon_session(self.session.spark, SparkResolver(self.session))
+
+    def duckdb(self) -> DuckDbTables:
+        """DuckDB's own dialect over the tables and frames of this workbench, read-only. Starts no JVM.
+
+        Returns:
+            An object whose `sql(text)` gives a `duckdb.DuckDBPyRelation`. DuckDB reads the columns that a query needs, and
+            leaves out files by its conditions. `FROM t AT (VERSION => 3)` and `FROM t AT (TIMESTAMP => '...')` travel in time.
+
+        Raises:
+            EnvironmentError_: duckdb is not installed.
+
+        Examples:
+            >>> wb.duckdb().sql("FROM orders SELECT count(*) WHERE price > 10").fetchall()
+            [(2,)]
+        """
+        from paimon_nb.session.query.duckdb_tables import DuckDbTables
+
+        return DuckDbTables(self.session)
 
     def table(self, name: str, **options: str) -> Table:
         """A handle of a table for metadata and for small reads and writes, without Spark.

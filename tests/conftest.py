@@ -83,6 +83,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_unconfigure() -> None:
+    """What is frozen is not collected at the end of the process either, and the bindings of DuckDB print it as leaked."""
+    gc.unfreeze()
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder with real Java tables and the Java oracle, kept beside the repository; tests skip without it."""

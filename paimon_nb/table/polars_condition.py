@@ -74,7 +74,7 @@ def _predicate(node: Any, schema: TableSchema) -> Predicate | None:
             }
         }:
             found = pa.ipc.open_stream(bytes(data)).read_all().column(0).drop_null().to_pylist()
-            return In(name, tuple(found)) if found and all(_fits(name, v, schema) for v in found) else None
+            return In(name, tuple(found)) if found and all(compares_alike(name, v, schema) for v in found) else None
     return None
 
 
@@ -86,7 +86,7 @@ def _whole(node: Any, schema: TableSchema) -> Predicate | None:
 
 def _compare(name: str, op: str | None, literal: Any, schema: TableSchema) -> Predicate | None:
     value = _value(literal)
-    return Compare(name, op, value) if op is not None and _fits(name, value, schema) else None
+    return Compare(name, op, value) if op is not None and compares_alike(name, value, schema) else None
 
 
 def _value(literal: Any) -> Any:
@@ -101,8 +101,8 @@ def _value(literal: Any) -> Any:
     return None
 
 
-def _fits(name: str, value: Any, schema: TableSchema) -> bool:
-    """Whether polars and Paimon compare such a column and value alike."""
+def compares_alike(name: str, value: Any, schema: TableSchema) -> bool:
+    """Whether other engines and Paimon compare such a column and value alike."""
     t = schema.field(name).type
     if isinstance(value, bool) or value is None:
         return False

@@ -274,18 +274,18 @@ class TableQuery:
         return register_io_source(io_source=read, schema=empty.schema)
 
     def to_duckdb(self, connection: Any = None) -> Any:
-        """Read the rows into DuckDB.
+        """Offer the rows to DuckDB, which reads the columns that it needs and leaves out files by its conditions.
 
         Args:
             connection: a DuckDB connection; None: the default connection.
 
         Returns:
-            A `duckdb.DuckDBPyRelation`.
+            A `duckdb.DuckDBPyRelation`. Each use of it reads the table.
 
         Raises:
             EnvironmentError_: duckdb is not installed.
         """
-        return (connection or _import_library("duckdb")).from_arrow(self.to_arrow())
+        return (connection or _import_library("duckdb")).from_arrow(self.to_dataset())
 
     def scanner(
         self,
@@ -298,7 +298,7 @@ class TableQuery:
 
         Args:
             columns: names in the order of the result; None: the columns of this query.
-            filter: a condition as in `where`, which leaves out files, or an expression of Arrow, which filters batches.
+            filter: a condition as in `where`, or an expression of Arrow. What Paimon understands of it leaves out files.
             batch_rows: maximum number of rows in a batch.
 
         Returns:
@@ -312,11 +312,39 @@ class TableQuery:
         import pyarrow.dataset as ds
 
         if isinstance(filter, pc.Expression):
-            reader = self.to_reader(batch_rows=batch_rows)
-            return ds.Scanner.from_batches(reader, columns=None if columns is None else list(columns), filter=filter)
+            return self._filtered_scanner(columns, filter, batch_rows)
         query = self if columns is None else self.select(columns)
         query = query if filter is None else query.where(filter)
         return ds.Scanner.from_batches(query.to_reader(batch_rows=batch_rows))
+
+    def _filtered_scanner(self, columns: Sequence[str] | None, filter: pc.Expression, batch_rows: int) -> Any:
+        import pyarrow.dataset as ds
+
+        from paimon_nb.table.arrow_condition import filter_columns, pushed_arrow_condition
+
+        plan = self._plan_scan()
+        names = self._arrow_schema(plan).names
+        shown = names if columns is None else list(columns)
+        filtered = filter_columns(filter, names)
+        query = self if filtered is None else self.select([*shown, *(n for n in filtered if n not in shown)])
+        # A limit counts rows before the filter.
+        pushed = None if self.max_rows is not None else pushed_arrow_condition(filter, plan.schema)
+        query = query if pushed is None else query.where(pushed)
+        return ds.Scanner.from_batches(query.to_reader(batch_rows=batch_rows), columns=shown, filter=filter)
+
+    def to_dataset(self) -> Any:
+        """Offer the rows as a dataset of pyarrow, into which engines push columns and conditions: DuckDB, polars, Daft.
+
+        Returns:
+            A `pyarrow.dataset.Dataset`. Each scan reads the version that is the latest then, unless this query has one.
+
+        Examples:
+            >>> t.to_dataset().to_table(columns=["id"], filter=pc.field("price") > 10).num_rows
+            2
+        """
+        from paimon_nb.table.arrow_dataset import TableDataset
+
+        return TableDataset(self)
 
     def to_torch(self, *, batch_rows: int = 1024) -> Any:
         """Read the rows through a dataset of PyTorch. The snapshot is fixed by this call.

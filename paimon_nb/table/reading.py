@@ -289,7 +289,7 @@ class ReadableTable(TableHandle):
         return self._lazy_query().to_polars(lazy=lazy)
 
     def to_duckdb(self, connection: Any = None) -> Any:
-        """The table's rows as a DuckDB relation.
+        """The table's rows as a DuckDB relation that reads only what its query needs.
 
         Args:
             connection: a DuckDB connection; None: DuckDB's default one.
@@ -310,13 +310,21 @@ class ReadableTable(TableHandle):
 
         Args:
             columns: names in the order of the result; None: all.
-            filter: a condition as in `where`, which leaves out files, or an expression of Arrow, which filters batches.
+            filter: a condition as in `where`, or an expression of Arrow. What Paimon understands of it leaves out files.
             batch_rows: rows of a batch, at most.
 
         Returns:
             A `pyarrow.dataset.Scanner`.
         """
         return self._lazy_query().scanner(columns, filter, batch_rows=batch_rows)
+
+    def to_dataset(self) -> Any:
+        """The table's rows as a dataset of pyarrow, into which engines push columns and conditions.
+
+        Returns:
+            A `pyarrow.dataset.Dataset`; see `TableQuery.to_dataset`.
+        """
+        return self._lazy_query().to_dataset()
 
     def to_torch(self, *, batch_rows: int = 1024) -> Any:
         """The table's rows as a dataset of PyTorch, of the snapshot that is the latest now.

@@ -1,12 +1,26 @@
-"""Asks the embedded engine and Spark the same random queries, and tells where their answers differ."""
+"""Asks the embedded engine and Spark the same random queries, and tells where their answers differ.
+
+    python tests/session/local_differences.py FOLDER --seeds 100 140 --queries 500
+
+asks 500 random queries for each seed, half of them in Flink's dialect, on one Spark. FOLDER keeps a line a seed in `answers.jsonl`: a run that
+ended early continues with the seeds that are missing. The last line tells the number of queries and of differences.
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
 import math
+import sys
+import tempfile
+from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from random_queries import Question, Questions
+from random_tables import NAMES, make_tables
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.session.query.local.answer import answer, prepare
@@ -16,9 +30,15 @@ from paimon_nb.sql import parse
 from paimon_nb.sql.select_tree import NotLocal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pyarrow as pa
+    from pyspark.sql import DataFrame
 
     import paimon_nb
+    from paimon_nb.session.query.run_query import Substitutes
+
+FLINK = "SET 'execution.runtime-mode' = 'batch'"
 
 
 @dataclass
@@ -28,31 +48,53 @@ class Differences:
     asked: int = 0
     local: int = 0
     found: list[str] = field(default_factory=list)
-    reasons: dict[str, int] = field(default_factory=dict)
+    reasons: Counter[str] = field(default_factory=Counter)
     """Why queries were left to Spark, and how many."""
 
 
-def ask(wb: paimon_nb.Workbench, seed: int, count: int) -> Differences:
+def differences(wb: paimon_nb.Workbench, seed: int, count: int) -> Differences:
+    """Makes the tables of a seed in the current database, and asks random queries; half of them in Flink's dialect."""
+    out = Differences()
+    make_tables(wb, seed)
+    wb.run("SET 'spark.sql.shuffle.partitions' = '1'")
+    with _cached(wb) as tables:
+        _ask(wb, out, Questions(2 * seed), count // 2, tables)
+        wb.run(FLINK)
+        _ask(wb, out, Questions(2 * seed + 1), count - count // 2, tables)
+        wb.run("RESET 'execution.runtime-mode'")
+    return out
+
+
+@contextmanager
+def _cached(wb: paimon_nb.Workbench) -> Iterator[Substitutes]:
+    """Spark's frames of the tables, kept in memory: each query would read the files again."""
+    frames: dict[tuple[str, ...], DataFrame] = {(n,): wb.sql(f"SELECT * FROM {n}").coalesce(1).cache() for n in NAMES}
+    try:
+        yield frames
+    finally:
+        for frame in frames.values():
+            frame.unpersist()
+
+
+def _ask(wb: paimon_nb.Workbench, out: Differences, questions: Questions, count: int, tables: Substitutes) -> None:
     """Ask `count` random queries, in the dialect that the session has."""
-    questions, out = Questions(seed), Differences()
     for _ in range(count):
         question = questions.next()
         out.asked += 1
         try:
             ours = _asked_here(wb, question.text)
         except NotLocal as reason:
-            out.reasons[str(reason)] = out.reasons.get(str(reason), 0) + 1
+            out.reasons[str(reason)] += 1
             continue
         out.local += 1
         try:
-            theirs = asked_of_spark(wb, question.text)
+            theirs = _asked_of_spark(wb, question.text, tables)
         except Exception as error:  # Spark's errors in the middle of reading have many types
             out.found.append(f"{question.text}\n  Spark: {str(error)[:200]}\n  here: {ours.num_rows} rows")
             continue
         difference = difference_of(question, ours, theirs)
         if difference:
             out.found.append(f"{question.text}\n  {difference}")
-    return out
 
 
 def _asked_here(wb: paimon_nb.Workbench, text: str) -> pa.Table:
@@ -63,10 +105,10 @@ def _asked_here(wb: paimon_nb.Workbench, text: str) -> pa.Table:
         raise NotLocal(str(error)) from error
 
 
-def asked_of_spark(wb: paimon_nb.Workbench, text: str) -> pa.Table:
+def _asked_of_spark(wb: paimon_nb.Workbench, text: str, tables: Substitutes) -> pa.Table:
     """Spark's answer."""
     (query,) = parse(text)
-    return run_query(wb.session, query, text, {}).toArrow()
+    return run_query(wb.session, query, text, {}, tables).toArrow()
 
 
 def difference_of(question: Question, ours: pa.Table, theirs: pa.Table) -> str | None:
@@ -92,3 +134,44 @@ def _text(value: Any, zeros: bool = False) -> str:
     if isinstance(value, float) and (math.isnan(value) or (zeros and value == 0)):
         return "nan" if math.isnan(value) else "0.0"
     return repr(value)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command; returns the number of differences."""
+    import paimon_nb
+    from paimon_nb.spark.runtime.session import spark_session, stop
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="holds answers.jsonl")
+    parser.add_argument("--seeds", type=int, nargs=2, default=(100, 140), metavar=("FIRST", "STOP"))
+    parser.add_argument("--queries", type=int, default=500, help="queries a seed")
+    chosen = parser.parse_args(arguments)
+    chosen.folder.mkdir(parents=True, exist_ok=True)
+    file = chosen.folder / "answers.jsonl"
+    done = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    missing = sorted(set(range(*chosen.seeds)) - {d["seed"] for d in done})
+    if missing:
+        conf = {"spark.master": "local[1]", "spark.driver.memory": "2g", "spark.sql.adaptive.enabled": "false"}
+        spark = spark_session(conf=conf)
+        for seed in missing:
+            with tempfile.TemporaryDirectory() as warehouse:
+                wb = paimon_nb.connect(warehouse, spark=spark)
+                out = differences(wb, seed, chosen.queries)
+            done.append(
+                {"seed": seed, "asked": out.asked, "local": out.local, "found": out.found, "reasons": out.reasons}
+            )
+            with file.open("a") as lines:
+                lines.write(json.dumps(done[-1]) + "\n")
+            print(
+                f"seed {seed}: {out.asked} queries, {out.local} answered here, {len(out.found)} differences", flush=True
+            )
+        stop(spark)
+    found = [f"seed {d['seed']}: {text}" for d in done for text in d["found"]]
+    print(*found, sep="\n")
+    asked, local = (sum(d[what] for d in done) for what in ("asked", "local"))
+    print(f"{asked} queries, {local} answered here, {len(found)} differences")
+    return len(found)
+
+
+if __name__ == "__main__":
+    sys.exit(min(main(), 1))

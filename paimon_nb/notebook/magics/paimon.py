@@ -26,6 +26,8 @@ from paimon_nb.notebook.progress import has_front_end
 from paimon_nb.notebook.snippets import query_text, with_snippets
 from paimon_nb.notebook.undo import now_ms
 from paimon_nb.plan import Span
+from paimon_nb.session.query.duckdb_tables import run_in_duckdb
+from paimon_nb.session.query.engine_choice import DUCKDB, ENGINES, with_engine
 from paimon_nb.session.query.error_location import locate_more_exactly
 from paimon_nb.spark.errors import spark_errors
 from paimon_nb.table.scan.plan.snapshot_scan import observed_plans
@@ -46,6 +48,11 @@ def _cell_arguments() -> Arguments:
     parser.add_argument("-n", "--limit", type=int, metavar="ROWS", help="rows to show, at most 1,000")
     parser.add_argument("-v", "--view", metavar="NAME", help="also register the result as a temporary view")
     parser.add_argument("-c", "--catalog", metavar="NAME", help="run in this catalog")
+    parser.add_argument(
+        "--engine",
+        choices=[*ENGINES, DUCKDB],
+        help="engine of this cell's queries; duckdb: the text is in DuckDB's dialect",
+    )
     parser.add_argument("--save", metavar="NAME", help="save the query as a snippet")
     parser.add_argument(
         "--with", metavar="NAME", dest="snippets", action="append", default=[], help="add a saved snippet as a CTE"
@@ -85,6 +92,7 @@ HELP = """%paimon                         home card: the connection, tables, rec
 %paimon doctor                  check Java, PySpark, Arrow and write access
 %paimon SELECT ...              run any statement in one line
 %%paimon [-o NAME] [-n ROWS] [-v VIEW] [--explain] [--dry-run]    run a cell of statements
+%%paimon --engine duckdb       DuckDB's dialect over the tables, read-only; spark, local: the engine of this cell
 %%paimon --save NAME            save a query; %%paimon --with NAME adds it to another query as a CTE
   :name in SQL is bound to the Python variable of that name; NAME << SELECT ... assigns the result"""
 
@@ -162,6 +170,9 @@ class PaimonMagics(InspectCommands, Magics):
             raise UsageError(f"--limit {arguments.limit}: 1 to {MAX_ROWS:,} rows")
         if arguments.save:
             current.snippets[arguments.save] = query_text(text)
+        is_duckdb = arguments.engine == DUCKDB
+        if is_duckdb and (arguments.dry_run or arguments.view or arguments.catalog):
+            raise UsageError("--engine duckdb takes no --dry-run, --view and --catalog")
         if arguments.dry_run:
             kinds = [type(s).__name__ for s in parse(text)]
             print(f"{len(kinds)} statement{'s' * (len(kinds) != 1)} parse: {', '.join(kinds)}")  # noqa: T201
@@ -179,12 +190,15 @@ class PaimonMagics(InspectCommands, Magics):
         earlier_streams = set(wb.session.jobs.all)
         try:
             rows = self._with_progress(
-                lambda: self._result_view(wb, text, params, limit, arguments.limit), enabled=not arguments.no_progress
+                lambda: self._result_view(wb, text, params, limit, arguments.limit, arguments.engine),
+                enabled=not arguments.no_progress,
             )
         except (Cancelled, KeyboardInterrupt) as error:
             # Stop the streams that the interrupted cell started; streams of other cells continue.
             stop_streams_started_since(wb.session.jobs, earlier_streams)
-            raise errors.interrupted(error, wb.commits[commits_before:], only_queries=_reads_only(text)) from None
+            raise errors.interrupted(
+                error, wb.commits[commits_before:], only_queries=is_duckdb or _reads_only(text)
+            ) from None
         except PaimonError as error:
             locate_more_exactly(error, text, Span(0, len(text)))  # Spark may have failed while the rows were read
             raise
@@ -201,12 +215,18 @@ class PaimonMagics(InspectCommands, Magics):
 
     @staticmethod
     def _result_view(
-        wb: Workbench, text: str, params: Mapping[str, Any], limit: int, requested_limit: int | None
+        wb: Workbench,
+        text: str,
+        params: Mapping[str, Any],
+        limit: int,
+        requested_limit: int | None,
+        engine: str | None,
     ) -> Any:
         """The result to display: rows, a live table (with an interactive front end) or a job card."""
         started = time.monotonic()
-        with observed_plans() as plans:
-            rows = Rows(wb.run(text, **params), limit, ROWS_AHEAD if has_front_end() else 0)
+        with observed_plans() as plans, with_engine(wb.session, engine):
+            result = run_in_duckdb(wb.session, text, params) if engine == DUCKDB else wb.run(text, **params)
+            rows = Rows(result, limit, ROWS_AHEAD if has_front_end() else 0)
             if rows.result.live is not None and has_front_end():
                 from paimon_nb.notebook.widgets.live import KEEP, LiveTable
 

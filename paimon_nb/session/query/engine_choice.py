@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.options.option import parse_memory
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from paimon_nb.session.core.session import Session
 
 ENGINE, MAX_BYTES = "paimon-nb.engine", "paimon-nb.engine.max-bytes"
 AUTO, LOCAL, SPARK = "auto", "local", "spark"
+ENGINES = (AUTO, LOCAL, SPARK)
+DUCKDB = "duckdb"
+"""Not an engine of Paimon's SQL: the text is in DuckDB's dialect."""
 _DEFAULT_MAX_BYTES = "2 gb"
 ENGINE_SETTINGS = {
     ENGINE: "engine of queries that are only displayed: 'auto', 'local' (an error if Spark is needed) or 'spark'",
@@ -22,7 +28,7 @@ ENGINE_SETTINGS = {
 
 def check_engine_setting(key: str, value: str) -> None:
     """Raises BadOptionValue: not a value of the setting."""
-    if key == ENGINE and value not in (AUTO, LOCAL, SPARK):
+    if key == ENGINE and value not in ENGINES:
         raise BadOptionValue(f"{key} cannot be {value!r}", hint="'auto', 'local' or 'spark'", option=key, value=value)
     if key == MAX_BYTES:
         try:
@@ -31,6 +37,21 @@ def check_engine_setting(key: str, value: str) -> None:
             raise BadOptionValue(
                 f"{key} cannot be {value!r}: {error}", hint="'2 gb'", option=key, value=value
             ) from None
+
+
+@contextmanager
+def with_engine(session: Session, engine: str | None) -> Iterator[None]:
+    """Answers the queries inside the block with one of ENGINES; None: with the one that is set."""
+    before = session.settings.get(ENGINE)
+    if engine is not None and engine != DUCKDB:
+        session.settings[ENGINE] = engine
+    try:
+        yield
+    finally:
+        if engine is not None and engine != DUCKDB:
+            session.settings.pop(ENGINE, None)
+            if before is not None:
+                session.settings[ENGINE] = before
 
 
 def max_bytes(session: Session) -> int:

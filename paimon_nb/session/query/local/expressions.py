@@ -47,6 +47,9 @@ Resolve: TypeAlias = Callable[[Column], Value]
 LEAVE = "error('left to Spark')"
 """Raises an error in the engine."""
 _COMPARISONS = {"=": "=", "<>": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "<=>": "IS NOT DISTINCT FROM"}
+_QUOTIENT_DIGITS = 39
+"""Spark rounds a quotient to so many fraction digits, and then to its type's. For divisors with so many digits less the type's scale that is
+the quotient rounded once."""
 _MAX_ROUNDED = 1e9
 """Scaled numbers below this differ from ties by more than the error of scaling them."""
 
@@ -252,7 +255,11 @@ def _divide(scope: Expressions, values: list[Value]) -> Value:
     if shift < 0 or p.precision + shift > MAX_PRECISION - 2:
         raise NotLocal("a quotient of decimals has too many digits")
     n, d = unscaled(a.cast(p)), unscaled(b.cast(q))
-    return Value(from_unscaled(f"{half_up(f'({n} * {power_of_ten(shift)})', d)}", t), t, name)
+    quotient = half_up(f"({n} * {power_of_ten(shift)})", d)
+    exact_below = _QUOTIENT_DIGITS - t.scale
+    if q.precision > exact_below:
+        quotient = f"(CASE WHEN abs({d}) >= {power_of_ten(exact_below)} THEN {LEAVE} ELSE {quotient} END)"
+    return Value(from_unscaled(quotient, t), t, name)
 
 
 def _quotient(a: Value, b: Value) -> str:

@@ -143,7 +143,9 @@ class Translator:
             having = f" HAVING {_Above(named, scope, sources).condition(select.having)}"
         group = f" GROUP BY {', '.join(dict.fromkeys(v.sql for v in groups.values()))}" if groups else ""
         above = _Above(named, scope, sources)
-        orders = [self._order(o, named, above, sources, only_outputs=select.distinct) for o in tree.order]
+        # Spark does not find an aggregate of ORDER BY under HAVING, unless the SELECT list has it, too.
+        only_outputs = select.distinct or select.having is not None
+        orders = [self._order(o, named, above, sources, only_outputs=only_outputs) for o in tree.order]
         if top and not orders and (groups or select.distinct):
             keys = [i for i, (_, v) in enumerate(named) if select.distinct or v.sql in {g.sql for g in groups.values()}]
             orders = [f"{i + 1} ASC NULLS FIRST" for i in keys]
@@ -203,7 +205,7 @@ class Translator:
             texts = [v.sql for _, v in named]
             if value.sql not in texts:
                 if only_outputs:
-                    raise NotLocal("ORDER BY of a column that DISTINCT leaves out")
+                    raise NotLocal("ORDER BY of what a SELECT list with DISTINCT or HAVING leaves out")
                 if not orderable(value):
                     raise NotLocal(f"ORDER BY of {value.type.bare()} is left to Spark")
                 return f"{value.sql} {direction}"
