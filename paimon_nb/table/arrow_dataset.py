@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow.dataset as ds
-
-from paimon_nb.table.query import BATCH_ROWS, TableQuery
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,10 +13,28 @@ if TYPE_CHECKING:
     import pyarrow.compute as pc
 
 
-class TableDataset(ds.Dataset):  # type: ignore[misc]  # pyarrow has no types
-    """The rows of a query. Each scan reads the columns that are asked for, and leaves out files by its condition."""
+_BATCH_ROWS = 1 << 16
 
-    def __init__(self, query: TableQuery) -> None:
+
+class Scanned(Protocol):
+    """What a dataset needs of a query."""
+
+    @property
+    def schema(self) -> pa.Schema: ...
+
+    def scanner(
+        self, columns: Sequence[str] | None = None, filter: pc.Expression | None = None, *, batch_rows: int = ...
+    ) -> Any: ...
+
+    def count(self) -> int: ...
+
+    def head(self, rows: int = ...) -> pa.Table: ...
+
+
+class TableDataset(ds.Dataset):  # type: ignore[misc]  # pyarrow has no types
+    """The rows of a query. Each scan reads the columns that it names, and leaves out files by its condition."""
+
+    def __init__(self, query: Scanned) -> None:
         """Not the initialisation of pyarrow, which makes datasets of files only."""
         self._query = query
 
@@ -34,7 +50,7 @@ class TableDataset(ds.Dataset):  # type: ignore[misc]  # pyarrow has no types
         batch_size: int | None = None,
         **_: Any,
     ) -> ds.Scanner:
-        """A scanner of the rows, as engines ask for it.
+        """A scanner of the rows, which engines call.
 
         Args:
             columns: names in the order of the result; None: all.
@@ -44,7 +60,7 @@ class TableDataset(ds.Dataset):  # type: ignore[misc]  # pyarrow has no types
         Returns:
             A `pyarrow.dataset.Scanner`, which can be read once.
         """
-        return self._query.scanner(columns, filter, batch_rows=batch_size or BATCH_ROWS)
+        return self._query.scanner(columns, filter, batch_rows=batch_size or _BATCH_ROWS)
 
     def to_table(self, columns: Sequence[str] | None = None, filter: pc.Expression | None = None, **_: Any) -> pa.Table:
         """All rows.

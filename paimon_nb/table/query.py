@@ -324,13 +324,13 @@ class TableQuery:
 
         plan = self._plan_scan()
         names = self._arrow_schema(plan).names
-        shown = names if columns is None else list(columns)
+        result = names if columns is None else list(columns)
         filtered = filter_columns(filter, names)
-        query = self if filtered is None else self.select([*shown, *(n for n in filtered if n not in shown)])
+        query = self if filtered is None else self.select([*result, *(n for n in filtered if n not in result)])
         # A limit counts rows before the filter.
         pushed = None if self.max_rows is not None else pushed_arrow_condition(filter, plan.schema)
         query = query if pushed is None else query.where(pushed)
-        return ds.Scanner.from_batches(query.to_reader(batch_rows=batch_rows), columns=shown, filter=filter)
+        return ds.Scanner.from_batches(query.to_reader(batch_rows=batch_rows), columns=result, filter=filter)
 
     def to_dataset(self) -> Any:
         """Offer the rows as a dataset of pyarrow, into which engines push columns and conditions: DuckDB, polars, Daft.

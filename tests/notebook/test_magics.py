@@ -74,6 +74,18 @@ def test_dry_run_changes_nothing(shell: Shell) -> None:
     assert "never" not in repr(shell.value("%paimon tables"))
 
 
+def test_a_cell_in_duckdbs_dialect(shell: Shell) -> None:
+    pytest.importorskip("duckdb")
+    shell.run("%%paimon\nCREATE TABLE t (id INT); INSERT INTO t VALUES (1), (2)")
+    shell.run("least = 2")
+    shell.run("%%paimon --engine duckdb -o found\nFROM t SELECT id * 2 AS twice WHERE id >= :least")
+    assert shell.value("found.to_arrow().to_pylist()") == [{"twice": 4}]
+    assert shell.error("%%paimon --engine duckdb\nDROP TABLE t")[0] == "UnsupportedOperation"
+    assert shell.error("%%paimon --engine duckdb --view v\nFROM t")[0] == "UsageError"
+    assert shell.error("%%paimon --engine local\nSELECT char_length('a') FROM t")[0] == "BadOptionValue"
+    assert shell.value("%paimon SELECT count(*) AS n FROM t").to_arrow().to_pylist() == [{"n": 2}]
+
+
 @pytest.mark.parametrize(
     ("cell", "near"),
     [

@@ -68,7 +68,7 @@ class DuckDbTables:
             params: values of `$name` or `:name` markers.
 
         Returns:
-            A `duckdb.DuckDBPyRelation` of the last statement; its rows are read when they are asked for.
+            A `duckdb.DuckDBPyRelation` of the last statement; its rows are read when it is executed.
 
         Raises:
             UnsupportedOperation: a statement writes.

@@ -267,9 +267,9 @@ def _quotient(a: Value, b: Value) -> str:
     return f"(CAST({a.sql} AS BIGINT) // CAST({b.sql} AS BIGINT))"
 
 
-def _integer_divide(_: Expressions, values: list[Value]) -> Value:
-    if not all(is_integer(v.type) for v in values):
-        raise NotLocal("DIV of other types than integers is left to Spark")
+def _integer_divide(scope: Expressions, values: list[Value]) -> Value:
+    if scope.flink or not all(is_integer(v.type) for v in values):
+        raise NotLocal("DIV of other types than integers, or in Flink's dialect, is left to Spark")
     return Value(_quotient(*values), BIGINT, _binary_name("div", values))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.plan.select import (
     Call,
+    Cast,
     Column,
     Expression,
     Item,
@@ -181,7 +182,7 @@ class Translator:
             value = scope.value(item.expression)
             if value.type == NULL:
                 raise NotLocal("a column of NULL is left to Spark")
-            named.append((item.alias or value.name, value))
+            named.append((item.alias or _name_in_spark(item.expression, value), value))
         return named
 
     def _order(
@@ -270,6 +271,11 @@ class _Above(Expressions):
             if position is not None:
                 return self._named[position][1]
         return super().value(e)
+
+
+def _name_in_spark(e: Expression, value: Value) -> str | None:
+    """Spark's name of an item without an alias: a column keeps its name under one CAST."""
+    return e.operand.name if isinstance(e, Cast) and isinstance(e.operand, Column) else value.name
 
 
 def _known(value: Value) -> Callable[[], Value]:
