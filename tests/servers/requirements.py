@@ -23,6 +23,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import java_paimon
 import pytest
 
 if TYPE_CHECKING:
@@ -108,6 +109,10 @@ class Requirement:
 REQUIREMENTS = {
     "java": Requirement(_has_java, "no Java of 17 to 23: make system-deps"),
     "shared": Requirement(lambda: shared_folder() is not None, "no folder ../shared with real Java tables beside this repository"),
+    "java-paimon": Requirement(
+        lambda: java_paimon.is_prepared() or program("maven", "mvn") is not None,
+        "no Maven for the jars of Java Paimon: make system-deps",
+    ),
     "kafka": Requirement(lambda: _has_jars("kafka"), "no Maven for Kafka's jars: make system-deps"),
     "hive-4": Requirement(lambda: _has_jars("hive-4"), "no Maven for Hive's jars: make system-deps"),
     "hdfs": Requirement(lambda: _has_jars("hdfs"), "no Maven for Hadoop's jars: make system-deps"),
@@ -126,12 +131,12 @@ REQUIREMENTS = {
 }  # fmt: skip
 """In order of importance: a test that lacks several names the first one."""
 
-MARKERS = {"spark": ("java",), "java": ("java", "shared"), "browser": ("chromium",)}
+MARKERS = {"spark": ("java",), "java": ("java", "shared", "java-paimon"), "browser": ("chromium",)}
 FIXTURES = {
     "spark": ("java",), "broker": ("java", "kafka"), "mariadb": ("mariadb",), "postgres": ("postgresql",),
     "postgresql": ("postgresql",), "hive": ("java",), "hive_4": ("java", "hive-4"), "hdfs": ("java", "hdfs"), "java_rest": ("java", "paimon-rest"),
     "browser": ("chromium",), "shared": ("shared",), "s3": ("s3",),
-    "flink_process": ("java", "shared"),
+    "flink_process": ("java", "shared", "java-paimon"),
 }  # fmt: skip
 """Session fixtures."""
 CHOOSERS = {"options", "place", "server"}
@@ -238,6 +243,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if marker := item.get_closest_marker("missing"):
         pytest.fail(f"PAIMON_NB_CI=1, but {marker.args[0]}", pytrace=False)
+    if "java-paimon" in needs(item) and (folder := shared_folder()):
+        java_paimon.prepare(folder / "oracle")
 
 
 @pytest.hookimpl(wrapper=True)
