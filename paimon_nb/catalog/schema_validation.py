@@ -14,6 +14,7 @@ from paimon_nb.options import TableOptions, validate_table_options
 from paimon_nb.options import table as opt
 from paimon_nb.options.option import parse_names
 from paimon_nb.table.external_paths import external_paths
+from paimon_nb.table.iceberg import check_publishable
 from paimon_nb.table.merge import MergeSpec
 from paimon_nb.table.merge.aggregate import AGGREGATES
 from paimon_nb.table.scan import parse_travel
@@ -61,11 +62,14 @@ def check_schema(schema: TableSchema) -> None:
 
 
 def check_writable_types(schema: TableSchema, before: TableSchema | None = None) -> None:
-    """Refuse a new column whose values could never be written here. Raises UnsupportedFormat.
+    """Refuse a new column whose values could never be written here, or not be read by the table's Iceberg readers.
+
+    Raises UnsupportedFormat, and BadOptionValue for a change of a type that Iceberg does not have.
 
     Args:
         before: the schema that is changed; its own columns, made by another Paimon, may stay.
     """
+    check_publishable(schema, before)
     old = {f.id for f in before.fields if is_opaque(f.type)} if before else set()
     for field in schema.fields:
         if is_opaque(field.type) and field.id not in old:

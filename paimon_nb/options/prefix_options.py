@@ -79,7 +79,6 @@ PATTERNS: tuple[Pattern, ...] = (
     _prefix_option("avro", "handed to the Avro writer"),
     _prefix_option("csv", "handed to the reader of CSV format tables"),
     _prefix_option("json", "handed to the reader of JSON format tables"),
-    _prefix_option("metadata.iceberg", "Iceberg metadata beside the table; kept, written by Java only"),
     _prefix_option("s3", "access to S3"),
     _prefix_option("s3a", "access to S3"),
     _prefix_option("oss", "access to OSS; used by Java only"),

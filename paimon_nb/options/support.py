@@ -103,8 +103,9 @@ UNSUPPORTED: Mapping[str, Unsupported] = {
         "2.0", (WRITE, COMPACT), "MAP values would not be written in this layout", _other_than("default", "")
     ),
     "metadata.iceberg.storage": Unsupported(
-        "0.9", (WRITE, COMPACT), "the table's Iceberg metadata would fall behind, and Iceberg readers would miss rows",
-        _other_than("disabled", ""),
+        "0.9", (WRITE, COMPACT), "the table would not be registered in that catalog of Iceberg",
+        _other_than("disabled", "table-location", "hadoop-catalog", ""),
+        "'metadata.iceberg.storage' = 'hadoop-catalog' writes the same metadata, without a catalog service",
     ),
     "partition.mark-done-action.custom.class": Unsupported("1.0", (WRITE,), _CALLBACK, _custom_action),
     "partition.timestamp-format.strict": Unsupported(
@@ -288,6 +289,11 @@ def unsupported(raw: Mapping[str, str]) -> dict[str, Unsupported]:
         if entry is not None and key not in ignored and entry.is_requested(key, raw):
             found[key] = entry
     return found
+
+
+def is_ignored(key: str, raw: Mapping[str, str]) -> bool:
+    """Whether the table's options say to ignore this option."""
+    return bool({"all", key} & set(parse_names(raw.get(IGNORE_UNSUPPORTED.key))))
 
 
 def _wildcard_key(key: str) -> str:

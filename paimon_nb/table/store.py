@@ -287,6 +287,11 @@ class TableStore:
         return not self.has_keys and bool(self.options.get(opt.DATA_EVOLUTION_ENABLED))
 
     @property
+    def has_iceberg_metadata(self) -> bool:
+        """Whether the table asks for Iceberg metadata after each commit."""
+        return self.schema.options.get(opt.METADATA_ICEBERG_STORAGE.key, "disabled") != "disabled"
+
+    @property
     def bucket_option(self) -> int:
         """The `bucket` option: N > 0 fixed, -1 dynamic or bucket-unaware, -2 postponed."""
         return int(self.options.get(opt.BUCKET))

@@ -15,9 +15,9 @@ def test_every_key_is_an_option():
 def test_statements_warn():
     wb = paimon_nb.connect("memory:/elsewhere")
     made = wb.run("CREATE TABLE t (k INT) WITH ('bucket' = '-1', 'commit.callbacks' = 'org.example.Call')")
-    changed = wb.run("ALTER TABLE t SET ('metadata.iceberg.storage' = 'table-location')")
+    changed = wb.run("ALTER TABLE t SET ('metadata.iceberg.storage' = 'hive-catalog')")
     callback = "option 'commit.callbacks' is not supported, so writes and compactions are rejected: Java classes cannot be called"
-    iceberg = "option 'metadata.iceberg.storage' is not supported, so writes and compactions are rejected: the table's Iceberg metadata would fall behind, and Iceberg readers would miss rows"
+    iceberg = "option 'metadata.iceberg.storage' is not supported, so writes and compactions are rejected: the table would not be registered in that catalog of Iceberg"
     assert [n for n in made.notes if "rejected" in n] == [callback]
     assert [n for n in changed.notes if "rejected" in n] == [callback, iceberg]
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 MAGIC = b"Obj\x01"
 MAX_PLAIN = 1 << 30
@@ -107,8 +107,10 @@ def _each_block(
         yield count, block
 
 
-def pack(container: bytes, schema: dict[str, Any], codec: str, path: str) -> bytes:
-    """Compress a container with `codec`, and store exactly this text of the schema."""
+def pack(
+    container: bytes, schema: dict[str, Any], codec: str, path: str, header: Mapping[str, str] | None = None
+) -> bytes:
+    """Compress a container with `codec`, and store exactly this text of the schema and these further header entries."""
     reader = _Reader(container, path, len(MAGIC))
     reader.meta()
     reader.take(_SYNC)
@@ -117,14 +119,15 @@ def pack(container: bytes, schema: dict[str, Any], codec: str, path: str) -> byt
         count, size = reader.long(), reader.long()
         blocks.append((count, _PACK[codec](reader.take(size))))
         reader.take(_SYNC)
-    return _joined_container(schema, codec, blocks)
+    return _joined_container(schema, codec, blocks, header)
 
 
-def _joined_container(schema: Any, codec: str, blocks: Any) -> bytes:
+def _joined_container(schema: Any, codec: str, blocks: Any, more: Mapping[str, str] | None = None) -> bytes:
     sync = os.urandom(_SYNC)
     out = io.BytesIO()
     out.write(MAGIC)
     header = {b"avro.schema": json.dumps(schema, separators=(",", ":")).encode(), b"avro.codec": codec.encode()}
+    header |= {key.encode(): value.encode() for key, value in (more or {}).items()}
     out.write(_encode_varint(len(header)))
     for key, value in header.items():
         out.write(_encode_varint(len(key)) + key + _encode_varint(len(value)) + value)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import io
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import CorruptFile, NewerFormat, UnsupportedFormat
@@ -60,7 +60,7 @@ def rows_of(
     if container is None:
         rows, sure = _read_orc(data, path), False
     else:
-        rows, sure = _read_avro(container, path), promises(container.record, schema)
+        rows, sure = avro_records(container, path), promises(container.record, schema)
     for row in rows:
         if not isinstance(row, dict) or row.get("_VERSION") != version:
             _refuse_version(row, version, path, what)
@@ -78,25 +78,32 @@ def write_rows(
     if kind == "orc":
         data = orc_bytes(schema, rows, compression)
     else:
-        data = _avro_bytes(path, schema, rows, compression)
+        data = avro_bytes(path, schema, rows, compression)
     fs.write(path, data)
     return len(data)
 
 
-def _avro_bytes(path: str, schema: dict[str, Any], rows: Iterable[dict[str, Any]], compression: str) -> bytes:
+def avro_bytes(
+    path: str,
+    schema: dict[str, Any],
+    rows: Iterable[dict[str, Any]],
+    compression: str,
+    header: Mapping[str, str] | None = None,
+) -> bytes:
+    """A container of records; `header`: entries beside the schema. Raises `UnsupportedFormat` for an unknown codec."""
     import fastavro
 
     codec = _CODECS.get(compression.lower())
     if codec is None:
         raise UnsupportedFormat(
-            f"manifest.compression {compression!r} is not known",
+            f"compression {compression!r} of {path} is not known",
             hint=f"use one of {', '.join(sorted(_CODECS))}",
             feature=compression,
         )
     buffer = io.BytesIO()
     with gc_paused():
         fastavro.writer(buffer, _parsed_schema(schema), rows, codec="null", sync_interval=BLOCK_BYTES)
-    return pack(buffer.getvalue(), schema, codec, path)
+    return pack(buffer.getvalue(), schema, codec, path, header)
 
 
 def _parsed_schema(schema: dict[str, Any]) -> Any:
@@ -112,7 +119,8 @@ def _parsed_schema(schema: dict[str, Any]) -> Any:
     return held[1]
 
 
-def _read_avro(container: Container, path: str) -> list[Any]:
+def avro_records(container: Container, path: str) -> list[Any]:
+    """The records, with plain numbers and bytes for logical types. Raises `CorruptFile`."""
     import fastavro
 
     try:

@@ -12,6 +12,7 @@ from paimon_nb.options.table.commits import *  # noqa: F403
 from paimon_nb.options.table.compaction import *  # noqa: F403
 from paimon_nb.options.table.deprecated import *  # noqa: F403
 from paimon_nb.options.table.files import *  # noqa: F403
+from paimon_nb.options.table.iceberg import *  # noqa: F403
 from paimon_nb.options.table.indexes import *  # noqa: F403
 from paimon_nb.options.table.layout import *  # noqa: F403
 from paimon_nb.options.table.lookup import *  # noqa: F403

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import AlreadyExists, InvalidName, UnsupportedOperation
 from paimon_nb.base.identifier import MAIN_BRANCH
 from paimon_nb.options import table as opt
+from paimon_nb.table.iceberg import publish_iceberg
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.maintenance.reachable import changelog_entries, reachable, without_changelog
@@ -133,6 +134,7 @@ def fast_forward(store: TableStore, name: str) -> None:
         main.versions.fast_forward(name)
         clear_record(main)
         main.snapshots.invalidate_cache()
+        publish_iceberg(main.on_branch(MAIN_BRANCH))
         return
     first_schema = branch.snapshots.get(first).schema_id
     replaced = [i for i in main.snapshots.ids() if i >= first]
@@ -170,6 +172,7 @@ def fast_forward(store: TableStore, name: str) -> None:
     if newest is not None:
         main.snapshots.write_latest_hint(newest)
     main.snapshots.write_earliest_hint(min(main.snapshots.ids()))
+    publish_iceberg(main.on_branch(MAIN_BRANCH))
     delete_paths(main, paths)
 
 

@@ -9,6 +9,7 @@ from paimon_nb.base import clock
 from paimon_nb.base.errors import BadOptionValue, MissingFile, SnapshotNotFound
 from paimon_nb.format.manifest import ADD, DELETE
 from paimon_nb.options import table as opt
+from paimon_nb.table.iceberg import publish_iceberg
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.maintenance.reachable import changelog_entries, continues, delta_entries, keeps_delta, reachable
@@ -108,6 +109,7 @@ def expire_snapshots(store: TableStore, limits: ExpireLimits | None = None) -> i
         store.snapshots.delete(snapshot_id)
     delete_paths(store, paths)
     _clean_empty_directories(store, paths)
+    publish_iceberg(store)
     return len(expired)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SnapshotNotFound
 from paimon_nb.format.manifest import ADD
+from paimon_nb.table.iceberg import publish_iceberg
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.maintenance.reachable import (
@@ -62,6 +63,7 @@ def _roll_back_by_server(store: TableStore, versions: VersionService, target: in
     versions.rollback(target, newest.id if newest else None)
     clear_record(store)
     store.snapshots.invalidate_cache()
+    publish_iceberg(store)
 
 
 def _forget_after(store: TableStore, target: Snapshot) -> None:
@@ -106,4 +108,5 @@ def _forget_after(store: TableStore, target: Snapshot) -> None:
         store.changelogs.delete(changelog_id)
     for name in newer_tags:
         store.tags.delete(name)
+    publish_iceberg(store)
     delete_paths(store, paths)

@@ -11,6 +11,7 @@ from paimon_nb.base.identifier import check_name
 from paimon_nb.format.metadata_json import java_json
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
+from paimon_nb.table.iceberg import publish_iceberg
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.maintenance.reachable import reachable, without_changelog
@@ -67,6 +68,7 @@ def delete_tag(store: TableStore, name: str, *, if_exists: bool = False) -> bool
     tag = store.tags.get(name)
     paths = _only_needed_by(store, name, tag)
     store.tags.delete(name)
+    publish_iceberg(store)
     delete_paths(store, paths)
     return True
 
@@ -78,6 +80,7 @@ def rename_tag(store: TableStore, name: str, to: str) -> None:
     if to in store.tags.names():
         raise AlreadyExists(f"tag {to!r} already exists", hint="choose another name", name=to)
     store.tags.rename(name, to)
+    publish_iceberg(store)
 
 
 def expire_tags(store: TableStore, older_than_ms: int | None = None) -> list[str]:
@@ -132,6 +135,7 @@ def _write_tag(
         now = clock.now_ms()
         content = java_json({"creationTime": now, "modificationTime": now})
         store.fs.overwrite(f"{store.branch_root}/tag/tag-success-file/{name}_SUCCESS", content)
+    publish_iceberg(store)
 
 
 def _only_needed_by(store: TableStore, name: str, tag: Tag) -> list[str]:

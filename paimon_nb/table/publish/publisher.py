@@ -27,6 +27,7 @@ from paimon_nb.format.snapshot import Published, Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
 from paimon_nb.options.write import END_INPUT_WATERMARK
+from paimon_nb.table.iceberg import check_publishable, publish_iceberg
 from paimon_nb.table.publish.abort import abort_messages
 from paimon_nb.table.publish.attempt import CommitMeta, Plan, try_commit
 from paimon_nb.table.publish.changes import (
@@ -88,6 +89,8 @@ class SnapshotPublisher:
 
     def __init__(self, store: TableStore, commit_user: str | None = None) -> None:
         store.check_supported(Access.WRITE)
+        if store.has_iceberg_metadata:
+            check_publishable(store.schema)
         self.store = store
         prefix = store.options.get(opt.COMMIT_USER_PREFIX)
         self.user = commit_user or (f"{prefix}_{uuid.uuid4()}" if prefix else str(uuid.uuid4()))
@@ -272,6 +275,8 @@ class SnapshotPublisher:
                     self._strict.passed(outcome.snapshot.id)
                 record_commit(store, outcome.snapshot, tuple(e.file.file_name for e in change.entries if e.kind == ADD))
                 notify_partitions_added(store, {e.partition for e in change.entries if e.kind == ADD})
+                if store.has_iceberg_metadata:
+                    publish_iceberg(store)
                 return [outcome.snapshot.id]
             tries += 1
             seconds = time.monotonic() - started

@@ -1,0 +1,122 @@
+"""Which tables have Iceberg metadata, where it lies, and what such tables cannot have.
+
+Source: Paimon 2.1 `IcebergPathFactory`, `IcebergCommitCallback.catalogDatabasePath`; docs/spec/format.md section 21.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.errors import BadOptionValue, UnsupportedFormat
+from paimon_nb.options import TableOptions
+from paimon_nb.options import table as opt
+from paimon_nb.options.support import is_ignored
+from paimon_nb.table.iceberg.schema import schema_node, unreadable_change
+
+if TYPE_CHECKING:
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.table.store import TableStore
+
+_STORED = ("table-location", "hadoop-catalog")
+VERSION_HINT = "version-hint.text"
+
+
+@dataclass(frozen=True, slots=True)
+class IcebergLayout:
+    """Place and form of one table's Iceberg metadata."""
+
+    directory: str
+    """The directory of metadata files, manifest lists and manifests."""
+    format_version: int
+    """2 or 3."""
+    deletion_vectors: bool
+    """Whether Iceberg readers see deletion vectors, and therefore all files above level 0."""
+
+    def metadata_path(self, version: int) -> str:
+        """Path of the metadata file of a Paimon snapshot."""
+        return f"{self.directory}/v{version}.metadata.json"
+
+
+def layout_of(store: TableStore) -> IcebergLayout | None:
+    """The layout of the table's Iceberg metadata; None for a table without it. Branches have none: it describes main."""
+    if store.branch != "main" or not _is_enabled(store.schema):
+        return None
+    options = store.options
+    database, _, name = store.root.rpartition("/")
+    if _location(options) == "catalog-location":
+        warehouse, _, folder = database.rpartition("/")
+        if not folder.endswith(".db"):
+            raise UnsupportedFormat(
+                f"{store.name}: Iceberg metadata of a catalog needs a database directory that ends in '.db', not {folder!r}",
+                hint="set 'metadata.iceberg.storage-location' = 'table-location'",
+                feature=opt.METADATA_ICEBERG_STORAGE_LOCATION.key,
+                path=store.root,
+            )
+        database = f"{warehouse}/iceberg/{folder.removesuffix('.db')}"
+    return IcebergLayout(f"{database}/{name}/metadata", _format_version(options), has_vectors(options))
+
+
+def has_vectors(options: TableOptions) -> bool:
+    """Whether the table's deletion vectors have Iceberg's layout and its metadata can name them."""
+    return bool(
+        options.get(opt.DELETION_VECTORS_ENABLED)
+        and options.get(opt.DELETION_VECTORS_BITMAP64)
+        and _format_version(options) == 3
+    )
+
+
+def check_publishable(schema: TableSchema, before: TableSchema | None = None) -> None:
+    """Refuse what Iceberg readers would read wrongly, of a table with Iceberg metadata.
+
+    Args:
+        before: the schema that is changed.
+
+    Raises:
+        UnsupportedFormat: a type, a file format or a feature that Iceberg metadata cannot describe.
+        BadOptionValue: the type of a column changes in a way that Iceberg does not have.
+    """
+    if not _is_enabled(schema):
+        return
+    options = TableOptions(schema.options)
+    schema_node(schema)
+    formats = {str(options.get(opt.FILE_FORMAT)), *options.get(opt.FILE_FORMAT_PER_LEVEL).values()}
+    if formats != {"parquet"}:
+        _refuse(
+            f"files of format {', '.join(sorted(formats - {'parquet'}))} contain no column ids",
+            "use 'file.format' = 'parquet'",
+        )
+    if options.get(opt.DATA_EVOLUTION_ENABLED):
+        _refuse("its files may contain some columns of their rows only", "set 'data-evolution.enabled' = 'false'")
+    if not schema.primary_keys and options.get(opt.DELETION_VECTORS_ENABLED) and not has_vectors(options):
+        _refuse(
+            "Iceberg readers would see deleted rows",
+            "set 'metadata.iceberg.format-version' = '3' and 'deletion-vectors.bitmap64' = 'true'",
+        )
+    changed = unreadable_change(before, schema) if before is not None and _is_enabled(before) else None
+    if changed is not None:
+        raise BadOptionValue(
+            f"column {changed!r} cannot have this type: Iceberg readers could not read the files that exist",
+            hint="INT to BIGINT, FLOAT to DOUBLE and DECIMAL of a greater precision are possible; otherwise reset "
+            "'metadata.iceberg.storage' first",
+            column=changed,
+        )
+
+
+def _refuse(why: str, hint: str) -> None:
+    key = opt.METADATA_ICEBERG_STORAGE.key
+    raise UnsupportedFormat(f"a table with {key!r}: {why}", hint=hint, feature=key, option=key)
+
+
+def _is_enabled(schema: TableSchema) -> bool:
+    key = opt.METADATA_ICEBERG_STORAGE.key
+    return key in schema.options and schema.options[key].lower() in _STORED and not is_ignored(key, schema.options)
+
+
+def _location(options: TableOptions) -> str:
+    default = "table-location" if options.get(opt.METADATA_ICEBERG_STORAGE) == "table-location" else "catalog-location"
+    return str(options.get(opt.METADATA_ICEBERG_STORAGE_LOCATION) or default)
+
+
+def _format_version(options: TableOptions) -> int:
+    return int(options.get(opt.METADATA_ICEBERG_FORMAT_VERSION))
