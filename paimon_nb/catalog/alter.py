@@ -15,7 +15,7 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.column_directives import converted_column, without_vector_field
 from paimon_nb.catalog.schema_validation import check_schema, check_writable_types
 from paimon_nb.catalog.type_promotion import may_change
-from paimon_nb.format.schema import TableSchema, renumbered, with_keys
+from paimon_nb.format.schema import TableSchema, with_keys, with_new_ids
 from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row, Vector, parse_type
 from paimon_nb.options import TABLE_OPTIONS, TableOptions, parse_names
 from paimon_nb.plan.ddl import (
@@ -389,14 +389,14 @@ def _keep_ids(old: DataType, new: DataType, next_id: Callable[[], int]) -> DataT
             def with_id(f: DataField) -> DataField:
                 if (old_field := old_fields.get(f.name)) is not None:
                     return replace(f, id=old_field.id, type=_keep_ids(old_field.type, f.type, next_id))
-                return replace(f, id=next_id(), type=renumbered(f.type, next_id))
+                return replace(f, id=next_id(), type=with_new_ids(f.type, next_id))
 
             return replace(new, fields=tuple(map(with_id, new.fields)))
         case (Array() | Multiset(), Array() | Multiset()) if old.root == new.root:
             return replace(new, element=_keep_ids(old.element, new.element, next_id))
         case (Map(), Map()):
             return replace(new, value=_keep_ids(old.value, new.value, next_id))
-    return renumbered(new, next_id)
+    return with_new_ids(new, next_id)
 
 
 def _set_options(draft: _Draft, change: SetOptions) -> None:

@@ -138,7 +138,7 @@ def _check_default_values(schema: TableSchema) -> None:
 def _check_file_format(schema: TableSchema, options: TableOptions) -> None:
     if options.get(opt.FILE_FORMAT) == "avro":
         for field in schema.fields:
-            if field.type.holds(is_nano):
+            if field.type.contains_type(is_nano):
                 why = f"Avro supports at most microseconds, but column {field.name!r} is {field.type.bare()}"
                 _refuse_option(opt.FILE_FORMAT.key, why, "use 'parquet' or 'orc', or a precision of 6")
 

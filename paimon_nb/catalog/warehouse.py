@@ -26,7 +26,7 @@ from paimon_nb.catalog.api import Catalog
 from paimon_nb.catalog.metastore import DB_SUFFIX, Metastore
 from paimon_nb.catalog.new_tables import NewTableRules, check_new_database
 from paimon_nb.catalog.schema_validation import check_fallback
-from paimon_nb.format.schema import SchemaDirectory, TableSchema, following
+from paimon_nb.format.schema import SchemaDirectory, TableSchema, replacement_schema
 from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO, without_scheme
 from paimon_nb.options import TableOptions
 from paimon_nb.table.external_paths import roots_outside
@@ -201,7 +201,7 @@ class WarehouseCatalog(Catalog):
             latest = store.schemas.latest()
             if latest is None:
                 return False
-            if store.schemas.create(following(schema, latest)):
+            if store.schemas.create(replacement_schema(schema, latest)):
                 self.metastore.alter_table(name, store.schemas)
                 # A snapshot of the new schema: a writer that still has the old one finds out and commits nothing.
                 TableCommit(self._store(name)).commit([], ignore_empty=False)

@@ -206,7 +206,7 @@ class Option(Generic[T]):
                 return self._check_range(pairs, pairs, self.key)
         return self.default
 
-    def at_level(self, key: str) -> Option[str]:
+    def map_entry(self, key: str) -> Option[str]:
         """The option that `key` = `<this key>.<name>` sets: one pair of this map."""
         name = key.removeprefix(self.key + ".")
         check: Any = self.check
@@ -333,7 +333,7 @@ def between(minimum: float, maximum: float) -> Check:
     return lambda value: None if minimum <= value <= maximum else f"it must be between {minimum} and {maximum}"
 
 
-def levels_of(words: frozenset[str] | None = None) -> Check:
+def values_by_level(words: frozenset[str] | None = None) -> Check:
     """For pairs by level: keys are level numbers, values are one of `words`, case-insensitive."""
 
     def check(pairs: dict[str, str]) -> str | None:
@@ -347,6 +347,6 @@ def levels_of(words: frozenset[str] | None = None) -> Check:
     return check
 
 
-def among(words: frozenset[str]) -> Check:
+def one_of(words: frozenset[str]) -> Check:
     """For a text that is one of `words`, case-insensitive."""
     return lambda value: None if value.lower() in words else f"it is one of {', '.join(sorted(words))}"

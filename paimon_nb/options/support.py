@@ -68,7 +68,7 @@ def is_enabled(key: str, value: str) -> bool:
     return lower_value not in ("false", "none", "disabled", "file", "")
 
 
-def _other_than(*values: str) -> Callable[[str, Mapping[str, str]], bool]:
+def _differs_from(*values: str) -> Callable[[str, Mapping[str, str]], bool]:
     return lambda value, _: value not in values
 
 
@@ -100,11 +100,11 @@ UNSUPPORTED: Mapping[str, Unsupported] = {
     ),
     "commit.callbacks": Unsupported("0.5", (WRITE, COMPACT), _CALLBACK),
     "fields.*.map.storage-layout": Unsupported(
-        "2.0", (WRITE, COMPACT), "MAP values would not be written in this layout", _other_than("default", "")
+        "2.0", (WRITE, COMPACT), "MAP values would not be written in this layout", _differs_from("default", "")
     ),
     "metadata.iceberg.storage": Unsupported(
         "0.9", (WRITE, COMPACT), "the table would not be registered in that catalog of Iceberg",
-        _other_than("disabled", "table-location", "hadoop-catalog", ""),
+        _differs_from("disabled", "table-location", "hadoop-catalog", ""),
         "'metadata.iceberg.storage' = 'hadoop-catalog' writes the same metadata, without a catalog service",
     ),
     "partition.mark-done-action.custom.class": Unsupported("1.0", (WRITE,), _CALLBACK, _custom_action),
@@ -130,7 +130,7 @@ UNSUPPORTED: Mapping[str, Unsupported] = {
     "stream-scan-mode": Unsupported("0.5", (READ,), "this scan mode is for compaction jobs of Java Paimon"),
     "tag.callbacks": Unsupported("0.7", (TAG,), _CALLBACK),
     "type": Unsupported(
-        "1.0", ALL, "it is not an ordinary Paimon table", _other_than("table", "materialized-table", ""),
+        "1.0", ALL, "it is not an ordinary Paimon table", _differs_from("table", "materialized-table", ""),
         hint="use the engine that created it",
     ),
 }  # fmt: skip

@@ -166,7 +166,7 @@ class TableOptions:
         return self.need_lookup and self.get(table.LOOKUP_WAIT)
 
     @property
-    def lifts_level_0(self) -> bool:
+    def forces_level0_compaction(self) -> bool:
         """Whether a compaction also picks the level-0 files that universal compaction leaves.
 
         Gentle lookup compaction does not: in Java it does so after `lookup-compact.max-interval` triggers of one
@@ -181,11 +181,11 @@ class TableOptions:
         """Whether a batch write compacts everything: a full-compaction changelog, or `full-compaction.delta-commits`."""
         return self.changelog_producer == "full-compaction" or self.get(table.FULL_COMPACTION_DELTA_COMMITS) is not None
 
-    def may_pick(self, files: int) -> bool:
+    def may_need_compaction(self, files: int) -> bool:
         """Whether a compaction may be due in a bucket of a primary-key table with so many files."""
         return (
             files >= self.get(table.NUM_SORTED_RUN_COMPACTION_TRIGGER)
-            or self.lifts_level_0
+            or self.forces_level0_compaction
             or self.get(table.COMPACTION_OPTIMIZATION_INTERVAL) is not None
             or self.get(table.COMPACTION_TOTAL_SIZE_THRESHOLD) is not None
             or self.get(table.COMPACTION_INCREMENTAL_SIZE_THRESHOLD) is not None

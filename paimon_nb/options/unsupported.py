@@ -47,7 +47,7 @@ def unsupported_option_warnings(raw: Mapping[str, str]) -> list[str]:
         if key in raw and is_enabled(key, raw[key])
     ]
     refused = [
-        f"option {key!r} is not supported, so {_joined([_DONE[a] for a in entry.accesses])} rejected: {entry.why}"
+        f"option {key!r} is not supported, so {_join_with_and([_DONE[a] for a in entry.accesses])} rejected: {entry.why}"
         for key, entry in unsupported(raw).items()
     ]
     return [*warnings, *refused]
@@ -61,6 +61,6 @@ _DONE = {
 }
 
 
-def _joined(parts: list[str]) -> str:
+def _join_with_and(parts: list[str]) -> str:
     short = [p.removesuffix(" are") for p in parts[:-1]]
     return " and ".join(filter(None, [", ".join(short), parts[-1]]))

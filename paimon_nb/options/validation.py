@@ -36,7 +36,7 @@ def find_option(key: str) -> Option[Any] | None:
     if exact is not None:
         return exact
     for prefix in (o for o in TABLE_OPTIONS.values() if o.is_map and key.startswith(o.key + ".")):
-        return prefix.at_level(key)
+        return prefix.map_entry(key)
     pattern = find_pattern(key)
     return pattern.option if pattern else None
 

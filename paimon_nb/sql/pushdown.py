@@ -17,12 +17,12 @@ from paimon_nb.syntax.tree import (
     Call,
     Cast,
     Column,
-    Derived,
+    DerivedTable,
     FunctionTable,
     Is,
     Join,
-    Junction,
     Literal,
+    Logical,
     Pivoted,
     Select,
     Star,
@@ -115,7 +115,7 @@ def _possible_columns(tree: QueryTree) -> tuple[str, ...] | None:
                 return None
             case WindowTable() | Pivoted() | Join(natural=True):
                 return None
-            case FunctionTable(lateral=True) | Derived(lateral=True):
+            case FunctionTable(lateral=True) | DerivedTable(lateral=True):
                 return None
             case Join():
                 names.update(dict.fromkeys(node.using))
@@ -163,7 +163,7 @@ def predicate_of(node: Node, names: Names) -> Predicate | None:
     match node:
         case Binary() if node.op in _OPERATORS:
             return _comparison(node, names)
-        case Junction():
+        case Logical():
             parts = [predicate_of(p, names) for p in node.parts]
             known = [p for p in parts if p is not None]
             if len(known) < len(parts):

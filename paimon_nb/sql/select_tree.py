@@ -178,7 +178,7 @@ class _Reader:
                     return TableSource(self.query.tables[node.number], node.qualifier)
                 if node.name.lower() in known:
                     return Subquery(known[node.name.lower()], node.qualifier)
-            case syntax.Derived(lateral=False):
+            case syntax.DerivedTable(lateral=False):
                 after = self._words(node.query.span.stop, node.span.stop)
                 if after[:1] != [")"] or len(after) > 3 or (len(after) == 3 and after[1] != "AS"):
                     _leave("this subquery in FROM is left to Spark")
@@ -212,7 +212,7 @@ class _Reader:
                 return Call("NEGATIVE", (self.expression(node.operand),))
             case syntax.Unary(op="NOT"):
                 return Call("NOT", (self.expression(node.operand),))
-            case syntax.Junction():
+            case syntax.Logical():
                 first, *others = (self.expression(p) for p in node.parts)
                 for other in others:
                     first = Call(node.op, (first, other))

@@ -12,19 +12,19 @@ from paimon_nb.syntax.tree import (
     Alias,
     Bracketed,
     CommonTable,
-    Derived,
+    DerivedTable,
     FunctionTable,
     GroupBy,
     Join,
     Literal,
-    Nested,
+    NestedJoin,
     Node,
     Pivoted,
+    QueryTail,
     Select,
     SetOperation,
     Span,
     Table,
-    Tail,
     Values,
     WindowTable,
 )
@@ -104,7 +104,7 @@ class QueryParser(ExpressionParser):
         """All tokens as one query."""
         found = self.query()
         if self.at < len(self.tokens):
-            self.fail(f"unexpected {self.found()}")
+            self.fail(f"unexpected {self.next_text()}")
         return found
 
     def query(self) -> QueryTree:
@@ -115,9 +115,9 @@ class QueryParser(ExpressionParser):
         while self.take_one(("UNION", "EXCEPT", "MINUS", "INTERSECT")):
             self.take_one(("ALL", "DISTINCT"))
             right = self._set_operand()
-            found = SetOperation(self.since(start), (), found, right, Tail(Span(start, start)))
+            found = SetOperation(self.span_from(start), (), found, right, QueryTail(Span(start, start)))
         tail = self._tail()
-        return _with_clauses(found, self.since(start), common, tail)
+        return _with_clauses(found, self.span_from(start), common, tail)
 
     def _with(self) -> tuple[CommonTable, ...]:
         if not self.take("WITH"):
@@ -127,15 +127,15 @@ class QueryParser(ExpressionParser):
         while True:
             start = self.start()
             name = self.name()
-            if self.upper() == "(":
+            if self.peek() == "(":
                 self.skip_brackets()
             if self.take("MAX", "RECURSION", "LEVEL"):
                 self.at += 1
-            self.need("AS")
-            self.need("(")
+            self.expect("AS")
+            self.expect("(")
             query = self.query()
-            self.need(")")
-            out.append(CommonTable(self.since(start), name, query))
+            self.expect(")")
+            out.append(CommonTable(self.span_from(start), name, query))
             if not self.take(","):
                 return tuple(out)
 
@@ -143,14 +143,14 @@ class QueryParser(ExpressionParser):
         start = self.start()
         if self.take("("):
             query = self.query()
-            self.need(")")
-            return Bracketed(self.since(start), (), query, Tail(Span(start, start)))
+            self.expect(")")
+            return Bracketed(self.span_from(start), (), query, QueryTail(Span(start, start)))
         if self.take("VALUES"):
             rows = [self.expression()]
             while self.take(","):
                 rows.append(self.expression())
             self._alias()
-            return Values(self.since(start), (), tuple(rows), Tail(Span(start, start)))
+            return Values(self.span_from(start), (), tuple(rows), QueryTail(Span(start, start)))
         return self._select()
 
     def _select(self) -> Select:
@@ -158,74 +158,85 @@ class QueryParser(ExpressionParser):
         source: Node | None = None
         joins: tuple[Join, ...] = ()
         views: tuple[Node, ...] = ()
-        if self.upper() == "FROM":  # FROM t SELECT a
+        if self.peek() == "FROM":  # FROM t SELECT a
             from_span, source, joins, views = self._from()
-        self.need("SELECT")
+        self.expect("SELECT")
         distinct = self.take("DISTINCT")
-        if not distinct and self.upper() == "ALL" and self.upper(1) not in (",", "FROM", "."):
+        if not distinct and self.peek() == "ALL" and self.peek(1) not in (",", "FROM", "."):
             self.at += 1
         items = [self._select_item()]
         while self.take(","):
             items.append(self._select_item())
-        if source is None and self.upper() == "FROM":
+        if source is None and self.peek() == "FROM":
             from_span, source, joins, views = self._from()
         where = self.expression() if self.take("WHERE") else None
         group = self._group_by()
         having = self.expression() if self.take("HAVING") else None
-        tail = Tail(Span(start, start), has_other=self.upper() == "QUALIFY")
+        tail = QueryTail(Span(start, start), has_other=self.peek() == "QUALIFY")
         if self.take("QUALIFY"):
-            tail = Tail(tail.span, other=(self.expression(),), has_other=True)
+            tail = QueryTail(tail.span, other=(self.expression(),), has_other=True)
         return Select(
-            self.since(start), (), distinct, tuple(items), source, from_span, joins, views, where, group, having, tail
+            self.span_from(start),
+            (),
+            distinct,
+            tuple(items),
+            source,
+            from_span,
+            joins,
+            views,
+            where,
+            group,
+            having,
+            tail,
         )
 
     def _select_item(self) -> Node:
         start = self.start()
         found = self.expression()
         if self.take("AS"):
-            if self.upper() == "(":
+            if self.peek() == "(":
                 self.skip_brackets()
-                return Alias(self.since(start), found, "")
+                return Alias(self.span_from(start), found, "")
             name = self.name()
-        elif self.kind() == "quoted" or (self.kind() == "word" and self.upper() not in CLAUSE_WORDS):
+        elif self.peek_kind() == "quoted" or (self.peek_kind() == "word" and self.peek() not in CLAUSE_WORDS):
             name = self.name()
         else:
             return found
-        return Alias(self.since(start), found, name)
+        return Alias(self.span_from(start), found, name)
 
     def _group_by(self) -> GroupBy | None:
         start = self.start()
         if not self.take("GROUP", "BY"):
             return None
-        words_span, is_plain = self.since(start), True
+        words_span, is_plain = self.span_from(start), True
         keys: list[Node] = []
-        if self.upper() == "ALL" and self.kind(1) != "op":
+        if self.peek() == "ALL" and self.peek_kind(1) != "op":
             self.at += 1
-            return GroupBy(self.since(start), (), False, words_span)
+            return GroupBy(self.span_from(start), (), False, words_span)
         while True:
-            if self.upper() == "GROUPING" and self.upper(1) == "SETS":
+            if self.peek() == "GROUPING" and self.peek(1) == "SETS":
                 self.at += 2
                 is_plain = False
                 keys += self._grouping_sets()
             else:
-                is_plain = is_plain and not (self.upper() in ("ROLLUP", "CUBE") and self.upper(1) == "(")
+                is_plain = is_plain and not (self.peek() in ("ROLLUP", "CUBE") and self.peek(1) == "(")
                 keys.append(self.expression())
-            if self.upper() == "GROUPING":
+            if self.peek() == "GROUPING":
                 continue
             if not self.take(","):
                 break
-        if self.upper() == "WITH" and self.upper(1) in ("ROLLUP", "CUBE"):
+        if self.peek() == "WITH" and self.peek(1) in ("ROLLUP", "CUBE"):
             self.at += 2
             is_plain = False
-        return GroupBy(self.since(start), tuple(keys), is_plain, words_span)
+        return GroupBy(self.span_from(start), tuple(keys), is_plain, words_span)
 
     def _grouping_sets(self) -> list[Node]:
-        self.need("(")
+        self.expect("(")
         keys: list[Node] = []
         while not self.take(")"):
-            if self.upper() == "(" and self.upper(1) == ")":
+            if self.peek() == "(" and self.peek(1) == ")":
                 self.at += 2
-            elif self.upper() == "GROUPING" and self.upper(1) == "SETS":
+            elif self.peek() == "GROUPING" and self.peek(1) == "SETS":
                 self.at += 2
                 keys += self._grouping_sets()
             else:
@@ -233,7 +244,7 @@ class QueryParser(ExpressionParser):
             self.take(",")
         return keys
 
-    def _tail(self) -> Tail:
+    def _tail(self) -> QueryTail:
         start = self.start()
         order: tuple[Ordering, ...] = ()
         limit: Node | None = None
@@ -243,7 +254,7 @@ class QueryParser(ExpressionParser):
         while True:
             if self.take("ORDER", "BY"):
                 order = self.orderings()
-            elif self.upper() in ("SORT", "CLUSTER", "DISTRIBUTE") and self.upper(1) == "BY":
+            elif self.peek() in ("SORT", "CLUSTER", "DISTRIBUTE") and self.peek(1) == "BY":
                 self.at += 2
                 has_other = True
                 other += self.orderings()
@@ -251,7 +262,7 @@ class QueryParser(ExpressionParser):
                 has_other = True
                 while True:
                     self.name()
-                    self.need("AS")
+                    self.expect("AS")
                     other.append(self.window())
                     if not self.take(","):
                         break
@@ -262,22 +273,22 @@ class QueryParser(ExpressionParser):
                 self.take_one(("ROW", "ROWS"))
             elif self.take("FETCH"):
                 if not self.take_one(("FIRST", "NEXT")):
-                    self.fail(f"expected FIRST, found {self.found()}")
-                limit = _ONE_ROW if self.upper() in ("ROW", "ROWS") else self.value()
+                    self.fail(f"expected FIRST, found {self.next_text()}")
+                limit = _ONE_ROW if self.peek() in ("ROW", "ROWS") else self.value()
                 self.take_one(("ROW", "ROWS"))
-                self.need("ONLY")
+                self.expect("ONLY")
             else:
-                return Tail(self.since(start), order, limit, offset, tuple(other), has_other)
+                return QueryTail(self.span_from(start), order, limit, offset, tuple(other), has_other)
 
     # -- FROM
 
     def _from(self) -> tuple[Span, Node, tuple[Join, ...], tuple[Node, ...]]:
         start = self.start()
-        self.need("FROM")
-        from_span = self.since(start)
+        self.expect("FROM")
+        from_span = self.span_from(start)
         source, joins = self._joined()
         views: list[Node] = []
-        while self.upper() == "LATERAL" and self.upper(1) == "VIEW":
+        while self.peek() == "LATERAL" and self.peek(1) == "VIEW":
             views.append(self._lateral_view())
         return from_span, source, joins, tuple(views)
 
@@ -288,26 +299,26 @@ class QueryParser(ExpressionParser):
             start = self.start()
             if self.take(","):
                 joined = self._factor()
-                joins.append(Join(self.since(start), False, "", ",", joined, None, ()))
+                joins.append(Join(self.span_from(start), False, "", ",", joined, None, ()))
                 continue
             natural = self.take("NATURAL")
             side = self.take_one(("LEFT", "RIGHT", "FULL"))
             self.take("OUTER")
             kind = self.take_one(("INNER", "CROSS", "SEMI", "ANTI"))
-            if not (natural or side or kind) and self.upper() != "JOIN":
+            if not (natural or side or kind) and self.peek() != "JOIN":
                 return source, tuple(joins)
-            self.need("JOIN")
+            self.expect("JOIN")
             joined = self._factor()
             condition, using = None, []
             if self.take("ON"):
                 condition = self.expression()
             elif self.take("USING"):
-                self.need("(")
+                self.expect("(")
                 using = [self.name()]
                 while self.take(","):
                     using.append(self.name())
-                self.need(")")
-            joins.append(Join(self.since(start), natural, side, kind, joined, condition, tuple(using)))
+                self.expect(")")
+            joins.append(Join(self.span_from(start), natural, side, kind, joined, condition, tuple(using)))
 
     def _lateral_view(self) -> Node:
         start = self.start()
@@ -315,31 +326,31 @@ class QueryParser(ExpressionParser):
         self.take("OUTER")
         call = self._operand()
         alias = None
-        if self.is_name() and self.upper() != "AS":
+        if self.is_name() and self.peek() != "AS":
             alias = self.name()
         if self.take("AS"):
             self.name()
-            while self.upper() == "," and self.kind(1) in ("word", "quoted"):
+            while self.peek() == "," and self.peek_kind(1) in ("word", "quoted"):
                 self.at += 1
                 self.name()
-        return FunctionTable(self.since(start), (call,), alias, True)
+        return FunctionTable(self.span_from(start), (call,), alias, True)
 
     def _factor(self) -> Node:
         found = self._plain_factor()
-        while self.upper() in ("PIVOT", "UNPIVOT") and self.upper(1) in ("(", "INCLUDE", "EXCLUDE"):
+        while self.peek() in ("PIVOT", "UNPIVOT") and self.peek(1) in ("(", "INCLUDE", "EXCLUDE"):
             self.at += 1
-            while self.upper() in ("INCLUDE", "EXCLUDE", "NULLS"):
+            while self.peek() in ("INCLUDE", "EXCLUDE", "NULLS"):
                 self.at += 1
             self.skip_brackets()
             self._alias()
-            found = Pivoted(self.since(found.span.start), found)
+            found = Pivoted(self.span_from(found.span.start), found)
         return found
 
     def _plain_factor(self) -> Node:
         start = self.start()
         known = self.tables.get(start)
         lateral = self.take("LATERAL")
-        if self.upper() == "(":
+        if self.peek() == "(":
             return self._from_brackets(start, lateral)
         if known is not None:
             return self._known_table(start, *known)
@@ -350,19 +361,19 @@ class QueryParser(ExpressionParser):
             while self.take(","):
                 rows.append(self.expression())
             alias, _ = self._alias()
-            return FunctionTable(self.since(start), tuple(rows), alias, False)
+            return FunctionTable(self.span_from(start), tuple(rows), alias, False)
         if not self.is_name():
-            self.fail(f"expected a table, found {self.found()}")
-        is_unnest = self.upper() == "UNNEST"
+            self.fail(f"expected a table, found {self.next_text()}")
+        is_unnest = self.peek() == "UNNEST"
         parts = [self.name()]
-        while self.upper() == "." and self.kind(1) in ("word", "quoted"):
+        while self.peek() == "." and self.peek_kind(1) in ("word", "quoted"):
             self.at += 1
             parts.append(self.name())
-        if self.upper() == "(":
+        if self.peek() == "(":
             call = self._call(start, tuple(parts))
             self.take("WITH", "ORDINALITY")
             alias, _ = self._alias()
-            return FunctionTable(self.since(start), (call,), alias, lateral or is_unnest)
+            return FunctionTable(self.span_from(start), (call,), alias, lateral or is_unnest)
         return self._after_name(start, None, parts[-1])
 
     def _known_table(self, start: int, number: int, stop: int) -> Table:
@@ -370,7 +381,7 @@ class QueryParser(ExpressionParser):
         name = ""
         while self.at < len(self.tokens) and self.tokens[self.at].start < stop:
             token = self.tokens[self.at]
-            ends_name = self.upper(1) != "." and not name
+            ends_name = self.peek(1) != "." and not name
             name = token.name if token.is_name and ends_name else name
             self.at += 1
         return self._after_name(start, number, name)
@@ -384,79 +395,83 @@ class QueryParser(ExpressionParser):
             sampled = True
             self._sample()
             alias, has_columns = self._alias() if alias is None else (alias, has_columns)
-        return Table(self.since(start), number, name, alias, has_columns, sampled)
+        return Table(self.span_from(start), number, name, alias, has_columns, sampled)
 
     def _sample(self) -> None:
-        while self.take_one(("BERNOULLI", "SYSTEM", "REPEATABLE")) or self.upper() == "(":
-            if self.upper() == "(":
+        while self.take_one(("BERNOULLI", "SYSTEM", "REPEATABLE")) or self.peek() == "(":
+            if self.peek() == "(":
                 self.skip_brackets()
 
     def _from_brackets(self, start: int, lateral: bool) -> Node:
         self.at += 1
-        if self.upper() in QUERY_STARTS or (self._opens_query() and self._is_query_in_brackets()):
+        if self.peek() in QUERY_STARTS or (self._opens_query() and self._is_query_in_brackets()):
             query = self.query()
-            self.need(")")
+            self.expect(")")
             if self.take("TABLESAMPLE"):
                 self._sample()
             alias, _ = self._alias()
-            return Derived(self.since(start), query, alias, lateral)
+            return DerivedTable(self.span_from(start), query, alias, lateral)
         source, joins = self._joined()
-        self.need(")")
+        self.expect(")")
         self._alias()
-        return Nested(self.since(start), source, joins)
+        return NestedJoin(self.span_from(start), source, joins)
 
     def _is_query_in_brackets(self) -> bool:
         """Whether `(SELECT ...) UNION ...` comes next, and not `(SELECT ...) AS a JOIN ...`."""
         before = self.at
         self.skip_brackets()
-        following = self.upper()
+        following = self.peek()
         self.at = before
         return following in ("UNION", "INTERSECT", "EXCEPT", "MINUS", ")", "ORDER", "LIMIT")
 
     def _function_table_in_brackets(self, start: int) -> Node:
         """After `TABLE(`: a window of Flink, or the call of a table function."""
-        kind = self.upper()
-        if kind in _WINDOW_TABLES and self.upper(1) == "(":
+        kind = self.peek()
+        if kind in _WINDOW_TABLES and self.peek(1) == "(":
             self.at += 2
             self.take("DATA")
             self.take("=>")
-            self.need("TABLE")
+            self.expect("TABLE")
             table = self._factor()
-            while self.upper() != ")":  # DESCRIPTOR and sizes: read with the window's edits
+            while self.peek() != ")":  # DESCRIPTOR and sizes: read with the window's edits
                 if self.at >= len(self.tokens):
                     self.fail("expected ')', found the end")
-                if self.upper() == "(":
+                if self.peek() == "(":
                     self.skip_brackets()
                 else:
                     self.at += 1
-            self.need(")")
-            self.need(")")
+            self.expect(")")
+            self.expect(")")
             alias, _ = self._alias()
-            return WindowTable(self.since(start), kind, table, alias)
-        if self.upper(1) == "(":
+            return WindowTable(self.span_from(start), kind, table, alias)
+        if self.peek(1) == "(":
             call = self._operand()
-            self.need(")")
+            self.expect(")")
             alias, _ = self._alias()
-            return FunctionTable(self.since(start), (call,), alias, True)
+            return FunctionTable(self.span_from(start), (call,), alias, True)
         source, joins = self._joined()
-        self.need(")")
+        self.expect(")")
         self._alias()
-        return Nested(self.since(start), source, joins)
+        return NestedJoin(self.span_from(start), source, joins)
 
     def _alias(self) -> tuple[str | None, bool]:
         """The alias, and whether column names follow it."""
-        if self.take("AS") or self.kind() == "quoted" or (self.kind() == "word" and self.upper() not in _NOT_AN_ALIAS):
+        if (
+            self.take("AS")
+            or self.peek_kind() == "quoted"
+            or (self.peek_kind() == "word" and self.peek() not in _NOT_AN_ALIAS)
+        ):
             name = self.name()
         else:
             return None, False
-        if self.upper() == "(" and self.kind(1) in ("word", "quoted") and self.upper(2) in (",", ")"):
+        if self.peek() == "(" and self.peek_kind(1) in ("word", "quoted") and self.peek(2) in (",", ")"):
             self.skip_brackets()
             return name, True
         return name, False
 
 
-def _with_clauses(query: QueryTree, span: Span, common: tuple[CommonTable, ...], tail: Tail) -> QueryTree:
+def _with_clauses(query: QueryTree, span: Span, common: tuple[CommonTable, ...], tail: QueryTail) -> QueryTree:
     """The query with what stands before and after it; its own clauses stay, as in `(SELECT a FROM t LIMIT 1) LIMIT 2`."""
-    inner = query.tail if isinstance(query, Select) else Tail(span)
+    inner = query.tail if isinstance(query, Select) else QueryTail(span)
     tail = replace(tail, other=(*inner.other, *tail.other), has_other=inner.has_other or tail.has_other)
     return replace(query, span=span, common=common, tail=tail)

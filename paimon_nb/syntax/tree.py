@@ -76,7 +76,7 @@ class Binary(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Junction(Node):
+class Logical(Node):
     """`part AND part ...` or `part OR part ...`, at least two parts."""
 
     op: str
@@ -221,7 +221,7 @@ class Table(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Derived(Node):
+class DerivedTable(Node):
     """A query in FROM."""
 
     query: QueryTree
@@ -249,7 +249,7 @@ class WindowTable(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Nested(Node):
+class NestedJoin(Node):
     """Joins in brackets."""
 
     source: Node
@@ -289,7 +289,7 @@ class CommonTable(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Tail(Node):
+class QueryTail(Node):
     """The clauses at the end of a query."""
 
     order: tuple[Ordering, ...] = ()
@@ -328,7 +328,7 @@ class Select(Node):
     where: Node | None
     group: GroupBy | None
     having: Node | None
-    tail: Tail
+    tail: QueryTail
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,7 +338,7 @@ class SetOperation(Node):
     common: tuple[CommonTable, ...]
     left: QueryTree
     right: QueryTree
-    tail: Tail
+    tail: QueryTail
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,7 +347,7 @@ class Values(Node):
 
     common: tuple[CommonTable, ...]
     rows: tuple[Node, ...]
-    tail: Tail
+    tail: QueryTail
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,7 +356,7 @@ class Bracketed(Node):
 
     common: tuple[CommonTable, ...]
     query: QueryTree
-    tail: Tail
+    tail: QueryTail
 
 
 QueryTree: TypeAlias = Select | SetOperation | Values | Bracketed
@@ -422,6 +422,6 @@ def without_brackets(node: Node) -> Node:
 def conjuncts(condition: Node) -> list[Node]:
     """The parts of a condition that must all be true, without brackets."""
     node = without_brackets(condition)
-    if isinstance(node, Junction) and node.op == "AND":
+    if isinstance(node, Logical) and node.op == "AND":
         return [part for inner in node.parts for part in conjuncts(inner)]
     return [node]

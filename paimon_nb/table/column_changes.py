@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, SchemaMismatch, UnsupportedOperation
 from paimon_nb.format.data import ROW_ID_FIELD
-from paimon_nb.format.data.schema_cast import conform
+from paimon_nb.format.data.schema_cast import cast_to_schema
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.dml_checks import check_merge_update
@@ -49,7 +49,7 @@ def update_by_row_id(store: TableStore, rows: pa.Table) -> list[int]:
         )
     _check_evolves(store, names)
     fields = [store.schema.field(store.schema.column_name(n)) for n in names]
-    values = conform(rows.select(names).rename_columns([f.name for f in fields]), fields).combine_chunks()
+    values = cast_to_schema(rows.select(names).rename_columns([f.name for f in fields]), fields).combine_chunks()
     ids = _row_ids(rows)
     order = np.argsort(ids, kind="stable")
     ordered = ids[order]

@@ -23,12 +23,12 @@ from paimon_nb.base.errors import CorruptFile
 from paimon_nb.format.manifest import (
     ADD,
     Entries,
+    EntryList,
     IndexEntry,
-    Listed,
     ManifestEntry,
     ManifestFile,
     as_entries,
-    joined,
+    concat_entries,
     read_entries,
     read_index_manifest,
     read_manifest,
@@ -113,22 +113,22 @@ def drop_deleted(entries: Iterable[ManifestEntry]) -> Entries:
     added = entries.column("kind") == ADD
     if added.all():
         return entries
-    deleted = {e.identity for e in entries.choose(~added)}
+    deleted = {e.identity for e in entries.filter(~added)}
     # File names are almost unique: compare the whole identity only where a deleted name matches.
     near = added.copy()
-    if not isinstance(entries, Listed):
+    if not isinstance(entries, EntryList):
         import pyarrow.compute as pc
 
-        taken = entries.choose(~added).column("file_name")
+        taken = entries.filter(~added).column("file_name")
         near &= to_numpy(pc.is_in(entries.column("file_name"), value_set=taken))
-    for at, entry in zip(np.flatnonzero(near).tolist(), entries.choose(near), strict=True):
+    for at, entry in zip(np.flatnonzero(near).tolist(), entries.filter(near), strict=True):
         added[at] = entry.identity not in deleted
-    return entries.choose(added)
+    return entries.filter(added)
 
 
 def check_unique(entries: Entries) -> None:
     """Raise `CorruptFile` if live entries contain a file twice."""
-    if isinstance(entries, Listed):
+    if isinstance(entries, EntryList):
         names = len({e.file.file_name for e in entries})
     else:
         import pyarrow.compute as pc
@@ -158,7 +158,7 @@ def _read_manifests(store: TableStore, files: Sequence[ManifestFile], keep: Keep
     parts = side_by_side(store.fs, lambda m: _read_checked_entries(store, m), selected, size, _THREADS)
     skipped = len(files) - len(selected)
     files_skipped = sum(m.num_added for m in files) - sum(m.num_added for m in selected)
-    return ManifestRead(joined(parts), len(files), skipped, files_skipped)
+    return ManifestRead(concat_entries(parts), len(files), skipped, files_skipped)
 
 
 def _read_checked_entries(store: TableStore, manifest: ManifestFile) -> Entries:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, SchemaMismatch, WriteError
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.format.data.schema_cast import conform
+from paimon_nb.format.data.schema_cast import cast_to_schema
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.table.dml_checks import check_merge, check_merge_update
 from paimon_nb.table.lsm.superseded import key_ids
@@ -147,7 +147,7 @@ class _Run:
                 )
         self.key_fields = [self.fields[name] for name in merge.keys]
         keys = pa.table({t: rows.column(s) for t, s in merge.keys.items()})
-        keys = conform(keys, [replace(f, type=f.type.with_nullable(True)) for f in self.key_fields])
+        keys = cast_to_schema(keys, [replace(f, type=f.type.with_nullable(True)) for f in self.key_fields])
         self.source = self._without_views(rows)
         self.key_table = keys
         self.ids = key_ids(keys, self.key_fields)
@@ -172,7 +172,7 @@ class _Run:
                 continue
             if column.name in self.fields:
                 own = self.fields[column.name]
-                values = conform(rows.select([i]), [replace(own, type=own.type.with_nullable(True))]).column(0)
+                values = cast_to_schema(rows.select([i]), [replace(own, type=own.type.with_nullable(True))]).column(0)
             else:
                 values = rows.column(i).cast(pa.binary() if pa.types.is_binary_view(column.type) else pa.string())
             rows = rows.set_column(i, column.name, values)

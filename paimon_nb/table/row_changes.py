@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.format.data import SEQUENCE_NUMBER
-from paimon_nb.format.data.schema_cast import conform
+from paimon_nb.format.data.schema_cast import cast_to_schema
 from paimon_nb.format.types import arrow_type
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.table.commit import CommitMessage, TableCommit
@@ -92,7 +92,7 @@ def assigned(rows: pa.Table, values: Mapping[str, Any], fields: Mapping[str, Dat
                 hint=f"a value that Arrow converts to {target}, or an expression such as pc.field('x') + 1",
                 column=name,
             ) from None
-        out[name] = conform(made, [fields[name]]).column(0).combine_chunks()
+        out[name] = cast_to_schema(made, [fields[name]]).column(0).combine_chunks()
     return out
 
 

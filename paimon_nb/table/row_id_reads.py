@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.format.data import ROW_ID_FIELD, TRACKING_FIELDS
-from paimon_nb.format.types.arrow_builders import from_numpy, no_rows
+from paimon_nb.format.types.arrow_builders import empty_table, from_numpy
 from paimon_nb.table.row_rewrite import single_files
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.scan.predicate.evaluate import bind, evaluate, keep
@@ -43,7 +43,7 @@ def read_with_row_ids(store: TableStore, columns: Sequence[str] | None, where: s
     used = {*names, *(predicate.columns() if predicate is not None else ())}
     read = [f.name for f in plan.schema.fields if f.name in used] or [plan.schema.names[0]]
     fields = [schema.field(name) for name in (*read, *(f.name for f in TRACKING_FIELDS))]
-    parts = [no_rows(fields).select(names)]
+    parts = [empty_table(fields).select(names)]
     for split in single_files(plan):
         if on_ids is None or _may_hold(on_ids, anchor(split.files)):
             rows = tracked_rows(plan.store, split, read)

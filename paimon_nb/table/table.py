@@ -383,12 +383,12 @@ class Table(EvolvingTable):
         )
 
     def _present_rows(self, keys: pa.Table) -> pa.Table:
-        from paimon_nb.format.data.schema_cast import conform
+        from paimon_nb.format.data.schema_cast import cast_to_schema
         from paimon_nb.format.types.arrow_builders import from_numpy
         from paimon_nb.table.lsm.superseded import is_in, key_ids
 
         fields = [self.schema.field(k) for k in self.primary_keys]
-        present_ids = key_ids(conform(keys.select(self.primary_keys), fields), fields)
+        present_ids = key_ids(cast_to_schema(keys.select(self.primary_keys), fields), fields)
         rows = self.to_arrow()
         return rows.filter(from_numpy(is_in(key_ids(rows, fields), present_ids)))
 

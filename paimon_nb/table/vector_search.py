@@ -13,7 +13,7 @@ import pyarrow as pa
 from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, SchemaMismatch
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.types import Array, DataField, Vector
-from paimon_nb.format.types.arrow_builders import arrow_schema, from_numpy, no_rows, to_numpy
+from paimon_nb.format.types.arrow_builders import arrow_schema, empty_table, from_numpy, to_numpy
 from paimon_nb.table.scan.read.split_reader import iter_split
 from paimon_nb.table.store import side_by_side
 
@@ -120,7 +120,7 @@ def _as_query(vector: Sequence[float], field: DataField) -> np.ndarray:
 
 
 def _empty(schema: TableSchema, columns: Sequence[str]) -> pa.Table:
-    rows = no_rows([schema.field(name) for name in columns])
+    rows = empty_table([schema.field(name) for name in columns])
     return rows.append_column(SCORE, pa.array([], pa.float64()))
 
 

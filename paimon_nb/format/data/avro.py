@@ -28,7 +28,7 @@ from paimon_nb.format.types import (
     arrow_schema,
     arrow_type,
 )
-from paimon_nb.format.types.arrow_builders import no_rows
+from paimon_nb.format.types.arrow_builders import empty_table
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 
@@ -92,7 +92,7 @@ class AvroReader:
         """All rows, or those of some blocks, in file order."""
         batches = list(self._tables_of_blocks(groups))
         if not batches:
-            return no_rows(self.fields)
+            return empty_table(self.fields)
         return pa.concat_tables(batches)
 
     def batches(self, rows: int, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:

@@ -83,7 +83,7 @@ def _cast_atomic(column: pa.Array, old: DataType, new: DataType) -> pa.Array | N
         return _cast_number(column, old, new)
     if source == "BOOLEAN" and target in _NUMBERS:
         if isinstance(new, Decimal):
-            return each(column, new, lambda v: to_decimal(int(v), new))
+            return cast_each(column, new, lambda v: to_decimal(int(v), new))
         return column.cast(pa.int8()).cast(arrow_type(new))
     if target == "BOOLEAN" and source in INTEGERS:
         return pc.not_equal(column, pa.scalar(0, column.type))
@@ -127,19 +127,19 @@ def _to_decimal(column: pa.Array, old: DataType, new: Decimal) -> pa.Array:
         return column.cast(arrow_type(new))
     if isinstance(old, Decimal) and new.scale >= old.scale and integer_digits >= old.precision - old.scale:
         return column.cast(arrow_type(new))
-    return each(column, new, lambda v: to_decimal(v, new))
+    return cast_each(column, new, lambda v: to_decimal(v, new))
 
 
 def _from_decimal(column: pa.Array, old: Decimal, new: DataType) -> pa.Array:
     if new.root in INTEGERS:
         minimum = _MIN_VALUE[new.root]
-        return each(column, new, lambda v: (int(v) - minimum) % (-2 * minimum) + minimum)
+        return cast_each(column, new, lambda v: (int(v) - minimum) % (-2 * minimum) + minimum)
     if old.precision <= 18:  # Java divides the unscaled long
-        return each(column, new, lambda v: float(int(v.scaleb(old.scale))) / 10.0**old.scale)
-    return each(column, new, float)
+        return cast_each(column, new, lambda v: float(int(v.scaleb(old.scale))) / 10.0**old.scale)
+    return cast_each(column, new, float)
 
 
-def each(column: pa.Array, new: DataType, convert: Callable[[Any], Any]) -> pa.Array:
+def cast_each(column: pa.Array, new: DataType, convert: Callable[[Any], Any]) -> pa.Array:
     """Convert every distinct value in Python."""
     if pa.types.is_floating(column.type) or len(column) < 64:
         return pa.array([None if v is None else convert(v) for v in column.to_pylist()], arrow_type(new))
@@ -169,7 +169,7 @@ def _to_text(column: pa.Array, old: DataType, new: DataType) -> pa.Array:
 def _from_text(column: pa.Array, new: DataType) -> pa.Array:
     if new.root in _BYTES:
         return _cast_bytes(column.cast(pa.binary()), new)
-    return each(column, new, lambda v: parsed(v, new))
+    return cast_each(column, new, lambda v: parsed(v, new))
 
 
 def _cast_bytes(column: pa.Array, new: DataType) -> pa.Array:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.types import DataType, LocalZonedTimestamp, Timestamp, arrow_type
-from paimon_nb.format.types.arrow_builders import filled, to_numpy
+from paimon_nb.format.types.arrow_builders import fill_null, to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,7 +122,7 @@ def _as_stamp(ms: np.ndarray, column: pa.Array, new: DataType) -> pa.Array:
 
 
 def _integer_units(column: pa.Array) -> np.ndarray:
-    out: np.ndarray = to_numpy(filled(column, 0))
+    out: np.ndarray = to_numpy(fill_null(column, 0))
     return out
 
 

@@ -15,7 +15,7 @@ from pyarrow import parquet as pq
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data.thrift_compact import T_I32, Struct, decode, encode
-from paimon_nb.format.types.arrow_builders import filled, to_numpy
+from paimon_nb.format.types.arrow_builders import fill_null, to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ _TYPE, _LENGTH, _CHILDREN, _CONVERTED, _STATISTICS = 1, 2, 5, 6, 12
 
 def to_int96(array: pa.Array) -> pa.Array:
     """timestamp[ns] as 12 bytes each: nanoseconds of the day, then the Julian day, little endian."""
-    nanos = to_numpy(filled(array.cast(pa.int64()), 0))
+    nanos = to_numpy(fill_null(array.cast(pa.int64()), 0))
     out = np.empty(len(array), _LAYOUT)
     days = np.floor_divide(nanos, _DAY_NANOS)
     out["nanos"] = nanos - days * _DAY_NANOS

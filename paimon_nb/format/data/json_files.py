@@ -30,7 +30,7 @@ from paimon_nb.format.types import (
     arrow_schema,
     arrow_type,
 )
-from paimon_nb.format.types.arrow_builders import no_rows, vectors_of
+from paimon_nb.format.types.arrow_builders import empty_table, vectors_of
 
 TEXT_EXTENSIONS = {"none": "", "gzip": "gz", "zstd": "zst", "bzip2": "bz2", "deflate": "deflate"}
 """`file.compression` -> the last extension of a JSON file, which is compressed as a whole."""
@@ -138,7 +138,7 @@ class JsonReader:
     def read(self, groups: Sequence[int] | None = None) -> pa.Table:
         """All rows, in file order."""
         if not self._rows or groups == []:
-            return no_rows(self.fields)
+            return empty_table(self.fields)
         if not self.fields:
             return without_columns(len(self._rows))
         try:

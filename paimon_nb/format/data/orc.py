@@ -20,7 +20,7 @@ from pyarrow import orc
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.format.data.cast_time import wall_in
 from paimon_nb.format.data.parquet import has_time
-from paimon_nb.format.data.schema_cast import BROKEN, map_parts, mask_of, running, to_memory, without_columns
+from paimon_nb.format.data.schema_cast import BROKEN, map_parts, null_mask, offsets_of, to_logical, without_columns
 from paimon_nb.format.orc_library import require_pyorc
 from paimon_nb.format.types import (
     Array,
@@ -38,7 +38,7 @@ from paimon_nb.format.types import (
     arrow_schema,
     arrow_type,
 )
-from paimon_nb.format.types.arrow_builders import filled, no_rows
+from paimon_nb.format.types.arrow_builders import empty_table, fill_null
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -98,7 +98,7 @@ class OrcReader:
         tables = [self._read_stripe(i) for i in stripes]
         if tables:
             return pa.concat_tables(tables)
-        return no_rows(self.fields)
+        return empty_table(self.fields)
 
     def batches(self, rows: int, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
         """In batches of at most `rows` rows; a large file is decoded batch by batch, others stripe by stripe."""
@@ -229,25 +229,25 @@ def from_orc(column: pa.Array, t: DataType) -> pa.Array:
             return column.cast(pa.int32()).cast(target)
         case Char():
             # ORC pads CHAR in the file, and its Java reader removes the padding.
-            return pc.utf8_rtrim(to_memory(column, t), " ")
+            return pc.utf8_rtrim(to_logical(column, t), " ")
         case Array() if pa.types.is_list(column.type) and not isinstance(t, Vector):
-            lengths = filled(column.value_lengths(), 0)
+            lengths = fill_null(column.value_lengths(), 0)
             values = from_orc(column.flatten(), t.element)
-            return pa.ListArray.from_arrays(running(lengths), values, type=target, mask=mask_of(column))
+            return pa.ListArray.from_arrays(offsets_of(lengths), values, type=target, mask=null_mask(column))
         case Map() | Multiset() if pa.types.is_map(column.type):
             offsets, keys, items = map_parts(column)
             keys = from_orc(keys, t.key if isinstance(t, Map) else t.element)
             items = from_orc(items, t.value if isinstance(t, Map) else Atomic("INT", False))
-            return pa.MapArray.from_arrays(offsets, keys, items, type=target, mask=mask_of(column))
+            return pa.MapArray.from_arrays(offsets, keys, items, type=target, mask=null_mask(column))
         case Row() if pa.types.is_struct(column.type) and t.fields:
             by_name = dict(zip((f.name for f in column.type), column.flatten(), strict=True))
             children = [from_orc(by_name[f.name], f.type) for f in t.fields]
-            return pa.StructArray.from_arrays(children, fields=list(target), mask=mask_of(column))
-    return to_memory(column, t)
+            return pa.StructArray.from_arrays(children, fields=list(target), mask=null_mask(column))
+    return to_logical(column, t)
 
 
 def _has_ltz(t: DataType) -> bool:
-    return t.holds(lambda inner: isinstance(inner, LocalZonedTimestamp))
+    return t.contains_type(lambda inner: isinstance(inner, LocalZonedTimestamp))
 
 
 def _as_wall_clock(column: pa.Array, t: DataType, zone: dt.tzinfo | None) -> pa.Array:
@@ -257,16 +257,16 @@ def _as_wall_clock(column: pa.Array, t: DataType, zone: dt.tzinfo | None) -> pa.
     match t:
         case Row():
             children = [_as_wall_clock(c, f.type, zone) for c, f in zip(column.flatten(), t.fields, strict=True)]
-            return pa.StructArray.from_arrays(children, fields=list(column.type), mask=mask_of(column))
+            return pa.StructArray.from_arrays(children, fields=list(column.type), mask=null_mask(column))
         case Array():
-            lengths = filled(column.value_lengths(), 0)
+            lengths = fill_null(column.value_lengths(), 0)
             values = _as_wall_clock(column.flatten(), t.element, zone)
-            return pa.ListArray.from_arrays(running(lengths), values, type=column.type, mask=mask_of(column))
+            return pa.ListArray.from_arrays(offsets_of(lengths), values, type=column.type, mask=null_mask(column))
         case Map() | Multiset():
             offsets, keys, items = map_parts(column)
             keys = _as_wall_clock(keys, t.key if isinstance(t, Map) else t.element, zone)
             items = _as_wall_clock(items, t.value, zone) if isinstance(t, Map) else items
-            return pa.MapArray.from_arrays(offsets, keys, items, type=column.type, mask=mask_of(column))
+            return pa.MapArray.from_arrays(offsets, keys, items, type=column.type, mask=null_mask(column))
     return wall_in(column, zone)
 
 

@@ -31,7 +31,7 @@ from paimon_nb.format.types import (
     VarChar,
     arrow_type,
 )
-from paimon_nb.format.types.arrow_builders import filled, to_numpy
+from paimon_nb.format.types.arrow_builders import fill_null, to_numpy
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 
@@ -157,7 +157,7 @@ def to_python(column: pa.Array, t: DataType) -> list[Any]:
 
 
 def _orc_timestamps(column: pa.Array, per_second: int) -> list[Any]:
-    units = to_numpy(filled(column.cast(pa.int64()), 0))
+    units = to_numpy(fill_null(column.cast(pa.int64()), 0))
     seconds = np.floor_divide(units, per_second)
     nanos = (units - seconds * per_second) * (1_000_000_000 // per_second)
     if ((seconds == -1) & (nanos > 999_999)).any():

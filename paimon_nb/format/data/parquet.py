@@ -12,7 +12,7 @@ from pyarrow import parquet as pq
 
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.format.data.int96 import raw_metadata
-from paimon_nb.format.data.schema_cast import BROKEN, to_memory, without_columns
+from paimon_nb.format.data.schema_cast import BROKEN, to_logical, without_columns
 from paimon_nb.format.types import (
     DataField,
     DataType,
@@ -20,7 +20,7 @@ from paimon_nb.format.types import (
     Timestamp,
     arrow_schema,
 )
-from paimon_nb.format.types.arrow_builders import from_numpy, no_rows, to_numpy
+from paimon_nb.format.types.arrow_builders import empty_table, from_numpy, to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ _READ_AHEAD = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class MatchingRows:
     """The rows of a file that match a filter."""
 
     masks: Mapping[int, np.ndarray]
@@ -110,7 +110,7 @@ class ParquetReader:
         """
         return self.fetch(self.find(keep))
 
-    def find(self, keep: RowFilter, hidden: np.ndarray | None = None) -> Found:
+    def find(self, keep: RowFilter, hidden: np.ndarray | None = None) -> MatchingRows:
         """Find the rows that match the filter; decodes only the filter's columns, row group by row group.
 
         Args:
@@ -119,7 +119,7 @@ class ParquetReader:
         first = [f for f in self.fields if f.name in keep.columns]
         ends = np.cumsum([0, *self.row_groups])
         masks: dict[int, np.ndarray] = {}
-        seen = [no_rows(first)]
+        seen = [empty_table(first)]
         for group in self.groups_within(keep.spans):
             rows = self._read_row_group(group, first)
             selected = to_numpy(keep.matches(rows))
@@ -128,16 +128,16 @@ class ParquetReader:
             if selected.any():
                 masks[group] = selected
                 seen.append(rows.filter(from_numpy(selected)))
-        return Found(masks, pa.concat_tables(seen))
+        return MatchingRows(masks, pa.concat_tables(seen))
 
-    def fetch(self, found: Found) -> pa.Table:
+    def fetch(self, found: MatchingRows) -> pa.Table:
         """All columns of the rows that `find` found."""
         known = found.seen
         rest = [f for f in self.fields if f.name not in known.column_names]
         if not rest:
             return known.select([f.name for f in self.fields])
         parts = [self._read_row_group(g, rest).filter(from_numpy(selected)) for g, selected in found.masks.items()]
-        others = pa.concat_tables([no_rows(rest), *parts])
+        others = pa.concat_tables([empty_table(rest), *parts])
         by_name = {t.field(i).name: t.column(i) for t in (known, others) for i in range(t.num_columns)}
         return pa.table([by_name[f.name] for f in self.fields], schema=arrow_schema(self.fields, nullable=True))
 
@@ -217,18 +217,18 @@ class ParquetReader:
         return pq.ParquetFile(self._source, metadata=metadata, page_checksum_verification=True, pre_buffer=False)
 
     def _in_memory(self, table: pa.Table, fields: Sequence[DataField] | None = None) -> pa.Table:
-        return in_memory(table, self.fields if fields is None else fields, self.path)
+        return to_logical_types(table, self.fields if fields is None else fields, self.path)
 
     def _corrupt_file(self, error: Exception) -> CorruptFile:
         return CorruptFile(self.path, f"not readable as Parquet ({error!s:.100})")
 
 
-def in_memory(table: pa.Table, fields: Sequence[DataField], path: str) -> pa.Table:
+def to_logical_types(table: pa.Table, fields: Sequence[DataField], path: str) -> pa.Table:
     """Convert columns from Arrow's reader to their logical types."""
     columns = []
     for f in fields:
         try:
-            columns.append(to_memory(table.column(f.name), f.type))
+            columns.append(to_logical(table.column(f.name), f.type))
         except UnsupportedFormat as error:
             text = f"{path}: column {f.name!r}: {error.message}"
             raise UnsupportedFormat(text, hint=error.hint, path=path, column=f.name, **error.facts) from None
@@ -237,4 +237,4 @@ def in_memory(table: pa.Table, fields: Sequence[DataField], path: str) -> pa.Tab
 
 def has_time(t: DataType) -> bool:
     """Whether a type is or holds a TIMESTAMP or TIMESTAMP_LTZ."""
-    return t.holds(lambda inner: isinstance(inner, Timestamp | LocalZonedTimestamp))
+    return t.contains_type(lambda inner: isinstance(inner, Timestamp | LocalZonedTimestamp))

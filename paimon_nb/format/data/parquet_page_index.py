@@ -18,12 +18,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet as pq
 
-from paimon_nb.format.data.parquet import in_memory
+from paimon_nb.format.data.parquet import to_logical_types
 from paimon_nb.format.data.schema_cast import BROKEN
 from paimon_nb.format.data.thrift_compact import T_I32, T_I64, T_LIST, T_STRUCT, Struct, ThriftList, decode, encode
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.types import DataField, arrow_schema
-from paimon_nb.format.types.arrow_builders import from_numpy, no_rows, to_numpy
+from paimon_nb.format.types.arrow_builders import empty_table, from_numpy, to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +70,7 @@ def find_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilte
         matching_positions = _matching_positions(fs, path, footer, fields, keep)
         if footer is None or matching_positions is None:
             return None
-        empty = no_rows(fields)
+        empty = empty_table(fields)
         parts = [_read_rows(fs, path, footer, group, rows, fields) for group, rows in matching_positions if len(rows)]
         return pa.concat_tables([empty, *parts])
     except (*BROKEN, IndexError, AttributeError, RecursionError):
@@ -282,7 +282,7 @@ def _read_rows(
             some = [f for f in fields if f.name in names]
             file = _page_file(source, footer, {f.name: selected[f.name] for f in some}, count)
             table = pq.ParquetFile(pa.BufferReader(file), page_checksum_verification=True).read(use_threads=False)
-            found = _take_positions(in_memory(table, some, path), rows - first)
+            found = _take_positions(to_logical_types(table, some, path), rows - first)
             columns |= dict(zip(found.column_names, found.columns, strict=True))
     rest = [f for f in fields if f.name not in columns]
     if rest:
@@ -301,7 +301,7 @@ def _take_positions(table: pa.Table, rows: Positions) -> pa.Table:
 def _read_row_group(fs: FileIO, path: str, footer: _Footer, group: int, fields: Sequence[DataField]) -> pa.Table:
     with fs.open(path) as source:
         file = pq.ParquetFile(source, metadata=footer.metadata, page_checksum_verification=True, pre_buffer=False)
-        return in_memory(file.read_row_group(group, [f.name for f in fields], use_threads=False), fields, path)
+        return to_logical_types(file.read_row_group(group, [f.name for f in fields], use_threads=False), fields, path)
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from pyarrow import parquet as pq
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data.int96 import INT96_ARROW, FooterPatch, to_int96
-from paimon_nb.format.data.schema_cast import map_parts, mask_of, running, without_hidden_nulls
+from paimon_nb.format.data.schema_cast import map_parts, null_mask, offsets_of, without_hidden_nulls
 from paimon_nb.format.types import (
     Array,
     DataField,
@@ -24,7 +24,7 @@ from paimon_nb.format.types import (
     arrow_type,
     is_nano,
 )
-from paimon_nb.format.types.arrow_builders import filled
+from paimon_nb.format.types.arrow_builders import fill_null
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.options.option import parse_memory
@@ -66,7 +66,7 @@ class ParquetWriter:
         self._group_bytes = max(1, min(_GROUP_BYTES_MAX, block or _GROUP_BYTES_MAX))
         self._pending: list[pa.Table] = []
         self._pending_bytes = self._flushed_bytes = self._pending_rows = 0
-        self._patch = FooterPatch(sink) if any(f.type.holds(is_nano) for f in fields) else None
+        self._patch = FooterPatch(sink) if any(f.type.contains_type(is_nano) for f in fields) else None
         self._sink = self._patch or sink
         raw = options.raw
         page = raw.get("parquet.page.size")
@@ -131,7 +131,7 @@ class ParquetWriter:
         rows = pa.concat_tables(self._pending)
         columns = [
             pa.chunked_array(
-                [without_hidden_nulls(stored(c, f.type, target.type)) for c in column.chunks], type=target.type
+                [without_hidden_nulls(to_file_column(c, f.type, target.type)) for c in column.chunks], type=target.type
             )
             for column, f, target in zip(rows.columns, self._fields, self.schema, strict=True)
         ]
@@ -161,24 +161,26 @@ def _repeating_columns(rows: pa.Table) -> list[str]:
     return dictionary_columns
 
 
-def stored(array: pa.Array, t: DataType, target: pa.DataType) -> pa.Array:
+def to_file_column(array: pa.Array, t: DataType, target: pa.DataType) -> pa.Array:
     """Convert a logical column to the file's Arrow type: other field names, and INT96 as bytes."""
     if array.type == target and array.type.equals(target, check_metadata=True):
         return array
     match t:
         case Row():
-            children = [stored(c, f.type, g.type) for c, f, g in zip(array.flatten(), t.fields, target, strict=True)]
-            return pa.StructArray.from_arrays(children, fields=list(target), mask=mask_of(array))
+            children = [
+                to_file_column(c, f.type, g.type) for c, f, g in zip(array.flatten(), t.fields, target, strict=True)
+            ]
+            return pa.StructArray.from_arrays(children, fields=list(target), mask=null_mask(array))
         case Array():
-            lengths = filled(array.value_lengths(), 0)
-            values = stored(array.flatten(), t.element, target.value_type)
-            return pa.ListArray.from_arrays(running(lengths), values, type=target, mask=mask_of(array))
+            lengths = fill_null(array.value_lengths(), 0)
+            values = to_file_column(array.flatten(), t.element, target.value_type)
+            return pa.ListArray.from_arrays(offsets_of(lengths), values, type=target, mask=null_mask(array))
         case Map() | Multiset():
             offsets, keys, items = map_parts(array)
-            keys = stored(keys, t.key if isinstance(t, Map) else t.element, target.key_type)
+            keys = to_file_column(keys, t.key if isinstance(t, Map) else t.element, target.key_type)
             if isinstance(t, Map):
-                items = stored(items, t.value, target.item_type)
-            return pa.MapArray.from_arrays(offsets, keys, items, type=target, mask=mask_of(array))
+                items = to_file_column(items, t.value, target.item_type)
+            return pa.MapArray.from_arrays(offsets, keys, items, type=target, mask=null_mask(array))
         case Timestamp() | LocalZonedTimestamp() if target == INT96_ARROW:
             return to_int96(array)
     return array.cast(target)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.format.types.arrow_builders import filled
+from paimon_nb.format.types.arrow_builders import fill_null
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -44,7 +44,7 @@ class RowFilter:
 
     def matches(self, rows: pa.Table) -> Any:
         """A boolean per decoded row. `rows` contains the filter's columns, in any order."""
-        return filled(self.mask(rows.select(list(self.columns))), False)
+        return fill_null(self.mask(rows.select(list(self.columns))), False)
 
     def apply(self, rows: pa.Table) -> pa.Table:
         """The matching rows of decoded rows, which contain the filter's columns."""

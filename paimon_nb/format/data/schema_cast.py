@@ -34,7 +34,7 @@ from paimon_nb.format.types import (
     arrow_schema,
     arrow_type,
 )
-from paimon_nb.format.types.arrow_builders import filled, from_numpy, lists_of, to_numpy, vectors_of
+from paimon_nb.format.types.arrow_builders import fill_null, from_numpy, lists_of, to_numpy, vectors_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,7 @@ _COUNT = Atomic("INT", False)
 _VARIANT = ("value", "metadata")
 
 
-def to_memory(column: pa.Array | pa.ChunkedArray, t: DataType) -> pa.Array | pa.ChunkedArray:
+def to_logical(column: pa.Array | pa.ChunkedArray, t: DataType) -> pa.Array | pa.ChunkedArray:
     """`column` with exactly `arrow_type(t)`; struct fields are taken by name.
 
     Raises:
@@ -55,21 +55,21 @@ def to_memory(column: pa.Array | pa.ChunkedArray, t: DataType) -> pa.Array | pa.
     if column.type == target:
         return column
     if isinstance(column, pa.ChunkedArray):
-        return pa.chunked_array([to_memory(c, t) for c in column.chunks], type=target)
+        return pa.chunked_array([to_logical(c, t) for c in column.chunks], type=target)
     match t:
         case Vector():
-            return vectors_of(to_memory(lists_of(column), Array(t.element)), target)
+            return vectors_of(to_logical(lists_of(column), Array(t.element)), target)
         case Row():
             _check_fits(pa.types.is_struct(column.type), column, t)
-            fields = [to_memory(_struct_child(column, f.name), f.type) for f in t.fields]
+            fields = [to_logical(_struct_child(column, f.name), f.type) for f in t.fields]
             if not fields:
                 return pa.array([{}] * len(column), target, mask=_mask_array(column))
-            return pa.StructArray.from_arrays(fields, fields=list(target), mask=mask_of(column))
+            return pa.StructArray.from_arrays(fields, fields=list(target), mask=null_mask(column))
         case Array():
             _check_fits(pa.types.is_list(column.type) or pa.types.is_large_list(column.type), column, t)
-            values = to_memory(column.flatten(), t.element)
-            lengths = filled(column.value_lengths(), 0).cast(pa.int32())
-            return pa.ListArray.from_arrays(running(lengths), values, type=target, mask=mask_of(column))
+            values = to_logical(column.flatten(), t.element)
+            lengths = fill_null(column.value_lengths(), 0).cast(pa.int32())
+            return pa.ListArray.from_arrays(offsets_of(lengths), values, type=target, mask=null_mask(column))
         case Map() | Multiset():
             if pa.types.is_struct(column.type) and column.type.get_field_index("__field_mapping") >= 0:
                 raise UnsupportedFormat(
@@ -80,8 +80,8 @@ def to_memory(column: pa.Array | pa.ChunkedArray, t: DataType) -> pa.Array | pa.
             _check_fits(pa.types.is_map(column.type), column, t)
             key, value = (t.key, t.value) if isinstance(t, Map) else (t.element, _COUNT)
             offsets, keys, items = map_parts(column)
-            parts = to_memory(keys, key), to_memory(items, value)
-            return pa.MapArray.from_arrays(offsets, *parts, type=target, mask=mask_of(column))
+            parts = to_logical(keys, key), to_logical(items, value)
+            return pa.MapArray.from_arrays(offsets, *parts, type=target, mask=null_mask(column))
     if t.root == "VARIANT":
         return _variant_array(column, target)
     if column.type == INT96_ARROW and pa.types.is_timestamp(target):
@@ -99,12 +99,12 @@ def without_columns(rows: int) -> pa.Table:
     return pa.table({"_": pa.nulls(rows)}).select([])
 
 
-def mask_of(column: pa.Array) -> pa.Array | None:
+def null_mask(column: pa.Array) -> pa.Array | None:
     """True where the value is NULL; None if there is no NULL."""
     return column.is_null() if column.null_count else None
 
 
-def running(lengths: pa.Array) -> pa.Array:
+def offsets_of(lengths: pa.Array) -> pa.Array:
     """Offsets for lengths: their running sum."""
     out = np.zeros(len(lengths) + 1, np.int32)
     np.cumsum(to_numpy(lengths), out=out[1:])
@@ -124,7 +124,7 @@ def map_parts(column: pa.MapArray) -> tuple[pa.Array, pa.Array, pa.Array]:
     before = np.concatenate([[0], np.cumsum(lengths)[:-1]])
     rows = np.repeat(offsets[:-1] - before, lengths) + np.arange(int(lengths.sum()))
     take = from_numpy(rows.astype(np.int64))
-    return running(from_numpy(lengths.astype(np.int32))), column.keys.take(take), column.items.take(take)
+    return offsets_of(from_numpy(lengths.astype(np.int32))), column.keys.take(take), column.items.take(take)
 
 
 def without_hidden_nulls(column: pa.Array) -> pa.Array:
@@ -135,11 +135,11 @@ def without_hidden_nulls(column: pa.Array) -> pa.Array:
     if pa.types.is_map(t):
         offsets, keys, items = map_parts(column)
         parts = without_hidden_nulls(keys), without_hidden_nulls(items)
-        return pa.MapArray.from_arrays(offsets, *parts, type=t, mask=mask_of(column))
+        return pa.MapArray.from_arrays(offsets, *parts, type=t, mask=null_mask(column))
     if pa.types.is_list(t):
         values = without_hidden_nulls(column.flatten())
         return pa.ListArray.from_arrays(
-            running(filled(column.value_lengths(), 0)), values, type=t, mask=mask_of(column)
+            offsets_of(fill_null(column.value_lengths(), 0)), values, type=t, mask=null_mask(column)
         )
     valid = column.is_valid()
     children = []
@@ -147,7 +147,7 @@ def without_hidden_nulls(column: pa.Array) -> pa.Array:
         if not field.nullable and child.null_count:
             child = _with_values(child, pc.or_(child.is_valid(), valid))
         children.append(without_hidden_nulls(child))
-    return pa.StructArray.from_arrays(children, fields=list(t), mask=mask_of(column))
+    return pa.StructArray.from_arrays(children, fields=list(t), mask=null_mask(column))
 
 
 def _has_required(t: pa.DataType) -> bool:
@@ -189,7 +189,7 @@ def _variant_array(column: pa.StructArray, target: pa.DataType) -> pa.StructArra
             "a shredded VARIANT cannot be read here", hint="write it with 'variant.shreddingSchema' unset", feature="VARIANT"
         )  # fmt: skip
     parts = [_struct_child(column, name).cast(pa.binary()) for name in _VARIANT]
-    return pa.StructArray.from_arrays(parts, fields=list(target), mask=mask_of(column))
+    return pa.StructArray.from_arrays(parts, fields=list(target), mask=null_mask(column))
 
 
 def _check_fits(fits: bool, column: pa.Array, t: DataType) -> None:
@@ -213,7 +213,7 @@ _UNIT_DIGITS = {"ms": 3, "us": 6, "ns": 9}
 _UNFIT = (pa.ArrowException, ValueError, TypeError, OverflowError)
 
 
-def conform(rows: pa.Table, fields: Sequence[DataField]) -> pa.Table:
+def cast_to_schema(rows: pa.Table, fields: Sequence[DataField]) -> pa.Table:
     """`rows` with exactly the columns of `fields`, in their order and logical types.
 
     Numbers change their type if the value stays the same (a DOUBLE may be rounded to a FLOAT), and times their unit.
@@ -333,7 +333,7 @@ def _cast_struct(array: pa.Array, fields: Sequence[tuple[str, DataType]], target
     if by_name.keys() != {name for name, _ in fields}:
         raise TypeError(f"its fields are {', '.join(by_name)}")
     children = [_fit_array(by_name[name], t) for name, t in fields]
-    return pa.StructArray.from_arrays(children, fields=list(target), mask=mask_of(array))
+    return pa.StructArray.from_arrays(children, fields=list(target), mask=null_mask(array))
 
 
 def _cast_list(array: pa.Array, t: Array, target: pa.DataType) -> pa.Array:
@@ -343,7 +343,7 @@ def _cast_list(array: pa.Array, t: Array, target: pa.DataType) -> pa.Array:
         raise TypeError("it is not an array")
     lengths = pc.if_else(array.is_valid(), pc.list_value_length(array), 0).cast(pa.int32())
     values = _fit_array(array.flatten(), t.element)
-    return pa.ListArray.from_arrays(running(lengths), values, type=target, mask=mask_of(array))
+    return pa.ListArray.from_arrays(offsets_of(lengths), values, type=target, mask=null_mask(array))
 
 
 def _cast_vector(array: pa.Array, t: Vector) -> pa.Array:
@@ -361,7 +361,7 @@ def _cast_map(array: pa.Array, key: DataType, value: DataType, target: pa.DataTy
     ):
         entries = array.flatten()  # pairs, as some writers give maps
         keys, items = entries.flatten()
-        offsets = running(filled(array.value_lengths(), 0))
+        offsets = offsets_of(fill_null(array.value_lengths(), 0))
     elif pa.types.is_map(array.type):
         offsets, keys, items = map_parts(array)
     else:
@@ -369,7 +369,7 @@ def _cast_map(array: pa.Array, key: DataType, value: DataType, target: pa.DataTy
     if keys.null_count:
         raise ValueError("a map's key is NULL")
     return pa.MapArray.from_arrays(
-        offsets, _fit_array(keys, key), _fit_array(items, value), type=target, mask=mask_of(array)
+        offsets, _fit_array(keys, key), _fit_array(items, value), type=target, mask=null_mask(array)
     )
 
 
@@ -422,7 +422,7 @@ def _check_length(array: pa.Array, t: DataType) -> pa.Array:
             raise ValueError(f"its length is {longest}")
     if isinstance(t, Timestamp | LocalZonedTimestamp):
         step = 10 ** (_UNIT_DIGITS[array.type.unit] - t.precision)
-        units = to_numpy(filled(array.cast(pa.int64()), 0))
+        units = to_numpy(fill_null(array.cast(pa.int64()), 0))
         if step > 1 and (units % step).any():
             raise ValueError(f"it has more than {t.precision} fractional digits")
     return array
@@ -444,7 +444,7 @@ def _first_null(array: pa.Array, t: DataType) -> int | None:
         case Array() if _forbids_null(t.element):
             row = _first_null(array.flatten(), t.element)
             if row is not None:
-                found.append(_row_of_element(filled(pc.list_value_length(array), 0), row))
+                found.append(_row_of_element(fill_null(pc.list_value_length(array), 0), row))
         case Map() if _forbids_null(t.value):
             offsets, _, items = map_parts(array)
             row = _first_null(items, t.value)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from paimon_nb.format.data.cast import cast_column
-from paimon_nb.format.data.schema_cast import map_parts, mask_of, running
+from paimon_nb.format.data.schema_cast import map_parts, null_mask, offsets_of
 from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row, arrow_schema, arrow_type
-from paimon_nb.format.types.arrow_builders import filled
+from paimon_nb.format.types.arrow_builders import fill_null
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,16 +52,16 @@ def evolve_column(column: Any, old: DataType, new: DataType) -> Any:
             return _evolve_row(column, old, new, target)
         case (Array(), Array()):
             values = evolve_column(column.flatten(), old.element, new.element)
-            lengths = filled(column.value_lengths(), 0)
-            return pa.ListArray.from_arrays(running(lengths), values, type=target, mask=mask_of(column))
+            lengths = fill_null(column.value_lengths(), 0)
+            return pa.ListArray.from_arrays(offsets_of(lengths), values, type=target, mask=null_mask(column))
         case (Map(), Map()):
             offsets, keys, items = map_parts(column)
             keys, items = evolve_column(keys, old.key, new.key), evolve_column(items, old.value, new.value)
-            return pa.MapArray.from_arrays(offsets, keys, items, type=target, mask=mask_of(column))
+            return pa.MapArray.from_arrays(offsets, keys, items, type=target, mask=null_mask(column))
         case (Multiset(), Multiset()):
             offsets, keys, items = map_parts(column)
             keys = evolve_column(keys, old.element, new.element)
-            return pa.MapArray.from_arrays(offsets, keys, items, type=target, mask=mask_of(column))
+            return pa.MapArray.from_arrays(offsets, keys, items, type=target, mask=null_mask(column))
     return cast_column(column, old, new)
 
 
@@ -75,4 +75,4 @@ def _evolve_row(column: pa.StructArray, old: Row, new: Row, target: pa.DataType)
             children.append(pa.nulls(len(column), arrow_type(field.type)))
         else:
             children.append(evolve_column(stored[index], old.fields[index].type, field.type))
-    return pa.StructArray.from_arrays(children, fields=list(target), mask=mask_of(column))
+    return pa.StructArray.from_arrays(children, fields=list(target), mask=null_mask(column))

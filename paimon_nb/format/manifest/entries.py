@@ -210,11 +210,11 @@ class Entries(Sequence[ManifestEntry]):
     def objects(self, rows: np.ndarray | None = None) -> list[ManifestEntry]:
         """All entries, or those at some positions, as objects."""
 
-    def choose(self, keep: np.ndarray) -> Entries:
+    def filter(self, keep: np.ndarray) -> Entries:
         """The entries for which `keep` is true."""
         return self if keep.all() else SelectedEntries(self, np.flatnonzero(keep))
 
-    def reorder(self, rows: np.ndarray) -> Entries:
+    def take(self, rows: np.ndarray) -> Entries:
         """The entries at these positions."""
         return SelectedEntries(self, rows)
 
@@ -255,7 +255,7 @@ class Entries(Sequence[ManifestEntry]):
         return f"{type(self).__name__}({list(self)!r})"
 
 
-class Listed(Entries):
+class EntryList(Entries):
     """Entries from objects."""
 
     def __init__(self, entries: Iterable[ManifestEntry]) -> None:
@@ -283,8 +283,8 @@ class Listed(Entries):
     def objects(self, rows: np.ndarray | None = None) -> list[ManifestEntry]:
         return list(self._entries) if rows is None else [self._entries[i] for i in rows.tolist()]
 
-    def choose(self, keep: np.ndarray) -> Entries:
-        return self if keep.all() else Listed(e for e, k in zip(self._entries, keep.tolist(), strict=True) if k)
+    def filter(self, keep: np.ndarray) -> Entries:
+        return self if keep.all() else EntryList(e for e, k in zip(self._entries, keep.tolist(), strict=True) if k)
 
 
 class SelectedEntries(Entries):
@@ -301,14 +301,14 @@ class SelectedEntries(Entries):
     def objects(self, rows: np.ndarray | None = None) -> list[ManifestEntry]:
         return self.whole.objects(self.rows if rows is None else self.rows[rows])
 
-    def choose(self, keep: np.ndarray) -> Entries:
+    def filter(self, keep: np.ndarray) -> Entries:
         return self if keep.all() else SelectedEntries(self.whole, self.rows[keep])
 
-    def reorder(self, rows: np.ndarray) -> Entries:
+    def take(self, rows: np.ndarray) -> Entries:
         return SelectedEntries(self.whole, self.rows[rows])
 
 
-class Joined(Entries):
+class ConcatenatedEntries(Entries):
     """The concatenation of several sequences of entries."""
 
     def __init__(self, parts: Sequence[Entries]) -> None:
@@ -332,28 +332,28 @@ class Joined(Entries):
         return found
 
 
-def joined(parts: Iterable[Entries]) -> Entries:
+def concat_entries(parts: Iterable[Entries]) -> Entries:
     """Concatenate sequences of entries."""
     some = [p for p in parts if len(p)]
     if len(some) == 1:
         return some[0]
-    if all(isinstance(p, Listed) for p in some):
-        return Listed(e for p in some for e in p)
+    if all(isinstance(p, EntryList) for p in some):
+        return EntryList(e for p in some for e in p)
     flat: list[Entries] = []
     for part in some:  # small neighbouring lists are merged, to have fewer parts
-        if flat and isinstance(part, Listed) and isinstance(flat[-1], Listed):
-            flat[-1] = Listed([*flat[-1], *part])
+        if flat and isinstance(part, EntryList) and isinstance(flat[-1], EntryList):
+            flat[-1] = EntryList([*flat[-1], *part])
         else:
             flat.append(part)
-    return Joined(flat)
+    return ConcatenatedEntries(flat)
 
 
 def as_entries(entries: Iterable[ManifestEntry]) -> Entries:
     """The entries as `Entries`."""
-    return entries if isinstance(entries, Entries) else Listed(entries)
+    return entries if isinstance(entries, Entries) else EntryList(entries)
 
 
-class Files(Sequence[DataFile]):
+class LazyFiles(Sequence[DataFile]):
     """The data files of consecutive entries, created on access. Equal to the tuple of them, and pickled as that tuple."""
 
     __slots__ = ("_begin", "_end", "_entries", "_made")
@@ -370,10 +370,10 @@ class Files(Sequence[DataFile]):
         """As `Entries.column`."""
         return self._entries.column(name)[self._begin : self._end]
 
-    def reorder(self, positions: Sequence[int]) -> Files:
+    def take(self, positions: Sequence[int]) -> LazyFiles:
         """The same files in another order."""
         rows = np.array(positions, np.int64) + self._begin
-        return Files(self._entries.reorder(rows), 0, len(rows))
+        return LazyFiles(self._entries.take(rows), 0, len(rows))
 
     def _all_files(self) -> tuple[DataFile, ...]:
         if self._made is None:
@@ -394,11 +394,11 @@ class Files(Sequence[DataFile]):
         if isinstance(at, slice) and self._made is None:
             begin, end, step = at.indices(len(self))
             if step == 1:
-                return Files(self._entries, self._begin + begin, self._begin + max(begin, end))
+                return LazyFiles(self._entries, self._begin + begin, self._begin + max(begin, end))
         return self._all_files()[at]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, tuple | Files) and self._all_files() == tuple(other)
+        return isinstance(other, tuple | LazyFiles) and self._all_files() == tuple(other)
 
     def __hash__(self) -> int:
         return hash(self._all_files())

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import CorruptFile, NewerFormat, UnsupportedFormat
 from paimon_nb.format.avro.container import BLOCK_BYTES, MAGIC, Container, gc_paused, pack, unpack
 from paimon_nb.format.file_cache import FileCache
-from paimon_nb.format.manifest.entries import DataFile, Entries, Listed, ManifestEntry, ManifestFile, SimpleStats
+from paimon_nb.format.manifest.entries import DataFile, Entries, EntryList, ManifestEntry, ManifestFile, SimpleStats
 from paimon_nb.format.manifest.orc_rows import orc_bytes
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def rows_of(
     if container is None:
         rows, sure = _read_orc(data, path), False
     else:
-        rows, sure = avro_records(container, path), promises(container.record, schema)
+        rows, sure = avro_records(container, path), schema_guarantees(container.record, schema)
     for row in rows:
         if not isinstance(row, dict) or row.get("_VERSION") != version:
             _refuse_version(row, version, path, what)
@@ -157,11 +157,11 @@ def _refuse_version(row: Any, known: int, path: str, what: str) -> None:
 # -- shapes: whether a file contains the expected fields and types
 
 
-def promises(found: Any, expected: Any) -> bool:
+def schema_guarantees(found: Any, expected: Any) -> bool:
     """Whether the writer's schema guarantees rows of the expected shape, so that rows need no check."""
     if isinstance(expected, list):
         inner = [b for b in found if b != "null"] if isinstance(found, list) else [found]
-        return found == "null" or (len(inner) == 1 and promises(inner[0], expected[1]))
+        return found == "null" or (len(inner) == 1 and schema_guarantees(inner[0], expected[1]))
     if isinstance(expected, str):
         return bool(found == expected) or (found, expected) == ("int", "long")
     if not isinstance(found, dict):
@@ -169,10 +169,10 @@ def promises(found: Any, expected: Any) -> bool:
     if found["type"] != expected["type"]:
         return False
     if expected["type"] == "array":
-        return promises(found["items"], expected["items"])
+        return schema_guarantees(found["items"], expected["items"])
     found_types = {f["name"]: f["type"] for f in found["fields"]}
     return all(
-        promises(found_types[f["name"]], f["type"]) if f["name"] in found_types else "default" in f
+        schema_guarantees(found_types[f["name"]], f["type"]) if f["name"] in found_types else "default" in f
         for f in expected["fields"]
     )
 
@@ -321,7 +321,7 @@ def write_manifest_list(
     return write_rows(fs, path, _LIST_SCHEMA_1_4 if newer else _LIST_SCHEMA, rows, compression, kind)
 
 
-def keep_manifest_list(fs: FileIO, path: str, manifests: Sequence[ManifestFile]) -> None:
+def cache_manifest_list(fs: FileIO, path: str, manifests: Sequence[ManifestFile]) -> None:
     """Let this process read what it just wrote from memory."""
     _LIST_CACHE.put(fs, path, tuple(manifests), _list_weight(manifests))
 
@@ -408,7 +408,7 @@ def _memory_bytes(entries: Collection[ManifestEntry]) -> int:
 def _decode_manifest(fs: FileIO, path: str) -> Entries:
     data = fs.read(path)
     container = unpacked(data, path)
-    if container is not None and container.records >= _MANY and promises(container.record, _SCHEMA_2_1):
+    if container is not None and container.records >= _MANY and schema_guarantees(container.record, _SCHEMA_2_1):
         from paimon_nb.format.manifest.manifest_batch import entries_by_columns
 
         columns = entries_by_columns(container, _VERSION)
@@ -417,11 +417,11 @@ def _decode_manifest(fs: FileIO, path: str) -> Entries:
     return _decoded_entries(rows_of(data, container, path, _SCHEMA_2_1, _VERSION, "manifest"), path)
 
 
-def _decoded_entries(rows: list[dict[str, Any]], path: str) -> Listed:
+def _decoded_entries(rows: list[dict[str, Any]], path: str) -> EntryList:
     partitions: dict[bytes, bytes] = {}  # thousands of entries share a few partitions
     try:
         with gc_paused():
-            return Listed(
+            return EntryList(
                 ManifestEntry(
                     _checked_kind(row["_KIND"]),
                     partitions.setdefault(row["_PARTITION"], row["_PARTITION"]),
@@ -473,9 +473,9 @@ def write_manifest(
     return write_rows(fs, path, _SCHEMA_2_1 if newer else _SCHEMA, map(_entry_record, entries), compression, kind)
 
 
-def keep_manifest(fs: FileIO, path: str, entries: Sequence[ManifestEntry]) -> None:
+def cache_manifest(fs: FileIO, path: str, entries: Sequence[ManifestEntry]) -> None:
     """Let this process read what it just wrote from memory."""
-    _CACHE.put(fs, path, Listed(entries), _memory_bytes(entries))
+    _CACHE.put(fs, path, EntryList(entries), _memory_bytes(entries))
 
 
 def _entry_record(entry: ManifestEntry) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from paimon_nb.format.row.binary_row import (
     null_bytes,
 )
 from paimon_nb.format.types import DataType, Decimal, LocalZonedTimestamp, Timestamp, arrow_type
-from paimon_nb.format.types.arrow_builders import column, filled, scalar, to_numpy
+from paimon_nb.format.types.arrow_builders import column, fill_null, scalar, to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,7 +143,7 @@ def _encoded_column(t: DataType, array: pa.Array) -> _Column:
         values = fixed_values(array, signed)
         return _Column(_zero_where_null(values.view(unsigned).astype(np.int64), null), null)
     if root == "BOOLEAN":
-        truth = to_numpy(filled(array, False))
+        truth = to_numpy(fill_null(array, False))
         return _Column(truth.astype(np.int64), null)
     if isinstance(t, Decimal):
         return _decimal_column(t, array, null)

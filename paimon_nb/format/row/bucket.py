@@ -28,7 +28,7 @@ from paimon_nb.format.row.binary_row_vectorized import (
 )
 from paimon_nb.format.types import DataType, arrow_type
 from paimon_nb.format.types.arrow_builders import column as column_of
-from paimon_nb.format.types.arrow_builders import filled, to_numpy, unique
+from paimon_nb.format.types.arrow_builders import fill_null, to_numpy, unique
 
 if TYPE_CHECKING:
     import decimal
@@ -162,7 +162,7 @@ def _hive_bucket(types: Sequence[DataType], columns: Columns, total_buckets: int
 def _hive_hash(t: DataType, array: pa.Array) -> npt.NDArray[np.uint32]:
     match t.root:
         case "BOOLEAN":
-            return np.asarray(to_numpy(filled(array, False)), dtype=np.uint32)
+            return np.asarray(to_numpy(fill_null(array, False)), dtype=np.uint32)
         case "TINYINT" | "SMALLINT" | "INT" | "DATE" | "TIME":
             dtype = {"TINYINT": np.int8, "SMALLINT": np.int16}.get(t.root, np.int32)
             return fixed_values(array, dtype).astype(np.int32).view(np.uint32)

@@ -4,10 +4,18 @@ from paimon_nb.format.schema.table_schema import (
     SchemaDirectory,
     TableSchema,
     create_schema,
-    following,
     readable_fields,
-    renumbered,
+    replacement_schema,
     with_keys,
+    with_new_ids,
 )
 
-__all__ = ["SchemaDirectory", "TableSchema", "create_schema", "following", "readable_fields", "renumbered", "with_keys"]
+__all__ = [
+    "SchemaDirectory",
+    "TableSchema",
+    "create_schema",
+    "replacement_schema",
+    "readable_fields",
+    "with_new_ids",
+    "with_keys",
+]

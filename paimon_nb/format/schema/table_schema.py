@@ -262,7 +262,7 @@ def create_schema(
         if not name:
             raise InvalidName("a column needs a name", hint="name it", name=name)
         field_id = counter()
-        parsed = parse_type(kind, counter) if isinstance(kind, str) else renumbered(kind, counter)
+        parsed = parse_type(kind, counter) if isinstance(kind, str) else with_new_ids(kind, counter)
         fields.append(DataField(field_id, name, parsed, description, default))
     names = [f.name for f in fields]
     doubled = next((n for n in names if names.count(n) > 1), None)
@@ -281,29 +281,29 @@ def create_schema(
     )
 
 
-def following(schema: TableSchema, latest: TableSchema) -> TableSchema:
+def replacement_schema(schema: TableSchema, latest: TableSchema) -> TableSchema:
     """The version after `latest`, for a replaced table: with new ids for all columns."""
     ids = itertools.count(latest.highest_field_id + 1)
     fields = []
     for column in schema.fields:
         number = next(ids)
-        fields.append(replace(column, id=number, type=renumbered(column.type, lambda: next(ids))))
+        fields.append(replace(column, id=number, type=with_new_ids(column.type, lambda: next(ids))))
     return replace(schema, id=latest.id + 1, fields=tuple(fields), highest_field_id=next(ids) - 1)
 
 
-def renumbered(t: DataType, next_id: Callable[[], int]) -> DataType:
+def with_new_ids(t: DataType, next_id: Callable[[], int]) -> DataType:
     """The type with new nested ids; the ids in a field's type precede the field's own id."""
     match t:
         case Row():
             fields = []
             for nested in t.fields:
-                inner = renumbered(nested.type, next_id)
+                inner = with_new_ids(nested.type, next_id)
                 fields.append(replace(nested, id=next_id(), type=inner))
             return replace(t, fields=tuple(fields))
         case Array() | Multiset():
-            return replace(t, element=renumbered(t.element, next_id))
+            return replace(t, element=with_new_ids(t.element, next_id))
         case Map():
-            return replace(t, key=renumbered(t.key, next_id), value=renumbered(t.value, next_id))
+            return replace(t, key=with_new_ids(t.key, next_id), value=with_new_ids(t.value, next_id))
     return t
 
 

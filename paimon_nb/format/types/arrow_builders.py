@@ -190,7 +190,7 @@ def scalar(value: Any, t: pa.DataType) -> pa.Scalar:
     return column([value], t)[0]
 
 
-def no_rows(fields: Iterable[DataField]) -> pa.Table:
+def empty_table(fields: Iterable[DataField]) -> pa.Table:
     """A table of these columns, all of which may be NULL, without rows."""
     schema = arrow_schema(fields, nullable=True)
     return pa.Table.from_arrays([pa.nulls(0, f.type) for f in schema], schema=schema)
@@ -272,7 +272,7 @@ def lists_of(vectors: pa.Array) -> pa.Array:
     )
 
 
-def filled(array: Any, value: Any) -> Any:
+def fill_null(array: Any, value: Any) -> Any:
     """`pc.fill_null(array, value)`."""
     import pyarrow.compute as pc
 

@@ -34,9 +34,9 @@ class DataType:
         """The nested types; () for all but arrays, maps, multisets and rows."""
         return ()
 
-    def holds(self, what: Callable[[DataType], bool]) -> bool:
+    def contains_type(self, what: Callable[[DataType], bool]) -> bool:
         """Whether `test` is true for this type or for a nested type at any depth."""
-        return what(self) or any(child.holds(what) for child in self.children)
+        return what(self) or any(child.contains_type(what) for child in self.children)
 
     def with_nullable(self, nullable: bool) -> Self:
         """The same type with another nullability."""
@@ -108,7 +108,7 @@ class UnknownType(DataType):
 
 def is_opaque(t: DataType) -> bool:
     """Whether values of this type, or of a nested one, can be neither read nor written."""
-    return t.holds(lambda inner: isinstance(inner, UnknownType) or inner.root == "BLOB")
+    return t.contains_type(lambda inner: isinstance(inner, UnknownType) or inner.root == "BLOB")
 
 
 @dataclass(frozen=True, slots=True)

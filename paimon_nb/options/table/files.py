@@ -5,22 +5,22 @@ from __future__ import annotations
 from paimon_nb.options.enums import CODECS, FORMATS, stats_mode
 from paimon_nb.options.option import (
     LONG_MAX,
-    among,
     at_least,
     between,
     boolean,
     choice,
     integer,
-    levels_of,
     long,
     mapping,
     memory,
+    one_of,
     text,
+    values_by_level,
 )
 
 
 def _modes_by_level(pairs: dict[str, str]) -> str | None:
-    return levels_of()(pairs) or next((why for why in map(stats_mode, pairs.values()) if why), None)
+    return values_by_level()(pairs) or next((why for why in map(stats_mode, pairs.values()) if why), None)
 
 
 def _check_boolean_or_number(value: str) -> str | None:
@@ -30,7 +30,7 @@ def _check_boolean_or_number(value: str) -> str | None:
 
 ASYNC_FILE_WRITE = boolean("async-file-write", True, "write files asynchronously")
 CHANGELOG_FILE_COMPRESSION = text(
-    "changelog-file.compression", None, "codec of changelog files; default: as for data files", check=among(CODECS)
+    "changelog-file.compression", None, "codec of changelog files; default: as for data files", check=one_of(CODECS)
 )
 CHANGELOG_FILE_FORMAT = choice(
     "changelog-file.format", None, " ".join(sorted(FORMATS)), "format of changelog files; default: as for data files"
@@ -62,13 +62,13 @@ FILE_READER_ASYNC_THRESHOLD = memory(
     "file-reader-async-threshold", "10 mb", "minimum size of files that are read asynchronously"
 )
 FILE_BLOCK_SIZE = memory("file.block-size", None, "size of a row group or stripe")
-FILE_COMPRESSION = text("file.compression", "zstd", "codec of data files", check=among(CODECS))
-FILE_COMPRESSION_PER_LEVEL = mapping("file.compression.per.level", "codec by LSM level", check=levels_of(CODECS))
+FILE_COMPRESSION = text("file.compression", "zstd", "codec of data files", check=one_of(CODECS))
+FILE_COMPRESSION_PER_LEVEL = mapping("file.compression.per.level", "codec by LSM level", check=values_by_level(CODECS))
 FILE_COMPRESSION_ZSTD_LEVEL = integer(
     "file.compression.zstd-level", 1, "compression level of zstd, 1 to 22", check=between(1, 22)
 )
 FILE_FORMAT = choice("file.format", "parquet", " ".join(sorted(FORMATS)), "format of data files")
-FILE_FORMAT_PER_LEVEL = mapping("file.format.per.level", "file format by LSM level", check=levels_of(FORMATS))
+FILE_FORMAT_PER_LEVEL = mapping("file.format.per.level", "file format by LSM level", check=values_by_level(FORMATS))
 FILE_SUFFIX_INCLUDE_COMPRESSION = boolean("file.suffix.include.compression", False, "include the codec in file names")
 METADATA_STATS_DENSE_STORE = boolean(
     "metadata.stats-dense-store", True, "omit columns without statistics from the stored statistics"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from paimon_nb.options.enums import CODECS
-from paimon_nb.options.option import among, at_least, boolean, integer, memory, text
+from paimon_nb.options.option import at_least, boolean, integer, memory, one_of, text
 
 MANIFEST_SORT_ENABLED = boolean("manifest-sort.enabled", False, "sort entries when manifests are rewritten")
 MANIFEST_SORT_MAX_REWRITE_SIZE = memory(
     "manifest-sort.max-rewrite-size", "256 mb", "maximum size of one sorted rewrite"
 )
 MANIFEST_SORT_PARTITION_FIELD = text("manifest-sort.partition-field", None, "partition column to sort by")
-MANIFEST_COMPRESSION = text("manifest.compression", "zstd", "codec of manifests", check=among(CODECS))
+MANIFEST_COMPRESSION = text("manifest.compression", "zstd", "codec of manifests", check=one_of(CODECS))
 MANIFEST_DELETE_FILE_DROP_STATS = boolean("manifest.delete-file-drop-stats", False, "no statistics in DELETE entries")
 MANIFEST_FULL_COMPACTION_THRESHOLD_SIZE = memory(
     "manifest.full-compaction-threshold-size",

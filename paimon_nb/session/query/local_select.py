@@ -239,7 +239,7 @@ def _computation(selection: Selection, fields: tuple[DataField, ...]) -> _Answer
         return None
     by_name = {f.name: f for f in fields}
     result_fields = tuple(replace(by_name[column], name=name) for column, name in columns)
-    if any(f.type.holds(_has_zone) for f in result_fields):
+    if any(f.type.contains_type(_has_zone) for f in result_fields):
         return None
     by = [(_order_column(order, fields, columns), order) for order in selection.order]
     known = tuple((column, order) for column, order in by if column is not None)

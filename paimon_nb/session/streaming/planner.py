@@ -28,7 +28,7 @@ from paimon_nb.syntax.tree import (
     Bracketed,
     Call,
     Column,
-    Derived,
+    DerivedTable,
     FunctionTable,
     GroupBy,
     Join,
@@ -36,10 +36,10 @@ from paimon_nb.syntax.tree import (
     Node,
     Ordering,
     Pivoted,
+    QueryTail,
     Select,
     SetOperation,
     Subquery,
-    Tail,
     Window,
     WindowTable,
     same_expression,
@@ -329,7 +329,7 @@ def _is_ordering(node: Node) -> bool:
     match node:
         case Ordering() | Window() | WindowTable(kind="SESSION"):
             return True
-        case Tail():
+        case QueryTail():
             return node.limit is not None
     return False
 
@@ -339,7 +339,7 @@ def _keeps_other_state(node: Node) -> bool:
     match node:
         case SetOperation() | Subquery() | Bracketed() | Pivoted() | WindowTable(kind="CUMULATE"):
             return True
-        case Derived(lateral=True) | FunctionTable(lateral=True):
+        case DerivedTable(lateral=True) | FunctionTable(lateral=True):
             return True
         case Select():
             return node.distinct or node.having is not None

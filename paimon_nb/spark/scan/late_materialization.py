@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from paimon_nb.format.data import open_data_file
-from paimon_nb.format.data.parquet import Found, ParquetReader
+from paimon_nb.format.data.parquet import MatchingRows, ParquetReader
 from paimon_nb.format.data.schema_evolution import evolve
-from paimon_nb.format.types.arrow_builders import no_rows
+from paimon_nb.format.types.arrow_builders import empty_table
 from paimon_nb.spark.scan.superseded_rows import hidden_of
 from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.plan.time_travel import translate_missing_files
@@ -44,7 +44,7 @@ class _Hits:
 
     reader: ParquetReader
     stored: Sequence[DataField]
-    found: Found
+    found: MatchingRows
     rows: int
     """Rows of the whole file."""
 
@@ -76,7 +76,7 @@ def scan_selective(
             return None
         with ThreadPoolExecutor(_thread_count(len(hits))) as pool:
             parts = list(pool.map(lambda h: _fetch_rows(h, fields), hits))
-    return pa.concat_tables([no_rows(fields), *parts])
+    return pa.concat_tables([empty_table(fields), *parts])
 
 
 def _files_with_hits(

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from paimon_nb.format.data import TRACKING_FIELDS
 from paimon_nb.format.types import DataField, parse_type
-from paimon_nb.format.types.arrow_builders import no_rows
+from paimon_nb.format.types.arrow_builders import empty_table
 from paimon_nb.spark.errors import crossing_tasks
 from paimon_nb.spark.jobs.task_runner import pieces_of, run_in_threads, work_frame
 from paimon_nb.spark.runtime.arrow_interop import from_arrow, session_zone
@@ -61,7 +61,7 @@ def locate_rows(spark: SparkSession, table: Table, filter: Predicate | None = No
     fields, names = (*plan.schema.fields, *carried), tuple(f.name for f in carried)
     if sum(s.size for s in files) <= INLINE_BYTES:
         parts = run_in_threads(lambda n: _with_locations(plan.store, n, files[n], fields), range(len(files)))
-        rows = pa.concat_tables([no_rows(fields), *parts])
+        rows = pa.concat_tables([empty_table(fields), *parts])
         return LocatedRows(plan, files, from_arrow(spark, rows, fields), names)
     frame = work_frame(spark, list(enumerate(files)), [s.size for s in files])
     return LocatedRows(plan, files, frame.mapInArrow(_reading_task(plan.store, fields), spark_schema(fields)), names)

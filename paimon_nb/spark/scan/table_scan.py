@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import ReadError
 from paimon_nb.format.schema import TableSchema, readable_fields
-from paimon_nb.format.types.arrow_builders import no_rows
+from paimon_nb.format.types.arrow_builders import empty_table
 from paimon_nb.options import table as opt
 from paimon_nb.options.read import READ_ALLOW_FULLSCAN
 from paimon_nb.spark.errors import crossing_tasks
@@ -180,7 +180,7 @@ def to_dataframe(spark: SparkSession, scan: PlannedScan) -> DataFrame:
     """The DataFrame of a planned scan: the union over its strategies."""
     parts = _dataframes_by_strategy(spark, scan)
     if not parts:
-        return from_arrow(spark, no_rows(scan.fields), scan.fields)
+        return from_arrow(spark, empty_table(scan.fields), scan.fields)
     return reduce(lambda a, b: a.union(b), parts)
 
 
@@ -215,7 +215,7 @@ def read_inline(scan: PlannedScan, splits: Sequence[Split]) -> pa.Table:
         return read_split(scan.store, split, names, scan.plan.predicate).select(names)
 
     if not splits:
-        return no_rows(scan.fields)
+        return empty_table(scan.fields)
     if len(splits) == 1:
         return read(splits[0])
     with ThreadPoolExecutor(min(len(splits), cpu_count() or 1)) as pool:

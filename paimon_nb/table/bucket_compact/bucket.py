@@ -40,13 +40,13 @@ class KeyBucket:
         decode = key_decoder([f.type for f in self.store.schema.key_fields])
         return Levels.of(self.files, self.store.options.num_levels, decode)
 
-    def choose(self, *, full: bool, streams: bool = False) -> Unit | None:
+    def pick_unit(self, *, full: bool, streams: bool = False) -> Unit | None:
         """The unit to compact: everything, or what the strategy picks.
 
         `streams`: for a long-running writer `compaction.optimization-interval` counts from its last full compaction;
         for a writer of one commit it has always elapsed.
         """
-        if not full and not self.store.options.may_pick(len(self.files)):
+        if not full and not self.store.options.may_need_compaction(len(self.files)):
             return None
         levels = self.levels()
         if full:
@@ -137,7 +137,7 @@ def compact_after_write(
             out.append(compact_append_bucket(store, message, picked, vectors).on(message) if picked else message)
             continue
         bucket = KeyBucket(store, message.partition, message.bucket, files, index)
-        unit = bucket.choose(
+        unit = bucket.pick_unit(
             full=store.options.needs_full_compaction_each_time if full is None else full, streams=full is not None
         )
         out.append(bucket.compact(unit, write_changelog=write_changelog).on(message) if unit else message)

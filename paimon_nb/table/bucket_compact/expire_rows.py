@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import BadOptionValue
-from paimon_nb.format.types.arrow_builders import filled
+from paimon_nb.format.types.arrow_builders import fill_null
 from paimon_nb.options import table as opt
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class RowExpiry:
             yield from tables
             return
         for table in tables:
-            alive = filled(pc.greater_equal(_epoch_seconds(table.column(self.column)), self.before), True)
+            alive = fill_null(pc.greater_equal(_epoch_seconds(table.column(self.column)), self.before), True)
             unexpired = table.filter(alive)
             if unexpired.num_rows:
                 yield unexpired

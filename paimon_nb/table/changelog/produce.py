@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.format.data import VALUE_KIND, times_as_numbers
-from paimon_nb.format.types.arrow_builders import filled, from_numpy, to_numpy
+from paimon_nb.format.types.arrow_builders import fill_null, from_numpy, to_numpy
 from paimon_nb.table.lsm.superseded import is_in, key_ids
 from paimon_nb.table.merge.aggregate.java_hash_order import identity
 from paimon_nb.table.merge.merge import retracts
@@ -105,7 +105,7 @@ def _equal_column(a: pa.ChunkedArray, b: pa.ChunkedArray) -> Mask:
         pairs = zip(times_as_numbers(a).to_pylist(), times_as_numbers(b).to_pylist(), strict=True)
         return np.array([_equal_field(x, y, a.type) for x, y in pairs], bool)
     both_null = to_numpy(a.is_null()) & to_numpy(b.is_null())
-    equal: Mask = to_numpy(filled(pc.equal(a, b), False)) | both_null
+    equal: Mask = to_numpy(fill_null(pc.equal(a, b), False)) | both_null
     return equal
 
 

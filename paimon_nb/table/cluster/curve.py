@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.registry import Registry
 from paimon_nb.format.types import DataField, LocalZonedTimestamp, Timestamp
-from paimon_nb.format.types.arrow_builders import filled, to_numpy
+from paimon_nb.format.types.arrow_builders import fill_null, to_numpy
 
 _PER_SECOND = {"s": 1, "ms": 1000, "us": 10**6, "ns": 10**9}
 _WHOLE = ("TINYINT", "SMALLINT", "INT", "BIGINT", "DATE", "TIME")
@@ -89,7 +89,7 @@ def _z_bytes(column: pa.Array, field: DataField, text_bytes: int) -> np.ndarray:
         )
     if root == "BOOLEAN":
         out = np.zeros((len(column), 8), np.uint8)
-        out[:, 0] = np.where(to_numpy(filled(column, False)), 0x81, 0)
+        out[:, 0] = np.where(to_numpy(fill_null(column, False)), 0x81, 0)
         return out
     if root in ("FLOAT", "DOUBLE"):
         bits = _double_bits(column)
@@ -127,7 +127,7 @@ def _h_number(column: pa.Array, field: DataField) -> np.ndarray:
         wrapped = [0 if v is None else (int(v) + (1 << 63)) % (1 << 64) - (1 << 63) for v in column.to_pylist()]
         numbers = np.array(wrapped, dtype=np.int64)
     elif root == "BOOLEAN":
-        numbers = np.where(to_numpy(filled(column, False)), _FARTHEST, 0).astype(np.int64)
+        numbers = np.where(to_numpy(fill_null(column, False)), _FARTHEST, 0).astype(np.int64)
     elif root in ("FLOAT", "DOUBLE"):
         numbers = _double_bits(column)
     else:
@@ -164,16 +164,16 @@ def _integers_of(column: pa.Array, field: DataField) -> np.ndarray:
     """Integers, days and milliseconds as int64; NULL as 0."""
     if isinstance(field.type, Timestamp | LocalZonedTimestamp):
         per = _PER_SECOND[column.type.unit]
-        numbers = to_numpy(filled(column.cast(pa.int64()), 0)).astype(np.int64)
+        numbers = to_numpy(fill_null(column.cast(pa.int64()), 0)).astype(np.int64)
         return numbers * (1000 // per) if per <= 1000 else numbers // (per // 1000)
     if not pa.types.is_integer(column.type):
         column = column.cast(pa.int32())
-    return to_numpy(filled(column, 0)).astype(np.int64)
+    return to_numpy(fill_null(column, 0)).astype(np.int64)
 
 
 def _double_bits(column: pa.Array) -> np.ndarray:
     """The bits of the values as doubles, one NaN; NULL as 0.0."""
-    values = to_numpy(filled(column.cast(pa.float64()), 0.0)).copy()
+    values = to_numpy(fill_null(column.cast(pa.float64()), 0.0)).copy()
     values[np.isnan(values)] = np.nan
     return values.view(np.int64)
 

@@ -121,7 +121,7 @@ def _choose_files(
     if store.has_keys:
         # As Java's dedicated compaction: with full-compaction changelog, minor compactions produce changelog too.
         full = full or store.options.needs_full_compaction_each_time
-        unit = KeyBucket(store, partition, bucket, files, index).choose(full=full)
+        unit = KeyBucket(store, partition, bucket, files, index).pick_unit(full=full)
         return [(files, unit)] if unit else []
     if clusters(store):
         unit = pick_cluster(store, files, full=full)

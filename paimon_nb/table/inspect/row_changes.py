@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from paimon_nb.format.types.arrow_builders import filled, from_numpy, to_numpy
+from paimon_nb.format.types.arrow_builders import fill_null, from_numpy, to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,4 +52,4 @@ def _match_rows(keys_of: pa.Table, rows: pa.Table) -> np.ndarray:
     left = keys_of.append_column("__wanted", from_numpy(np.arange(keys_of.num_rows)))
     right = rows.append_column("__place", from_numpy(np.arange(rows.num_rows)))
     joined = left.join(right, keys, join_type="left outer").sort_by("__wanted")
-    return to_numpy(filled(joined.column("__place"), -1))
+    return to_numpy(fill_null(joined.column("__place"), -1))

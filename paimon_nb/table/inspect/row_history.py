@@ -23,7 +23,7 @@ from paimon_nb.format.data import (
 )
 from paimon_nb.format.data.schema_evolution import evolve
 from paimon_nb.format.manifest import ADD, DataFile
-from paimon_nb.format.types.arrow_builders import no_rows
+from paimon_nb.format.types.arrow_builders import empty_table
 from paimon_nb.table.inspect.formatting import partition_text
 from paimon_nb.table.live_files import read_changes
 from paimon_nb.table.lsm.superseded import without_older_results
@@ -173,7 +173,7 @@ def _read_stored_rows(
 ) -> tuple[pa.Table, list[tuple[DataFile, int, bool]]]:
     """All stored rows of the key, numbered, with file, row number and whether a vector deletes each."""
     wide = (*store.schema.fields, SEQUENCE_FIELD, KIND_FIELD)
-    parts = [no_rows(wide)]
+    parts = [empty_table(wide)]
     locations: list[tuple[DataFile, int, bool]] = []
     for split in splits:
         for file in split.files:

@@ -52,7 +52,7 @@ class PickLimits:
             now_ms=now_ms,
             total_size_threshold=options.get(opt.COMPACTION_TOTAL_SIZE_THRESHOLD),
             incremental_size_threshold=options.get(opt.COMPACTION_INCREMENTAL_SIZE_THRESHOLD),
-            force_level0=options.lifts_level_0,
+            force_level0=options.forces_level0_compaction,
         )
 
 

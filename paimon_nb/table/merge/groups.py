@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.format.data import SEQUENCE_NUMBER
-from paimon_nb.format.types.arrow_builders import filled, from_numpy, to_numpy
+from paimon_nb.format.types.arrow_builders import fill_null, from_numpy, to_numpy
 from paimon_nb.options import TableOptions, parse_names
 from paimon_nb.options import table as opt
 
@@ -250,7 +250,7 @@ def group_starts(kv: pa.Table, keys: Sequence[str]) -> Indices:
     for name in keys:
         column = _sortable_column(kv.column(name)).combine_chunks()
         left, right = column.slice(0, n - 1), column.slice(1)
-        differs = to_numpy(filled(pc.not_equal(left, right), False))
+        differs = to_numpy(fill_null(pc.not_equal(left, right), False))
         if column.null_count:
             differs = differs | (to_numpy(left.is_null()) != to_numpy(right.is_null()))
         changed[1:] |= differs
@@ -293,7 +293,7 @@ def _float_order(values: pa.Array) -> pa.Array:
     """Integers in Java's order of floats: one NaN after all numbers. -0.0 and 0.0 are the same key, and equal as
     sequences.
     """
-    numbers = to_numpy(filled(values.cast(pa.float64()), 0.0))
+    numbers = to_numpy(fill_null(values.cast(pa.float64()), 0.0))
     numbers = np.where(np.isnan(numbers), np.nan, numbers) + 0.0
     bits = numbers.view(np.int64)
     codes = np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits)

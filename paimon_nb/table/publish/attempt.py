@@ -32,8 +32,8 @@ from paimon_nb.format.manifest import (
     ManifestEntry,
     ManifestFile,
     SimpleStats,
-    keep_manifest,
-    keep_manifest_list,
+    cache_manifest,
+    cache_manifest_list,
     read_manifest,
     write_index_manifest,
     write_manifest,
@@ -84,7 +84,7 @@ class ManifestWriter:
         """Write a manifest list. Returns (name, bytes). An empty list is written as a file too."""
         name, path = self._new_name("manifest-list")
         size = write_manifest_list(self.store.fs, path, list(manifests), self._compression, self._format)
-        keep_manifest_list(self.store.fs, path, manifests)
+        cache_manifest_list(self.store.fs, path, manifests)
         return name, size
 
     def index(self, entries: Sequence[IndexEntry]) -> str | None:
@@ -122,7 +122,7 @@ class ManifestWriter:
             entries = [_without_stats(e) if e.kind == DELETE else e for e in entries]
         name, path = self._new_name("manifest")
         size = write_manifest(self.store.fs, path, list(entries), self._compression, self._format)
-        keep_manifest(self.store.fs, path, entries)
+        cache_manifest(self.store.fs, path, entries)
         return describe(self.store, name, size, entries)
 
 

@@ -17,7 +17,7 @@ from paimon_nb.base import clock
 from paimon_nb.base.errors import SnapshotExpired, TimeTravelError
 from paimon_nb.format.data import KIND_FIELD, VALUE_KIND
 from paimon_nb.format.manifest import ADD, DELETE, DataFile, ManifestEntry
-from paimon_nb.format.types.arrow_builders import from_numpy, no_rows, to_numpy
+from paimon_nb.format.types.arrow_builders import empty_table, from_numpy, to_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import read_changes, read_live
 from paimon_nb.table.merge.merge import without_retracts
@@ -166,7 +166,7 @@ def steps_between(
 def read_step(store: TableStore, step: StreamStep, columns: Sequence[str] | None = None) -> pa.Table:
     """All rows of a step with their kinds in a last column `_VALUE_KIND` (int8: 0 +I, 1 -U, 2 +U, 3 -D)."""
     fields = store.schema.fields if columns is None else [store.schema.field(c) for c in columns]
-    parts = [no_rows([*fields, KIND_FIELD])]
+    parts = [empty_table([*fields, KIND_FIELD])]
     parts += [read_piece(store, piece, columns, step.predicate) for piece in step.pieces]
     return pa.concat_tables(parts)
 

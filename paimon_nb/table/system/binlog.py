@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from paimon_nb.format.data import VALUE_KIND
 from paimon_nb.format.types import Array, DataField, arrow_schema, arrow_type
-from paimon_nb.format.types.arrow_builders import no_rows, to_numpy
+from paimon_nb.format.types.arrow_builders import empty_table, to_numpy
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.system.audit_log import ROWKIND, kind_texts
 from paimon_nb.table.system.columns import SystemTable
@@ -40,7 +40,7 @@ def _read_binlog(store: TableStore) -> pa.Table:
 
     plan = plan_scan(store)
     fields = plan.schema.fields
-    parts = [no_rows((ROWKIND, *map(_array_field, fields)))]
+    parts = [empty_table((ROWKIND, *map(_array_field, fields)))]
     for split in plan.splits:
         rows = read_split_kinds(plan.store, split, None, plan.predicate)
         parts.append(pack_updates(rows, fields, pairs=split.changes))

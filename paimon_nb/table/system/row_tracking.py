@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.data import TRACKING_FIELDS
-from paimon_nb.format.types.arrow_builders import no_rows
+from paimon_nb.format.types.arrow_builders import empty_table
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.system.columns import SystemTable
 
@@ -31,7 +31,7 @@ def _read_tracked_rows(store: TableStore) -> pa.Table:
     from paimon_nb.table.row_rewrite import single_files
 
     plan = plan_scan(store)
-    parts = [no_rows((*plan.schema.fields, *TRACKING_FIELDS))]
+    parts = [empty_table((*plan.schema.fields, *TRACKING_FIELDS))]
     parts += [tracked_rows(plan.store, split) for split in single_files(plan)]
     return pa.concat_tables(parts)
 

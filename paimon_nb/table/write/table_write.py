@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.data import ROW_ID_FIELD, SEQUENCE_NUMBER, VALUE_KIND
-from paimon_nb.format.data.schema_cast import conform
+from paimon_nb.format.data.schema_cast import cast_to_schema
 from paimon_nb.format.row import EMPTY_ROW
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
@@ -290,7 +290,7 @@ class TableWrite:
         rows = as_table(rows)
         ids = rows.column(ROW_ID_FIELD.name) if self.tracked else None
         rows = rows if ids is None else rows.drop_columns([ROW_ID_FIELD.name])
-        rows = conform(with_defaults(rows, self.store.schema), self.store.schema.fields)
+        rows = cast_to_schema(with_defaults(rows, self.store.schema), self.store.schema.fields)
         if ids is not None:  # a changed row gets the sequence number of the snapshot that changes it
             rows = rows.append_column(ROW_ID_FIELD.name, ids)
             rows = rows.append_column(SEQUENCE_NUMBER, pa.nulls(rows.num_rows, pa.int64()))
@@ -464,7 +464,8 @@ class TableWrite:
         if full or not self.store.has_keys or self.store.schemas.latest_id() != self.store.schema.id:
             return True
         return any(
-            options.may_pick(len(self._restored.files((m.partition, m.bucket))) + len(m.new_files)) for m in messages
+            options.may_need_compaction(len(self._restored.files((m.partition, m.bucket))) + len(m.new_files))
+            for m in messages
         )
 
     def _prepare_message(self, key: BucketKey, writer: Writer) -> CommitMessage:

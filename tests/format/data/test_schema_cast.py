@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from paimon_nb.base.errors import ColumnNotFound, NullNotAllowed, SchemaMismatch
-from paimon_nb.format.data.schema_cast import conform
+from paimon_nb.format.data.schema_cast import cast_to_schema
 from paimon_nb.format.types import DataField, parse_type
 
 
@@ -18,7 +18,7 @@ def fields(**types: str) -> list[DataField]:
 
 
 def one(column: pa.Array, type_text: str) -> pa.Array:
-    return conform(pa.table({"c": column}), fields(c=type_text)).column("c").combine_chunks()
+    return cast_to_schema(pa.table({"c": column}), fields(c=type_text)).column("c").combine_chunks()
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_same_value_in_the_tables_type(given, type_text, stored):
 def test_a_value_that_does_not_fit_is_named(given, type_text, row):
     for rows in (pa.table({"c": given}), pa.table({"c": pa.chunked_array([given.slice(0, 1), given.slice(1)])})):
         with pytest.raises(SchemaMismatch) as error:
-            conform(rows, fields(c=type_text))
+            cast_to_schema(rows, fields(c=type_text))
         assert (error.value.column, error.value.row) == ("c", row)
         assert f"row {row}" in str(error.value)
 
@@ -117,24 +117,24 @@ def test_the_offender_is_found_among_many():
 )
 def test_null_where_none_may_be(given, type_text, row):
     with pytest.raises(NullNotAllowed) as error:
-        conform(pa.table({"c": pa.chunked_array([given.slice(0, 1), given.slice(1)])}), fields(c=type_text))
+        cast_to_schema(pa.table({"c": pa.chunked_array([given.slice(0, 1), given.slice(1)])}), fields(c=type_text))
     assert (error.value.column, error.value.row) == ("c", row)
 
 
 def test_columns_are_brought_into_order_and_none_may_be_extra_or_missing():
     rows, expected = pa.table({"b": [1], "a": ["x"]}), fields(a="STRING", b="INT")
-    assert conform(rows, expected).to_pylist() == [{"a": "x", "b": 1}]
+    assert cast_to_schema(rows, expected).to_pylist() == [{"a": "x", "b": 1}]
     with pytest.raises(ColumnNotFound, match="no column 'aa'"):
-        conform(rows.append_column("aa", [["y"]]), expected)
+        cast_to_schema(rows.append_column("aa", [["y"]]), expected)
     with pytest.raises(SchemaMismatch, match="'b' is missing"):
-        conform(rows.select(["a"]), expected)
+        cast_to_schema(rows.select(["a"]), expected)
     with pytest.raises(SchemaMismatch, match="the same name"):
-        conform(rows.append_column("a", [["y"]]), expected)
+        cast_to_schema(rows.append_column("a", [["y"]]), expected)
 
 
 def test_a_pandas_frame():
     frame = pd.DataFrame({"i": [1, None], "s": ["x", None], "t": pd.to_datetime(["2024-01-01", None]), "c": pd.Categorical(["a", "b"])})  # fmt: skip
-    out = conform(pa.Table.from_pandas(frame), fields(i="INT", s="STRING", t="TIMESTAMP(3)", c="STRING"))
+    out = cast_to_schema(pa.Table.from_pandas(frame), fields(i="INT", s="STRING", t="TIMESTAMP(3)", c="STRING"))
     assert out.to_pylist() == [
         {"i": 1, "s": "x", "t": dt.datetime(2024, 1, 1), "c": "a"},
         {"i": None, "s": None, "t": None, "c": "b"},

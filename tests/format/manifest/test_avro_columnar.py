@@ -19,9 +19,9 @@ from paimon_nb.format.manifest import (
     EMPTY_ROW,
     EMPTY_STATS,
     STATS_COLS,
+    ConcatenatedEntries,
     DataFile,
-    Joined,
-    Listed,
+    EntryList,
     ManifestEntry,
     SimpleStats,
     null_counts,
@@ -31,7 +31,7 @@ from paimon_nb.format.manifest import (
 )
 from paimon_nb.format.manifest.entries import BYTES, NUMBERS
 from paimon_nb.format.manifest.manifest_batch import EntryColumns, entries_by_columns
-from paimon_nb.format.manifest.manifests import _SCHEMA_2_1, _decoded_entries, promises, rows_of
+from paimon_nb.format.manifest.manifests import _SCHEMA_2_1, _decoded_entries, rows_of, schema_guarantees
 from paimon_nb.fs.memory import MemoryFileIO
 
 P = "memory:/t/manifest/m"
@@ -44,7 +44,7 @@ def one_by_one(container: Container) -> list[ManifestEntry]:
 
 def at_once(container: Container) -> EntryColumns | None:
     """By columns, however few there are."""
-    if not promises(container.record, _SCHEMA_2_1):
+    if not schema_guarantees(container.record, _SCHEMA_2_1):
         return None
     return entries_by_columns(container, 2, worth=0)
 
@@ -98,14 +98,14 @@ def test_random_entries(seed):
     write_manifest(fs, P, entries, rng.choice(["zstd", "none", "snappy", "gzip"]))
     found = at_once(unpack(fs.read(P), P))
     assert found.objects() == entries
-    assert columns_of(found) == columns_of(Listed(entries))
+    assert columns_of(found) == columns_of(EntryList(entries))
     selected = sorted(rng.sample(range(len(entries)), len(entries) // 2)) if len(entries) > 1 else [0]
     keep = [i in set(selected) for i in range(len(entries))]
-    some = at_once(unpack(fs.read(P), P)).choose(np.array(keep))
+    some = at_once(unpack(fs.read(P), P)).filter(np.array(keep))
     assert list(some) == [entries[i] for i in selected]
-    assert columns_of(some) == columns_of(Listed([entries[i] for i in selected]))
-    both = Joined([Listed(entries), found])
-    assert columns_of(both) == columns_of(Listed(entries * 2))
+    assert columns_of(some) == columns_of(EntryList([entries[i] for i in selected]))
+    both = ConcatenatedEntries([EntryList(entries), found])
+    assert columns_of(both) == columns_of(EntryList(entries * 2))
     assert both[len(entries)] == entries[0]
 
 
@@ -115,7 +115,7 @@ def test_many_entries_are_read_by_columns_and_few_are_not():
     write_manifest(fs, P + "few", entries[:5])
     many, few = read_entries(fs, P), read_entries(fs, P + "few")
     assert (type(many), many, read_manifest(fs, P)) == (EntryColumns, entries, entries)
-    assert (type(few), few) == (Listed, entries[:5])
+    assert (type(few), few) == (EntryList, entries[:5])
 
 
 def written(schema, rows) -> Container:

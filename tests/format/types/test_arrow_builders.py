@@ -11,7 +11,7 @@ import pytest
 
 import paimon_nb
 from paimon_nb.format.types import Array, Atomic, DataField, VarChar
-from paimon_nb.format.types.arrow_builders import column, filled, from_numpy, no_rows, scalar, to_numpy
+from paimon_nb.format.types.arrow_builders import column, empty_table, fill_null, from_numpy, scalar, to_numpy
 
 
 @pytest.fixture
@@ -97,13 +97,13 @@ def test_what_numpy_has_no_place_for_is_as_arrow_gives_it():
     with_null, timestamps = pa.array([1, None]), pa.array([5], pa.timestamp("ms"))
     assert np.isnan(to_numpy(with_null)[1])
     assert to_numpy(timestamps).tolist() == [dt.datetime(1970, 1, 1, 0, 0, 0, 5000)]
-    assert to_numpy(filled(with_null, -1)).tolist() == [1, -1]
+    assert to_numpy(fill_null(with_null, -1)).tolist() == [1, -1]
     assert from_numpy(np.array([1, 2]), np.array([False, True])).to_pylist() == [1, None]
 
 
 def test_no_rows_have_all_columns():
     fields = [DataField(0, "a", Atomic("INT", False)), DataField(1, "b", Array(VarChar()))]
-    empty = no_rows(fields)
+    empty = empty_table(fields)
     assert (empty.num_rows, empty.column_names, [c.num_chunks for c in empty.columns]) == (0, ["a", "b"], [1, 1])
     assert all(f.nullable for f in empty.schema)
 

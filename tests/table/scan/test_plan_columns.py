@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from write_kit import make_table
 
-from paimon_nb.format.manifest import EMPTY_ROW, EMPTY_STATS, DataFile, Files, Listed, SimpleStats
+from paimon_nb.format.manifest import EMPTY_ROW, EMPTY_STATS, DataFile, EntryList, LazyFiles, SimpleStats
 from paimon_nb.format.manifest.manifests import _CACHE
 from paimon_nb.format.row import serialize
 from paimon_nb.format.types import parse_type
@@ -88,8 +88,8 @@ KINDS = {
 def test_the_same_plan_both_ways(kind):
     keyed, options = KINDS[kind]
     quick, slow = tables(random.Random(kind), 1_100, keyed, **options)
-    assert not isinstance(read_live(quick, quick.latest()).entries, Listed)
-    assert isinstance(read_live(slow, slow.latest()).entries, Listed)
+    assert not isinstance(read_live(quick, quick.latest()).entries, EntryList)
+    assert isinstance(read_live(slow, slow.latest()).entries, EntryList)
     for where in CONDITIONS:
         one, other = plan_scan(quick, where=where), plan_scan(slow, where=where)
         assert [s.files for s in one.splits] == [s.files for s in other.splits], where
@@ -104,7 +104,7 @@ def test_the_same_plan_both_ways(kind):
 def test_splits_travel_as_plain_data():
     quick, _ = tables(random.Random(1), 1_100, False)
     split = plan_scan(quick).splits[0]
-    assert isinstance(split.files, Files)
+    assert isinstance(split.files, LazyFiles)
     again = pickle.loads(pickle.dumps(split))
     assert (again, type(again.files), hash(again)) == (split, tuple, hash(split))
     assert (split.files[1:3], split.files[-1], split.size) == (again.files[1:3], again.files[-1], again.size)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paimon_nb.format.manifest import ADD, EMPTY_ROW, EMPTY_STATS, DataFile, Listed, ManifestEntry
+from paimon_nb.format.manifest import ADD, EMPTY_ROW, EMPTY_STATS, DataFile, EntryList, ManifestEntry
 from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.stats import collect_stats
@@ -31,8 +31,8 @@ MODES = ["full", "truncate(16)", "truncate(3)", "counts", "none"]
 FLOATS = (parse_type("FLOAT"), parse_type("DOUBLE"))
 
 
-def entries(files: list[DataFile]) -> Listed:
-    return Listed(ManifestEntry(ADD, EMPTY_ROW, 0, 1, f) for f in files)
+def entries(files: list[DataFile]) -> EntryList:
+    return EntryList(ManifestEntry(ADD, EMPTY_ROW, 0, 1, f) for f in files)
 
 
 def data_file(number: int, stats: Any, listed: Any, rows: int, schema_id: int = 0) -> DataFile:

@@ -34,7 +34,7 @@ class IndexReader(Protocol):
         ...
 
 
-def pick(op: str, less: BitMap, equal: BitMap, greater: BitMap) -> BitMap:
+def rows_for_comparison(op: str, less: BitMap, equal: BitMap, greater: BitMap) -> BitMap:
     """The rows that satisfy a comparison, from those less than, equal to and greater than the literal."""
     match op:
         case "=":

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from paimon_nb.format.row.binary_row import Value, unscaled_of
 from paimon_nb.format.row.binary_row_vectorized import as_array, decimal_halves, fixed_values
 from paimon_nb.format.types import DataType, Decimal, LocalZonedTimestamp, Timestamp
-from paimon_nb.format.types.arrow_builders import filled, to_numpy
+from paimon_nb.format.types.arrow_builders import fill_null, to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,7 +108,7 @@ def key_numbers(t: DataType, column: pa.Array | pa.ChunkedArray) -> Positions:
     array = as_array(t, column)
     root = t.root
     if root == "BOOLEAN":
-        return np.asarray(to_numpy(filled(array, False)), dtype=np.int64)
+        return np.asarray(to_numpy(fill_null(array, False)), dtype=np.int64)
     if root == "DECIMAL":
         return decimal_halves(array)[0].view(np.int64)
     if root == "FLOAT":
@@ -154,7 +154,7 @@ def group_rows(t: DataType, column: pa.Array | pa.ChunkedArray) -> Groups:
         rank = np.empty(len(texts), dtype=np.int64)
         rank[order] = np.arange(len(texts))
         keys = [texts[i] for i in order]
-        codes = rank[to_numpy(filled(encoded.indices, 0))[present]] if texts else present
+        codes = rank[to_numpy(fill_null(encoded.indices, 0))[present]] if texts else present
     else:
         distinct, codes = np.unique(key_numbers(t, array)[present], return_inverse=True)
         keys = distinct.tolist()

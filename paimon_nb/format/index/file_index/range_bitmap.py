@@ -14,7 +14,7 @@ import numpy as np
 from pyroaring import BitMap
 
 from paimon_nb.format.index import roaring
-from paimon_nb.format.index.file_index.api import UnknownVersion, pick
+from paimon_nb.format.index.file_index.api import UnknownVersion, rows_for_comparison
 from paimon_nb.format.index.file_index.bit_slice import Slices, slices_of
 from paimon_nb.format.index.file_index.bitmap_keys import (
     Key,
@@ -126,7 +126,7 @@ class RangeBitmapReader:
             for literal in literals:
                 equal |= self._compare_rows(literal)[1]
             return equal if op == "in" else present - equal
-        return pick(op, *self._compare_rows(literals[0]))
+        return rows_for_comparison(op, *self._compare_rows(literals[0]))
 
     def _compare_rows(self, literal: Value) -> tuple[BitMap, BitMap, BitMap]:
         """Rows whose value is (less than, equal to, greater than) the literal."""

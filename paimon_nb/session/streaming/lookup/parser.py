@@ -18,7 +18,7 @@ from paimon_nb.syntax.tree import (
     Binary,
     Column,
     CommonTable,
-    Derived,
+    DerivedTable,
     FunctionTable,
     Literal,
     Select,
@@ -65,7 +65,7 @@ def find_join(sql: str, view: str) -> LookupJoin | None:
     if tree is None:
         return None
     nodes = list(walk(tree))
-    if any(isinstance(n, CommonTable) or (isinstance(n, Derived | FunctionTable) and n.lateral) for n in nodes):
+    if any(isinstance(n, CommonTable) or (isinstance(n, DerivedTable | FunctionTable) and n.lateral) for n in nodes):
         return None
     if sum(isinstance(n, Table) and n.name == view for n in nodes) != 1:
         return None

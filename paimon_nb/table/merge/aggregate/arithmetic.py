@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.types import Decimal, arrow_type
-from paimon_nb.format.types.arrow_builders import filled, to_numpy
+from paimon_nb.format.types.arrow_builders import fill_null, to_numpy
 from paimon_nb.table.merge.aggregate.base import Aggregate
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Sum(_Arithmetic):
             return None
         values = groups.sorted.column(column)
         valid = to_numpy(values.is_valid())
-        numbers = to_numpy(filled(values, 0)).astype(np.int64)
+        numbers = to_numpy(fill_null(values, 0)).astype(np.int64)
         with np.errstate(over="ignore"):
             sums = np.add.reduceat(numbers, groups.starts)
         some = np.logical_or.reduceat(valid, groups.starts)

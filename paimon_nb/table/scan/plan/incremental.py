@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, BucketsChanged, SnapshotNotFound, TagNotFound, TimeTravelError
-from paimon_nb.format.manifest import ADD, Entries, as_entries, joined
+from paimon_nb.format.manifest import ADD, Entries, as_entries, concat_entries
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import read_changes
@@ -186,10 +186,10 @@ def plan_changes(
             continue
         name = snapshot.delta_manifest_list if mode == "delta" else snapshot.changelog_manifest_list
         delta = read_changes(store, name, pruner.keep_manifests).entries
-        found.append(delta.choose(delta.column("kind") == ADD))
-    entries = pruner.buckets(pruner.partitions(joined(found)))
+        found.append(delta.filter(delta.column("kind") == ADD))
+    entries = pruner.buckets(pruner.partitions(concat_entries(found)))
     if store.bucket_option == POSTPONE_BUCKET:
-        entries = entries.choose(entries.column("bucket") >= 0)  # postponed rows are not visible yet
+        entries = entries.filter(entries.column("bucket") >= 0)  # postponed rows are not visible yet
     entries = by_statistics(
         store, pruner, pruner.levels(entries, visible_levels(store), "level 0 waits for compaction")
     )

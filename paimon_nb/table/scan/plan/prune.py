@@ -233,8 +233,8 @@ class Pruner:
     def _keep_entries(self, entries: Entries, keep: np.ndarray, reason: str) -> Entries:
         if keep.all():
             return entries
-        self._left_out.append(SkippedFiles(reason, entries.choose(~keep)))
-        return entries.choose(keep)
+        self._left_out.append(SkippedFiles(reason, entries.filter(~keep)))
+        return entries.filter(keep)
 
     def _type_of(self, column: str) -> DataType:
         return self.store.schema.field(column).type

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from paimon_nb.format.manifest import ADD, Listed, ManifestEntry
+from paimon_nb.format.manifest import ADD, EntryList, ManifestEntry
 from paimon_nb.format.types.arrow_builders import to_numpy
 from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.predicate.evaluate import spans
@@ -61,7 +61,7 @@ def _matching_share(
     low, high = spans(condition, [field]).get(field.name, (None, None)) if condition is not None else (None, None)
     if condition is None or not isinstance(low if low is not None else high, int):
         return None
-    files = Listed(ManifestEntry(ADD, s.partition, s.bucket, s.total_buckets, f) for s in splits for f in s.files)
+    files = EntryList(ManifestEntry(ADD, s.partition, s.bucket, s.total_buckets, f) for s in splits for f in s.files)
     known = column_bounds(files, field, lambda schema_id: file_schema(store, schema_id), keys=keys)
     if known.low.null_count or known.high.null_count:
         return None

@@ -21,9 +21,9 @@ from paimon_nb.format.manifest import (
     FILE_NUMBERS,
     DataFile,
     Entries,
-    Files,
+    EntryList,
     IndexEntry,
-    Listed,
+    LazyFiles,
     ManifestEntry,
     as_entries,
 )
@@ -140,14 +140,14 @@ def pack_bucket(
         raw = all(single for _, single in parts_of_split) and not any(deletes[i] for i in group)
         groups.append((len(order), len(order) + len(group), raw))
         order += group
-    ordered = files.reorder(order) if isinstance(files, Files) else [files[i] for i in order]
+    ordered = files.take(order) if isinstance(files, LazyFiles) else [files[i] for i in order]
     return [(ordered[a:b], raw) for a, b, raw in groups]
 
 
 def _key_bounds(store: TableStore, files: Sequence[DataFile]) -> list[tuple[Any, Any, int]]:
     """(smallest key, largest key, index) of each file."""
     types = [f.type for f in store.schema.key_fields]
-    if isinstance(files, Files):
+    if isinstance(files, LazyFiles):
         from paimon_nb.table.scan.plan.key_ranks import key_ranks
 
         ranks = key_ranks(types, files.column("min_key"), files.column("max_key"))
@@ -169,7 +169,7 @@ def _bin_ranges(sizes: Sequence[int], cost: int, target: int) -> Iterator[tuple[
 
 def _file_numbers(files: Sequence[DataFile], name: str) -> list[int]:
     """A number of each file; lazy files stay lazy."""
-    return files.numbers(name) if isinstance(files, Files) else list(map(FILE_NUMBERS[name], files))
+    return files.numbers(name) if isinstance(files, LazyFiles) else list(map(FILE_NUMBERS[name], files))
 
 
 _observed: ContextVar[list[ScanPlan] | None] = ContextVar("observed scan plans", default=None)
@@ -283,7 +283,7 @@ def _postponed_files(store: TableStore, snapshot: Snapshot, pruner: Pruner) -> d
     """The files of waiting rows by partition, in write order."""
     found = pruner.partitions(read_live(store, snapshot, pruner.keep_manifests).entries)
     waiting: dict[bytes, list[DataFile]] = {}
-    for entry in found.choose(found.column("bucket") == POSTPONE_BUCKET):
+    for entry in found.filter(found.column("bucket") == POSTPONE_BUCKET):
         waiting.setdefault(entry.partition, []).append(entry.file)
     return {partition: written_order(files) for partition, files in waiting.items()}
 
@@ -299,7 +299,7 @@ def _with_waiting_rows(
         splits: of the real buckets, of which none was left out for the values of its rows.
     """
     entries = as_entries(read_live(store, snapshot).entries)  # all of them: a condition may leave some out
-    real = entries.choose(entries.column("bucket") >= 0)
+    real = entries.filter(entries.column("bucket") >= 0)
     totals = {e.partition: e.total_buckets for e in real if e.partition in waiting}
     buckets: dict[tuple[bytes, int], list[Split]] = {}
     for split in splits:
@@ -373,7 +373,7 @@ def is_independent(store: TableStore) -> bool:
 def grouped(entries: Iterable[ManifestEntry]) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
     """((partition, bucket, total buckets), files) in order of first occurrence."""
     entries = as_entries(entries)
-    if not isinstance(entries, Listed):
+    if not isinstance(entries, EntryList):
         return _grouped_columns(entries)
     groups: dict[tuple[bytes, int], tuple[int, list[DataFile]]] = {}
     for entry in entries:
@@ -385,19 +385,19 @@ def _grouped_columns(entries: Entries) -> list[tuple[tuple[bytes, int, int], Seq
     numbers, firsts = bucket_numbers(entries)
     ordered = entries
     if (numbers[1:] < numbers[:-1]).any():
-        ordered = entries.reorder(np.argsort(numbers, kind="stable"))
+        ordered = entries.take(np.argsort(numbers, kind="stable"))
     partition, partitions = entries.partitions
     cuts = [0, *np.cumsum(np.bincount(numbers)).tolist()]
     columns = (partition[firsts].tolist(), *(entries.column(n)[firsts].tolist() for n in ("bucket", "total_buckets")))
     return [
-        ((partitions[at], bucket, total), Files(ordered, cuts[i], cuts[i + 1]))
+        ((partitions[at], bucket, total), LazyFiles(ordered, cuts[i], cuts[i + 1]))
         for i, (at, bucket, total) in enumerate(zip(*columns, strict=True))
     ]
 
 
 def split_files(files: Sequence[DataFile]) -> Sequence[DataFile]:
     """Files as stored in a split; lazy files stay lazy."""
-    return files if isinstance(files, Files) else tuple(files)
+    return files if isinstance(files, LazyFiles) else tuple(files)
 
 
 def check_known_indexes(store: TableStore, entries: Iterable[IndexEntry]) -> None:

@@ -19,8 +19,8 @@ from paimon_nb.syntax.tree import (
     Call,
     Column,
     Composite,
-    Junction,
     Literal,
+    Logical,
     Span,
     Unary,
 )
@@ -107,7 +107,7 @@ class _Condition:
         match node:
             case Brackets():
                 return self._convert(node.inner)
-            case Junction():
+            case Logical():
                 parts = [self._convert(part) for part in node.parts]
                 return all_of(parts) if node.op == "AND" else Or(tuple(parts))
             case Unary(op="NOT"):

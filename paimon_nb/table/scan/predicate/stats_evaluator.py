@@ -21,7 +21,7 @@ from paimon_nb.format.row import deserialize, to_scalar
 from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.types import Char, DataField, DataType, Decimal, LocalZonedTimestamp, Timestamp, arrow_type
 from paimon_nb.format.types.arrow_builders import column as column_of
-from paimon_nb.format.types.arrow_builders import filled, from_numpy, scalar, unique
+from paimon_nb.format.types.arrow_builders import fill_null, from_numpy, scalar, unique
 from paimon_nb.table.scan.predicate.evaluate import like_prefix, padded
 from paimon_nb.table.scan.predicate.model import (
     And,
@@ -156,7 +156,7 @@ def _some_value(b: Bounds) -> Any:
 
 def _unknown_as_match(answer: Any) -> Any:
     """Unknown counts as a possible match."""
-    return filled(answer, True)
+    return fill_null(answer, True)
 
 
 def _constant_answer(size: int, value: bool) -> pa.Array:
@@ -191,7 +191,7 @@ def column_bounds(
     want = arrow_type(field.type)
     parts: list[tuple[np.ndarray, Bounds]] = []
     for source, members in _files_by_stats_column(files, field, schema_of, keys).items():
-        parts.append((np.flatnonzero(members), _decode_bounds(files.choose(members), source, want, keys)))
+        parts.append((np.flatnonzero(members), _decode_bounds(files.filter(members), source, want, keys)))
     if len(parts) == 1 and len(parts[0][0]) == size:
         return parts[0][1]
     order = (

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, times_as_numbers
-from paimon_nb.format.types.arrow_builders import filled, from_numpy, to_numpy
+from paimon_nb.format.types.arrow_builders import fill_null, from_numpy, to_numpy
 from paimon_nb.table.merge.groups import group_ends, group_starts, merge_order
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def same_values(left: pa.Array, right: pa.Array) -> np.ndarray:
         bits = pa.int32() if left.type == pa.float32() else pa.int64()
         left, right = left.view(bits), right.view(bits)
     both_null = pc.and_(pc.is_null(left), pc.is_null(right))
-    return to_numpy(pc.or_(both_null, filled(pc.equal(left, right), False)))
+    return to_numpy(pc.or_(both_null, fill_null(pc.equal(left, right), False)))
 
 
 def plain_value(value: Any) -> Any:

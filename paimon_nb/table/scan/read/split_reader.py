@@ -31,7 +31,7 @@ from paimon_nb.format.index import DeletionVector, read_deletion_vector
 from paimon_nb.format.row import bucket_of
 from paimon_nb.format.schema import readable_fields
 from paimon_nb.format.types import arrow_schema
-from paimon_nb.format.types.arrow_builders import from_numpy, no_rows
+from paimon_nb.format.types.arrow_builders import empty_table, from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.lsm.key_chunks import chunks, runs_of
 from paimon_nb.table.lsm.levels import Section, key_decoder, sections
@@ -87,7 +87,7 @@ def read_plan(
     size = sum(f.file_size for s in plan.splits for f in s.files)
     parts = side_by_side(plan.store.fs, one, plan.splits, size, threads or os.cpu_count() or 1)
     fields = [plan.schema.field(c) for c in columns] if columns is not None else list(plan.schema.fields)
-    empty = no_rows([*fields, KIND_FIELD] if kinds else fields)
+    empty = empty_table([*fields, KIND_FIELD] if kinds else fields)
     return pa.concat_tables([empty, *parts])
 
 
@@ -178,7 +178,7 @@ def _read_on_branch(
             some = True
             yield rows.select([*names, VALUE_KIND] if kinds else names)
         if not some:
-            yield no_rows([*(store.schema.field(n) for n in names), *([KIND_FIELD] if kinds else [])])
+            yield empty_table([*(store.schema.field(n) for n in names), *([KIND_FIELD] if kinds else [])])
 
 
 def _rows_of_split(files: SplitFiles, split: Split, fields: tuple[DataField, ...], kinds: bool) -> Iterator[pa.Table]:
@@ -194,7 +194,7 @@ def _rows_of_split(files: SplitFiles, split: Split, fields: tuple[DataField, ...
         yield from files.pieces(split.files, (*fields, KIND_FIELD), None)
     elif split.diff:
         spec, wide = merging(store, None)
-        empty = no_rows((*wide, SEQUENCE_FIELD, KIND_FIELD))
+        empty = empty_table((*wide, SEQUENCE_FIELD, KIND_FIELD))
         before = pa.concat_tables([empty, *merged(files, split.before, wide, split.before_vectors, spec)])
         after = pa.concat_tables([empty, *merged(files, split.files, wide, split.deletion_vectors, spec)])
         if not kinds:
@@ -285,7 +285,7 @@ def with_waiting(
     waiting = _waiting_rows(files.store, split, fields)
     if files.piece_bytes is None:
         wide = (*fields, SEQUENCE_FIELD, KIND_FIELD)
-        yield _merge_waiting_rows(pa.concat_tables([no_rows(wide), *real]), waiting, spec)
+        yield _merge_waiting_rows(pa.concat_tables([empty_table(wide), *real]), waiting, spec)
         return
     numbers = from_numpy(np.arange(waiting.num_rows, dtype=np.int64))
     numbered = waiting.add_column(waiting.num_columns - 1, SEQUENCE_FIELD.name, numbers)
@@ -297,7 +297,7 @@ def with_waiting(
             yield below
         else:
             wide = (*fields, SEQUENCE_FIELD, KIND_FIELD)
-            yield _merge_waiting_rows(no_rows(wide) if below is None else below, above, spec)
+            yield _merge_waiting_rows(empty_table(wide) if below is None else below, above, spec)
 
 
 def _waiting_rows(store: TableStore, split: Split, fields: tuple[DataField, ...]) -> pa.Table:
@@ -306,7 +306,7 @@ def _waiting_rows(store: TableStore, split: Split, fields: tuple[DataField, ...]
     read = (*fields, *(k for k in keys if k not in fields), KIND_FIELD)
     waiting = SplitFiles(store, split.partition, POSTPONE_BUCKET)
     function = str(store.options.get(opt.BUCKET_FUNCTION_TYPE))
-    parts = [no_rows(read)]
+    parts = [empty_table(read)]
     for rows in waiting.pieces(split.waiting, read, None):
         columns = [rows.column(k.name).combine_chunks() for k in keys]
         if rows.num_rows and split.total_buckets > 1:
@@ -343,7 +343,7 @@ class SplitFiles:
     def whole(self, files: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Vectors) -> pa.Table:
         """All requested rows of the files that no vector deletes, as `fields` of the current schema."""
         everything = replace(self, piece_bytes=None)
-        return pa.concat_tables([no_rows(fields), *everything.pieces(files, fields, vectors)])
+        return pa.concat_tables([empty_table(fields), *everything.pieces(files, fields, vectors)])
 
     def pieces(
         self, files: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Vectors, share: float = 1.0
