@@ -109,9 +109,9 @@ class Workbench:
             SqlAnalysisError: the last statement is not a query over a table.
             PaimonError: as `sql`.
         """
-        from paimon_nb.session.streaming.executor import in_mode
+        from paimon_nb.session.streaming.executor import runtime_mode
 
-        with in_mode(self.session, "streaming"):
+        with runtime_mode(self.session, "streaming"):
             result = self.run(text, **params)
         if result.live is None:
             raise SqlAnalysisError(

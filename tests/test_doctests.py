@@ -13,7 +13,7 @@ import paimon_nb
 from paimon_nb import workbench
 from paimon_nb.catalog import api
 from paimon_nb.session.core import live_result, result
-from paimon_nb.table import evolving, handle, inspection, merge_builder, query, reading, schema_change, table
+from paimon_nb.table import altering, handle, inspection, merge_builder, query, reading, schema_change, table
 from paimon_nb.table import open as table_open
 from paimon_nb.table.commit import commit
 from paimon_nb.table.publish import publisher
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 MODULES = (
     workbench, handle, reading, inspection, table, table_open, api, query, stream, table_write, commit, publisher, result,
-    live_result, merge_builder, evolving, schema_change,
+    live_result, merge_builder, altering, schema_change,
 )  # fmt: skip
 FINDER = doctest.DocTestFinder(exclude_empty=True)
 EXAMPLES = {test.name: test for module in MODULES for test in FINDER.find(module) if test.examples}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "paimon_nb"
 MODULES = (
-    "__init__.py", "workbench.py", "table/handle.py", "table/reading.py", "table/inspection.py", "table/evolving.py", "table/table.py", "table/open.py",
+    "__init__.py", "workbench.py", "table/handle.py", "table/reading.py", "table/inspection.py", "table/altering.py", "table/table.py", "table/open.py",
     "catalog/api.py",
 )  # fmt: skip
 CLASSES = {

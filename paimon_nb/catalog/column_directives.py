@@ -33,7 +33,7 @@ _OPTIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Converted:
+class ConvertedColumn:
     """A column after its directive was applied."""
 
     type: DataType
@@ -59,7 +59,7 @@ def with_directives(schema: TableSchema) -> TableSchema:
     return replace(schema, fields=tuple(fields), options=options) if tuple(fields) != schema.fields else schema
 
 
-def converted_column(name: str, type_: DataType, comment: str | None) -> Converted | None:
+def converted_column(name: str, type_: DataType, comment: str | None) -> ConvertedColumn | None:
     """What the comment of a new column makes of it; None for an ordinary comment.
 
     Raises:
@@ -74,14 +74,14 @@ def converted_column(name: str, type_: DataType, comment: str | None) -> Convert
     if directive != _VECTOR:
         if type_.root not in ("BINARY", "VARBINARY", "BLOB"):
             raise _refused(name, f"{directive} needs BYTES, it is {type_.bare()}", "declare the column as BYTES")
-        return Converted(Atomic("BLOB", type_.nullable), rest or None, _OPTIONS[directive])
+        return ConvertedColumn(Atomic("BLOB", type_.nullable), rest or None, _OPTIONS[directive])
     length, _, rest = (part.strip() for part in rest.partition(";"))
     if not length.isdecimal() or int(length) < 1:
         raise _refused(name, f"{_VECTOR} needs a length", f"for example '{_VECTOR};128; a comment'")
     if not isinstance(type_, Array) or type_.element.root not in VECTOR_ELEMENTS:
         raise _refused(name, f"{_VECTOR} needs an array of numbers, it is {type_.bare()}", "use ARRAY<FLOAT>")
     vector = Vector(type_.element, type_.nullable, int(length))
-    return Converted(vector, rest or None, _OPTIONS[directive])
+    return ConvertedColumn(vector, rest or None, _OPTIONS[directive])
 
 
 def without_vector_field(options: Mapping[str, str], column: str) -> dict[str, str]:

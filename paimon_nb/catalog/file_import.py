@@ -16,7 +16,7 @@ from paimon_nb.format.data import iter_data_file
 from paimon_nb.format.manifest import EMPTY_STATS, DataFile
 from paimon_nb.format.row import EMPTY_ROW
 from paimon_nb.table.data_file_writer import FileTarget, value_stats
-from paimon_nb.table.migrated_files import with_partition
+from paimon_nb.table.migrated_files import with_partition_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,7 @@ def describe_file(fs: FileIO, store: TableStore, partition: bytes, path: str, st
         for at, field in enumerate(store.schema.arrow):
             if field.name in store.schema.partition_keys:
                 part = part.add_column(at, field.name, pa.nulls(part.num_rows, field.type))
-        collector.add(with_partition(store, partition, entry, part))
+        collector.add(with_partition_columns(store, partition, entry, part))
         rows += part.num_rows
     stats, columns = collector.result()
 

@@ -13,7 +13,7 @@ from paimon_nb.format.types import DataField, Vector, is_nano, is_opaque
 from paimon_nb.options import TableOptions, validate_table_options
 from paimon_nb.options import table as opt
 from paimon_nb.options.option import parse_names
-from paimon_nb.table.external_paths import external_paths
+from paimon_nb.table.external_paths import path_allocator
 from paimon_nb.table.iceberg import check_publishable
 from paimon_nb.table.merge import MergeSpec
 from paimon_nb.table.merge.aggregate import AGGREGATES
@@ -58,7 +58,7 @@ def check_schema(schema: TableSchema) -> None:
     if options.get(opt.DATA_FILE_EXTERNAL_PATHS_STRATEGY) != "specific-fs" or options.has(
         opt.DATA_FILE_EXTERNAL_PATHS_SPECIFIC_FS
     ):
-        external_paths(options)
+        path_allocator(options)
 
 
 def check_writable_types(schema: TableSchema, before: TableSchema | None = None) -> None:

@@ -29,7 +29,7 @@ from paimon_nb.catalog.schema_validation import check_fallback
 from paimon_nb.format.schema import SchemaDirectory, TableSchema, replacement_schema
 from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO, without_scheme
 from paimon_nb.options import TableOptions
-from paimon_nb.table.external_paths import roots_outside
+from paimon_nb.table.external_paths import external_path_roots
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
 
@@ -137,7 +137,7 @@ class WarehouseCatalog(Catalog):
         return table
 
     def _handle(self, name: Identifier, store: TableStore, options: Mapping[str, str]) -> Table:
-        store = store.opened_with(options, on_stored_branch=name.branch == MAIN_BRANCH)
+        store = store.open_for_catalog(options, on_stored_branch=name.branch == MAIN_BRANCH)
         named = replace(name.of_table(), branch=store.branch)
         return Table(replace(store, watcher=self.metastore.watcher(named, store.schema)), name=named)
 
@@ -222,7 +222,7 @@ class WarehouseCatalog(Catalog):
                 f"the catalog decides where its tables are: {name} would be at {own_path}",
                 hint="leave 'path' out, or CREATE TEMPORARY TABLE with 'connector' = 'paimon' and 'path'", path=path,
             )  # fmt: skip
-        for root in roots_outside(TableOptions(schema.options)):
+        for root in external_path_roots(TableOptions(schema.options)):
             self.fs.exists(root)  # raises if the catalog does not allow the path
         return schema
 

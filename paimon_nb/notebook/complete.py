@@ -8,7 +8,6 @@ from IPython.core.completer import SimpleCompletion, SimpleMatcherResult, contex
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.identifier import split_name
-from paimon_nb.notebook.sql_words import FUNCTIONS, KEYWORDS, TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,6 +16,27 @@ if TYPE_CHECKING:
 
 Offer = tuple[str, str]
 """(text, kind)."""
+KEYWORDS = (
+    "SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "INSERT INTO", "INSERT OVERWRITE", "CREATE TABLE", "CREATE DATABASE",
+    "CREATE CATALOG", "ALTER TABLE", "DROP TABLE", "UNDROP TABLE", "CALL sys.", "SHOW TABLES", "DESCRIBE", "EXPLAIN", "USE",
+    "UPDATE", "DELETE FROM", "MERGE INTO", "VERSION AS OF", "TIMESTAMP AS OF", "PARTITIONED BY", "PRIMARY KEY", "HAVING", "LIMIT",
+    "JOIN", "LEFT JOIN", "UNION ALL", "DISTINCT", "BETWEEN", "IS NULL", "IS NOT NULL", "LIKE", "CASE WHEN", "VALUES",
+)  # fmt: skip
+FUNCTIONS = tuple(
+    """abs any_value approx_count_distinct array array_agg array_contains array_distinct array_join array_size avg cardinality cast ceil
+    coalesce collect_list collect_set concat concat_ws corr count count_if current_date current_timestamp date_add date_diff date_format
+    date_sub date_trunc day dayofweek dense_rank element_at exists exp explode extract filter first_value flatten floor from_json
+    from_unixtime get_json_object greatest hour if ifnull initcap instr lag last_day last_value lead least left length ln log lower lpad
+    ltrim make_date map map_entries map_from_arrays map_keys map_values max max_by md5 median min min_by minute mod month months_between
+    named_struct now nullif nvl percentile percentile_approx pmod posexplode pow rand rank regexp_count regexp_extract regexp_like
+    regexp_replace repeat replace reverse right round row_number rpad rtrim second sequence sha2 sign size slice sort_array split
+    split_part sqrt starts_with stddev string_agg struct substring sum to_date to_json to_timestamp transform trim try_cast try_divide
+    try_to_timestamp typeof unix_timestamp upper uuid var_pop variance weekofyear year""".split()  # noqa: SIM905
+)
+TYPES = (
+    "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL(10, 2)", "STRING", "VARCHAR(100)", "CHAR(10)", "BINARY(16)",
+    "BYTES", "DATE", "TIME(0)", "TIMESTAMP(3)", "TIMESTAMP_LTZ(3)", "ARRAY<STRING>", "MAP<STRING, STRING>", "ROW<a INT>", "VARIANT",
+)  # fmt: skip
 
 
 @context_matcher()  # type: ignore[untyped-decorator]
@@ -86,7 +106,7 @@ def candidates(text: str, cursor: int) -> tuple[str, list[Offer]]:
 
 def _words(session: Any, at: Completion) -> Iterable[str]:
     """The words of a context that has only one kind of them."""
-    from paimon_nb.sql import written
+    from paimon_nb.sql import quote_if_needed
 
     match at.kind:
         case "system_table":
@@ -114,9 +134,9 @@ def _words(session: Any, at: Completion) -> Iterable[str]:
         case "table":
             return [*_table_words(session, at.prefix), *([] if "." in at.prefix else _frames())]
         case "database":
-            return map(written, [*session.catalog.databases(), *session.catalogs])
+            return map(quote_if_needed, [*session.catalog.databases(), *session.catalogs])
         case "catalog":
-            return map(written, sorted(session.catalogs))
+            return map(quote_if_needed, sorted(session.catalogs))
     return ()
 
 
@@ -159,7 +179,7 @@ def _variables() -> list[str]:
 def _frames() -> list[str]:
     """Python variables of the notebook that can be queried."""
     from paimon_nb.notebook.magics.active import current
-    from paimon_nb.session.query.data_at_hand import is_frame
+    from paimon_nb.session.query.frames_and_files import is_frame
 
     return [name for name in _variables() if is_frame(current.shell.user_ns[name])]
 
@@ -170,19 +190,19 @@ def _without_backticks(text: str) -> str:
 
 
 def _table_words(session: Any, prefix: str) -> list[str]:
-    from paimon_nb.sql import written
+    from paimon_nb.sql import quote_if_needed
 
     path = split_name(prefix.rpartition(".")[0])
     if not path:
         known = [*session.catalog.tables(session.current_database), *session.temporary, *session.views]
-        return [*map(written, known), *(written(d) + "." for d in session.catalog.databases())]
+        return [*map(quote_if_needed, known), *(quote_if_needed(d) + "." for d in session.catalog.databases())]
     catalog, database = session.find_database(path)
-    return [".".join(map(written, (*path, t))) for t in catalog.tables(database)]
+    return [".".join(map(quote_if_needed, (*path, t))) for t in catalog.tables(database)]
 
 
 def _column_words(session: Any, tables: Iterable[str]) -> list[str]:
     from paimon_nb.session.query.computed_columns import computed_columns
-    from paimon_nb.sql import written
+    from paimon_nb.sql import quote_if_needed
 
     names: dict[str, None] = {}
     for name in tables:
@@ -192,7 +212,7 @@ def _column_words(session: Any, tables: Iterable[str]) -> list[str]:
         except PaimonError:
             continue
         computed = [c.name for c in computed_columns(table.schema.options)]
-        names.update(dict.fromkeys(map(written, [*table.schema.names, *computed])))
+        names.update(dict.fromkeys(map(quote_if_needed, [*table.schema.names, *computed])))
     return list(names)
 
 

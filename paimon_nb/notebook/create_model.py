@@ -175,7 +175,7 @@ _WORDS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class CreateOutcome:
     """The outcome of CREATE TABLE for a draft."""
 
     problems: tuple[str, ...] = ()
@@ -183,20 +183,20 @@ class Verdict:
     notes: tuple[str, ...] = ()
 
 
-def verdict(draft: Draft) -> Verdict:
+def try_create(draft: Draft) -> CreateOutcome:
     """Run the statement in an empty in-memory warehouse, so that errors and notes are the real ones."""
     from paimon_nb.workbench import connect
 
     missing = [text for text, there in (("the table has no name", draft.name.strip()), ("the table has no columns", draft.columns)) if not there]  # fmt: skip
     if missing:
-        return Verdict(tuple(missing))
+        return CreateOutcome(tuple(missing))
     with connect(f"memory:/drafts/{uuid.uuid4()}") as scratch:
         try:
             made = scratch.run(ddl(replace(draft, name="draft")))
         except PaimonError as error:
-            return Verdict((error.one_line,))
+            return CreateOutcome((error.one_line,))
         scratch.run("DROP TABLE draft PURGE")
-    return Verdict(notes=tuple(made.notes))
+    return CreateOutcome(notes=tuple(made.notes))
 
 
 def warnings(draft: Draft) -> list[str]:

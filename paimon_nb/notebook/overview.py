@@ -65,14 +65,14 @@ class Stored:
 def stored_in(store: TableStore, latest: Snapshot) -> Stored:
     """Read the manifest lists and, for tables that are not too large, the manifests."""
     from paimon_nb.format.manifest import read_manifest_list
-    from paimon_nb.table.scan import every_level, plan_scan
+    from paimon_nb.table.scan import all_levels, plan_scan
 
     lists = (latest.base_manifest_list, latest.delta_manifest_list)
     manifests = [m for name in lists for m in read_manifest_list(store.fs, store.manifest_path(name))]
     files = sum(m.num_added - m.num_deleted for m in manifests)
     if files > MAX_FILES:
         return Stored(files, len(manifests), (), 0)
-    splits = plan_scan(store.for_metadata(), levels=every_level).splits
+    splits = plan_scan(store.for_metadata(), levels=all_levels).splits
     data_files = tuple(f for s in splits for f in s.files)
     return Stored(files, len(manifests), data_files, len({s.partition for s in splits}))
 

@@ -23,7 +23,7 @@ CANCEL = '<button type="button" class="pnb-cancel" style="font:inherit;display:n
 """The JupyterLab extension shows it, handles the click and interrupts the kernel. Elsewhere the notebook's stop button does that."""
 
 
-def run_watched(spark: SparkSession, work: Callable[[], T], *, show: bool) -> T:
+def run_with_progress(spark: SparkSession, work: Callable[[], T], *, show: bool) -> T:
     """Run `work`; an interrupt cancels its jobs and raises `Cancelled`."""
     from paimon_nb.spark.jobs.cancel import run
 

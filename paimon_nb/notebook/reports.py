@@ -13,7 +13,7 @@ from paimon_nb.table.inspect.formatting import bytes_text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from paimon_nb.table.inspect import Compared, Due, Finding, RowHistory, RowVersion
+    from paimon_nb.table.inspect import CompactionPreview, Finding, RowHistory, RowVersion, SnapshotComparison
 
 STYLE = """
 .pnb-r{font:12px/1.45 var(--jp-ui-font-family,system-ui,sans-serif);color:var(--jp-ui-font-color1,inherit);max-width:900px;overflow-x:auto;padding-bottom:2px}
@@ -98,7 +98,7 @@ def _level_badge(level: int) -> str:
     return f"<span class='level' style='background:{colour}'>L{level}</span>"
 
 
-def due_report(buckets: Sequence[Due], limit: int = 8) -> Report:
+def due_report(buckets: Sequence[CompactionPreview], limit: int = 8) -> Report:
     """The compaction preview of each bucket: rules with the numbers they compare."""
     html = []
     for due in buckets[:limit]:
@@ -136,7 +136,7 @@ def health_report(title: str, findings: Sequence[Finding]) -> Report:
     return Report(findings, "\n".join(str(f) for f in findings), "".join(html))
 
 
-def compare_report(compared: Compared, pictures: Sequence[str] = ()) -> Report:
+def compare_report(compared: SnapshotComparison, pictures: Sequence[str] = ()) -> Report:
     """Files added, moved and removed between two snapshots, schema and option changes.
 
     Args:

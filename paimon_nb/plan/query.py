@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from paimon_nb.syntax.tree import QueryTree
     from paimon_nb.table.scan.predicate.model import Predicate
 
+FILE_PATH = "__paimon_file_path"
+ROW_INDEX = "__paimon_row_index"
+PARTITION = "__paimon_partition"
+BUCKET = "__paimon_bucket"
+"""Metadata columns that a query may use: where a row is stored. The names are those of paimon-spark."""
+
 
 @dataclass(frozen=True, slots=True)
 class VersionAsOf:

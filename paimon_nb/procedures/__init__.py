@@ -28,7 +28,6 @@ from paimon_nb.procedures.expire import (
     REMOVE_ORPHAN_FILES,
 )
 from paimon_nb.procedures.flink_results import as_flink
-from paimon_nb.procedures.index import REWRITE_FILE_INDEX
 from paimon_nb.procedures.maintenance import (
     ALTER_COLUMN_DEFAULT_VALUE,
     COMPACT_MANIFEST,
@@ -38,6 +37,7 @@ from paimon_nb.procedures.maintenance import (
     REMOVE_UNEXISTING_MANIFESTS,
     REPAIR_EARLIEST_SNAPSHOT,
     RESCALE,
+    REWRITE_FILE_INDEX,
 )
 from paimon_nb.procedures.merge_into import DATA_EVOLUTION_MERGE_INTO, MERGE_INTO
 from paimon_nb.procedures.privileges import (

@@ -20,7 +20,7 @@ from paimon_nb.procedures.procedure import (
 )
 from paimon_nb.spark.write.compact import compact as run_compaction
 from paimon_nb.table.cluster import Order
-from paimon_nb.table.compact import clusters, idle_partitions
+from paimon_nb.table.compact import idle_partitions, uses_clustering
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -90,7 +90,7 @@ def _check_strategy(text: str | None) -> None:
 
 def _is_full(target: Table, strategy: str | None) -> bool:
     """Whether the compaction is full: the default, except for tables with incremental clustering."""
-    return strategy == "full" or (strategy is None and not clusters(target.store))
+    return strategy == "full" or (strategy is None and not uses_clustering(target.store))
 
 
 def _parse_bucket_ranges(text: str | None) -> set[int] | None:

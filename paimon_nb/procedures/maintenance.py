@@ -1,4 +1,4 @@
-"""Maintenance: manifests, missing files, hints, rescaling, purging, partition-done marks, default values."""
+"""Maintenance: manifests, missing files, hints, file indexes, rescaling, purging, partition-done marks, default values."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from paimon_nb.procedures.procedure import (
     table_argument,
 )
 from paimon_nb.table.commit import TableCommit
+from paimon_nb.table.compact import rewrite_file_indexes
 from paimon_nb.table.compact.rescale import rescale
 from paimon_nb.table.maintenance import (
     compact_manifests,
@@ -189,4 +190,26 @@ ALTER_COLUMN_DEFAULT_VALUE = Procedure(
         Argument("default_value", required=True, doc="the value as text"),
     ),
     _alter_column_default_value,
+)
+
+
+def _rewrite_file_index(context: Context, table: str, partitions: str | None, where: str | None) -> pa.Table:
+    target = context.table(table)
+    messages = rewrite_file_indexes(target.store, selected_partitions(target, partitions, where))
+    ids = target.commit().commit(messages)
+    commit_note(context, target, ids)
+    if not ids:
+        context.notes.append(f"all files of {target.name} have the configured indexes already")
+    return one_row(written_partitions=len({m.partition for m in messages}), written_indexes=len(messages))
+
+
+REWRITE_FILE_INDEX = Procedure(
+    "rewrite_file_index",
+    "Build the indexes of the `file-index.*` options for existing files.",
+    (
+        table_argument(),
+        Argument("partitions", doc="'a=1,b=2;a=3'"),
+        Argument("where", doc="condition on partition columns"),
+    ),
+    _rewrite_file_index,
 )

@@ -46,7 +46,7 @@ from paimon_nb.session.core.statement_context import StatementContext
 from paimon_nb.session.query.engine_choice import ENGINE, SPARK
 from paimon_nb.session.query.error_location import locate, locate_more_exactly
 from paimon_nb.session.query.local_select import Rows, try_local_select
-from paimon_nb.session.query.run_query import at, run_query
+from paimon_nb.session.query.run_query import run_query, with_position
 from paimon_nb.session.statements import admin, ddl, insert, merge, settings, show, update_delete
 from paimon_nb.sql import parse
 
@@ -182,6 +182,6 @@ def run_statement(
         return result
     except PaimonError as error:
         if "start" not in error.facts:
-            at(error, text, locate(error, text, statement.span))
+            with_position(error, text, locate(error, text, statement.span))
         locate_more_exactly(error, text, statement.span)
         raise error from error.__cause__

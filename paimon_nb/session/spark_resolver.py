@@ -138,7 +138,7 @@ class SparkResolver(Resolver):
 
         return SparkCatalogApi(session, self.session)
 
-    def over(self, plain: SparkSession) -> SparkResolver:
+    def over_session(self, plain: SparkSession) -> SparkResolver:
         from paimon_nb.session.streaming.executor import fork
 
         return SparkResolver(fork(self.session, plain))

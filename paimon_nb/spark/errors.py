@@ -23,9 +23,8 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.registry import nearest
-from paimon_nb.plan.metadata_columns import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
-from paimon_nb.spark.runtime.worker_pool import forget_dead_workers
-from paimon_nb.spark.runtime.worker_setup import prepare_next_task, use_jemalloc
+from paimon_nb.plan.query import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
+from paimon_nb.spark.runtime.python_workers import forget_dead_workers, prepare_next_task, use_jemalloc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -88,7 +87,7 @@ def translate(
     whole = _whole_text(error)
     packed = _PACKED.search(whole)
     if packed:
-        return _unpack_error(packed[1])
+        return _decode_error(packed[1])
     condition = _call_or_none(error, "getCondition") or _found_condition(whole)
     if _CANCELLED.search(whole) or condition == "SPARK_JOB_CANCELLED":
         return Cancelled("the work was cancelled", hint="nothing was committed; run the statement again")
@@ -144,31 +143,31 @@ def crossing_tasks(function: Callable[P, Iterator[R]]) -> Callable[P, Iterator[R
     @functools.wraps(function)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> Iterator[R]:
         use_jemalloc()
-        with packed_errors():
+        with encode_raised_errors():
             yield from function(*args, **kwargs)
 
     return wrapped
 
 
 @contextmanager
-def packed_errors() -> Iterator[None]:
+def encode_raised_errors() -> Iterator[None]:
     """Inside a task: raise a `PaimonError` as text that `translate` restores."""
     try:
         yield
     except PaimonError as error:
-        raise RuntimeError(pack(error)) from error
+        raise RuntimeError(encode_error(error)) from error
     finally:
         prepare_next_task()
 
 
-def pack(error: PaimonError) -> str:
+def encode_error(error: PaimonError) -> str:
     """An error as text that stays intact inside Spark's messages."""
     facts = {k: v if isinstance(v, str | int | float | bool | type(None)) else str(v) for k, v in error.facts.items()}
     body = {"kind": type(error).__name__, "message": error.message, "hint": error.hint, "facts": facts}
     return f"{_MARK}{json.dumps(body)}{_MARK}"
 
 
-def _unpack_error(text: str) -> PaimonError:
+def _decode_error(text: str) -> PaimonError:
     body = json.loads(text)
     kind = getattr(tree, body["kind"], EngineError)
     if not (isinstance(kind, type) and issubclass(kind, PaimonError)):

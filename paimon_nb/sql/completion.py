@@ -106,7 +106,7 @@ def _fragment_start(before: str) -> int:
     return found.start()
 
 
-def written(name: str) -> str:
+def quote_if_needed(name: str) -> str:
     """A name as SQL text: in backticks unless it is a plain word."""
     if _PLAIN.fullmatch(name) and name.upper() not in _RESERVED:
         return name

@@ -35,7 +35,7 @@ from paimon_nb.syntax.tree import (
 )
 from paimon_nb.syntax.tree import In as InNode
 from paimon_nb.syntax.tree import Like as LikeNode
-from paimon_nb.table.scan.predicate.model import FLIPPED, Compare, In, IsNull, Like, Not, Or, Predicate, all_of
+from paimon_nb.table.scan.predicate.model import FLIPPED, Compare, In, IsNull, Like, Not, Or, Predicate, conjunction_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -70,7 +70,7 @@ def with_condition(condition: Node | None, table: TableRef, *, sole_table: bool 
     names = qualifiers_of(table, sole_table=sole_table)
     known = [predicate_of(c, names) for c in conjuncts(condition)]
     parts = [p for p in known if p is not None]
-    return replace(table, filter=all_of(parts)) if parts else table
+    return replace(table, filter=conjunction_of(parts)) if parts else table
 
 
 def equal_columns(condition: str, through: Collection[str] = ()) -> list[tuple[tuple[str, str], tuple[str, str]]]:
@@ -133,7 +133,7 @@ def _filters_by_table(tree: QueryTree, tables: Sequence[TableRef]) -> dict[int, 
             names = qualifiers_of(tables[number], sole_table=not select.joins)
             parts = [p for p in (predicate_of(c, names) for c in conjuncts(select.where)) if p is not None]
             if parts:
-                out[number] = all_of(parts)
+                out[number] = conjunction_of(parts)
     return out
 
 
@@ -168,7 +168,7 @@ def predicate_of(node: Node, names: Names) -> Predicate | None:
             known = [p for p in parts if p is not None]
             if len(known) < len(parts):
                 return None
-            return all_of(known) if node.op == "AND" else Or(tuple(known))
+            return conjunction_of(known) if node.op == "AND" else Or(tuple(known))
         case Unary(op="NOT"):
             inner = predicate_of(node.operand, names)
             return None if inner is None else Not(inner)
@@ -182,7 +182,7 @@ def predicate_of(node: Node, names: Names) -> Predicate | None:
             low, high = _literal_value(node.low), _literal_value(node.high)
             if name is None or low is None or high is None or node.symmetric:
                 return None
-            return _negated(all_of([Compare(name, ">=", low), Compare(name, "<=", high)]), node.negated)
+            return _negated(conjunction_of([Compare(name, ">=", low), Compare(name, "<=", high)]), node.negated)
         case Is(what="NULL" | "UNKNOWN"):
             name = _column_of_table(node.operand, names)
             return _negated(IsNull(name) if name else None, node.negated)

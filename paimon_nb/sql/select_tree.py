@@ -73,19 +73,19 @@ def select_tree(query: Query, text: str) -> SelectTree:
         NotLocal: a part of the query is not known here.
     """
     if query.flink_edits or query.unnested:
-        _leave("Flink's syntax is translated for Spark")
+        _leave_to_spark("Flink's syntax is translated for Spark")
     if any(by != quote(text[span.start : span.stop]) for span, by in query.edits):
-        _leave("syntax that is translated is left to Spark")
+        _leave_to_spark("syntax that is translated is left to Spark")
     if query.parameters:
-        _leave("it has parameters")
+        _leave_to_spark("it has parameters")
     if not query.tables:
-        _leave("it reads no table")
+        _leave_to_spark("it reads no table")
     if query.tree is None:
-        _leave("its structure is not known")
+        _leave_to_spark("its structure is not known")
     return _Reader(query, text).tree(query.tree, {})
 
 
-def _leave(why: str) -> NoReturn:
+def _leave_to_spark(why: str) -> NoReturn:
     raise NotLocal(why)
 
 
@@ -104,7 +104,7 @@ class _Reader:
         if node.common:
             known = self._named(node, known)
         if node.tail.has_other:
-            _leave("a clause after the query is left to Spark")
+            _leave_to_spark("a clause after the query is left to Spark")
         order = tuple(OrderItem(self.expression(o.expression), o.descending, o.nulls_first) for o in node.tail.order)
         limit, offset = _number(node.tail.limit), _number(node.tail.offset) or 0
         match node:
@@ -114,24 +114,24 @@ class _Reader:
                 return SelectTree(self._union(node, known), order, limit, offset)
             case syntax.Bracketed():
                 if order or limit is not None or offset:
-                    _leave("a query in brackets has clauses of its own")
+                    _leave_to_spark("a query in brackets has clauses of its own")
                 return self.tree(node.query, known)
-        _leave("VALUES is left to Spark")
+        _leave_to_spark("VALUES is left to Spark")
 
     def _named(self, node: syntax.QueryTree, known: Mapping[str, SelectTree]) -> dict[str, SelectTree]:
         found = dict(known)
         before = self._words(node.span.start, node.common[0].span.start)
         if before != ["WITH"]:
-            _leave("WITH RECURSIVE is left to Spark")
+            _leave_to_spark("WITH RECURSIVE is left to Spark")
         for common in node.common:
             if self._words(common.span.start, common.query.span.start)[1:] != ["AS", "("]:
-                _leave("WITH renames columns")
+                _leave_to_spark("WITH renames columns")
             found[common.name.lower()] = self.tree(common.query, found)
         return found
 
     def _union(self, node: syntax.SetOperation, known: Mapping[str, SelectTree]) -> tuple[Select | SelectTree, ...]:
         if self._words(node.left.span.stop, node.right.span.start) != ["UNION", "ALL"]:
-            _leave("only UNION ALL is answered here")
+            _leave_to_spark("only UNION ALL is answered here")
         branches: list[Select | SelectTree] = []
         for side in (node.left, node.right):
             part = self.tree(side, known)
@@ -141,13 +141,13 @@ class _Reader:
 
     def _select(self, node: syntax.Select, known: Mapping[str, SelectTree]) -> Select:
         if node.source is None:
-            _leave("a SELECT reads no table")
+            _leave_to_spark("a SELECT reads no table")
         if node.lateral_views:
-            _leave("LATERAL VIEW is left to Spark")
+            _leave_to_spark("LATERAL VIEW is left to Spark")
         if node.group is not None and not node.group.is_plain:
-            _leave("this GROUP BY is left to Spark")
+            _leave_to_spark("this GROUP BY is left to Spark")
         if len(node.joins) > 1 and any(j.kind == "," for j in node.joins):
-            _leave("commas beside JOIN are left to Spark")
+            _leave_to_spark("commas beside JOIN are left to Spark")
         return Select(
             tuple(self._item(e) for e in node.items),
             self._source(node.source, known),
@@ -161,11 +161,11 @@ class _Reader:
     def _item(self, node: syntax.Node) -> Item:
         if isinstance(node, syntax.Star):
             if node.changed or len(node.qualifier) > 1:
-                _leave("* with exceptions is left to Spark")
+                _leave_to_spark("* with exceptions is left to Spark")
             return Item(Star(node.qualifier[0] if node.qualifier else None))
         if isinstance(node, syntax.Alias):
             if not node.name:
-                _leave("several aliases are left to Spark")
+                _leave_to_spark("several aliases are left to Spark")
             return Item(self.expression(node.expression), node.name)
         return Item(self.expression(node))
 
@@ -173,7 +173,7 @@ class _Reader:
         match node:
             case syntax.Table():
                 if node.sampled or node.has_column_names:
-                    _leave("TABLESAMPLE and aliases of columns are left to Spark")
+                    _leave_to_spark("TABLESAMPLE and aliases of columns are left to Spark")
                 if node.number is not None:
                     return TableSource(self.query.tables[node.number], node.qualifier)
                 if node.name.lower() in known:
@@ -181,16 +181,16 @@ class _Reader:
             case syntax.DerivedTable(lateral=False):
                 after = self._words(node.query.span.stop, node.span.stop)
                 if after[:1] != [")"] or len(after) > 3 or (len(after) == 3 and after[1] != "AS"):
-                    _leave("this subquery in FROM is left to Spark")
+                    _leave_to_spark("this subquery in FROM is left to Spark")
                 return Subquery(self.tree(node.query, known), node.alias or "")
-        _leave("a source in FROM is not a table")
+        _leave_to_spark("a source in FROM is not a table")
 
     def _join(self, node: syntax.Join, known: Mapping[str, SelectTree]) -> Join:
         kind = _JOINS.get((node.side, node.kind))
         if kind is None or node.natural or node.using:
-            _leave("this JOIN is left to Spark")
+            _leave_to_spark("this JOIN is left to Spark")
         if node.condition is None and kind not in ("CROSS", "INNER"):
-            _leave("a JOIN has no condition")
+            _leave_to_spark("a JOIN has no condition")
         return Join(
             kind, self._source(node.source, known), None if node.condition is None else self.expression(node.condition)
         )
@@ -204,7 +204,7 @@ class _Reader:
                 return self.expression(node.inner)
             case syntax.Column():
                 if len(node.parts) > 2:
-                    _leave("a name with several dots is left to Spark")
+                    _leave_to_spark("a name with several dots is left to Spark")
                 return Column(node.parts[-1], node.parts[0] if len(node.parts) == 2 else None)
             case syntax.Literal():
                 return _literal(node)
@@ -224,13 +224,13 @@ class _Reader:
                 return _negated(Call("AND", (Call(">=", (value, low)), Call("<=", (value, high)))), node.negated)
             case syntax.In():
                 if any(isinstance(item, syntax.Subquery) for item in node.items):
-                    _leave("IN (SELECT ...) is left to Spark")
+                    _leave_to_spark("IN (SELECT ...) is left to Spark")
                 values = (self._compared(node.operand), *(self.expression(item) for item in node.items))
                 return _negated(Call("IN", values), node.negated)
             case syntax.Like(op="LIKE", escape=None):
                 pattern = node.pattern
                 if not isinstance(pattern, syntax.Literal) or pattern.kind != "string":
-                    _leave("LIKE with a computed pattern is left to Spark")
+                    _leave_to_spark("LIKE with a computed pattern is left to Spark")
                 return _negated(Call("LIKE", (self._compared(node.operand), _literal(pattern))), node.negated)
             case syntax.Is():
                 return self._is(node)
@@ -240,25 +240,25 @@ class _Reader:
                 return self._case(node)
             case syntax.Call():
                 return self._call(node)
-        _leave(f"{_written(node)} is left to Spark")
+        _leave_to_spark(f"{_written(node)} is left to Spark")
 
     def _compared(self, node: syntax.Node) -> Expression:
         """An operand of a comparison. Comparisons of comparisons need brackets: dialects group them differently."""
         found = self.expression(node)
         if isinstance(found, Call) and found.name in _PREDICATES and not isinstance(node, syntax.Brackets):
-            _leave("comparisons of comparisons need brackets")
+            _leave_to_spark("comparisons of comparisons need brackets")
         return found
 
     def _binary(self, node: syntax.Binary) -> Expression:
         if node.op in _COMPARISONS:
             return Call(_COMPARISONS[node.op], (self._compared(node.left), self._compared(node.right)))
         if node.op != "||" and node.op not in _ARITHMETIC:
-            _leave(f"{node.op} is left to Spark")
+            _leave_to_spark(f"{node.op} is left to Spark")
         operands = (self.expression(node.left), self.expression(node.right))
         for side, inner in zip((node.left, node.right), operands, strict=True):
             mixed = _ARITHMETIC if node.op == "||" else {"||"}
             if isinstance(inner, Call) and inner.name in mixed and not isinstance(side, syntax.Brackets):
-                _leave("|| with arithmetic needs brackets")
+                _leave_to_spark("|| with arithmetic needs brackets")
         return Call(node.op, operands)
 
     def _is(self, node: syntax.Is) -> Expression:
@@ -267,7 +267,7 @@ class _Reader:
             return _negated(Call("IS NULL", (operand,)), node.negated)
         if node.what == "DISTINCT FROM" and node.other is not None:
             return _negated(Call("<=>", (operand, self._compared(node.other))), not node.negated)
-        _leave(f"IS {node.what} is left to Spark")
+        _leave_to_spark(f"IS {node.what} is left to Spark")
 
     def _case(self, node: syntax.Composite) -> Expression:
         parts = [self.expression(p) for p in node.parts]
@@ -281,32 +281,32 @@ class _Reader:
 
     def _cast(self, node: syntax.Cast) -> Expression:
         if self._words(node.span.start, node.operand.span.start) != ["CAST", "("]:
-            _leave("TRY_CAST and :: are left to Spark")
+            _leave_to_spark("TRY_CAST and :: are left to Spark")
         if isinstance(node.operand, syntax.Literal) and node.operand.kind == "string":
             if node.type == "DATE":
                 return _date(node.operand.text)
-            _leave("a cast of a text is left to Spark")
+            _leave_to_spark("a cast of a text is left to Spark")
         name, *sizes = (word for word in node.type.split() if word not in ("(", ",", ")"))
         if name == "DECIMAL" and len(sizes) <= 2 and all(size.isdecimal() for size in sizes):
             precision, scale = [*sizes, *("10", "0")[len(sizes) :]]
             return Cast(self.expression(node.operand), f"DECIMAL({precision}, {scale})")
         if node.type not in _TYPES:
-            _leave(f"a cast to {node.type} is left to Spark")
+            _leave_to_spark(f"a cast to {node.type} is left to Spark")
         return Cast(self.expression(node.operand), _TYPES[node.type])
 
     def _call(self, node: syntax.Call) -> Expression:
         name = _SPELLINGS.get(node.function, node.function)
         if len(node.name) > 1 or name not in _FUNCTIONS or node.order or node.window is not None:
-            _leave(f"{node.function} is left to Spark")
+            _leave_to_spark(f"{node.function} is left to Spark")
         minimum, maximum = _FUNCTIONS[name]
         maximum = 2 if node.function in ("IFNULL", "NVL") else maximum
         if not minimum <= len(node.arguments) <= maximum or (node.distinct and name not in _WITH_DISTINCT):
-            _leave(f"{node.function} with these arguments is left to Spark")
+            _leave_to_spark(f"{node.function} with these arguments is left to Spark")
         self._check_words(node)
         star = node.arguments[0]
         if isinstance(star, syntax.Star):
             if name != "COUNT" or node.distinct or star.changed or star.qualifier:
-                _leave(f"{node.function}(*) is left to Spark")
+                _leave_to_spark(f"{node.function}(*) is left to Spark")
             found: Expression = Call("COUNT", ())
         else:
             operands = tuple(self.expression(a) for a in node.arguments)
@@ -316,7 +316,7 @@ class _Reader:
         if node.condition is None:
             return found
         if name not in _WITH_DISTINCT:
-            _leave(f"FILTER of {node.function} is left to Spark")
+            _leave_to_spark(f"FILTER of {node.function} is left to Spark")
         return Call("FILTER", (found, self.expression(node.condition)))
 
     def _check_words(self, node: syntax.Call) -> None:
@@ -331,9 +331,9 @@ class _Reader:
         closing = self._words(last.span.stop, stop)
         after = [")"] if node.condition is None else self._words(node.condition.span.stop, node.span.stop)
         if opening != (["(", "DISTINCT"] if node.distinct else ["("]) or any(b != [","] for b in between):
-            _leave(f"words inside {node.function} are left to Spark")
+            _leave_to_spark(f"words inside {node.function} are left to Spark")
         if closing != expected or after != [")"]:
-            _leave(f"words after {node.function} are left to Spark")
+            _leave_to_spark(f"words after {node.function} are left to Spark")
 
 
 def _negated(found: Expression, negated: bool) -> Expression:
@@ -349,13 +349,13 @@ def _literal(node: syntax.Literal) -> Literal:
             return Literal("BOOLEAN", node.kind)
         case "string":
             if not _is_plain(text):
-                _leave("a text has quotes or backslashes inside")
+                _leave_to_spark("a text has quotes or backslashes inside")
             return Literal("STRING", text[1:-1])
         case "DATE":
             return _date(text)
         case "number":
             return _numeral(text)
-    _leave(f"a {node.kind} literal is left to Spark")
+    _leave_to_spark(f"a {node.kind} literal is left to Spark")
 
 
 def _is_plain(literal: str) -> bool:
@@ -370,7 +370,7 @@ def _date(literal: str) -> Literal:
     except ValueError:
         is_date = False
     if not is_date:
-        _leave("a date is not written as 'yyyy-mm-dd'")
+        _leave_to_spark("a date is not written as 'yyyy-mm-dd'")
     return Literal("DATE", literal[1:-1])
 
 
@@ -378,17 +378,17 @@ def _numeral(text: str) -> Literal:
     if text.isdecimal():
         value = int(text)
         if value >= 1 << 63:
-            _leave("a number is too large")
+            _leave_to_spark("a number is too large")
         return Literal("INT" if value < 1 << 31 else "BIGINT", str(value))
     digits, _, exponent = text.upper().partition("E")
     whole, point, fraction = digits.partition(".")
     if not (whole + fraction).isdecimal():
-        _leave(f"the number {text} is left to Spark")  # it has the suffix of a type
+        _leave_to_spark(f"the number {text} is left to Spark")  # it has the suffix of a type
     if exponent and exponent.removeprefix("-").removeprefix("+").isdecimal():
         return Literal("DOUBLE", text)
     if point and not exponent and len(text) <= _MAX_DECIMAL:
         return Literal("DECIMAL", text)
-    _leave(f"the number {text} is left to Spark")
+    _leave_to_spark(f"the number {text} is left to Spark")
 
 
 def _number(node: syntax.Node | None) -> int | None:
@@ -396,7 +396,7 @@ def _number(node: syntax.Node | None) -> int | None:
     if node is None:
         return None
     if not (isinstance(node, syntax.Literal) and node.kind == "number" and node.text.isdecimal()):
-        _leave("LIMIT is not a number")
+        _leave_to_spark("LIMIT is not a number")
     return int(node.text)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.sql.pushdown import predicate_of, qualifiers_of
 from paimon_nb.syntax.tree import Alias, Call, Column, Literal, Select, Star, Table, conjuncts
-from paimon_nb.table.scan.predicate.model import Predicate, all_of
+from paimon_nb.table.scan.predicate.model import Predicate, conjunction_of
 
 if TYPE_CHECKING:
     from paimon_nb.plan import Query, TableRef
@@ -79,13 +79,13 @@ def _build_selection(tree: Select, table: TableRef) -> Selection:
     if counted is not None:
         if orders or limit is not None or offset is not None:
             raise _NotSimple
-        return Selection((), all_of(parts) if parts else None, count=counted)
+        return Selection((), conjunction_of(parts) if parts else None, count=counted)
     star = tree.items[0] if len(tree.items) == 1 else None
     is_star = isinstance(star, Star) and not star.qualifier and not star.changed
     if is_star and table.metadata_columns:  # the star does not select them
         raise _NotSimple
     columns = None if is_star else tuple(_select_item(e, names) for e in tree.items)
-    return Selection(columns, all_of(parts) if parts else None, orders, limit, offset or 0)
+    return Selection(columns, conjunction_of(parts) if parts else None, orders, limit, offset or 0)
 
 
 def _require_predicate(predicate: Predicate | None) -> Predicate:

@@ -16,10 +16,10 @@ from paimon_nb.format.data.schema_cast import cast_to_schema
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.dml_checks import check_merge_update
-from paimon_nb.table.row_changes import Changed, assigned, new_column_values
-from paimon_nb.table.row_rewrite import rows_with_positions, single_files
+from paimon_nb.table.row_changes import ChangedRows, evaluate_assignments, new_column_values
+from paimon_nb.table.row_rewrite import one_split_per_file, rows_with_positions
 from paimon_nb.table.scan import plan_scan
-from paimon_nb.table.scan.read.data_evolution import anchor, stores_column
+from paimon_nb.table.scan.read.data_evolution import anchor_file, stores_column
 from paimon_nb.table.write.column_file_writer import columns_change
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def update_by_row_id(store: TableStore, rows: pa.Table) -> list[int]:
         raise SchemaMismatch(
             f"the rows need {ROW_ID} and at least one column", hint=f"columns: {', '.join(rows.column_names)}"
         )
-    _check_evolves(store, names)
+    _check_data_evolution(store, names)
     fields = [store.schema.field(store.schema.column_name(n)) for n in names]
     values = cast_to_schema(rows.select(names).rename_columns([f.name for f in fields]), fields).combine_chunks()
     ids = _row_ids(rows)
@@ -56,8 +56,8 @@ def update_by_row_id(store: TableStore, rows: pa.Table) -> list[int]:
     plan = plan_scan(store)
     commit, messages, changed_splits, known = TableCommit(store), list[CommitMessage](), list["Split"](), 0
     try:
-        for split in single_files(plan):
-            file = anchor(split.files)
+        for split in one_split_per_file(plan):
+            file = anchor_file(split.files)
             first = file.first_row_id or 0
             begin, end = np.searchsorted(ordered, [first, first + file.row_count])
             if begin == end:
@@ -66,7 +66,7 @@ def update_by_row_id(store: TableStore, rows: pa.Table) -> list[int]:
             part = values.take(from_numpy(order[begin:end].astype(np.int64)))
             new_values = {f.name: part.column(f.name).combine_chunks() for f in fields}
             updated = np.ones(end - begin, bool)
-            changed = Changed(updated, ~updated, new_values)
+            changed = ChangedRows(updated, ~updated, new_values)
             positions = (ordered[begin:end] - first).astype(np.int64)
             messages.append(new_column_values(plan.store, split, changed, positions, list(new_values)))
             changed_splits.append(split)
@@ -116,25 +116,25 @@ def backfill(
         raise BadOptionValue(
             "backfill() needs a column and a positive number of rows per commit", hint="backfill({'n': f})"
         )
-    _check_evolves(store, names)
+    _check_data_evolution(store, names)
     fields = {f.name: f for f in store.schema.fields}
     plan = plan_scan(store)
     todo = [
         split
-        for split in single_files(plan)
+        for split in one_split_per_file(plan)
         if overwrite or not all(stores_column(plan.store, split.files, fields[name]) for name in names)
     ]
-    total, done, pending = sum(anchor(s.files).row_count for s in todo), 0, 0
+    total, done, pending = sum(anchor_file(s.files).row_count for s in todo), 0, 0
     commit, messages, splits, made = TableCommit(store), list[CommitMessage](), list["Split"](), list[int]()
     try:
         for split in todo:
             rows, positions = rows_with_positions(plan.store, split, columns=list(read))
             if rows.num_rows:
                 updated = np.ones(rows.num_rows, bool)
-                changed = Changed(updated, ~updated, assigned(rows, values, fields))
+                changed = ChangedRows(updated, ~updated, evaluate_assignments(rows, values, fields))
                 messages.append(new_column_values(plan.store, split, changed, positions, names))
                 splits.append(split)
-            pending += anchor(split.files).row_count
+            pending += anchor_file(split.files).row_count
             if pending >= rows_per_commit or split is todo[-1]:
                 made += _publish(store, commit, messages, splits)
                 messages, splits, done, pending = [], [], done + pending, 0
@@ -155,7 +155,7 @@ def _publish(
     return [] if made is None else [made]
 
 
-def _check_evolves(store: TableStore, columns: Sequence[str]) -> None:
+def _check_data_evolution(store: TableStore, columns: Sequence[str]) -> None:
     if not store.evolves_data:
         raise UnsupportedOperation(
             f"{store.name}: new values beside the rows need 'data-evolution.enabled'",

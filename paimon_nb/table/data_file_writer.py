@@ -58,14 +58,14 @@ class FileTarget:
 
 def write_key_values(store: TableStore, target: FileTarget, tables: Iterable[pa.Table]) -> list[DataFile]:
     """Write kv tables, sorted by key across all of them, to one or more files. [] for no rows."""
-    with KeyValueFiles(store, target) as files:
+    with KeyValueFileWriter(store, target) as files:
         for table in tables:
             files.write(table)
         return files.finish()
 
 
 @dataclass
-class _Rolling:
+class RollingFileWriter:
     """Opens, rolls and closes files. Deletes the written files if left by an exception."""
 
     store: TableStore
@@ -79,7 +79,7 @@ class _Rolling:
 
     def __post_init__(self) -> None:
         if self.target.bucket == POSTPONE_BUCKET and not self.target.changelog:
-            self.store = as_postponed(self.store)
+            self.store = with_postponed_file_options(self.store)
 
     def __enter__(self) -> Self:
         return self
@@ -96,7 +96,7 @@ class _Rolling:
             if self._writer is None:
                 self._open_file()
             assert self._writer is not None
-            self._writer.write(self._to_file(part))
+            self._writer.write(self._file_columns(part))
             if self._index is not None:
                 self._index.add(part)
             self._collect_stats(part)
@@ -155,7 +155,7 @@ class _Rolling:
     def _stored_fields(self) -> Sequence[DataField]:
         raise NotImplementedError
 
-    def _to_file(self, part: pa.Table) -> pa.Table:
+    def _file_columns(self, part: pa.Table) -> pa.Table:
         raise NotImplementedError
 
     def _reset_stats(self) -> None:
@@ -168,7 +168,7 @@ class _Rolling:
         raise NotImplementedError
 
 
-class KeyValueFiles(_Rolling):
+class KeyValueFileWriter(RollingFileWriter):
     """Files of a primary-key table; takes kv tables in key order."""
 
     def _stored_fields(self) -> Sequence[DataField]:
@@ -178,7 +178,7 @@ class KeyValueFiles(_Rolling):
     def _is_thin(self) -> bool:
         return bool(self.store.options.get(opt.DATA_FILE_THIN_MODE))
 
-    def _to_file(self, part: pa.Table) -> pa.Table:
+    def _file_columns(self, part: pa.Table) -> pa.Table:
         schema = self.store.schema
         keys = [] if self._is_thin else [(KEY_PREFIX + k, part.column(k)) for k in schema.trimmed_primary_keys]
         columns = [
@@ -238,7 +238,7 @@ class KeyValueFiles(_Rolling):
         )
 
 
-class AppendFiles(_Rolling):
+class AppendFileWriter(RollingFileWriter):
     """Files of a table without keys; takes plain tables in row order.
 
     `next_sequence` is the sequence number of the first row; each row gets its own (docs/spec/format.md section 8.2).
@@ -252,7 +252,7 @@ class AppendFiles(_Rolling):
     def _stored_fields(self) -> Sequence[DataField]:
         return (*self.store.schema.fields, *TRACKING_FIELDS) if self.tracked else self.store.schema.fields
 
-    def _to_file(self, part: pa.Table) -> pa.Table:
+    def _file_columns(self, part: pa.Table) -> pa.Table:
         return part.select([f.name for f in self._stored_fields()])
 
     def _reset_stats(self) -> None:
@@ -337,7 +337,7 @@ of all files.
 """
 
 
-def as_postponed(store: TableStore) -> TableStore:
+def with_postponed_file_options(store: TableStore) -> TableStore:
     """The table with the options of its postponed files: Avro if it supports the columns, no statistics.
 
     The file name contains the writer's number between `-s-` and `-`; Java refuses a file without it.

@@ -19,7 +19,7 @@ PathAllocator = Callable[[str, str], str]
 """(directory below a root, file name) -> path."""
 
 
-def roots_outside(options: TableOptions) -> tuple[str, ...]:
+def external_path_roots(options: TableOptions) -> tuple[str, ...]:
     """The roots of a table's new files; () for a table without external paths.
 
     Raises:
@@ -42,13 +42,13 @@ def roots_outside(options: TableOptions) -> tuple[str, ...]:
     return roots
 
 
-def external_paths(options: TableOptions) -> PathAllocator | None:
+def path_allocator(options: TableOptions) -> PathAllocator | None:
     """Selects a path for each new file; None for a table without external paths.
 
     Raises:
-        BadOptionValue: as `roots_outside`, or invalid weights.
+        BadOptionValue: as `external_path_roots`, or invalid weights.
     """
-    strategy, roots = options.get(opt.DATA_FILE_EXTERNAL_PATHS_STRATEGY), roots_outside(options)
+    strategy, roots = options.get(opt.DATA_FILE_EXTERNAL_PATHS_STRATEGY), external_path_roots(options)
     if not roots:
         return None
     weights = _root_weights(options, roots) if strategy == "weight-robin" else None

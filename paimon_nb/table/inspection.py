@@ -11,7 +11,7 @@ from paimon_nb.table.reading import ReadableTable
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from paimon_nb.table.inspect import Compared, Due, Finding, RowHistory
+    from paimon_nb.table.inspect import CompactionPreview, Finding, RowHistory, SnapshotComparison
 
 
 class InspectableTable(ReadableTable):
@@ -36,11 +36,11 @@ class InspectableTable(ReadableTable):
             >>> [version.values["state"] for version in t.why(id=1).versions]
             ['new', 'paid']
         """
-        from paimon_nb.table.inspect import why
+        from paimon_nb.table.inspect import row_history
 
-        return why(self.store, key)
+        return row_history(self.store, key)
 
-    def due_compactions(self, options: Mapping[str, Any] | None = None) -> list[Due]:
+    def due_compactions(self, options: Mapping[str, Any] | None = None) -> list[CompactionPreview]:
         """What a compaction would pick in each bucket, and which rule decides. Nothing is written.
 
         Args:
@@ -57,7 +57,7 @@ class InspectableTable(ReadableTable):
 
         return due_compactions(self.store, checked_texts(options or {}))
 
-    def compare(self, before: int | str, after: int | str) -> Compared:
+    def compare(self, before: int | str, after: int | str) -> SnapshotComparison:
         """The files, schema and options that differ between two snapshots. Reads metadata only; `diff` compares rows.
 
         Args:

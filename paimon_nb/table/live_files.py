@@ -35,7 +35,7 @@ from paimon_nb.format.manifest import (
     read_manifest_list,
 )
 from paimon_nb.format.types.arrow_builders import to_numpy, unique_inverse
-from paimon_nb.table.store import POSTPONE_BUCKET, TableStore, side_by_side
+from paimon_nb.table.store import POSTPONE_BUCKET, TableStore, map_in_threads
 
 if TYPE_CHECKING:
     from paimon_nb.format.snapshot import Snapshot
@@ -155,7 +155,7 @@ def bucket_numbers(entries: Entries) -> tuple[np.ndarray, np.ndarray]:
 def _read_manifests(store: TableStore, files: Sequence[ManifestFile], keep: KeepManifests | None) -> ManifestRead:
     selected = list(files) if keep is None else [m for m, keep_it in zip(files, keep(files), strict=True) if keep_it]
     size = sum(m.file_size for m in selected)
-    parts = side_by_side(store.fs, lambda m: _read_checked_entries(store, m), selected, size, _THREADS)
+    parts = map_in_threads(store.fs, lambda m: _read_checked_entries(store, m), selected, size, _THREADS)
     skipped = len(files) - len(selected)
     files_skipped = sum(m.num_added for m in files) - sum(m.num_added for m in selected)
     return ManifestRead(concat_entries(parts), len(files), skipped, files_skipped)

@@ -184,7 +184,7 @@ def _only_by_server(what: str) -> UnsupportedOperation:
 
 
 @dataclass(frozen=True, slots=True)
-class _Supported:
+class _TagNamesReply:
     """What a call gave, and whether the server supports it."""
 
     value: list[str]
@@ -245,8 +245,8 @@ class ManagedTags(TagDirectory):
         self.create(new_name, tag.snapshot, tag.create_time, tag.retained_ms)
         self.delete(name)
 
-    def _tag_names_of_server(self) -> _Supported:
+    def _tag_names_of_server(self) -> _TagNamesReply:
         try:
-            return _Supported(self._service.tag_names(), True)
+            return _TagNamesReply(self._service.tag_names(), True)
         except UnsupportedOperation:
-            return _Supported([], False)
+            return _TagNamesReply([], False)

@@ -15,7 +15,7 @@ from paimon_nb.format.data.schema_cast import cast_to_schema
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.table.dml_checks import check_merge, check_merge_update
 from paimon_nb.table.lsm.superseded import key_ids
-from paimon_nb.table.row_changes import Changed, assigned, change_rows, true_rows
+from paimon_nb.table.row_changes import ChangedRows, change_rows, evaluate_assignments, rows_where_true
 from paimon_nb.table.scan import In, Predicate
 from paimon_nb.table.write.input_rows import as_reader
 
@@ -115,7 +115,7 @@ class TableMerge:
             UnsupportedOperation: the table's merge engine does not allow the changes, or a key column would change.
             CommitConflict: another commit changed the same files.
         """
-        return _Run(self).execute()
+        return _MergeExecution(self).execute()
 
     def _with(self, action: str, values: Mapping[str, Any] | None, where: pc.Expression | None) -> TableMerge:
         if where is not None and not isinstance(where, pc.Expression):
@@ -127,7 +127,7 @@ class TableMerge:
         return replace(self, clauses=(*self.clauses, _Clause(action, values, where)))
 
 
-class _Run:
+class _MergeExecution:
     """One execution."""
 
     def __init__(self, merge: TableMerge) -> None:
@@ -151,11 +151,11 @@ class _Run:
         self.source = self._without_views(rows)
         self.key_table = keys
         self.ids = key_ids(keys, self.key_fields)
-        self.no_null = _without_null(keys)
+        self.no_null = _rows_without_null(keys)
         self.matched = np.zeros(rows.num_rows, bool)
-        self.clauses = [self._resolved(c, merge.keys) for c in merge.clauses]
+        self.clauses = [self._resolve_columns(c, merge.keys) for c in merge.clauses]
         first = np.zeros(rows.num_rows, bool)
-        first[np.unique(_codes(self.ids), return_index=True)[1]] = True
+        first[np.unique(_key_codes(self.ids), return_index=True)[1]] = True
         self.repeated = ~first  # later rows of a key that the source has several times
 
     def execute(self) -> list[int]:
@@ -163,7 +163,9 @@ class _Run:
         check_merge(self.store, deletes="delete" in actions)
         columns = sorted({n for c in self.clauses if c.action == "update" for n in c.values or ()})
         check_merge_update(self.store, columns)
-        return change_rows(self.store, self._predicate(), self._rule, columns, self._inserted)
+        return change_rows(
+            self.store, self._file_predicate(), self._apply_matched_clauses, columns, self._rows_to_insert
+        )
 
     def _without_views(self, rows: pa.Table) -> pa.Table:
         """The source with string and binary views as plain types: Arrow cannot take rows of views."""
@@ -178,7 +180,7 @@ class _Run:
             rows = rows.set_column(i, column.name, values)
         return rows
 
-    def _resolved(self, clause: _Clause, keys: Mapping[str, str]) -> _Clause:
+    def _resolve_columns(self, clause: _Clause, keys: Mapping[str, str]) -> _Clause:
         if clause.action == "delete":
             return clause
         values = clause.values
@@ -194,7 +196,7 @@ class _Run:
             self.store.schema.field(name)
         return replace(clause, values=values)
 
-    def _predicate(self) -> Predicate | None:
+    def _file_predicate(self) -> Predicate | None:
         """A condition that all matching rows fulfil, for leaving out files."""
         if self.source.num_rows > _FEW_KEYS:
             return None
@@ -203,32 +205,34 @@ class _Run:
             return None
         return In(name, tuple(self.key_table.column(0).drop_null().unique().to_pylist()))
 
-    def _rule(self, rows: pa.Table) -> Changed:
+    def _apply_matched_clauses(self, rows: pa.Table) -> ChangedRows:
         own = rows.select([f.name for f in self.key_fields])
         found = pc.index_in(key_ids(own, self.key_fields), value_set=self.ids, skip_nulls=True)
         at = to_numpy(found.fill_null(-1)).astype(np.int64)
-        at[~_without_null(own)] = -1
+        at[~_rows_without_null(own)] = -1
         hits = np.flatnonzero(at >= 0)
         self._check_single_matches(at[hits])
         self.matched[at[hits]] = True
         updated, deleted = np.zeros(rows.num_rows, bool), np.zeros(rows.num_rows, bool)
         if not len(hits):
-            return Changed(updated, deleted)
-        both = _prefixed("target", rows.take(from_numpy(hits)), "source", self.source.take(from_numpy(at[hits])))
+            return ChangedRows(updated, deleted)
+        both = _concat_with_prefixes(
+            "target", rows.take(from_numpy(hits)), "source", self.source.take(from_numpy(at[hits]))
+        )
         left = np.ones(len(hits), bool)
         parts: list[tuple[np.ndarray, dict[str, pa.Array]]] = []
         for clause in self.clauses:
             if clause.action == "insert" or not left.any():
                 continue
-            selected = left & true_rows(both, clause.where)
+            selected = left & rows_where_true(both, clause.where)
             left &= ~selected
             if clause.action == "delete":
                 deleted[hits[selected]] = True
             elif selected.any():
                 updated[hits[selected]] = True
-                new = assigned(both.filter(from_numpy(selected)), clause.values or {}, self.fields)
+                new = evaluate_assignments(both.filter(from_numpy(selected)), clause.values or {}, self.fields)
                 parts.append((hits[selected], new))
-        return Changed(updated, deleted, _joined(rows, updated, parts))
+        return ChangedRows(updated, deleted, _combine_new_values(rows, updated, parts))
 
     def _check_single_matches(self, found: np.ndarray) -> None:
         if not self.repeated.any() or not len(found):
@@ -243,34 +247,36 @@ class _Run:
                 hint="remove repeated keys from the source",
             )
 
-    def _inserted(self) -> pa.Table | None:
+    def _rows_to_insert(self) -> pa.Table | None:
         left = ~self.matched
         if self.repeated.any():  # a repeated key is matched as a whole
             left &= ~(to_numpy(pc.is_in(self.ids, value_set=self.ids.filter(from_numpy(self.matched)))) & self.no_null)
         parts = []
-        rows = _prefixed("source", self.source)
+        rows = _concat_with_prefixes("source", self.source)
         for clause in self.clauses:
             if clause.action != "insert" or not left.any():
                 continue
-            selected = left & true_rows(rows, clause.where)
+            selected = left & rows_where_true(rows, clause.where)
             left &= ~selected
             if selected.any():
-                parts.append(pa.table(assigned(rows.filter(from_numpy(selected)), clause.values or {}, self.fields)))
+                parts.append(
+                    pa.table(evaluate_assignments(rows.filter(from_numpy(selected)), clause.values or {}, self.fields))
+                )
         return pa.concat_tables(parts, promote_options="default") if parts else None
 
 
-def _codes(ids: pa.Array) -> np.ndarray:
+def _key_codes(ids: pa.Array) -> np.ndarray:
     return to_numpy(ids.dictionary_encode(null_encoding="encode").indices)
 
 
-def _without_null(keys: pa.Table) -> np.ndarray:
+def _rows_without_null(keys: pa.Table) -> np.ndarray:
     mask = np.ones(keys.num_rows, bool)
     for column in keys.columns:
         mask &= to_numpy(column.is_valid())
     return mask
 
 
-def _prefixed(*sides: Any) -> pa.Table:
+def _concat_with_prefixes(*sides: Any) -> pa.Table:
     """Tables side by side, with columns `<name>.<column>`."""
     columns = {
         f"{name}.{c}": t.column(c) for name, t in zip(sides[::2], sides[1::2], strict=True) for c in t.column_names
@@ -278,7 +284,7 @@ def _prefixed(*sides: Any) -> pa.Table:
     return pa.table(columns)
 
 
-def _joined(
+def _combine_new_values(
     rows: pa.Table, updated: np.ndarray, parts: Sequence[tuple[np.ndarray, Mapping[str, pa.Array]]]
 ) -> dict[str, pa.Array]:
     """New values of all updated rows: of several clauses, which may assign different columns."""

@@ -25,7 +25,7 @@ _PAIMON_NAME = re.compile(r"-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-\d+\.[^/]
 """Suffix of the file names of all Paimon writers: the writer's UUID and a count."""
 
 
-def is_imported(file: DataFile) -> bool:
+def is_imported_file(file: DataFile) -> bool:
     """Whether a data file may come from another system: it has another name pattern, or no sequence numbers.
 
     Java's clone of a Hive table uses Paimon's names, and the sequence numbers 0 to 0. A file of one row written by
@@ -38,20 +38,20 @@ def stores_partition_columns(file: DataFile, partition: Sequence[DataField]) -> 
     """Whether the file stores the values of its partition columns. ORC cannot store fractions of the last second before
     1970: its readers, Java's too, return 00:00:00.1 for 23:59:59.1.
     """
-    if is_imported(file):
+    if is_imported_file(file):
         return False
     times = any(isinstance(f.type, Timestamp | LocalZonedTimestamp) for f in partition)
     return not (times and format_of(file.file_name) == "orc")
 
 
-def in_file(store: TableStore, file: DataFile, fields: Sequence[DataField]) -> list[DataField]:
+def fields_in_file(store: TableStore, file: DataFile, fields: Sequence[DataField]) -> list[DataField]:
     """The fields of `fields` that are read from the file instead of its partition."""
     if not store.schema.partition_keys or stores_partition_columns(file, store.schema.partition_fields):
         return list(fields)
     return [f for f in fields if f.name not in store.schema.partition_keys]
 
 
-def with_partition(store: TableStore, partition: bytes, file: DataFile, rows: pa.Table) -> pa.Table:
+def with_partition_columns(store: TableStore, partition: bytes, file: DataFile, rows: pa.Table) -> pa.Table:
     """The rows with partition columns from the partition, where the file does not store them."""
     if not store.schema.partition_keys or stores_partition_columns(file, store.schema.partition_fields):
         return rows

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from paimon_nb.format.types import VarChar
-from paimon_nb.table.scan.predicate.model import FLIPPED, Compare, In, IsNotNull, IsNull, Or, all_of
+from paimon_nb.table.scan.predicate.model import FLIPPED, Compare, In, IsNotNull, IsNull, Or, conjunction_of
 
 if TYPE_CHECKING:
     from paimon_nb.format.schema import TableSchema
@@ -35,7 +35,7 @@ def pushed_condition(filter: Any, schema: TableSchema) -> Predicate | None:
         parts = [p for c in _conjuncts(node) if (p := _predicate(c, schema)) is not None]
     except Exception:  # polars may write an expression otherwise, or not at all
         return None
-    return all_of(parts) if parts else None
+    return conjunction_of(parts) if parts else None
 
 
 def _conjuncts(node: Any) -> list[Any]:
@@ -48,7 +48,7 @@ def _conjuncts(node: Any) -> list[Any]:
 def _predicate(node: Any, schema: TableSchema) -> Predicate | None:
     match node:
         case {"BinaryExpr": {"left": left, "op": "Or" | "LogicalOr", "right": right}}:
-            one, other = _whole(left, schema), _whole(right, schema)
+            one, other = _predicate_of_all(left, schema), _predicate_of_all(right, schema)
             return None if one is None or other is None else Or((one, other))
         case {"BinaryExpr": {"left": {"Column": str(name)}, "op": str(op), "right": {"Literal": literal}}}:
             return _compare(name, _OPERATORS.get(op), literal, schema)
@@ -66,7 +66,7 @@ def _predicate(node: Any, schema: TableSchema) -> Predicate | None:
             }
         }:
             bounds = [_compare(name, ">=", low, schema), _compare(name, "<=", high, schema)]
-            return all_of([b for b in bounds if b is not None]) if any(bounds) else None
+            return conjunction_of([b for b in bounds if b is not None]) if any(bounds) else None
         case {
             "Function": {
                 "input": [{"Column": str(name)}, {"Literal": {"Scalar": {"List": list(data)}}}],
@@ -78,10 +78,10 @@ def _predicate(node: Any, schema: TableSchema) -> Predicate | None:
     return None
 
 
-def _whole(node: Any, schema: TableSchema) -> Predicate | None:
+def _predicate_of_all(node: Any, schema: TableSchema) -> Predicate | None:
     """The predicate of all conjuncts; None if one of them is not recognised."""
     parts = [_predicate(c, schema) for c in _conjuncts(node)]
-    return None if any(p is None for p in parts) else all_of([p for p in parts if p is not None])
+    return None if any(p is None for p in parts) else conjunction_of([p for p in parts if p is not None])
 
 
 def _compare(name: str, op: str | None, literal: Any, schema: TableSchema) -> Predicate | None:

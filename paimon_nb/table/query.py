@@ -123,13 +123,13 @@ class TableQuery:
             return replace(self, condition=condition)
         if isinstance(self.condition, str) and isinstance(condition, str):
             return replace(self, condition=f"({self.condition}) AND ({condition})")
-        from paimon_nb.table.scan import all_of, parse_predicate
+        from paimon_nb.table.scan import conjunction_of, parse_predicate
 
         parts = [
             parse_predicate(part, self._plan_schema()) if isinstance(part, str) else part
             for part in (self.condition, condition)
         ]
-        return replace(self, condition=all_of(parts))
+        return replace(self, condition=conjunction_of(parts))
 
     def limit(self, rows: int) -> TableQuery:
         """Limit the number of rows. Splits that are not needed are not read.

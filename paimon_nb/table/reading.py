@@ -400,7 +400,7 @@ class ReadableTable(TableHandle):
             >>> t.lookup(id=2).to_pylist()
             [{'id': 2, 'state': 'new', 'price': 35}]
         """
-        from paimon_nb.table.scan import Compare, PointLookup, all_of, read_plan
+        from paimon_nb.table.scan import Compare, PointLookup, conjunction_of, read_plan
 
         if not self.primary_keys:
             raise UnsupportedOperation(f"{self.name} has no primary key", hint="to_arrow(where=...) filters any table")
@@ -413,7 +413,7 @@ class ReadableTable(TableHandle):
                 hint=f"lookup({', '.join(k + '=...' for k in self.primary_keys)})",
                 missing=missing,
             )
-        condition = all_of([Compare(k, "=", v) for k, v in key.items()])
+        condition = conjunction_of([Compare(k, "=", v) for k, v in key.items()])
         if self._finder is None:
             self._finder = PointLookup(self.store)
         plan = self._finder.plan(condition)

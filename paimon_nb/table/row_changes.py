@@ -22,10 +22,10 @@ from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.row_rewrite import (
     delete_marked_rows,
-    marks_vectors,
+    one_split_per_file,
+    rewrite_without_rows,
     rows_with_positions,
-    single_files,
-    without_rows,
+    uses_deletion_vectors,
 )
 from paimon_nb.table.scan import iter_split, plan_scan, read_split
 from paimon_nb.table.scan.read.row_tracking import tracks_rows
@@ -47,7 +47,7 @@ INSERTED, UPDATED, DELETED = 0, 2, 3
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class ChangedRows:
     """What becomes of some rows."""
 
     updated: np.ndarray
@@ -57,11 +57,13 @@ class Changed:
     """By assigned column: a value for each updated row."""
 
 
-Rule = Callable[[pa.Table], Changed]
+Rule = Callable[[pa.Table], ChangedRows]
 """Decides about rows of the table, which have all its columns."""
 
 
-def assigned(rows: pa.Table, values: Mapping[str, Any], fields: Mapping[str, DataField]) -> dict[str, pa.Array]:
+def evaluate_assignments(
+    rows: pa.Table, values: Mapping[str, Any], fields: Mapping[str, DataField]
+) -> dict[str, pa.Array]:
     """New values of columns, one a row.
 
     Args:
@@ -78,9 +80,9 @@ def assigned(rows: pa.Table, values: Mapping[str, Any], fields: Mapping[str, Dat
         target = arrow_type(fields[name].type)
         try:
             if isinstance(value, pc.Expression):
-                found = evaluated(rows, value)
+                found = evaluate_expression(rows, value)
             elif callable(value):
-                found = computed(rows, value, target)
+                found = call_column_function(rows, value, target)
             elif isinstance(value, pa.Scalar):
                 found = pa.repeat(value, rows.num_rows)
             else:
@@ -96,7 +98,7 @@ def assigned(rows: pa.Table, values: Mapping[str, Any], fields: Mapping[str, Dat
     return out
 
 
-def evaluated(rows: pa.Table, expression: pc.Expression) -> pa.ChunkedArray:
+def evaluate_expression(rows: pa.Table, expression: pc.Expression) -> pa.ChunkedArray:
     """An expression of Arrow over the columns of a table.
 
     Raises: SchemaMismatch: it does not fit them.
@@ -111,7 +113,9 @@ def evaluated(rows: pa.Table, expression: pc.Expression) -> pa.ChunkedArray:
         ) from None
 
 
-def computed(rows: pa.Table, function: Callable[[pa.Table], Any], target: pa.DataType) -> pa.Array | pa.ChunkedArray:
+def call_column_function(
+    rows: pa.Table, function: Callable[[pa.Table], Any], target: pa.DataType
+) -> pa.Array | pa.ChunkedArray:
     """One value a row, computed by a function of the rows.
 
     Raises: ValueError: the function returns another number of values.
@@ -126,11 +130,11 @@ def computed(rows: pa.Table, function: Callable[[pa.Table], Any], target: pa.Dat
     return found
 
 
-def true_rows(rows: pa.Table, condition: pc.Expression | None) -> np.ndarray:
+def rows_where_true(rows: pa.Table, condition: pc.Expression | None) -> np.ndarray:
     """For which rows a condition is true; NULL is not."""
     if condition is None:
         return np.ones(rows.num_rows, bool)
-    found = evaluated(rows, condition)
+    found = evaluate_expression(rows, condition)
     if not pa.types.is_boolean(found.type):
         raise SchemaMismatch(f"condition {condition} is {found.type}, not bool", hint="pc.field('x') > 1")
     return to_numpy(found.fill_null(False)).astype(bool)
@@ -187,7 +191,7 @@ def _change_by_key(
     return TableCommit(store).commit(messages, expected_rows=count)
 
 
-def _updated_rows(rows: pa.Table, changed: Changed) -> pa.Table:
+def _updated_rows(rows: pa.Table, changed: ChangedRows) -> pa.Table:
     new = rows.filter(from_numpy(changed.updated))
     for name, values in changed.new_values.items():
         at = new.schema.get_field_index(name)
@@ -206,7 +210,7 @@ def _change_by_position(
 
     tracked, evolving = tracks_rows(store), store.evolves_data and bool(columns)
     commit, messages, removed, count = TableCommit(store), list[CommitMessage](), list["Marked"](), 0
-    files = single_files(plan)
+    files = one_split_per_file(plan)
     with TableWrite(store.copy({"write-only": "true"}), tracked=tracked and not evolving) as changing:
         try:
             for split in files:
@@ -234,10 +238,10 @@ def _change_by_position(
             if tracked and (removed or messages):
                 touched = {split.partition for split, _ in removed} | {m.partition for m in messages}
                 messages += drop_stale_indexes(store, plan.snapshot, list(columns), touched)
-            if removed and marks_vectors(store):
+            if removed and uses_deletion_vectors(store):
                 messages += delete_marked_rows(store, plan, removed)
             else:
-                messages += [without_rows(store, split, positions) for split, positions in removed]
+                messages += [rewrite_without_rows(store, split, positions) for split, positions in removed]
             if count:
                 messages += changing.prepare_commit()
             new_rows = inserted() if inserted is not None else None
@@ -258,7 +262,7 @@ def _change_by_position(
 
 
 def new_column_values(
-    store: TableStore, split: Split, changed: Changed, positions: np.ndarray, columns: Sequence[str]
+    store: TableStore, split: Split, changed: ChangedRows, positions: np.ndarray, columns: Sequence[str]
 ) -> CommitMessage:
     """A file with the assigned columns of all rows of a split's files: new values, and the old ones of other rows."""
     # Java 1.3 cannot read such a file of a partitioned table without the partition columns.

@@ -11,12 +11,12 @@ import pyarrow.compute as pc
 
 from paimon_nb.format.data import ROW_ID_FIELD, TRACKING_FIELDS
 from paimon_nb.format.types.arrow_builders import empty_table, from_numpy
-from paimon_nb.table.row_rewrite import single_files
+from paimon_nb.table.row_rewrite import one_split_per_file
 from paimon_nb.table.scan import plan_scan
-from paimon_nb.table.scan.predicate.evaluate import bind, evaluate, keep
-from paimon_nb.table.scan.predicate.model import only_on
+from paimon_nb.table.scan.predicate.evaluate import bind, evaluate, filter_rows
+from paimon_nb.table.scan.predicate.model import conjuncts_on
 from paimon_nb.table.scan.predicate.parser import parse_predicate
-from paimon_nb.table.scan.read.data_evolution import anchor
+from paimon_nb.table.scan.read.data_evolution import anchor_file
 from paimon_nb.table.scan.read.row_tracking import stored_tracking_fields, tracked_rows
 
 if TYPE_CHECKING:
@@ -38,16 +38,16 @@ def read_with_row_ids(store: TableStore, columns: Sequence[str] | None, where: s
     predicate = parse_predicate(where, schema) if isinstance(where, str) else where
     if predicate is not None:
         predicate = bind(predicate, schema.fields)
-        plan = plan_scan(store, only_on(predicate, set(plan.schema.names)))
-    on_ids = only_on(predicate, {ROW_ID_FIELD.name})
+        plan = plan_scan(store, conjuncts_on(predicate, set(plan.schema.names)))
+    on_ids = conjuncts_on(predicate, {ROW_ID_FIELD.name})
     used = {*names, *(predicate.columns() if predicate is not None else ())}
     read = [f.name for f in plan.schema.fields if f.name in used] or [plan.schema.names[0]]
     fields = [schema.field(name) for name in (*read, *(f.name for f in TRACKING_FIELDS))]
     parts = [empty_table(fields).select(names)]
-    for split in single_files(plan):
-        if on_ids is None or _may_hold(on_ids, anchor(split.files)):
+    for split in one_split_per_file(plan):
+        if on_ids is None or _may_hold(on_ids, anchor_file(split.files)):
             rows = tracked_rows(plan.store, split, read)
-            parts.append(keep(predicate, rows, fields).select(names))
+            parts.append(filter_rows(predicate, rows, fields).select(names))
     return pa.concat_tables(parts)
 
 

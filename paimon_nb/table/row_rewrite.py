@@ -13,13 +13,13 @@ import numpy as np
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
-from paimon_nb.table.data_file_writer import AppendFiles, FileTarget
+from paimon_nb.table.data_file_writer import AppendFileWriter, FileTarget
 from paimon_nb.table.live_files import index_entries
 from paimon_nb.table.publish.changes import CommitMessage
 from paimon_nb.table.scan.plan.snapshot_scan import DvRef, ScanPlan, Split
-from paimon_nb.table.scan.read.data_evolution import anchor, same_rows
+from paimon_nb.table.scan.read.data_evolution import anchor_file, group_by_row_range
 from paimon_nb.table.scan.read.row_tracking import tracked_rows, tracks_rows
-from paimon_nb.table.scan.read.split_reader import load_vector, read_split
+from paimon_nb.table.scan.read.split_reader import load_deletion_vector, read_split
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ Marked = tuple[Split, np.ndarray]
 """A file, and the physical positions of its deleted rows."""
 
 
-def single_files(plan: ScanPlan) -> tuple[Split, ...]:
+def one_split_per_file(plan: ScanPlan) -> tuple[Split, ...]:
     """The plan's files, one per split; `__paimon_file` columns refer to a file by its index in this tuple.
 
     Files of the same rows (data evolution) stay together, the newest first.
@@ -43,10 +43,10 @@ def single_files(plan: ScanPlan) -> tuple[Split, ...]:
             split,
             files=tuple(group),
             raw=len(group) == 1,
-            deletion_vectors=_vector_of_file(split, anchor(group).file_name),
+            deletion_vectors=_vector_of_file(split, anchor_file(group).file_name),
         )
         for split in plan.splits
-        for group in (same_rows(split.files) if by_rows else [[f] for f in split.files])
+        for group in (group_by_row_range(split.files) if by_rows else [[f] for f in split.files])
     )
 
 
@@ -58,22 +58,22 @@ def _vector_of_file(split: Split, name: str) -> dict[str, DvRef] | None:
 def rows_with_positions(
     store: TableStore, split: Split, *, tracked: bool = False, columns: Sequence[str] | None = None
 ) -> tuple[pa.Table, np.ndarray]:
-    """The rows of a split of `single_files` that are not deleted, and their physical positions (int64).
+    """The rows of a split of `one_split_per_file` that are not deleted, and their physical positions (int64).
 
     tracked: with their `TRACKING_FIELDS` as last columns. columns: names of the columns to read if not `tracked`; None: all.
     """
-    file = anchor(split.files)
+    file = anchor_file(split.files)
     rows = tracked_rows(store, split) if tracked else read_split(store, split, columns)
     ref = (split.deletion_vectors or {}).get(file.file_name)
     if ref is None:
         return rows, np.arange(rows.num_rows, dtype=np.int64)
-    return rows, np.flatnonzero(~load_vector(store, ref).mask(file.row_count)).astype(np.int64)
+    return rows, np.flatnonzero(~load_deletion_vector(store, ref).mask(file.row_count)).astype(np.int64)
 
 
 def delete_marked_rows(store: TableStore, plan: ScanPlan, marked: Sequence[Marked]) -> list[CommitMessage]:
     """Messages that delete the marked rows; writes new index files, publishes nothing.
 
-    For tables with deletion vectors only; otherwise call `without_rows` file by file, in tasks if there are many.
+    For tables with deletion vectors only; otherwise call `rewrite_without_rows` file by file, in tasks if there are many.
     """
     index = index_entries(store, plan.snapshot)
     by_bucket: dict[tuple[bytes, int], list[Marked]] = {}
@@ -83,7 +83,7 @@ def delete_marked_rows(store: TableStore, plan: ScanPlan, marked: Sequence[Marke
     for (partition, bucket), members in by_bucket.items():
         vectors = BucketVectors(store, partition, bucket, index)
         for split, positions in members:
-            vectors.mark(anchor(split.files).file_name, positions)
+            vectors.mark(anchor_file(split.files).file_name, positions)
         new, old = vectors.finish()
         first = members[0][0]
         messages.append(
@@ -95,14 +95,14 @@ def delete_marked_rows(store: TableStore, plan: ScanPlan, marked: Sequence[Marke
     return messages
 
 
-def without_rows(store: TableStore, split: Split, positions: np.ndarray) -> CommitMessage:
+def rewrite_without_rows(store: TableStore, split: Split, positions: np.ndarray) -> CommitMessage:
     """Rewrites a file in its bucket and order without the rows at `positions`; tracked rows keep their ids."""
     store = store.at_newest_schema()
     tracked = tracks_rows(store)
     rows, positions_of = rows_with_positions(store, split, tracked=tracked)
     remaining = rows.filter(from_numpy(~np.isin(positions_of, positions)))
     (file,) = split.files
-    with AppendFiles(store, FileTarget(split.partition, split.bucket), file.min_sequence, tracked=tracked) as out:
+    with AppendFileWriter(store, FileTarget(split.partition, split.bucket), file.min_sequence, tracked=tracked) as out:
         if remaining.num_rows:
             out.write(remaining)
         new = out.finish()
@@ -112,6 +112,6 @@ def without_rows(store: TableStore, split: Split, positions: np.ndarray) -> Comm
     )  # fmt: skip
 
 
-def marks_vectors(store: TableStore) -> bool:
+def uses_deletion_vectors(store: TableStore) -> bool:
     """True if deleted rows are marked in deletion vectors."""
     return bool(store.options.get(opt.DELETION_VECTORS_ENABLED))

@@ -27,7 +27,7 @@ from paimon_nb.format.types import is_opaque
 from paimon_nb.options import TABLE_OPTIONS, TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import IGNORE_UNSUPPORTED, Access, check_supported, unsupported
-from paimon_nb.table.external_paths import PathAllocator, external_paths
+from paimon_nb.table.external_paths import PathAllocator, path_allocator
 from paimon_nb.table.managed_versions import ManagedSnapshots, ManagedTags, VersionService
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class TableStore:
             return (self if branch == self.branch else self.on_branch(branch)).copy(others)
         return self._with_dynamic_options(dynamic)
 
-    def opened_with(self, dynamic: Mapping[str, str], *, on_stored_branch: bool) -> TableStore:
+    def open_for_catalog(self, dynamic: Mapping[str, str], *, on_stored_branch: bool) -> TableStore:
         """The table as a catalog opens it: with dynamic options, on the branch that its own option `branch` names.
 
         Args:
@@ -405,7 +405,7 @@ class TableStore:
 
     @cached_property
     def _path_allocator(self) -> PathAllocator | None:
-        return external_paths(self.options) if self.options.has(opt.DATA_FILE_EXTERNAL_PATHS) else None
+        return path_allocator(self.options) if self.options.has(opt.DATA_FILE_EXTERNAL_PATHS) else None
 
     def new_file_name(self, kind: str, extension: str | None = None) -> str:
         """A fresh unique name: kind 'data', 'changelog', 'index', 'manifest', 'manifest-list', 'index-manifest', 'stat'."""
@@ -432,7 +432,7 @@ def _table_identity(fs: FileIO, root: str) -> str:
         return ""
 
 
-def side_by_side(fs: FileIO, work: Callable[[A], B], items: Sequence[A], size: int, threads: int) -> list[B]:
+def map_in_threads(fs: FileIO, work: Callable[[A], B], items: Sequence[A], size: int, threads: int) -> list[B]:
     """`work` of each item, in order, in threads where they pay off.
 
     Args:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, SchemaMismatch, UnsupportedOperation
 from paimon_nb.format.types import arrow_type
 from paimon_nb.options import table as opt
-from paimon_nb.table.evolving import EvolvingTable
+from paimon_nb.table.altering import AlterableTable
 from paimon_nb.table.partition_spec import in_row_spec
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from paimon_nb.table.write.input_rows import Rows
 
 
-class Table(EvolvingTable):
+class Table(AlterableTable):
     """A table, or one branch of it. A handle is cheap: metadata is read when a method asks for it.
 
     Schema and options are those of the time when the handle was made. Each call reads the snapshots again. Get one with
@@ -110,7 +110,7 @@ class Table(EvolvingTable):
             >>> t.lookup(id=3).column("state").to_pylist()
             ['paid']
         """
-        self._need_keys("upsert")
+        self._require_primary_key("upsert")
         return self._write_and_commit(rows, None)
 
     def delete(self, keys: Rows | str | Predicate | None = None, *, where: str | Predicate | None = None) -> list[int]:
@@ -140,7 +140,7 @@ class Table(EvolvingTable):
 
         from paimon_nb.format.types.arrow_builders import column
         from paimon_nb.table.dml_checks import check_delete
-        from paimon_nb.table.row_changes import Changed, change_rows
+        from paimon_nb.table.row_changes import ChangedRows, change_rows
         from paimon_nb.table.scan import Predicate
         from paimon_nb.table.write.input_rows import as_table
 
@@ -157,11 +157,11 @@ class Table(EvolvingTable):
         if isinstance(condition, str | Predicate):
             check_delete(self.store)
 
-            def all_of_them(rows: pa.Table) -> Changed:
-                return Changed(np.zeros(rows.num_rows, bool), np.ones(rows.num_rows, bool))
+            def all_of_them(rows: pa.Table) -> ChangedRows:
+                return ChangedRows(np.zeros(rows.num_rows, bool), np.ones(rows.num_rows, bool))
 
             return change_rows(self.store, condition, all_of_them)
-        self._need_keys("delete of keys")
+        self._require_primary_key("delete of keys")
         check_delete(self.store)
         assert condition is not None
         found = self._with_all_columns(as_table(condition))
@@ -197,7 +197,7 @@ class Table(EvolvingTable):
         import numpy as np
 
         from paimon_nb.table.dml_checks import check_merge_update, check_update
-        from paimon_nb.table.row_changes import Changed, assigned, change_rows
+        from paimon_nb.table.row_changes import ChangedRows, change_rows, evaluate_assignments
 
         fields = {self.schema.column_name(name): value for name, value in values.items()}
         if not fields:
@@ -205,9 +205,9 @@ class Table(EvolvingTable):
         (check_merge_update if self.store.evolves_data else check_update)(self.store, sorted(fields))
         by_name = {f.name: f for f in self.schema.fields}
 
-        def set_values(rows: pa.Table) -> Changed:
+        def set_values(rows: pa.Table) -> ChangedRows:
             yes = np.ones(rows.num_rows, bool)
-            return Changed(yes, ~yes, assigned(rows, fields, by_name))
+            return ChangedRows(yes, ~yes, evaluate_assignments(rows, fields, by_name))
 
         return change_rows(self.store, where, set_values, sorted(fields))
 
@@ -370,7 +370,7 @@ class Table(EvolvingTable):
         rows = keys.select([n for n in self.schema.names if n in keys.column_names])
         absent = [f for f in self.schema.fields if f.name not in rows.column_names]
         if self._reads_deleted_rows() or not all(f.type.nullable for f in absent):
-            return self._present_rows(keys)
+            return self._existing_rows(keys)
         for field in absent:
             rows = rows.append_column(field.name, pa.nulls(rows.num_rows, arrow_type(field.type)))
         return rows
@@ -382,7 +382,7 @@ class Table(EvolvingTable):
             o.merge_engine != "deduplicate" or o.get(opt.SEQUENCE_FIELD) or o.get(opt.CHANGELOG_PRODUCER) == "input"
         )
 
-    def _present_rows(self, keys: pa.Table) -> pa.Table:
+    def _existing_rows(self, keys: pa.Table) -> pa.Table:
         from paimon_nb.format.data.schema_cast import cast_to_schema
         from paimon_nb.format.types.arrow_builders import from_numpy
         from paimon_nb.table.lsm.superseded import is_in, key_ids
@@ -392,7 +392,7 @@ class Table(EvolvingTable):
         rows = self.to_arrow()
         return rows.filter(from_numpy(is_in(key_ids(rows, fields), present_ids)))
 
-    def _need_keys(self, what: str) -> None:
+    def _require_primary_key(self, what: str) -> None:
         if not self.primary_keys:
             raise UnsupportedOperation(
                 f"{self.name} has no primary key, so {what} is not supported",

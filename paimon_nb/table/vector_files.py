@@ -12,7 +12,7 @@ from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data.file_schema import FORMATS
 from paimon_nb.format.types import Vector
 from paimon_nb.options import table as opt
-from paimon_nb.table.data_file_writer import AppendFiles, FileTarget
+from paimon_nb.table.data_file_writer import AppendFileWriter, FileTarget
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from paimon_nb.table.store import TableStore
 
 
-def append_files(
+def open_append_writer(
     store: TableStore, target: FileTarget, next_sequence: int = 0, *, tracked: bool = False
-) -> AppendFiles:
+) -> AppendFileWriter:
     """A writer of append files as the table's options ask for: with files for its vectors, or without."""
     if vector_fields(store) and not tracked:
-        return FilesWithVectors(store, target, next_sequence)
-    return AppendFiles(store, target, next_sequence, tracked=tracked)
+        return AppendFileWriterWithVectors(store, target, next_sequence)
+    return AppendFileWriter(store, target, next_sequence, tracked=tracked)
 
 
 def vector_fields(store: TableStore) -> tuple[DataField, ...]:
@@ -40,7 +40,7 @@ def vector_fields(store: TableStore) -> tuple[DataField, ...]:
     return tuple(f for f in store.schema.fields if isinstance(f.type, Vector))
 
 
-class VectorFiles(AppendFiles):
+class VectorFileWriter(AppendFileWriter):
     """`.vector.<format>` files with these columns."""
 
     def __init__(self, store: TableStore, target: FileTarget, columns: Sequence[DataField]) -> None:
@@ -68,22 +68,22 @@ class VectorFiles(AppendFiles):
         return replace(super()._describe_file(size), write_cols=tuple(f.name for f in self.columns))
 
 
-class FilesWithVectors(AppendFiles):
+class AppendFileWriterWithVectors(AppendFileWriter):
     """Files with the other columns of a table, each followed by the vector files of its rows."""
 
     def __init__(self, store: TableStore, target: FileTarget, next_sequence: int = 0) -> None:
         super().__init__(store, target, next_sequence)
         self._columns = vector_fields(store)
-        self._vectors: VectorFiles | None = None
+        self._vectors: VectorFileWriter | None = None
 
     def _stored_fields(self) -> Sequence[DataField]:
         return tuple(f for f in self.store.schema.fields if f not in self._columns)
 
-    def _to_file(self, part: pa.Table) -> pa.Table:
+    def _file_columns(self, part: pa.Table) -> pa.Table:
         if self._vectors is None:
-            self._vectors = VectorFiles(self.store, self.target, self._columns)
+            self._vectors = VectorFileWriter(self.store, self.target, self._columns)
         self._vectors.write(part)
-        return super()._to_file(part)
+        return super()._file_columns(part)
 
     def _describe_file(self, size: int) -> DataFile:
         return replace(super()._describe_file(size), write_cols=tuple(f.name for f in self._stored_fields()))

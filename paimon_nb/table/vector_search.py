@@ -15,7 +15,7 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.types import Array, DataField, Vector
 from paimon_nb.format.types.arrow_builders import arrow_schema, empty_table, from_numpy, to_numpy
 from paimon_nb.table.scan.read.split_reader import iter_split
-from paimon_nb.table.store import side_by_side
+from paimon_nb.table.store import map_in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -94,12 +94,12 @@ def nearest(
     def best_of(split: Split) -> pa.Table:
         best = _empty(plan.schema, read)
         for rows in iter_split(plan.store, split, read, plan.predicate):
-            best = _top(pa.concat_tables([best, *_scored(rows, field, query, metric)]), k)
+            best = _top_k(pa.concat_tables([best, *_scored(rows, field, query, metric)]), k)
         return best
 
     size = sum(f.file_size for s in plan.splits for f in s.files)
-    parts = side_by_side(plan.store.fs, best_of, plan.splits, size, 4)
-    best = _top(pa.concat_tables([_empty(plan.schema, read), *parts]), k)
+    parts = map_in_threads(plan.store.fs, best_of, plan.splits, size, 4)
+    best = _top_k(pa.concat_tables([_empty(plan.schema, read), *parts]), k)
     score = best.column(SCORE).cast(pa.float32())
     return best.select(list(columns)).append_column(pa.field(SCORE, pa.float32()), score)
 
@@ -161,7 +161,7 @@ def _scores(stored: np.ndarray, query: np.ndarray, metric: str) -> np.ndarray:
         return np.where(norms == 0, 0.0, products / norms)
 
 
-def _top(rows: pa.Table, k: int) -> pa.Table:
+def _top_k(rows: pa.Table, k: int) -> pa.Table:
     scores = to_numpy(rows.column(SCORE))
     order = np.argsort(-scores, kind="stable")[:k]  # NaN is last
     return rows.take(from_numpy(order))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
 
-    from paimon_nb.notebook.widgets.base import Picture
+    from paimon_nb.notebook.widgets.base import Panel
 
 pytestmark = pytest.mark.browser
 
@@ -74,7 +74,7 @@ def test_hostile_texts_stay_texts_on_a_page(browser: Browser, tables: Path, tmp_
 
     with paimon_nb.connect(str(tables)) as wb:
         t = wb.table("hostile")
-        views: list[Picture] = [LsmView(t), Timeline(t), Explorer(t), Compaction(t), FunnelView(t), CompareView(t)]
+        views: list[Panel] = [LsmView(t), Timeline(t), Explorer(t), Compaction(t), FunnelView(t), CompareView(t)]
         views += [WhyView(t, {"k": key}) for key in PAYLOADS[::7]]
         bundles = [view._repr_mimebundle_()[0] for view in views]
     cells = [new_code_cell("t", outputs=[new_output("display_data", data)]) for data in bundles]

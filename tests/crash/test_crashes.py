@@ -31,7 +31,12 @@ from paimon_nb.table.maintenance import (
     rollback_to_snapshot,
 )
 from paimon_nb.table.publish.overwrite import Overwrite
-from paimon_nb.table.row_rewrite import delete_marked_rows, rows_with_positions, single_files, without_rows
+from paimon_nb.table.row_rewrite import (
+    delete_marked_rows,
+    one_split_per_file,
+    rewrite_without_rows,
+    rows_with_positions,
+)
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
@@ -111,13 +116,13 @@ def take_rows_out(store: TableStore, key: int) -> None:
     """DELETE on a table without keys: marked in vectors, or files written anew."""
     plan = plan_scan(store)
     gone = []
-    for split in single_files(plan):
+    for split in one_split_per_file(plan):
         found, places = rows_with_positions(store, split)
         hit = places[np.asarray(found.column("k")) == key]
         if len(hit):
             gone.append((split, hit))
     vectors = store.options.deletion_vectors
-    messages = delete_marked_rows(store, plan, gone) if vectors else [without_rows(store, *one) for one in gone]
+    messages = delete_marked_rows(store, plan, gone) if vectors else [rewrite_without_rows(store, *one) for one in gone]
     TableCommit(store).commit(messages)
 
 

@@ -23,7 +23,7 @@ from paimon_nb.notebook.widgets.why import WhyView
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from paimon_nb.notebook.widgets.base import Picture
+    from paimon_nb.notebook.widgets.base import Panel
     from paimon_nb.table.table import Table
     from paimon_nb.workbench import Workbench
 
@@ -122,7 +122,7 @@ def test_each_command_shows_or_says(shell: Shell, how: str) -> None:
 
 # -- what changes while it is looked at
 
-LOOKS: dict[str, tuple[Callable[[Table], Picture], tuple[dict[str, Any], ...]]] = {
+LOOKS: dict[str, tuple[Callable[[Table], Panel], tuple[dict[str, Any], ...]]] = {
     "lsm": (LsmView, ({"reload": True},)),
     "timeline": (Timeline, ({"reload": True},)),
     "explore": (Explorer, ({"reload": True},)),
@@ -133,12 +133,12 @@ LOOKS: dict[str, tuple[Callable[[Table], Picture], tuple[dict[str, Any], ...]]] 
 }
 
 
-def troubles(view: Picture) -> str:
+def troubles(view: Panel) -> str:
     """What the page says went wrong."""
     return view.trouble or getattr(view, "view", {}).get("error", "")
 
 
-def after(view: Picture, message: dict[str, Any]) -> str:
+def after(view: Panel, message: dict[str, Any]) -> str:
     view._handle_custom_msg(message, [])
     if isinstance(view, Compaction) and view._thread is not None:
         view._thread.join(20)

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from hostile import PAYLOADS
 
-from paimon_nb.notebook.create_model import Column, Draft, bucket_bytes, ddl, verdict, warnings
+from paimon_nb.notebook.create_model import Column, Draft, bucket_bytes, ddl, try_create, warnings
 from paimon_nb.notebook.create_svg import layout_svg
 from paimon_nb.notebook.widgets.create import CHOICES, TYPES, CreateForm
 from paimon_nb.options import TABLE_OPTIONS
@@ -69,11 +69,11 @@ def test_the_statement_reads_well() -> None:
     ],
 )  # fmt: skip
 def test_what_would_be_refused_is_said(draft: Draft, said: str) -> None:
-    assert said in " ".join(verdict(draft).problems)
+    assert said in " ".join(try_create(draft).problems)
 
 
 def test_a_misspelt_option_is_remarked() -> None:
-    assert verdict(Draft("t", (Column("a"),), {"bukket": "1"})).notes == (
+    assert try_create(Draft("t", (Column("a"),), {"bukket": "1"})).notes == (
         "unknown option 'bukket' is stored but has no effect; did you mean 'bucket'?",
     )
 
@@ -107,7 +107,7 @@ def test_a_bad_choice_is_warned_of(draft: Draft, said: str) -> None:
 
 def test_a_good_choice_is_not() -> None:
     draft = Draft("t", columns("id!", "day!/", "v", day="STRING"), {"bucket": "2"}, rows=10**9, partitions=10)
-    assert (verdict(draft).problems, warnings(draft)) == ((), [])
+    assert (try_create(draft).problems, warnings(draft)) == ((), [])
     assert 200e6 < (bucket_bytes(draft) or 0) < 1e9
 
 
@@ -142,7 +142,7 @@ def test_hostile_names_stay_names(wb: Workbench, payload: str) -> None:
         "visits", (Column(payload, "INT", comment=payload), Column("k", key=True)), {"x.note": payload}, payload
     )
     ElementTree.fromstring(layout_svg(replace(draft, name=payload)))
-    if verdict(draft).problems:
+    if try_create(draft).problems:
         return  # refused as a name: nothing is made
     for dialect in ("flink", "spark"):
         fields, _, _, options, comment = made(wb, ddl(draft, dialect))

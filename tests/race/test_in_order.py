@@ -26,10 +26,10 @@ from paimon_nb.table.compact.rewrite_index import rewrite_file_indexes
 from paimon_nb.table.maintenance import ExpireLimits, drop_partitions, expire_snapshots, rollback_to_snapshot
 from paimon_nb.table.row_rewrite import (
     delete_marked_rows,
-    marks_vectors,
+    one_split_per_file,
+    rewrite_without_rows,
     rows_with_positions,
-    single_files,
-    without_rows,
+    uses_deletion_vectors,
 )
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.store import TableStore
@@ -83,14 +83,16 @@ def delete_where(store: TableStore, k: int) -> None:
         Table(store).delete(pa.table({"p": ["a"], "k": pa.array([k], pa.int32())}))
         return
     plan, gone = plan_scan(store), []
-    for split in single_files(plan):
+    for split in one_split_per_file(plan):
         found, places = rows_with_positions(plan.store, split)
         hit = places[pc.equal(found.column("k"), k).to_numpy()]
         if len(hit):
             gone.append((split, hit))
     if gone:
-        marked = marks_vectors(store)
-        messages = delete_marked_rows(store, plan, gone) if marked else [without_rows(store, *one) for one in gone]
+        marked = uses_deletion_vectors(store)
+        messages = (
+            delete_marked_rows(store, plan, gone) if marked else [rewrite_without_rows(store, *one) for one in gone]
+        )
         Table(store).commit().commit(messages)
 
 

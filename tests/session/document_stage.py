@@ -18,7 +18,7 @@ from paimon_nb.base.errors import (
     UnsupportedOperation,
 )
 from paimon_nb.plan import Call, Query, Statement
-from paimon_nb.session.streaming.executor import in_mode
+from paimon_nb.session.streaming.executor import runtime_mode
 from paimon_nb.sql import parse
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Stage:
             one = text[statement.span.start : statement.span.stop]
             out.append(self.outcome(one, statement))
             if f"{document}_{line}_{number}" in IN_BATCH:
-                with in_mode(self.wb.session, "batch"):
+                with runtime_mode(self.wb.session, "batch"):
                     self.in_batch[f"{document}_{line}_{number}"] = [list(row) for row in self.rows(one)]
         if (document, line) in LEFT:
             out += ["->", self.rows(LEFT[document, line])]

@@ -142,11 +142,11 @@ def test_files_that_do_not_fit_are_no_answer(made):
     """Two files of the same first row and other lengths."""
     from dataclasses import replace
 
-    from paimon_nb.table.scan.read.data_evolution import same_rows
+    from paimon_nb.table.scan.read.data_evolution import group_by_row_range
 
     (file, *_) = [f for s in made.table("t").scan().plan.splits for f in s.files]
     with pytest.raises(CorruptFile):
-        same_rows([file, replace(file, file_name="other", row_count=file.row_count + 1)])
+        group_by_row_range([file, replace(file, file_name="other", row_count=file.row_count + 1)])
 
 
 @pytest.mark.java

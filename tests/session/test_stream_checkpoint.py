@@ -2,14 +2,14 @@
 
 import pytest
 
-from paimon_nb.session.streaming.executor import begin_of
+from paimon_nb.session.streaming.executor import start_offset_of
 from paimon_nb.table.stream import StreamOffset
 
 
 @pytest.mark.parametrize("scheme", ["", "file:", "file://"])
 def test_the_newest_offset_counts(tmp_path, scheme):
-    assert begin_of(f"{scheme}{tmp_path}") == "fresh"
+    assert start_offset_of(f"{scheme}{tmp_path}") == "fresh"
     (tmp_path / "offsets").mkdir()
     for batch, snapshot in ((9, 4), (10, 7)):
         (tmp_path / "offsets" / str(batch)).write_text(f'v1\n{{"batchTimestampMs": 1}}\n{{"next": {snapshot}}}')
-    assert begin_of(f"{scheme}{tmp_path}") == StreamOffset(7)
+    assert start_offset_of(f"{scheme}{tmp_path}") == StreamOffset(7)

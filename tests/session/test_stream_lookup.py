@@ -11,7 +11,7 @@ import pytest
 from paimon_nb.base.errors import BadOptionValue, PaimonError, UnknownOption, UnsupportedOperation
 from paimon_nb.options import TableOptions
 from paimon_nb.session.streaming.lookup.parser import LookupJoin, find_join
-from paimon_nb.session.streaming.lookup.refresh import Refresh
+from paimon_nb.session.streaming.lookup.refresh import RefreshSchedule
 
 STREAMING = "SET 'execution.runtime-mode' = 'streaming'"
 ORDERS = "(SELECT *, PROCTIME() AS pt FROM orders) AS o"
@@ -178,7 +178,7 @@ def local(moment: str) -> int:
 def test_when_a_dimension_is_looked_at_again():
     """Intervals count where somebody sets them; the times on the list are closed, ends included."""
     periods = "2024-01-31 08:00->2024-01-31 20:00, 2024-02-01 08:00->2024-02-01 09:00"
-    refresh = Refresh.of(
+    refresh = RefreshSchedule.of(
         TableOptions(
             {
                 "continuous.discovery-interval": "10 s",
@@ -192,8 +192,8 @@ def test_when_a_dimension_is_looked_at_again():
     assert [refresh.is_closed(local(f"2024-{m}")) for m in moments] == [False, True, True, False, True]
     assert [refresh.snapshots_due(0, t) for t in (59_999, 60_000)] == [False, True]
     assert [refresh.partitions_due(0, t) for t in (3_600_000, 3_600_001)] == [False, True]
-    each = Refresh.of(TableOptions({}))
-    assert each == Refresh()
+    each = RefreshSchedule.of(TableOptions({}))
+    assert each == RefreshSchedule()
     assert each.snapshots_due(0, 0)
     assert each.partitions_due(0, 0)
 

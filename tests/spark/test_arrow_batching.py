@@ -3,7 +3,7 @@
 import pytest
 from pyspark.sql import functions as F
 
-from paimon_nb.spark.runtime.arrow_batching import BATCH_ROWS, ROW_BYTES, narrow_first
+from paimon_nb.spark.runtime.arrow_batching import BATCH_ROWS, ROW_BYTES, try_row_bounded_batches
 
 pytestmark = pytest.mark.spark
 
@@ -49,7 +49,7 @@ def test_the_width_of_rows_decides(small_batches, columns, longest):
         runs.append(given.count())
         return longest_batch(given)
 
-    assert narrow_first(frame, job) == longest
+    assert try_row_bounded_batches(frame, job) == longest
     assert set(runs) == {20000}
     assert small_batches.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch") == "1000"
 
@@ -61,7 +61,7 @@ def test_settings_and_views_of_the_session_are_seen(small_batches):
             "narrow_source"
         )
         frame = small_batches.sql("SELECT date_format(t, 'VV HH') AS s FROM narrow_source")
-        assert narrow_first(frame, lambda given: given.head()[0]) == "Asia/Tokyo 00"
+        assert try_row_bounded_batches(frame, lambda given: given.head()[0]) == "Asia/Tokyo 00"
     finally:
         small_batches.conf.unset("spark.sql.session.timeZone")
         small_batches.catalog.dropTempView("narrow_source")
@@ -75,5 +75,5 @@ def test_other_failures_are_not_tried_again(small_batches):
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
-        narrow_first(small_batches.range(3), job)
+        try_row_bounded_batches(small_batches.range(3), job)
     assert runs == [1]

@@ -4,7 +4,7 @@ import pytest
 
 from paimon_nb.base.errors import CorruptFile, EngineError, SqlAnalysisError, SqlError, SqlSyntaxError
 from paimon_nb.plan import Span
-from paimon_nb.spark.errors import crossing_tasks, first_sentence, pack, spark_errors, translate
+from paimon_nb.spark.errors import crossing_tasks, encode_error, first_sentence, spark_errors, translate
 
 
 def test_first_sentence_keeps_names_with_dots():
@@ -76,7 +76,7 @@ def test_python_errors_pass():
 
 
 def test_packing_survives_odd_facts():
-    assert "PAIMON_ERROR" in pack(CorruptFile("x", "y", rows=[1, 2]))
+    assert "PAIMON_ERROR" in encode_error(CorruptFile("x", "y", rows=[1, 2]))
 
 
 @pytest.mark.spark

@@ -17,7 +17,7 @@ from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
 from paimon_nb.spark.scan.table_scan import plan_table_scan, read_searched, to_dataframe
 from paimon_nb.table.maintenance import ExpireLimits, expire_snapshots
 from paimon_nb.table.scan import And, Compare, In, IsNull, Like, Not, Or
-from paimon_nb.table.scan.predicate.evaluate import keep
+from paimon_nb.table.scan.predicate.evaluate import filter_rows
 
 NOT_SMALL = StrategyLimits(inline_bytes=20_000, inline_rows=400)
 KINDS = {
@@ -45,7 +45,7 @@ def test_the_rows_that_a_merge_gives(tmp_path, kind, where):
     table = scene(tmp_path, kind)
     chosen = plan_table_scan(table, filter=where, limits=NOT_SMALL, columns=["k", "s", "a", "ts"], without_spark=True)
     assert {r.strategy for r in chosen.routes} == {ScanStrategy.SEARCHED}
-    expected = keep(where, table.to_arrow(), table.schema.fields).select(chosen_names(chosen))
+    expected = filter_rows(where, table.to_arrow(), table.schema.fields).select(chosen_names(chosen))
     found = read_searched(chosen, chosen.plan.splits)
     assert found.schema.names == chosen_names(chosen)
     assert as_rows(found) == as_rows(expected)
@@ -83,7 +83,7 @@ def test_more_rows_than_thought_come_through_spark(spark, tmp_path, kind):
         assert {r.strategy for r in chosen.routes} == {ScanStrategy.SEARCHED}
         assert (read_searched(chosen, chosen.plan.splits) is not None) is few
         got = to_arrow(to_dataframe(spark, chosen).where(f"i = {where.literal}"), chosen.fields)
-        expected = keep(where, table.to_arrow(), table.schema.fields)
+        expected = filter_rows(where, table.to_arrow(), table.schema.fields)
         assert expected.num_rows
         assert as_rows(got) == as_rows(expected)
 

@@ -12,7 +12,7 @@ import pytest
 from paimon_nb.format.types import DataField, parse_type
 from paimon_nb.spark.runtime.arrow_interop import to_arrow
 from paimon_nb.spark.scan.native_scan import scan_files
-from paimon_nb.spark.scan.position_filter import Mask, separable
+from paimon_nb.spark.scan.position_filter import Mask, groups_of_distinct_sizes
 
 pytestmark = pytest.mark.spark
 
@@ -65,7 +65,7 @@ def test_hidden_rows_are_left_out(spark, paths):
             NEW,
             mask_of(hidden, sizes, group),
         )
-        for group in separable(sizes.items())
+        for group in groups_of_distinct_sizes(sizes.items())
     ]
     frame = reduce(lambda a, b: a.union(b), frames)
     assert sorted(map(tuple, frame.select("name", "a").collect()), key=str) == sorted(

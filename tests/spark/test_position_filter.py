@@ -5,7 +5,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from paimon_nb.spark.scan.position_filter import Mask, _filter_by_broadcast_join, separable, without_hidden
+from paimon_nb.spark.scan.position_filter import (
+    Mask,
+    _filter_by_broadcast_join,
+    groups_of_distinct_sizes,
+    without_hidden,
+)
 
 ROWS = [1, 63, 64, 65, 1000, 130, 7, 3]
 
@@ -19,8 +24,8 @@ def test_every_file_has_its_own_slot():
 
 def test_files_of_one_size_go_apart():
     sizes = [("a", 5), ("b", 6), ("c", 5), ("d", 5), ("e", 7)]
-    assert separable(sizes) == [["a", "b", "e"], ["c"], ["d"]]
-    assert [len(g) for g in separable((str(i), i) for i in range(600))] == [256, 256, 88]
+    assert groups_of_distinct_sizes(sizes) == [["a", "b", "e"], ["c"], ["d"]]
+    assert [len(g) for g in groups_of_distinct_sizes((str(i), i) for i in range(600))] == [256, 256, 88]
 
 
 @pytest.mark.spark
@@ -36,7 +41,7 @@ def test_exactly_the_hidden_rows_are_gone(spark, tmp_path, way):
         hidden[path.name] = random.random(rows) < 0.4 if i % 3 else None
         expected += ids.tolist() if hidden[path.name] is None else ids[~hidden[path.name]].tolist()
         paths.append(str(path))
-    assert separable(sizes.items()) == [list(sizes)]
+    assert groups_of_distinct_sizes(sizes.items()) == [list(sizes)]
     scan = spark.read.schema("id bigint, v bigint").parquet(*paths)
     kept = way(scan, Mask.of(hidden, sizes))
     assert kept.columns == ["id", "v"]

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from paimon_nb.spark.runtime.python_exec import worker_python
+from paimon_nb.spark.runtime.python_workers import worker_python
 
 
 def test_the_users_path_stays_and_sparks_own_entries_go():

@@ -8,7 +8,7 @@ from spark_tables import make_table
 from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
 from paimon_nb.spark.scan.table_scan import plan_table_scan, read_inline
 from paimon_nb.table.scan import And, Compare, In
-from paimon_nb.table.scan.predicate.evaluate import keep
+from paimon_nb.table.scan.predicate.evaluate import filter_rows
 
 SMALL = StrategyLimits(inline_bytes=50_000, inline_rows=2_000)
 
@@ -45,6 +45,6 @@ def test_few_keys_are_read_in_the_driver(table, where, way):
     chosen = plan_table_scan(table, filter=where, limits=SMALL)
     assert {r.strategy for r in chosen.routes} == {way}
     every = table.to_arrow()
-    expected = keep(where, every, table.schema.fields).sort_by("k")
+    expected = filter_rows(where, every, table.schema.fields).sort_by("k")
     assert expected.num_rows
     assert read_inline(chosen, chosen.plan.splits).sort_by("k").to_pydict() == expected.to_pydict()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from paimon_nb.spark.runtime.worker_pool import forget_dead_workers
+from paimon_nb.spark.runtime.python_workers import forget_dead_workers
 
 pytestmark = pytest.mark.spark
 

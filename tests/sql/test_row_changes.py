@@ -10,7 +10,7 @@ from paimon_nb.sql import parse
 from paimon_nb.sql.pushdown import equal_columns
 from paimon_nb.sql.qualify import qualify
 from paimon_nb.sql.render import substitute
-from paimon_nb.table.scan.predicate.model import Compare, all_of
+from paimon_nb.table.scan.predicate.model import Compare, conjunction_of
 
 
 def one(text):
@@ -35,7 +35,7 @@ def test_update():
 
 
 def test_delete_knows_what_to_skip_by():
-    assert one("DELETE FROM t WHERE a = 1 AND (b > 2 OR rand() > 0.5) AND t.c <= 3").target.filter == all_of(
+    assert one("DELETE FROM t WHERE a = 1 AND (b > 2 OR rand() > 0.5) AND t.c <= 3").target.filter == conjunction_of(
         [Compare("a", "=", 1), Compare("c", "<=", 3)]
     )
     assert one("DELETE FROM t WHERE a < 10 + 2 * 3").target.filter == Compare("a", "<", 16)

@@ -37,10 +37,10 @@ from paimon_nb.table.maintenance import (
 )
 from paimon_nb.table.row_rewrite import (
     delete_marked_rows,
-    marks_vectors,
+    one_split_per_file,
+    rewrite_without_rows,
     rows_with_positions,
-    single_files,
-    without_rows,
+    uses_deletion_vectors,
 )
 from paimon_nb.table.scan import parse_predicate, plan_scan
 from paimon_nb.table.scan.predicate.evaluate import evaluate
@@ -324,7 +324,7 @@ class Machine:
         """As DELETE does on tables without keys: by position, marked or written anew."""
         plan = plan_scan(table.store)
         gone, condition = [], parse_predicate(where, plan.schema)
-        for split in single_files(plan):
+        for split in one_split_per_file(plan):
             rows, places = rows_with_positions(plan.store, split)
             true = pc.fill_null(evaluate(condition, rows, plan.schema.fields), False)
             positions = places[true.to_numpy(zero_copy_only=False)]
@@ -332,10 +332,10 @@ class Machine:
                 gone.append((split, positions))
         if not gone:
             return []
-        if marks_vectors(table.store):
+        if uses_deletion_vectors(table.store):
             messages = delete_marked_rows(table.store, plan, gone)
         else:
-            messages = [without_rows(table.store, *one) for one in gone]
+            messages = [rewrite_without_rows(table.store, *one) for one in gone]
         return table.commit().commit(messages)
 
     def do_overwrite(self, dice: random.Random) -> str:

@@ -20,7 +20,7 @@ FOLDERS = {
         "iceberg", "lsm", "merge", "changelog", "cluster", "scan", "polars_condition", "arrow_condition", "arrow_dataset", "torch_dataset", "vector_search", "query", "dml_checks",
         "data_file_writer", "vector_files", "publish", "bucket_compact", "row_rewrite", "row_id_reads", "write", "compact", "maintenance", "commit",
         "inspect", "system", "copy", "stream", "row_changes", "column_changes", "merge_builder",
-        "handle", "reading", "inspection", "schema_change", "evolving", "table", "open",
+        "handle", "reading", "inspection", "schema_change", "altering", "table", "open",
     ),
     "catalog": (
         "api", "arrow_schema", "column_directives", "schema_steps", "deletion_vector_toggle", "file_import", "locks", "schema_validation", "new_tables", "type_promotion", "alter", "metastore",
@@ -36,7 +36,7 @@ FOLDERS = {
         "postgres_cdc",
     ),
     "notebook": (
-        *("errors", "key_values", "progress", "snippets", "sql_words", "undo", "page", "grid", "display", "table_feed"),
+        *("errors", "key_values", "progress", "snippets", "undo", "page", "grid", "display", "table_feed"),
         *("lsm_model", "timeline_model", "create_model", "load_model", "stream_model"),
         *("svg", "compaction_svg", "create_svg", "funnel_model", "overview", "home_model", "reports", "why_svg", "explore_model"),
         *("widgets", "views", "magics", "complete", "extension"),

@@ -13,7 +13,7 @@ from paimon_nb.base.errors import TableNotFound, UnsupportedFormat, UnsupportedO
 from paimon_nb.catalog.file_import import describe_file
 from paimon_nb.catalog.hive.hms_table import VIEW, file_format, is_paimon
 from paimon_nb.catalog.hive.metastore import without_file_scheme
-from paimon_nb.catalog.hive.migrate import check_importable, partition_of, pieces_of, schema_of
+from paimon_nb.catalog.hive.migrate import check_importable, partition_entries_of, partition_of, schema_of
 from paimon_nb.format.row import EMPTY_ROW
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.copy.copy import copy_file
@@ -61,7 +61,7 @@ def clone_files(
         the number of rows, and the ids of the new snapshots. A failure leaves no files.
     """
     entry = _hive_entry(catalog, source)
-    pieces = pieces_of(catalog, entry)
+    pieces = partition_entries_of(catalog, entry)
     fs = catalog._fs_for_paths(*(without_file_scheme(p.sd.location) for p in (entry, *pieces)))
     copied: list[str] = []
     messages = []

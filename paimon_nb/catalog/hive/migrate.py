@@ -59,7 +59,7 @@ def migrate_table(
     check_importable(entry, source, options)
     new_name = target or Identifier(source.database, source.table + SUFFIX)
     schema = schema_of(entry, options)
-    pieces = pieces_of(catalog, entry)
+    pieces = partition_entries_of(catalog, entry)
     existed = catalog.metastore.has_table(new_name)
     if not existed:
         catalog.create_table(new_name, schema)
@@ -128,7 +128,7 @@ def _check_target(store: TableStore, expected: TableSchema) -> None:
         )
 
 
-def pieces_of(catalog: HiveCatalog, entry: Any) -> list[Any]:
+def partition_entries_of(catalog: HiveCatalog, entry: Any) -> list[Any]:
     """The entries of the table's partitions; the table's own entry if it is not partitioned."""
     if not entry.partitionKeys:
         return [entry]

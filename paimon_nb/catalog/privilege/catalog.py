@@ -59,7 +59,7 @@ class PrivilegedCatalog(Catalog):
 
     def unwrapped(self) -> Catalog:
         """The catalog without access control. Needs ADMIN."""
-        self.rights().demand(Privilege.ADMIN)
+        self.rights().require(Privilege.ADMIN)
         return self._open
 
     @property
@@ -74,13 +74,13 @@ class PrivilegedCatalog(Catalog):
     def create_database(
         self, name: str, *, if_not_exists: bool = False, properties: Mapping[str, str] | None = None
     ) -> bool:
-        self.rights().demand(Privilege.CREATE_DATABASE)
+        self.rights().require(Privilege.CREATE_DATABASE)
         return self._open.create_database(name, if_not_exists=if_not_exists, properties=properties)
 
     def drop_database(self, name: str, *, if_exists: bool = False, cascade: bool = False) -> bool:
-        self.rights().demand(Privilege.DROP_DATABASE, name)
+        self.rights().require(Privilege.DROP_DATABASE, name)
         dropped = self._open.drop_database(name, if_exists=if_exists, cascade=cascade)
-        self._store.dropped(name)
+        self._store.on_dropped(name)
         return dropped
 
     # -- tables
@@ -95,33 +95,33 @@ class PrivilegedCatalog(Catalog):
         return Table(replace(store, fs=GuardedFileIO(store.fs, table_rights), rights=table_rights), name=table.name)
 
     def create_table(self, name: Identifier, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
-        self.rights().demand(Privilege.CREATE_TABLE, name.database)
+        self.rights().require(Privilege.CREATE_TABLE, name.database)
         return self._open.create_table(name, schema, if_not_exists=if_not_exists)
 
     def replace_table(self, name: Identifier, schema: TableSchema, *, create: bool = True) -> bool:
-        self.rights().demand(Privilege.CREATE_TABLE, name.database)
-        self.rights().demand(Privilege.DROP_TABLE, _privilege_identifier(name))
+        self.rights().require(Privilege.CREATE_TABLE, name.database)
+        self.rights().require(Privilege.DROP_TABLE, _privilege_identifier(name))
         replaced = self._open.replace_table(name, schema, create=create)
-        self._store.dropped(_privilege_identifier(name))
+        self._store.on_dropped(_privilege_identifier(name))
         return replaced
 
     def drop_table(self, name: Identifier, *, if_exists: bool = False, purge: bool = False) -> bool:
-        self.rights().demand(Privilege.DROP_TABLE, _privilege_identifier(name))
+        self.rights().require(Privilege.DROP_TABLE, _privilege_identifier(name))
         dropped = self._open.drop_table(name, if_exists=if_exists, purge=purge)
-        self._store.dropped(_privilege_identifier(name))
+        self._store.on_dropped(_privilege_identifier(name))
         return dropped
 
     def undrop_table(self, name: Identifier) -> None:
-        self.rights().demand(Privilege.CREATE_TABLE, name.database)
+        self.rights().require(Privilege.CREATE_TABLE, name.database)
         self._open.undrop_table(name)
 
     def rename_table(self, source: Identifier, target: Identifier) -> None:
-        self.rights().demand(Privilege.ALTER_TABLE, _privilege_identifier(source))
+        self.rights().require(Privilege.ALTER_TABLE, _privilege_identifier(source))
         self._open.rename_table(source, target)
-        self._store.renamed(_privilege_identifier(source), _privilege_identifier(target))
+        self._store.on_renamed(_privilege_identifier(source), _privilege_identifier(target))
 
     def alter_table(self, name: Identifier, changes: Sequence[Change]) -> TableSchema:
-        self.rights().demand(Privilege.ALTER_TABLE, _privilege_identifier(name))
+        self.rights().require(Privilege.ALTER_TABLE, _privilege_identifier(name))
         return self._open.alter_table(name, changes)
 
     def repair(self, database: str | None = None, table: str | None = None) -> list[Identifier]:
@@ -131,17 +131,17 @@ class PrivilegedCatalog(Catalog):
 
     def create_user(self, user: str, password: str) -> None:
         """Raises AccessDenied without ADMIN; AlreadyExists."""
-        self.rights().demand(Privilege.ADMIN)
+        self.rights().require(Privilege.ADMIN)
         self._store.add_user(user, password)
 
     def drop_user(self, user: str) -> None:
         """Raises AccessDenied without ADMIN; UnknownName, UnsupportedOperation."""
-        self.rights().demand(Privilege.ADMIN)
+        self.rights().require(Privilege.ADMIN)
         self._store.remove_user(user)
 
     def grant(self, user: str, privilege: str, database: str | None = None, table: str | None = None) -> None:
         """Raises AccessDenied without ADMIN; BadOptionValue, UnknownName; DatabaseNotFound, TableNotFound."""
-        self.rights().demand(Privilege.ADMIN)
+        self.rights().require(Privilege.ADMIN)
         parsed, identifier = parse_privilege(privilege), identifier_of(database, table)
         check_level(parsed, database, table)
         if database and table:
@@ -152,7 +152,7 @@ class PrivilegedCatalog(Catalog):
 
     def revoke(self, user: str, privilege: str, database: str | None = None, table: str | None = None) -> int:
         """Returns the number of revoked grants, including those on objects below. Raises as `grant`; UnknownName: none."""
-        self.rights().demand(Privilege.ADMIN)
+        self.rights().require(Privilege.ADMIN)
         return self._store.revoke(user, parse_privilege(privilege), identifier_of(database, table))
 
 

@@ -92,7 +92,7 @@ class Rights:
         """Whether the privilege was granted on the object or on an object above it."""
         return self.all or any(p == privilege and is_below(identifier, granted) for granted, p in self.grants)
 
-    def demand(self, privilege: Privilege, identifier: str = WHOLE_CATALOG) -> None:
+    def require(self, privilege: Privilege, identifier: str = WHOLE_CATALOG) -> None:
         """Raises AccessDenied unless the user has the privilege."""
         if self.has(privilege, identifier):
             return
@@ -116,8 +116,8 @@ class TableRights:
 
     def check_read(self) -> None:
         """Raises AccessDenied unless the user may read rows."""
-        self.rights.demand(Privilege.SELECT, self.identifier)
+        self.rights.require(Privilege.SELECT, self.identifier)
 
     def check_write(self) -> None:
         """Raises AccessDenied unless the user may write files."""
-        self.rights.demand(Privilege.INSERT, self.identifier)
+        self.rights.require(Privilege.INSERT, self.identifier)

@@ -17,7 +17,7 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.privilege.privilege import ANONYMOUS, ROOT, Privilege, Rights, is_below
 from paimon_nb.format.schema import SchemaDirectory, create_schema
 from paimon_nb.format.types import parse_type
-from paimon_nb.table.scan import Compare, all_of
+from paimon_nb.table.scan import Compare, conjunction_of
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
 
@@ -110,13 +110,13 @@ class PrivilegeStore:
         self._remove_grants(revoked)
         return len(revoked)
 
-    def renamed(self, old: str, new: str) -> None:
+    def on_renamed(self, old: str, new: str) -> None:
         """Move privileges to a renamed table."""
         entries = self._grants_where(identifier=old)
         self._add_grants([{**e, "identifier": new} for e in entries])
         self._remove_grants(entries)
 
-    def dropped(self, identifier: str) -> None:
+    def on_dropped(self, identifier: str) -> None:
         """Remove the privileges on a dropped database or table and on objects below."""
         self._remove_grants([e for e in self._grants_where() if is_below(e["identifier"], identifier)])
 
@@ -138,7 +138,11 @@ class PrivilegeStore:
         self._system_table(USERS).upsert(pa.table(rows))
 
     def _grants_where(self, **conditions: str) -> list[dict[str, Any]]:
-        where = all_of([Compare(column, "=", value) for column, value in conditions.items()]) if conditions else None
+        where = (
+            conjunction_of([Compare(column, "=", value) for column, value in conditions.items()])
+            if conditions
+            else None
+        )
         found: list[dict[str, Any]] = self._system_table(PRIVILEGES).to_arrow(where=where).to_pylist()
         return found
 

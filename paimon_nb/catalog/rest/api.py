@@ -17,7 +17,7 @@ from paimon_nb.format.metadata_json import JsonObject
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from paimon_nb.catalog.rest.refusals import Refusal
+    from paimon_nb.catalog.rest.error_replies import ErrorReply
 
 _PAGE_SIZE = 1000
 _MAX_PAGES = 10_000
@@ -25,7 +25,7 @@ _MAX_EMPTY_PAGES = 10
 
 
 @dataclass(frozen=True)
-class ServedTable:
+class TableResponse:
     """A table as the server describes it."""
 
     id: str | None
@@ -110,12 +110,12 @@ class RestApi:
             self._paged_names(f"{self._database_path(database)}/tables", "tables", f"database {database}", "DATABASE")
         )
 
-    def table(self, name: Identifier) -> ServedTable:
+    def table(self, name: Identifier) -> TableResponse:
         about = f"table {name.of_table()}"
         reply = self._get(self._table_path(name), about, missing="TABLE")
         with self._translate_corrupt_reply(about):
             node = JsonObject.of(reply, about)
-            return ServedTable(
+            return TableResponse(
                 node.get("id", str, None),
                 node.get("path", str),
                 node.get("isExternal", bool, False),
@@ -274,7 +274,7 @@ class RestApi:
         except Refused as refused:
             raise self._error_of(refused.refusal, about, missing) from None
 
-    def _error_of(self, refusal: Refusal, about: str, missing: str) -> Exception:
+    def _error_of(self, refusal: ErrorReply, about: str, missing: str) -> Exception:
         return refusal.error(self.transport.uri, about, missing)
 
     def _paged_names(self, path: str, key: str, about: str, missing: str = "") -> Iterator[str]:

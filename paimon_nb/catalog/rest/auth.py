@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
-class Bearer(Authorizer):
+class BearerToken(Authorizer):
     """A fixed token."""
 
     def __init__(self, token: str) -> None:
@@ -27,7 +27,7 @@ class Bearer(Authorizer):
         return {"Authorization": f"Bearer {self._token}"}
 
 
-class BearerFile(Authorizer):
+class BearerTokenFile(Authorizer):
     """The token that a file holds. Read again when the file changes, and when the server rejects the token."""
 
     def __init__(self, path: str) -> None:
@@ -66,9 +66,9 @@ def _bearer_authorizer(options: Mapping[str, str], uri: str) -> Authorizer:
     catalog_options = TableOptions(options)
     token, path = catalog_options.get(opt.TOKEN), catalog_options.get(opt.TOKEN_PATH)
     if token:
-        return Bearer(token)
+        return BearerToken(token)
     if path:
-        return BearerFile(path)
+        return BearerTokenFile(path)
     raise BadOptionValue(
         "token.provider 'bear' needs a token",
         hint="add 'token' = '...', or 'token.path' = '/path/of/a/file'",

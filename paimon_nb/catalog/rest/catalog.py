@@ -28,7 +28,7 @@ from paimon_nb.base.override import override
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import Catalog, StoredView
 from paimon_nb.catalog.new_tables import NewTableRules, check_new_database
-from paimon_nb.catalog.rest.api import RestApi, ServedTable, main_table
+from paimon_nb.catalog.rest.api import RestApi, TableResponse, main_table
 from paimon_nb.catalog.rest.auth import authorizer_of
 from paimon_nb.catalog.rest.schema_changes import change_nodes
 from paimon_nb.catalog.rest.storage_tokens import TokenFileIO
@@ -169,7 +169,7 @@ class RestCatalog(Catalog):
 
     def table(self, name: Identifier, options: Mapping[str, str] | None = None) -> Table:
         store = self._store(name)
-        store = store.opened_with(options or {}, on_stored_branch=name.branch == MAIN_BRANCH)
+        store = store.open_for_catalog(options or {}, on_stored_branch=name.branch == MAIN_BRANCH)
         return Table(store, name=replace(name.of_table(), branch=store.branch))
 
     def _store(self, name: Identifier) -> TableStore:
@@ -189,7 +189,7 @@ class RestCatalog(Catalog):
                 store = replace(store, schema=_newer_schema(store.schema, served, main))
         return replace(store, versions=versions)
 
-    def _fs_of_table(self, name: Identifier, served: ServedTable) -> RootedFileIO:
+    def _fs_of_table(self, name: Identifier, served: TableResponse) -> RootedFileIO:
         path = served.path
         if not path.startswith("/") and ":/" not in path:
             raise StoreError(
@@ -368,7 +368,7 @@ class RestCatalog(Catalog):
 _NOTHING: list[str] = []
 
 
-def _served_schema(served: ServedTable, name: Identifier) -> TableSchema:
+def _served_schema(served: TableResponse, name: Identifier) -> TableSchema:
     """The schema that the server describes, where no schema file is."""
     node = {
         "version": 3,
@@ -388,7 +388,7 @@ def _served_schema(served: ServedTable, name: Identifier) -> TableSchema:
     return replace(schema, highest_field_id=highest, options=_table_options(schema.options))
 
 
-def _newer_schema(stored: TableSchema, served: ServedTable, name: Identifier) -> TableSchema:
+def _newer_schema(stored: TableSchema, served: TableResponse, name: Identifier) -> TableSchema:
     """The newer one of the latest schema file and the server's schema; with the options that the server adds."""
     if stored.id > served.schema_id:
         return stored

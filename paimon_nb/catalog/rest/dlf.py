@@ -25,8 +25,7 @@ from urllib.parse import quote_plus, unquote_plus, urlsplit
 from paimon_nb.base import clock
 from paimon_nb.base.errors import BadOptionValue, SourceUnavailable
 from paimon_nb.base.registry import Registry
-from paimon_nb.catalog.rest.authorizer import Authorizer
-from paimon_nb.catalog.rest.expiry import renew_at
+from paimon_nb.catalog.rest.authorizer import Authorizer, renew_at
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
 

@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base import clock
-from paimon_nb.catalog.rest.expiry import renew_at
+from paimon_nb.catalog.rest.authorizer import renew_at
 from paimon_nb.fs import FileIO, FileStatus, OutputFile, open_fs
 
 if TYPE_CHECKING:

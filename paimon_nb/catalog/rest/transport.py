@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_plus
 
 from paimon_nb.base.errors import SourceUnavailable
-from paimon_nb.catalog.rest.refusals import Refusal
+from paimon_nb.catalog.rest.error_replies import ErrorReply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -36,7 +36,7 @@ _BUSY = (429, 503)
 class Refused(Exception):
     """The server answered with an error status."""
 
-    def __init__(self, refusal: Refusal, repeated: bool) -> None:
+    def __init__(self, refusal: ErrorReply, repeated: bool) -> None:
         super().__init__(refusal.message)
         self.refusal = refusal
         self.repeated = repeated
@@ -126,7 +126,7 @@ class Transport:
                 if status == 401 and not renewed and self.authorizer.renew():
                     renewed = True
                     continue
-                refused = Refused(Refusal.of(status, reply, _request_id(headers)), unanswered)
+                refused = Refused(ErrorReply.of(status, reply, _request_id(headers)), unanswered)
                 fails = status >= 500 and status != 501 and repeatable
                 wait = _retry_after(headers) if status in _BUSY else None
                 if repeats >= _MAX_REPEATS or not (status in _BUSY or fails) or (wait or 0) > _MAX_WAIT_S:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
 from paimon_nb.base.errors import SourceUnavailable
-from paimon_nb.spark.errors import packed_errors
+from paimon_nb.spark.errors import encode_raised_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -52,11 +52,11 @@ class ChangeReader(DataSourceStreamReader):
         """The rows, or the changes after `start` up to `end`."""
 
     def initialOffset(self) -> dict[str, Any]:
-        with packed_errors():
+        with encode_raised_errors():
             return {"at": self.start_position()}
 
     def latestOffset(self) -> dict[str, Any]:
-        with packed_errors():
+        with encode_raised_errors():
             try:
                 self.latest_position = self.end_position()
             except SourceUnavailable:

@@ -15,7 +15,7 @@ from paimon_nb.connectors.kafka.client import Broker, Offsets, check_offsets_exi
 from paimon_nb.connectors.kafka.dead_letters import send_dead_letters, split_bad_records
 from paimon_nb.connectors.kafka.options import KafkaTable, OffsetMode
 from paimon_nb.connectors.kafka.record_rows import RecordRows
-from paimon_nb.spark.errors import crossing_tasks, packed_errors
+from paimon_nb.spark.errors import crossing_tasks, encode_raised_errors
 from paimon_nb.spark.jobs.task_runner import pieces_of, work_frame
 from paimon_nb.spark.streaming.data_source import stream_from
 from paimon_nb.spark.types import spark_schema, task_batches
@@ -60,7 +60,7 @@ class KafkaSource(DataSource):
 
     @override
     def streamReader(self, schema: Any) -> KafkaReader:
-        with packed_errors():
+        with encode_raised_errors():
             return KafkaReader(self)
 
 
@@ -97,13 +97,13 @@ class KafkaReader(DataSourceStreamReader):
             del self._cached_broker
 
     def initialOffset(self) -> dict[str, Any]:
-        with packed_errors():
+        with encode_raised_errors():
             start_offsets = self._find_start()
             self._next_offsets = self._next_offsets or start_offsets
             return {"next": start_offsets, "began": start_offsets, "first": True}
 
     def latestOffset(self) -> dict[str, Any]:
-        with packed_errors():
+        with encode_raised_errors():
             start_offsets = self._find_start()
             if self._next_offsets is None and self._is_new_query:
                 self._next_offsets = start_offsets
@@ -121,7 +121,7 @@ class KafkaReader(DataSourceStreamReader):
             return {"next": newest, "began": start_offsets}
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        with packed_errors():
+        with encode_raised_errors():
             first = end["began"] if start.get("first") else start["next"]
             self._next_offsets = end["next"]
             return [OffsetRange(*piece) for piece in _offset_ranges(first, end["next"])]
@@ -131,7 +131,7 @@ class KafkaReader(DataSourceStreamReader):
         return _read_partition(self.table, partition.topic, partition.partition, partition.first, partition.end)
 
     def commit(self, end: dict[str, Any]) -> None:
-        with packed_errors():
+        with encode_raised_errors():
             if "group.id" in self.table.client:
                 self._cached_broker.commit(end["next"])
 

@@ -18,7 +18,7 @@ from paimon_nb.connectors.cdc.pgoutput import INSERT
 from paimon_nb.connectors.cdc.postgres_client import PostgresClient, PostgresConf, SourceTable
 from paimon_nb.connectors.cdc.postgres_types import to_column
 from paimon_nb.connectors.cdc.spark_source import SNAPSHOT, ChangeReader, connect_with_retry
-from paimon_nb.spark.errors import crossing_tasks, packed_errors
+from paimon_nb.spark.errors import crossing_tasks, encode_raised_errors
 from paimon_nb.spark.streaming.data_source import stream_from
 from paimon_nb.spark.types import spark_schema
 
@@ -66,7 +66,7 @@ class PostgresReader(ChangeReader):
     def commit(self, end: dict[str, Any]) -> None:
         if end["at"] == SNAPSHOT:
             return
-        with packed_errors():
+        with encode_raised_errors():
             try:
                 with PostgresClient(self.conf) as client:
                     client.advance_slot(end["at"])

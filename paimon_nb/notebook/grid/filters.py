@@ -54,9 +54,9 @@ class Condition:
 
     def sql(self) -> str:
         """The condition as Spark SQL."""
-        from paimon_nb.sql import written
+        from paimon_nb.sql import quote_if_needed
 
-        name = written(self.name)
+        name = quote_if_needed(self.name)
         match self.operator:
             case "is null" | "is not null":
                 return f"{name} {self.operator.upper()}"

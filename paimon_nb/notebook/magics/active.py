@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from paimon_nb.workbench import Workbench
 
 
-class Current:
+class ActiveSession:
     """The session of this kernel: one at a time, created on first use."""
 
     workbench: Workbench | None = None
@@ -40,7 +40,7 @@ class Current:
         last.error = error
 
 
-current = Current()
+current = ActiveSession()
 
 
 def workbench() -> Workbench:

@@ -130,8 +130,8 @@ class InspectCommands:
         from paimon_nb.notebook.create_model import quoted_if_needed
         from paimon_nb.notebook.load_model import draft_of_rows, file_reference, load_source, table_name_of
         from paimon_nb.notebook.widgets.create import CreateForm
-        from paimon_nb.session.query.data_at_hand import in_our_types, is_frame, rows_of_frame
         from paimon_nb.session.query.data_files import read_data_file
+        from paimon_nb.session.query.frames_and_files import is_frame, rows_of_frame, to_paimon_types
 
         tokens = words(command_args)
         if not 1 <= len(tokens) <= 2:
@@ -143,7 +143,7 @@ class InspectCommands:
             table = f"{name.lower()}_table"
         else:
             read = read_data_file(name)
-            rows, reference, how = in_our_types(read.rows, name), file_reference(name), f"{name}: {read.how}"
+            rows, reference, how = to_paimon_types(read.rows, name), file_reference(name), f"{name}: {read.how}"
             table = table_name_of(name)
         draft = draft_of_rows(rows, tokens[1] if len(tokens) > 1 else table)
         return CreateForm(draft=draft, source=load_source(rows, reference, how))

@@ -255,12 +255,12 @@ class PaimonMagics(InspectCommands, Magics):
 
     def _with_progress(self, work: Any, *, enabled: bool) -> Any:
         wb = current.workbench
-        from paimon_nb.notebook.progress import run_watched, spark_start_notice
+        from paimon_nb.notebook.progress import run_with_progress, spark_start_notice
 
         if wb is None or not wb.session.spark_started:
             with spark_start_notice(show=enabled and self.progress):
                 return work()
-        return run_watched(wb.session.spark, work, show=enabled and self.progress)
+        return run_with_progress(wb.session.spark, work, show=enabled and self.progress)
 
     # -- the line
 

@@ -39,11 +39,11 @@ def report_errors(answer: Callable[..., object]) -> Callable[..., None]:
     """
 
     @functools.wraps(answer)
-    def answered(self: Picture, *args: Any) -> None:
+    def answered(self: Panel, *args: Any) -> None:
         try:
             answer(self, *args)
         except Exception as error:  # the table may be dropped, expired or damaged while the panel is open
-            last.error = why = _the_reason(self, error)
+            last.error = why = _root_cause(self, error)
             self.trouble = sentence(why)
         else:
             self.trouble = ""
@@ -51,7 +51,7 @@ def report_errors(answer: Callable[..., object]) -> Callable[..., None]:
     return answered
 
 
-def _the_reason(picture: Picture, error: Exception) -> Exception:
+def _root_cause(picture: Panel, error: Exception) -> Exception:
     """If the table was dropped, report that instead of the missing file."""
     table = getattr(picture, "_table", None)
     try:
@@ -62,7 +62,7 @@ def _the_reason(picture: Picture, error: Exception) -> Exception:
     return error
 
 
-class Picture(anywidget.AnyWidget):
+class Panel(anywidget.AnyWidget):
     """A widget with a text and a static-picture form."""
 
     _css = STYLE

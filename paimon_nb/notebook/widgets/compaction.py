@@ -14,9 +14,9 @@ from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.notebook.compaction_svg import amplification_svg
 from paimon_nb.notebook.lsm_model import LsmPicture, lsm_picture, lsm_text
 from paimon_nb.notebook.svg import count, lsm_svg
-from paimon_nb.notebook.widgets.base import Picture, report_errors, script
+from paimon_nb.notebook.widgets.base import Panel, report_errors, script
 from paimon_nb.options import table as opt
-from paimon_nb.table.inspect import Due, amplification
+from paimon_nb.table.inspect import CompactionPreview, amplification
 from paimon_nb.table.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ NOTHING = "nothing to do"
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class CompactionOutcome:
     """The outcome of a compaction."""
 
     snapshots: tuple[int, ...]
@@ -59,7 +59,7 @@ class Done:
         )
 
 
-class Compaction(Picture):
+class Compaction(Panel):
     """`t.compaction()`: writes nothing until a button is pressed or `run` is called.
 
     Args:
@@ -92,7 +92,7 @@ class Compaction(Picture):
     def _read_state(self) -> None:
         """Read the current state. Raises TableReplaced: the table was dropped."""
         self._table = self._table.refresh()
-        self.due: list[Due] = self.table.due_compactions()
+        self.due: list[CompactionPreview] = self.table.due_compactions()
         self._bucket_index = min(self._bucket_index, max(0, len(self.due) - 1))
         self.snapshot = self.table.store.latest()
         self.history = amplification(self.table.store)
@@ -126,7 +126,7 @@ class Compaction(Picture):
             "changed": [key for key in KNOBS if key in self._options],
             "history": self._history_svg(),
             "sql": [self.call("minor"), self.call("full")],
-            "prices": (prices := self.prices()),
+            "prices": (prices := self.rewrite_costs()),
             "anyFiles": prices["full"] != NOTHING,
             "error": error,
         }
@@ -155,15 +155,15 @@ class Compaction(Picture):
             f" {due.output_level}; rule: {due.decided_by}"
         )
 
-    def prices(self) -> dict[str, str]:
+    def rewrite_costs(self) -> dict[str, str]:
         """What each compaction would rewrite, for the buttons: files and bytes."""
         from paimon_nb.table.compact import plan_compaction
 
         minor = [d for d in self.due if d.decided_by is not None]
         full = plan_compaction(self.table.store, full=True)
         return {
-            "minor": _price(sum(len(d.files) for d in minor), sum(d.bytes for d in minor)),
-            "full": _price(sum(len(t.files) for t in full), sum(t.size for t in full)),
+            "minor": _cost_text(sum(len(d.files) for d in minor), sum(d.bytes for d in minor)),
+            "full": _cost_text(sum(len(t.files) for t in full), sum(t.size for t in full)),
         }
 
     def call(self, strategy: str) -> str:
@@ -206,7 +206,7 @@ class Compaction(Picture):
         self.view = self._view_data()
         return True
 
-    def run(self, full: bool = False) -> Done:
+    def run(self, full: bool = False) -> CompactionOutcome:
         """Compact now, bucket by bucket, in one commit at the end.
 
         Args:
@@ -234,7 +234,7 @@ class Compaction(Picture):
         self.view = self._view_data()
         return done
 
-    def _run_compaction(self, tasks: Sequence[CompactTask], started: float) -> Done:
+    def _run_compaction(self, tasks: Sequence[CompactTask], started: float) -> CompactionOutcome:
         from paimon_nb.table.compact import run_task
         from paimon_nb.table.publish.abort import abort_messages
 
@@ -244,7 +244,7 @@ class Compaction(Picture):
             for i, task in enumerate(tasks):
                 if self._stop.is_set():
                     abort_messages(table.store, messages)
-                    return Done((), 0, 0, 0, time.monotonic() - started)
+                    return CompactionOutcome((), 0, 0, 0, time.monotonic() - started)
                 self._report_progress(i, len(tasks), f"bucket {i + 1} of {len(tasks)} ({bytes_text(task.size)})")
                 messages += run_task(table.store, task)
         except BaseException:
@@ -253,7 +253,9 @@ class Compaction(Picture):
         self._report_progress(len(tasks), len(tasks), "committing")
         snapshots = table.commit().commit(messages) if tasks else []
         written = sum(f.file_size for m in messages for f in m.compact_after)
-        return Done(tuple(snapshots), len(tasks), sum(t.size for t in tasks), written, time.monotonic() - started)
+        return CompactionOutcome(
+            tuple(snapshots), len(tasks), sum(t.size for t in tasks), written, time.monotonic() - started
+        )
 
     def cancel(self) -> None:
         """Stop before the next bucket; commit nothing and delete the files already written."""
@@ -303,9 +305,9 @@ class Compaction(Picture):
         return stacked(self._svg(), self._history_svg())
 
 
-def _price(files: int, size: int) -> str:
+def _cost_text(files: int, size: int) -> str:
     return f"{count(files, 'file')}, {bytes_text(size)}" if files else NOTHING
 
 
-def _bucket_text(due: Due) -> str:
+def _bucket_text(due: CompactionPreview) -> str:
     return f"{due.partition}, bucket {due.bucket}" if due.partition else f"bucket {due.bucket}"

@@ -15,7 +15,7 @@ from paimon_nb.notebook.lsm_model import lsm_picture
 from paimon_nb.notebook.reports import compare_report
 from paimon_nb.notebook.svg import count, lsm_svg
 from paimon_nb.notebook.timeline_model import SIGN, timeline
-from paimon_nb.notebook.widgets.base import Picture, script
+from paimon_nb.notebook.widgets.base import Panel, script
 from paimon_nb.notebook.widgets.timeline import stacked
 from paimon_nb.table.inspect.formatting import bytes_text
 from paimon_nb.table.inspect.row_changes import with_old_rows
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from paimon_nb.format.snapshot import Snapshot
-    from paimon_nb.table.inspect import Compared
+    from paimon_nb.table.inspect import SnapshotComparison
     from paimon_nb.table.table import Table
 
 FILES = 40
@@ -39,7 +39,7 @@ _SIGN = {"added": "+", "moved": "→", "removed": "−"}
 _KINDS = ("+I", "-U", "+U", "-D")
 
 
-class CompareView(Picture):
+class CompareView(Panel):
     """`t.compared(3, 7)`: ids or tags.
 
     Args:
@@ -64,7 +64,7 @@ class CompareView(Picture):
     def _load_comparison(self, before: str, after: str) -> None:
         store = self._table.store
         snapshots = resolve(store, AtVersion(before)), resolve(store, AtVersion(after))
-        self.compared: Compared = self._table.compare(before, after)
+        self.compared: SnapshotComparison = self._table.compare(before, after)
         self._names = before, after
         self._snapshots: tuple[Snapshot | None, Snapshot | None] = snapshots
         self._buckets = sorted({(f.partition, f.bucket) for f in self.compared.files})

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from paimon_nb.notebook.create_model import DIALECTS, Column, Draft, ddl, verdict, warnings
+from paimon_nb.notebook.create_model import DIALECTS, Column, Draft, ddl, try_create, warnings
 from paimon_nb.notebook.create_svg import layout_svg
-from paimon_nb.notebook.widgets.base import Picture, script
+from paimon_nb.notebook.widgets.base import Panel, script
 from paimon_nb.options import TABLE_OPTIONS
 from paimon_nb.options.validation import find_option
 
@@ -26,7 +26,7 @@ MAX_COLUMNS = 1000
 """Maximum number of columns."""
 
 
-class CreateForm(Picture):
+class CreateForm(Panel):
     """`%paimon create db.t`: creates nothing; the statement is inserted as a cell for the user to run.
 
     Args:
@@ -59,7 +59,7 @@ class CreateForm(Picture):
 
     def _view_data(self) -> dict[str, Any]:
         d = self.draft
-        self.verdict = verdict(d)
+        self.verdict = try_create(d)
         return {
             "name": d.name, "comment": d.comment, "rows": d.rows or "", "partitions": d.partitions or "",
             "columns": [{"name": c.name, "type": c.type, "key": c.key, "partition": c.partition, "nullable": c.nullable, "comment": c.comment, "source": c.source} for c in d.columns],

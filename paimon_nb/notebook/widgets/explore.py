@@ -9,13 +9,13 @@ import traitlets
 
 from paimon_nb.notebook.explore_model import Facts, Inspector, explore_text
 from paimon_nb.notebook.svg import text_svg
-from paimon_nb.notebook.widgets.base import Picture, report_errors, script
+from paimon_nb.notebook.widgets.base import Panel, report_errors, script
 
 if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 
-class Explorer(Picture):
+class Explorer(Panel):
     """`t.explore()`: from the table down to a column of a row group.
 
     Args:

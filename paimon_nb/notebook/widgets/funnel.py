@@ -8,13 +8,13 @@ import traitlets
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook.funnel_model import FunnelModel, funnel, funnel_svg
-from paimon_nb.notebook.widgets.base import Picture, script
+from paimon_nb.notebook.widgets.base import Panel, script
 
 if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 
-class FunnelView(Picture):
+class FunnelView(Panel):
     """`t.funnel("id = 7")`: reads metadata and footers, no rows.
 
     Raises:

@@ -59,7 +59,7 @@ class JobCard(LivePanel):
     def current(self) -> dict[str, Any]:
         return {"jobs": [self._line.data()], "card": True}
 
-    def lives(self) -> bool:
+    def is_live(self) -> bool:
         return self.job.isActive
 
     def stop(self) -> None:
@@ -107,7 +107,7 @@ class JobsView(LivePanel):
         lines = [self._known.setdefault(j.id, _JobLine(j)).data() for j in list(self.jobs.all.values())]
         return {"jobs": sorted(lines, key=lambda j: j["status"] != "RUNNING"), "card": False}
 
-    def lives(self) -> bool:
+    def is_live(self) -> bool:
         return not self._replaced or any(job.isActive for job in list(self.jobs.all.values()))
 
     def replaced(self) -> None:

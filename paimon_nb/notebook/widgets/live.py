@@ -129,7 +129,7 @@ class LiveTable(LivePanel):
 
     # -- updates
 
-    def lives(self) -> bool:
+    def is_live(self) -> bool:
         return self.job.isActive
 
     def wait(self) -> None:

@@ -8,13 +8,13 @@ from typing import Any
 import traitlets
 from IPython.display import display
 
-from paimon_nb.notebook.widgets.base import Picture, report_errors
+from paimon_nb.notebook.widgets.base import Panel, report_errors
 
 TICK_S = 0.5
 
 
-class LivePanel(Picture):
-    """A widget that updates twice a second from its own thread while `lives()` is true."""
+class LivePanel(Panel):
+    """A widget that updates twice a second from its own thread while `is_live()` is true."""
 
     view = traitlets.Dict().tag(sync=True)
 
@@ -31,7 +31,7 @@ class LivePanel(Picture):
         """The current data to draw."""
         raise NotImplementedError
 
-    def lives(self) -> bool:
+    def is_live(self) -> bool:
         """Whether the data can still change."""
         raise NotImplementedError
 
@@ -53,14 +53,14 @@ class LivePanel(Picture):
 
     def _redraw_until_ended(self) -> None:
         while True:
-            lives = True
-            while lives:
+            is_live = True
+            while is_live:
                 self.wait()
-                lives = self.lives()  # checked before reading: later changes are read in the next round
+                is_live = self.is_live()  # checked before reading: later changes are read in the next round
                 self._redraw_and_report()
             self.ended()
             with self._turn:
-                if not self.lives():  # else it was restarted during ended()
+                if not self.is_live():  # else it was restarted during ended()
                     self._thread = None
                     return
 

@@ -41,7 +41,7 @@ class LsmView(Zoomable):
         self._snapshot = table.store.snapshots.get(snapshot) if snapshot is not None else table.store.latest()
         self.model = lsm_picture(table.store, self._snapshot, partition, bucket)
         self._check_requested_bucket(partition, bucket)
-        super().__init__(picture=as_data(self.model), by=by)
+        super().__init__(picture=picture_data(self.model), by=by)
         self.observe(self._show_selected_bucket, "selected")
 
     def _check_requested_bucket(self, partition: str | None, bucket: int | None) -> None:
@@ -65,13 +65,13 @@ class LsmView(Zoomable):
         partition, bucket = self.model.others[change["new"]]
         self.model = lsm_picture(self._table.store, self._snapshot, partition, bucket, self._keys)
         if tuple(self.window) == WHOLE:
-            self.picture = as_data(self.model)
+            self.picture = picture_data(self.model)
         else:
             self.window = list(WHOLE)  # another bucket has other keys; setting the window redraws
 
     def draw(self) -> None:
         self.model = self.tree(self._table.store, self._snapshot, self.model.partition, self.model.bucket)
-        self.picture = as_data(self.model)
+        self.picture = picture_data(self.model)
 
     @property
     def code(self) -> str:
@@ -91,7 +91,7 @@ class LsmView(Zoomable):
         return lsm_svg(self.model, self.by)
 
 
-def as_data(picture: LsmPicture) -> dict[str, Any]:
+def picture_data(picture: LsmPicture) -> dict[str, Any]:
     """The picture as JSON data for the script. Not `asdict`, which deep-copies thousands of values."""
     out = _json_fields(picture)
     out["lanes"] = [

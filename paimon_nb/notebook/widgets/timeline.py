@@ -13,7 +13,7 @@ from paimon_nb.notebook.lsm_model import lsm_text
 from paimon_nb.notebook.svg import lsm_svg, timeline_svg
 from paimon_nb.notebook.timeline_model import TimelineModel, timeline, timeline_text
 from paimon_nb.notebook.widgets.base import report_errors, script
-from paimon_nb.notebook.widgets.lsm import as_data
+from paimon_nb.notebook.widgets.lsm import picture_data
 from paimon_nb.notebook.widgets.zoom import Zoomable
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Timeline(Zoomable):
 
     def draw(self) -> None:
         self._picture = self.tree(self._table.store, self._snapshot)
-        self.picture = as_data(self._picture)
+        self.picture = picture_data(self._picture)
 
     def _preview_rows(self) -> dict[str, Any]:
         if self.snapshot is None:

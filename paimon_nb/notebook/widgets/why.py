@@ -12,7 +12,7 @@ from paimon_nb.notebook.grid.texts import value_text
 from paimon_nb.notebook.key_values import InvalidKeyValue, key_value
 from paimon_nb.notebook.reports import why_report
 from paimon_nb.notebook.why_svg import why_svg
-from paimon_nb.notebook.widgets.base import Picture, report_errors, script
+from paimon_nb.notebook.widgets.base import Panel, report_errors, script
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 
-class WhyView(Picture):
+class WhyView(Panel):
     """`%paimon why`: reads the files that may contain the key.
 
     Args:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from paimon_nb.notebook.lsm_model import NARROWEST, WHOLE, Keys, LsmPicture, Window, lsm_picture
-from paimon_nb.notebook.widgets.base import Picture, report_errors
+from paimon_nb.notebook.widgets.base import Panel, report_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from paimon_nb.table.store import TableStore
 
 
-class Zoomable(Picture):
+class Zoomable(Panel):
     """A widget with an LSM picture that is redrawn when the visible key range changes."""
 
     window = traitlets.List(traitlets.Float(), list(WHOLE)).tag(sync=True)

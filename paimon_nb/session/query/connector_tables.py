@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from paimon_nb.plan import CreateTable, TableDef
 
 
-def declared(statement: CreateTable) -> ConnectorTable:
+def connector_table_of(statement: CreateTable) -> ConnectorTable:
     """The connector's description of the table. Raises SqlSyntaxError: an invalid type."""
     from paimon_nb.connectors.api import ConnectorTable
 
@@ -44,14 +44,14 @@ def source_of(statement: CreateTable) -> Source:
     """Raises UnknownName: no such source connector. UnknownOption, BadOptionValue."""
     from paimon_nb.connectors import open_source
 
-    return open_source(declared(statement))
+    return open_source(connector_table_of(statement))
 
 
 def sink_of(statement: CreateTable) -> Sink:
     """Raises UnknownName: no such sink connector. UnknownOption, BadOptionValue."""
     from paimon_nb.connectors import open_sink
 
-    return open_sink(declared(statement))
+    return open_sink(connector_table_of(statement))
 
 
 def source_frame(
@@ -85,12 +85,12 @@ def source_frame(
     return frame
 
 
-def no_rows(spark: SparkSession, statement: CreateTable) -> DataFrame:
+def empty_frame(spark: SparkSession, statement: CreateTable) -> DataFrame:
     """An empty DataFrame with the columns of CREATE TABLE."""
     from paimon_nb.spark.types import spark_schema
 
     return _with_computed_columns(
-        spark.createDataFrame([], spark_schema(declared(statement).fields)), statement.definition, ()
+        spark.createDataFrame([], spark_schema(connector_table_of(statement).fields)), statement.definition, ()
     )
 
 

@@ -15,7 +15,7 @@ from paimon_nb.options.spelling import check_names
 from paimon_nb.plan import Query, TableRef, VersionAsOf
 from paimon_nb.session.query.char_columns import with_padded_chars
 from paimon_nb.session.query.computed_columns import computed_columns
-from paimon_nb.session.query.data_at_hand import note_shadowed_frame, rows_at_hand
+from paimon_nb.session.query.frames_and_files import note_shadowed_frame, rows_of_reference
 from paimon_nb.session.query.hints import check_consumer, scan_partitions
 from paimon_nb.session.query.run_query import global_system_table, known_to_spark, time_travel_options
 from paimon_nb.session.query.stored_views import find_view, is_inside_view
@@ -66,10 +66,10 @@ class _Answer:
 
     def of(self, rows: pa.Table) -> Rows:
         """The result for source rows."""
-        from paimon_nb.table.scan.predicate.evaluate import keep
+        from paimon_nb.table.scan.predicate.evaluate import filter_rows
 
         selection = self.selection
-        rows = keep(selection.condition, rows, self.fields)
+        rows = filter_rows(selection.condition, rows, self.fields)
         if selection.count is not None:
             return _count_row(rows.num_rows, selection.count)
         for column, order in reversed(self.order):
@@ -144,7 +144,7 @@ def _table_at_travel(session: Session, ref: TableRef, selection: Selection) -> _
         rows, fields = vector_search_rows(session, ref, _columns_to_read(selection), selection.condition)
         return _Source(fields, lambda: rows)
     if ref.file or means_frame(session, ref):
-        rows = rows_at_hand(session, ref)
+        rows = rows_of_reference(session, ref)
         return None if rows is None else _Source.of(rows)
     check_names(ref.options)
     options = {**ref.options, **time_travel_options(session, ref.travel)}

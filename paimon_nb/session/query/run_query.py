@@ -27,8 +27,8 @@ from paimon_nb.options.spelling import check_names
 from paimon_nb.plan import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.query.char_columns import with_chars
 from paimon_nb.session.query.computed_columns import computed_columns, with_computed
-from paimon_nb.session.query.data_at_hand import frame_of, note_shadowed_frame, rows_at_hand
 from paimon_nb.session.query.flink_numeric import with_flink_numerics
+from paimon_nb.session.query.frames_and_files import frame_of, note_shadowed_frame, rows_of_reference
 from paimon_nb.session.query.hints import (
     check_consumer,
     lookup_options,
@@ -40,7 +40,7 @@ from paimon_nb.session.query.stored_views import find_view, inside_view, is_insi
 from paimon_nb.session.query.unnest import unnested
 from paimon_nb.sql.grammar.query import ROW_TRACKING_COLUMNS
 from paimon_nb.syntax.lexer import tokens
-from paimon_nb.table.scan.predicate.model import all_of
+from paimon_nb.table.scan.predicate.model import conjunction_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -146,7 +146,7 @@ def column_names(session: Session, tables: Sequence[TableRef]) -> list[str]:
     names: dict[str, None] = {}
     for ref in tables:
         with suppress(PaimonError):
-            rows = rows_at_hand(session, ref) if ref.file or not session.exists(ref.parts) else None
+            rows = rows_of_reference(session, ref) if ref.file or not session.exists(ref.parts) else None
             names |= dict.fromkeys(session.table(ref.parts).schema.names if rows is None else rows.column_names)
     return list(names)
 
@@ -220,15 +220,15 @@ def resolve(
         try:
             at_hand = None if is_inside_view() else frame_of(session, ref)
         except PaimonError as of_frame:
-            raise at(of_frame, text, ref.span) from None
+            raise with_position(of_frame, text, ref.span) from None
         if at_hand is not None:
             return at_hand
-        raise at(error, text, ref.span) from None
+        raise with_position(error, text, ref.span) from None
     except (NameError_, ConfigError, UnsupportedFormat, SourceUnavailable, SchemaMismatch) as error:
-        raise at(error, text, ref.span) from None
+        raise with_position(error, text, ref.span) from None
 
 
-def at(error: PaimonError, text: str, span: Span) -> PaimonError:
+def with_position(error: PaimonError, text: str, span: Span) -> PaimonError:
     """The error with its position in the user's text, unless it has one."""
     error.facts.setdefault("sql", text)
     error.facts.setdefault("start", span.start)
@@ -299,7 +299,7 @@ def _partition_frame(
     from paimon_nb.spark.scan.table_scan import read_table
 
     conditions = [p for p in (ref.filter, partition_predicate(partitions) if partitions else None) if p is not None]
-    filter = all_of(conditions) if conditions else None
+    filter = conjunction_of(conditions) if conditions else None
     columns = None if ref.columns is None else (*ref.columns, *table.partition_keys)
     frame = read_table(session.spark, table, options=options, filter=filter, columns=columns)
     return rows_of_partitions(frame, partitions)

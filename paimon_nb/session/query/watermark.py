@@ -26,14 +26,14 @@ COLUMN, EXPRESSION, TYPE = (PREFIX + k for k in ("rowtime", "strategy.expr", "st
 """Source: Flink `FlinkCatalogPropertiesUtil`; there is one watermark at most."""
 
 
-def declared_in(options: Mapping[str, str]) -> Watermark | None:
+def watermark_of_options(options: Mapping[str, str]) -> Watermark | None:
     """The watermark in a table's options."""
     return Watermark(options[COLUMN], options.get(EXPRESSION, options[COLUMN])) if COLUMN in options else None
 
 
-def watermark_in(options: Mapping[str, str]) -> Watermark | None:
+def stream_watermark(options: Mapping[str, str]) -> Watermark | None:
     """The watermark of a table's stream; None if its column is computed, since a stream reads stored columns."""
-    declared = declared_in(options)
+    declared = watermark_of_options(options)
     return None if declared is None or any(c.name == declared.column for c in computed_columns(options)) else declared
 
 

@@ -80,7 +80,7 @@ class _Layout:
         """Apply a change; returns the part that affects stored columns."""
         match change:
             case SetComputed():
-                self.compute(change)
+                self.set_computed(change)
                 return []
             case AddColumn(path=(name,)):
                 return self.add(change, name)
@@ -103,7 +103,7 @@ class _Layout:
                 return self.alter(change, name)
         return [change]
 
-    def compute(self, change: SetComputed) -> None:
+    def set_computed(self, change: SetComputed) -> None:
         name = change.column.name
         if change.how == "add":
             if self.has(name):
@@ -126,7 +126,7 @@ class _Layout:
             raise _column_exists(name)
         self.columns.append(ColumnDef(name, change.type))
         self.move(name, change.first, change.after)
-        return [self.among_stored(change)]
+        return [self.relative_to_stored(change)]
 
     def alter(self, change: AlterColumn, name: str) -> list[Change]:
         at = self.index(name)
@@ -139,7 +139,7 @@ class _Layout:
             if change.comment is not None:
                 self.columns[at] = replace(self.columns[at], comment=change.comment or None)
         self.move(name, change.first, change.after)
-        return [self.among_stored(change)] if self.columns[self.index(name)].is_physical else []
+        return [self.relative_to_stored(change)] if self.columns[self.index(name)].is_physical else []
 
     def move(self, name: str, first: bool, after: str | None) -> None:
         if not first and after is None:
@@ -147,7 +147,7 @@ class _Layout:
         column = self.columns.pop(self.index(name))
         self.columns.insert(0 if after is None else self.index(after) + 1, column)
 
-    def among_stored(self, change: _Placed) -> _Placed:
+    def relative_to_stored(self, change: _Placed) -> _Placed:
         """The change with a position relative to stored columns only, since AFTER may name a computed column."""
         if change.after is None:
             return change
@@ -169,7 +169,7 @@ class _Layout:
     def check_references(self) -> None:
         """Raises SchemaChangeError if a computed column uses a removed column."""
         for column in self.columns:
-            for name in used(column.computed or "", self.removed):
+            for name in columns_used_by(column.computed or "", self.removed):
                 if not self.has(name):
                     raise SchemaChangeError(
                         f"column {name!r} cannot be {self.removed[name]}: {column.name!r} is computed from it",
@@ -177,7 +177,7 @@ class _Layout:
                     )
 
 
-def used(expression: str, names: Mapping[str, object]) -> list[str]:
+def columns_used_by(expression: str, names: Mapping[str, object]) -> list[str]:
     """The names of `names` that an expression uses."""
     read = tokens(expression)
     return [t.name for t in read if t.is_name and t.name in names]

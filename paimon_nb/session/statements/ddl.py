@@ -54,7 +54,7 @@ from paimon_nb.session.query.run_query import run_query
 from paimon_nb.session.query.stored_views import inside_view
 from paimon_nb.session.query.watermark import as_option_changes, check_watermark_column, watermark_options
 from paimon_nb.session.statements.alter_computed_columns import as_stored_changes
-from paimon_nb.session.statements.local_source import rows_of_query_at_hand
+from paimon_nb.session.statements.local_source import rows_of_query_over_data
 from paimon_nb.session.streaming.planner import empty_unbounded_inputs
 from paimon_nb.table.maintenance import refuse_existing
 
@@ -169,7 +169,7 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
         )
     found = session.find(statement.name)
     can_be_local = not statement.or_replace and statement.like is None and not definition.columns
-    local = rows_of_query_at_hand(session, statement.query) if can_be_local else None
+    local = rows_of_query_over_data(session, statement.query) if can_be_local else None
     query = statement.query if local is None else None
     frame = run_query(session, query, context.text, context.params) if query else None
     if statement.like is not None:

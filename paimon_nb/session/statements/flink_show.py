@@ -49,7 +49,7 @@ _LISTS = {
 """What is shown -> Flink's name of the only column, and our name of it."""
 
 
-def listed(what: str, result: Result) -> Result:
+def with_flink_column(what: str, result: Result) -> Result:
     """A SHOW result with Flink's only column; unchanged if Flink has no such statement."""
     if what not in _LISTS or result.arrow is None:
         return result
@@ -58,7 +58,7 @@ def listed(what: str, result: Result) -> Result:
     return rows({name: sorted(found) if what == "tables" else found}, notes=result.notes)
 
 
-def described(
+def describe_columns(
     fields: Sequence[DataField], keys: Sequence[str], options: Mapping[str, str], column: str | None = None
 ) -> Result:
     """The columns of a table, one row each, also those that are computed.
@@ -71,7 +71,7 @@ def described(
     """
     import pyarrow as pa
 
-    declared = watermark.declared_in(options)
+    declared = watermark.watermark_of_options(options)
     names = _names(fields, options)
     key = f"PRI({', '.join(keys)})"
     table: list[tuple[Any, ...]] = [
@@ -104,10 +104,10 @@ def described(
     return rows(out, {"null": pa.bool_()})
 
 
-def described_temporary(columns: Sequence[ColumnDef], keys: Sequence[str]) -> Result:
+def describe_temporary_table(columns: Sequence[ColumnDef], keys: Sequence[str]) -> Result:
     """The stored columns of a temporary table's definition."""
     fields = [DataField(i, c.name, parse_type(c.type), c.comment) for i, c in enumerate(columns) if c.type is not None]
-    return described(fields, keys, {})
+    return describe_columns(fields, keys, {})
 
 
 def create_table(
@@ -142,7 +142,7 @@ def create_table(
         kind = "" if c.metadata is None else f"{type_text(parse_type(c.type), full=True)} "
         line = f"  {quote(c.name)} {kind}{_clause(c, names)}{_comment_clause(c.comment)}"
         lines.insert(len(lines) if computed_last else c.position, line)
-    if (declared := watermark.declared_in(options)) is not None:
+    if (declared := watermark.watermark_of_options(options)) is not None:
         lines.append(f"  WATERMARK FOR {quote(declared.column)} AS {quoted_columns(declared.expression, names)}")
     if primary_keys:
         key = ", ".join(map(quote, primary_keys))

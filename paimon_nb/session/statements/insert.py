@@ -18,7 +18,7 @@ from paimon_nb.session.core.result import Result, summary
 from paimon_nb.session.query.computed_columns import COMPUTED_COLUMN_PREFIX, check_metadata
 from paimon_nb.session.query.projection import align, check_width, columns_named
 from paimon_nb.session.query.run_query import run_query
-from paimon_nb.session.statements.local_source import rows_of_query_at_hand, stored_as
+from paimon_nb.session.statements.local_source import cast_without_loss, rows_of_query_over_data
 from paimon_nb.session.statements.schema_merging import merging_of, with_merged_schema
 from paimon_nb.session.statements.upsert import upsert, upsert_key
 from paimon_nb.sql import source_query
@@ -53,16 +53,16 @@ def insert(context: StatementContext, statement: Insert) -> Result:
     if statement.rows is not None and (done := _insert_literals(context, statement, statement.rows)) is not None:
         return done
     statement = replace(statement, query=source_query(context.text, statement))
-    return _insert_data_at_hand(context, statement) or _insert_query(context, statement)
+    return _insert_frame_or_file(context, statement) or _insert_query(context, statement)
 
 
-def _insert_data_at_hand(context: StatementContext, statement: Insert) -> Result | None:
+def _insert_frame_or_file(context: StatementContext, statement: Insert) -> Result | None:
     """The rows of a file or a frame, without Spark; None if Spark has to read or convert them."""
     session, target = context.session, statement.target
     assert target is not None
     if statement.overwrite or statement.partition or statement.by_name:
         return None
-    found = rows_of_query_at_hand(session, statement.query)
+    found = rows_of_query_over_data(session, statement.query)
     table = _target_table(session, target) if found is not None else None
     if found is None or table is None or _upserts(session, statement, table):
         return None
@@ -71,7 +71,7 @@ def _insert_data_at_hand(context: StatementContext, statement: Insert) -> Result
     columns = names if statement.columns is None else columns_named(statement.columns, list(names), table)
     check_width(table, columns, len(fields))
     types = {f.name: f.type for f in schema.fields}
-    arrow = stored_as(rows, fields, columns, [types[c] for c in columns])
+    arrow = cast_without_loss(rows, fields, columns, [types[c] for c in columns])
     return None if arrow is None else _write_summary(table, arrow.num_rows, table.append(arrow), overwrite=False)
 
 

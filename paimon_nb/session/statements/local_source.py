@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 
 
-def rows_of_query_at_hand(session: Session, query: Query | None) -> Rows | None:
+def rows_of_query_over_data(session: Session, query: Query | None) -> Rows | None:
     """The rows of a simple SELECT over one file or frame; None: another query, or only Spark can run it."""
     if query is None or len(query.tables) != 1 or query.parameters or is_streaming(session):
         return None
@@ -29,7 +29,7 @@ def rows_of_query_at_hand(session: Session, query: Query | None) -> Rows | None:
     return try_local_select(session, query) if ref.file or means_frame(session, ref) else None
 
 
-def stored_as(
+def cast_without_loss(
     rows: pa.Table, fields: Sequence[DataField], columns: Sequence[str], types: Sequence[DataType]
 ) -> pa.Table | None:
     """The rows under the names and types of a table's columns, by position; None if a value may not fit."""

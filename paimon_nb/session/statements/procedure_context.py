@@ -84,14 +84,14 @@ class ProcedureContext:
 
     def sql(self, text: str) -> object:
         """Run SQL in this session; returns the last statement's DataFrame. Collects its notes and commits."""
-        from paimon_nb.session.streaming.executor import in_mode
+        from paimon_nb.session.streaming.executor import runtime_mode
         from paimon_nb.session.streaming.planner import is_streaming
         from paimon_nb.sql import parse
 
         result = None
         for statement in parse(text):
             # A procedure works on the current data, not on a stream.
-            with in_mode(self.session, "batch") if is_streaming(self.session) else nullcontext():
+            with runtime_mode(self.session, "batch") if is_streaming(self.session) else nullcontext():
                 result = self._run_statement(self.session, statement, text, {})
             self.notes += result.notes
             self.snapshots += result.snapshots

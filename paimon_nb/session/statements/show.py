@@ -45,7 +45,7 @@ def show(context: StatementContext, statement: Show) -> Result:
             hint=did_you_mean(statement.what, _SHOW) or f"known: {', '.join(sorted(_SHOW))}",
         )
     result = handler(context, statement)
-    return flink_show.listed(statement.what, result) if context.session.flink_semantics else result
+    return flink_show.with_flink_column(statement.what, result) if context.session.flink_semantics else result
 
 
 def _matching_names(names: Iterable[str], statement: Show) -> list[str]:
@@ -105,7 +105,7 @@ def _show_views(context: StatementContext, statement: Show) -> Result:
 def _show_columns(context: StatementContext, statement: Show) -> Result:
     schema = context.session.table(statement.name).schema
     if context.session.flink_semantics:
-        all_columns = flink_show.described(schema.fields, schema.primary_keys, schema.options)
+        all_columns = flink_show.describe_columns(schema.fields, schema.primary_keys, schema.options)
         assert all_columns.arrow is not None
         found = all_columns.arrow.column("name").to_pylist()
         matching = set(_matching_names(found, statement))
@@ -314,7 +314,7 @@ def describe(context: StatementContext, statement: Describe) -> Result:
 
         fields = fields_of_spark(view_rows(session, statement.name[0]).schema)
         if session.flink_semantics:
-            return flink_show.described(fields, (), {})
+            return flink_show.describe_columns(fields, (), {})
         return rows(
             {"col_name": [f.name for f in fields], "data_type": [f.type.bare() for f in fields],
              "comment": [f.description for f in fields]}
@@ -322,7 +322,7 @@ def describe(context: StatementContext, statement: Describe) -> Result:
     if len(statement.name) == 1 and statement.name[0] in session.temporary:
         definition = session.temporary[statement.name[0]].definition
         if session.flink_semantics:
-            return flink_show.described_temporary(definition.columns, definition.primary_keys)
+            return flink_show.describe_temporary_table(definition.columns, definition.primary_keys)
         return rows(
             {"col_name": [c.name for c in definition.columns], "data_type": [c.type for c in definition.columns],
              "comment": [c.comment for c in definition.columns]}
@@ -330,9 +330,9 @@ def describe(context: StatementContext, statement: Describe) -> Result:
     system_fields = _system_fields(session.find(statement.name))
     if system_fields is not None:
         if session.flink_semantics:
-            return flink_show.described(system_fields, (), {}, statement.column)
+            return flink_show.describe_columns(system_fields, (), {}, statement.column)
         if session.spark_answers:
-            return spark_show.described(system_fields)
+            return spark_show.describe_columns(system_fields)
         return rows(
             {
                 "col_name": [f.name for f in system_fields], "data_type": [str(arrow_type(f.type)) for f in system_fields],
@@ -345,11 +345,13 @@ def describe(context: StatementContext, statement: Describe) -> Result:
     if statement.column is not None and not columns and not computed:
         table.schema.field(statement.column)  # raises with a did-you-mean
     if session.flink_semantics and not statement.extended:
-        return flink_show.described(table.schema.fields, table.primary_keys, table.schema.options, statement.column)
+        return flink_show.describe_columns(
+            table.schema.fields, table.primary_keys, table.schema.options, statement.column
+        )
     if session.spark_answers and statement.column is None:
         if not statement.extended:
-            return spark_show.described(table.schema.fields, table.partition_keys)
-        return spark_show.described_extended(session.find(statement.name).catalog.name, table)
+            return spark_show.describe_columns(table.schema.fields, table.partition_keys)
+        return spark_show.describe_extended(session.find(statement.name).catalog.name, table)
     keys = [_key_kind(table.schema, f.name) for f in columns]
     out: dict[str, list[Any]] = {
         "col_name": [f.name for f in columns],
@@ -363,7 +365,7 @@ def describe(context: StatementContext, statement: Describe) -> Result:
         position = c.position if statement.column is None else 0
         for values, cell in zip(out.values(), (c.name, c.type, c.comment, True, c.clause, None), strict=True):
             values.insert(position, cell)
-    if (declared := watermark.declared_in(table.schema.options)) is not None:
+    if (declared := watermark.watermark_of_options(table.schema.options)) is not None:
         out["watermark"] = [declared.expression if name == declared.column else None for name in out["col_name"]]
     if statement.extended:
         extra = {

@@ -27,7 +27,7 @@ from paimon_nb.format.types import (
     is_nano,
 )
 from paimon_nb.options import table as opt
-from paimon_nb.plan.metadata_columns import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
+from paimon_nb.plan.query import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
 from paimon_nb.session.core.result import Result, rows
 
 if TYPE_CHECKING:
@@ -69,12 +69,12 @@ def type_text(t: DataType) -> str:
     return t.bare().replace(" ", "") if t.root == "DECIMAL" else t.bare()
 
 
-def described(fields: Sequence[DataField], partition_keys: Sequence[str] = ()) -> Result:
+def describe_columns(fields: Sequence[DataField], partition_keys: Sequence[str] = ()) -> Result:
     """One row for each column, then the partition columns under a heading."""
     return _as_rows(_column_rows(fields, partition_keys))
 
 
-def described_extended(catalog: str, table: Table) -> Result:
+def describe_extended(catalog: str, table: Table) -> Result:
     """DESCRIBE EXTENDED: the columns, Spark's metadata columns, and the table's name, comment, location and options."""
     schema = table.schema
     lines = _column_rows(schema.fields, schema.partition_keys)

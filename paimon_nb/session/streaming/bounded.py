@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _PAUSE_S = 0.1
 
 
-def finish_when_read(plan: StreamPlan, running: Any) -> None:
+def stop_after_last_row(plan: StreamPlan, running: Any) -> None:
     """Stop a query when it has processed the last row of its only source, if that is bounded.
 
     A query that emits windows as the watermark closes them continues: Spark would drop the windows that are still open.

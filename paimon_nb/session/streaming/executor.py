@@ -18,7 +18,7 @@ from paimon_nb.options.read import SCAN_MAX_SNAPSHOT_COUNT, SOURCE_CHECKPOINT_AL
 from paimon_nb.session.core.jobs import RefreshLoop, Running
 from paimon_nb.session.query.hidden_columns import has_hidden
 from paimon_nb.session.query.run_query import run_query
-from paimon_nb.session.query.watermark import as_utc, watermark_after, watermark_in, watermarked
+from paimon_nb.session.query.watermark import as_utc, stream_watermark, watermark_after, watermarked
 from paimon_nb.session.streaming.local_stream import table_loop
 from paimon_nb.session.streaming.lookup.join import Lookups, register, release_ended, tables_with_retry
 from paimon_nb.session.streaming.normalize import ResultChanges, TableChanges
@@ -28,12 +28,12 @@ from paimon_nb.session.streaming.planner import (
     StreamPlan,
     inputs_by_name,
     is_plain_time,
-    of_some_rows,
+    without_row_for_no_input,
 )
 from paimon_nb.session.streaming.relations import KINDS
 from paimon_nb.session.streaming.sinks import BufferOutput, Output, TableOutput
 from paimon_nb.session.streaming.windows import LateRows, grouped_by_window
-from paimon_nb.spark.errors import packed_errors
+from paimon_nb.spark.errors import encode_raised_errors
 from paimon_nb.spark.runtime.arrow_interop import session_zone
 from paimon_nb.spark.streaming import idle_checkpoint_timer
 from paimon_nb.spark.streaming.sink import claim_checkpoint
@@ -130,7 +130,7 @@ def _counting_late_rows(late: LateRows, store: Any) -> Any:
 
 
 @contextmanager
-def in_mode(session: Session, mode: str) -> Iterator[None]:
+def runtime_mode(session: Session, mode: str) -> Iterator[None]:
     """Run the block's statements in 'batch' or 'streaming' mode."""
     before = session.settings.get(_MODE)
     session.settings[_MODE] = mode
@@ -166,7 +166,7 @@ def whole_frame(session: Session, plan: StreamPlan, query: Query, text: str, par
 
 def _stateless_frame(session: Session, plan: StreamPlan, checkpoint: str, max_snapshots: int) -> DataFrame:
     (only,) = plan.inputs
-    begin = begin_of(checkpoint) if only.source is None else last_offset(checkpoint) or "fresh"
+    begin = start_offset_of(checkpoint) if only.source is None else last_offset(checkpoint) or "fresh"
     return _input_stream(
         session, only, kinds=not only.append_only, begin=begin, watermark=False, max_snapshots=max_snapshots
     )
@@ -211,7 +211,7 @@ def _input_stream(
     frame = stream_frame(
         session.spark, stream_input.table, options=options, kinds=kinds, order=ORDER if kinds else None, begin=begin
     )
-    late = watermark_in(stream_input.table.schema.options) if watermark else None
+    late = stream_watermark(stream_input.table.schema.options) if watermark else None
     return frame if late is None else watermarked(frame, late)
 
 
@@ -228,7 +228,7 @@ def _store_as_is(plan: StreamPlan, output: Output, watermark: Callable[[], int |
     watermark_of = watermark if isinstance(output, TableOutput) else None
 
     def store(batch: DataFrame, number: int) -> None:
-        with packed_errors():
+        with encode_raised_errors():
             if changes is not None:
                 rows = changes(batch)
             else:
@@ -274,7 +274,7 @@ def _per_batch(
     changes = TableChanges(only, resumed=resumed) if only.is_upsert and output.takes_update_before else None
 
     def store(batch: DataFrame, number: int) -> None:
-        with packed_errors():
+        with encode_raised_errors():
             batch_session = fork(session, batch.sparkSession)
             if batch_session.lookups is not None:
                 batch_session.lookups.begin()
@@ -365,7 +365,7 @@ def _start_recompute(
 
     def refresh() -> None:
         nonlocal has_rows
-        result = run_query(session, query, text, params, rewrite=None if has_rows else of_some_rows)
+        result = run_query(session, query, text, params, rewrite=None if has_rows else without_row_for_no_input)
         has_rows = has_rows or plan.keys != () or not result.isEmpty()
         if first_result is not None:
             fs.put_if_absent(first_result, b"{}")
@@ -381,7 +381,7 @@ def _interval_ms(session: Session) -> int:
     return 200 if configured is None else int(parse_duration_ms(str(configured)))
 
 
-def begin_of(checkpoint: str) -> StreamOffset | str:
+def start_offset_of(checkpoint: str) -> StreamOffset | str:
     """The start offset of a query with one source, from Spark's offset log; 'fresh' for a new checkpoint."""
     found = last_offset(checkpoint)
     return StreamOffset.from_json(found) if found is not None and "next" in found else "fresh"

@@ -14,8 +14,8 @@ from paimon_nb.session.query.computed_columns import computed_columns
 from paimon_nb.session.query.local_select import columns_of, means_the_same
 from paimon_nb.session.streaming.planner import StreamMode, StreamPlan
 from paimon_nb.session.streaming.sinks import OP, BufferOutput
-from paimon_nb.table.scan.predicate.evaluate import keep
-from paimon_nb.table.scan.predicate.model import only_on
+from paimon_nb.table.scan.predicate.evaluate import filter_rows
+from paimon_nb.table.scan.predicate.model import conjuncts_on
 from paimon_nb.table.stream import ChangelogNormalize
 from paimon_nb.table.system import SYSTEM_TABLES
 from paimon_nb.table.system.audit_log import kind_texts
@@ -57,7 +57,7 @@ def table_loop(plan: StreamPlan, query: Query, output: BufferOutput) -> TableLoo
         selected = list(dict.fromkeys([*keys, *selected, *_columns_of(selection.condition)]))
         normalize = ChangelogNormalize([table.schema.field(k) for k in keys])
         # A row that no longer meets the condition takes the one back that did: only the key decides before.
-        stream = table.stream(columns=selected, where=only_on(selection.condition, set(keys)))
+        stream = table.stream(columns=selected, where=conjuncts_on(selection.condition, set(keys)))
     else:
         normalize = None
         stream = table.stream(columns=selected, where=selection.condition)
@@ -70,7 +70,7 @@ def table_loop(plan: StreamPlan, query: Query, output: BufferOutput) -> TableLoo
             rows = rows.filter(pc.starts_with(rows.column(0), "+"))
         if normalize is not None:
             changes, kinds = normalize.apply(rows.remove_column(0), kind_codes(rows.column(0)))
-            rows = keep(selection.condition, changes.add_column(0, OP, kind_texts(kinds)), table.schema.fields)
+            rows = filter_rows(selection.condition, changes.add_column(0, OP, kind_texts(kinds)), table.schema.fields)
         output.put(rows.select([0, *(rows.schema.get_field_index(c) for c, _ in columns)]).rename_columns([OP, *(n for _, n in columns)]))  # fmt: skip
 
     return TableLoop(stream, accept)
@@ -87,7 +87,7 @@ def _log_rows(
             kinds = pa.array(kind_codes(rows.column(0)))
             changes = rows.remove_column(0).append_column(VALUE_KIND, kinds)
             rows = pack_updates(changes, table.schema.fields, pairs=not batch.full)
-        rows = keep(selection.condition, rows, fields)
+        rows = filter_rows(selection.condition, rows, fields)
         arrays = [column(["+I"] * rows.num_rows, pa.string()), *(rows.column(c) for c, _ in columns)]
         output.put(pa.table(arrays, names=[OP, *(n for _, n in columns)]))
 

@@ -19,7 +19,7 @@ from paimon_nb.options.table import CONSUMER_IGNORE_PROGRESS, SCAN_MODE, SCAN_SN
 from paimon_nb.plan import CreateTable, Query, TableRef, TimestampAsOf, Watermark
 from paimon_nb.session.query.hints import check_consumer
 from paimon_nb.session.query.run_query import time_travel_options
-from paimon_nb.session.query.watermark import watermark_in
+from paimon_nb.session.query.watermark import stream_watermark
 from paimon_nb.session.streaming.windows import all_closed
 from paimon_nb.sql.aggregates import EXPLODE_FUNCTIONS, is_aggregate
 from paimon_nb.syntax.queries import query_tree_of
@@ -100,7 +100,7 @@ class StreamInput:
         """Its watermark, if it has one."""
         if self.declared is not None:
             return self.declared.definition.watermark
-        return None if self.table is None or self.system is not None else watermark_in(self.table.schema.options)
+        return None if self.table is None or self.system is not None else stream_watermark(self.table.schema.options)
 
     @property
     def watermarked(self) -> bool:
@@ -130,14 +130,15 @@ def is_plain_time(session: Session, stream_input: StreamInput) -> bool:
     """Whether the watermark column is a TIMESTAMP without time zone."""
     from pyspark.sql.types import TimestampNTZType
 
-    from paimon_nb.session.query.connector_tables import no_rows
+    from paimon_nb.session.query.connector_tables import empty_frame
 
     assert stream_input.watermark is not None
     if stream_input.table is not None:
         return stream_input.table.schema.field(stream_input.watermark.column).type.root == "TIMESTAMP"
     assert stream_input.declared is not None
     return isinstance(
-        no_rows(session.spark, stream_input.declared).schema[stream_input.watermark.column].dataType, TimestampNTZType
+        empty_frame(session.spark, stream_input.declared).schema[stream_input.watermark.column].dataType,
+        TimestampNTZType,
     )
 
 
@@ -213,12 +214,12 @@ def _with_schema_at_start(table: Table) -> Table:
 
 def empty_unbounded_inputs(session: Session, query: Query, text: str) -> dict[tuple[str, ...], DataFrame]:
     """An empty DataFrame for each table of a query that only streaming mode can read: to check the query in batch mode."""
-    from paimon_nb.session.query.connector_tables import no_rows
+    from paimon_nb.session.query.connector_tables import empty_frame
 
     if not session.temporary:
         return {}
     return {
-        i.ref.parts: no_rows(session.spark, i.declared)
+        i.ref.parts: empty_frame(session.spark, i.declared)
         for i in inputs_of(session, query, text)
         if i.declared is not None and i.source is not None and (i.unbounded or i.source.changes)
     }
@@ -348,7 +349,7 @@ def _keeps_other_state(node: Node) -> bool:
     return False
 
 
-def of_some_rows(sql: str) -> str:
+def without_row_for_no_input(sql: str) -> str:
     """An aggregate of all rows without its result for no rows, which Flink's streams do not emit; other queries unchanged."""
     tree = query_tree_of(sql)
     if not isinstance(tree, Select) or tree.group is not None or tree.having is not None or tree.tail.has_other:

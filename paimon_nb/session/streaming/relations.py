@@ -12,7 +12,7 @@ from paimon_nb.base.errors import (
     TableNotFound,
     UnsupportedOperation,
 )
-from paimon_nb.session.query.run_query import at
+from paimon_nb.session.query.run_query import with_position
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,7 +58,7 @@ def stream_of(session: Session, ref: TableRef, text: str) -> DataFrame | None:
             includes_latest=True,
         )
     except PaimonError as error:
-        raise at(error, text, ref.span) from None
+        raise with_position(error, text, ref.span) from None
 
 
 def table_sink(

@@ -66,9 +66,9 @@ class TableOutput:
 
     @property
     def takes_update_before(self) -> bool:
-        from paimon_nb.table.write.input_rows import takes_update_before
+        from paimon_nb.table.write.input_rows import needs_update_before
 
-        return self.table.store.has_keys and takes_update_before(self.table.store)
+        return self.table.store.has_keys and needs_update_before(self.table.store)
 
     @property
     def merges(self) -> bool:

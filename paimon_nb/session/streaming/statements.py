@@ -11,7 +11,7 @@ from paimon_nb.options.unsupported import unsupported_option_warnings
 from paimon_nb.session.core.jobs import Running, StreamJob
 from paimon_nb.session.core.live_result import LiveResult
 from paimon_nb.session.core.result import Result, rows, summary
-from paimon_nb.session.streaming.bounded import finish_when_read
+from paimon_nb.session.streaming.bounded import stop_after_last_row
 from paimon_nb.session.streaming.executor import fork, start_stream, whole_frame
 from paimon_nb.session.streaming.lookup.join import release, stop_waiting
 from paimon_nb.session.streaming.planner import StreamMode, StreamPlan, plan_stream, restarted_at
@@ -203,7 +203,7 @@ def insert_stream(context: StatementContext, statement: Insert, output: Output, 
             output.table.primary_keys
         )
     running = start_stream(session, plan, query, context.text, context.params, output, folder)
-    finish_when_read(plan, running)
+    stop_after_last_row(plan, running)
     savepoint = output.savepoint if isinstance(output, TableOutput) else lambda: None
     made = session.jobs.add(_stream_job(name, running, lambda: output.rows, lambda: plan, savepoint))
     option_notes = [note for ref in query.tables for note in unsupported_option_warnings(ref.options)]
@@ -295,10 +295,10 @@ def _aligned_with_connector(frame: DataFrame, target: CreateTable) -> DataFrame:
     """Rows cast to a connector table's columns, by position, with their row kinds."""
     from pyspark.sql import functions as F
 
-    from paimon_nb.session.query.connector_tables import declared
+    from paimon_nb.session.query.connector_tables import connector_table_of
     from paimon_nb.spark.types import spark_type
 
-    fields = declared(target).stored
+    fields = connector_table_of(target).stored
     kinds = [KINDS] if KINDS in frame.columns else []
     names = [c for c in frame.columns if c not in kinds]
     if len(names) != len(fields):

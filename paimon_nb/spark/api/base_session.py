@@ -57,7 +57,7 @@ class Resolver(Protocol):
             where: the partitions to overwrite, see `spark.write.overwrite_filter`.
         """
 
-    def over(self, plain: SparkSession) -> Resolver:
+    def over_session(self, plain: SparkSession) -> Resolver:
         """A resolver of the same tables whose statements run in another Spark session and see its temporary views."""
 
     def names(self, session: ResolvingSession) -> Catalog:
@@ -110,10 +110,10 @@ class ResolvingSession(SparkSession):
         self._resolver = resolver
         self._workbench = workbench  # a reference, so that its id is not reused
 
-    def over(self, plain: SparkSession) -> Self:
+    def over_session(self, plain: SparkSession) -> Self:
         """The same session over another Spark session: each streaming query runs its micro-batches in a session of its own."""
         plain = plain_session(plain)
-        return type(self)(plain, self._resolver.over(plain), self._workbench)
+        return type(self)(plain, self._resolver.over_session(plain), self._workbench)
 
     def adopt(self, frame: DataFrame) -> DataFrame:
         """The same DataFrame as one of this session."""

@@ -86,7 +86,7 @@ class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
 
         def call(batch: DataFrame, number: int) -> None:
             if not sessions:  # one per stream, so that a batch sees the views of the previous ones
-                sessions.append(self._paimon.over(batch.sparkSession))
+                sessions.append(self._paimon.over_session(batch.sparkSession))
             func(sessions[0].adopt(batch), number)
 
         super().foreachBatch(call)

@@ -26,7 +26,7 @@ _WIDE_ROW_MESSAGE = "paimon_nb: a row is wider than"
 T = TypeVar("T")
 
 
-def narrow_first(frame: DataFrame, job: Callable[[DataFrame], T]) -> T:
+def try_row_bounded_batches(frame: DataFrame, job: Callable[[DataFrame], T]) -> T:
     """Run a job over a DataFrame, first with the batch settings for narrow rows.
 
     The first attempt runs in a clone of the session, so the user's session keeps its settings.

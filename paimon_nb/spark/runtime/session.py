@@ -24,7 +24,7 @@ from paimon_nb.spark.runtime.jvm_bridge import (
     running_gateway,
 )
 from paimon_nb.spark.runtime.jvm_cds import sharing_option
-from paimon_nb.spark.runtime.python_exec import worker_python
+from paimon_nb.spark.runtime.python_workers import worker_python
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

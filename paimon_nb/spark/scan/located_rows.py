@@ -16,7 +16,7 @@ from paimon_nb.spark.jobs.task_runner import pieces_of, run_in_threads, work_fra
 from paimon_nb.spark.runtime.arrow_interop import from_arrow, session_zone
 from paimon_nb.spark.scan.pushdown import pushable
 from paimon_nb.spark.types import spark_schema, task_batches
-from paimon_nb.table.row_rewrite import rows_with_positions, single_files
+from paimon_nb.table.row_rewrite import one_split_per_file, rows_with_positions
 from paimon_nb.table.scan.plan.planner import plan_scan
 from paimon_nb.table.scan.read.row_tracking import tracks_rows
 
@@ -55,7 +55,7 @@ def locate_rows(spark: SparkSession, table: Table, filter: Predicate | None = No
     store = table.store
     own = store.without_fallback()  # rows of the fallback branch cannot be changed here
     plan = plan_scan(own, pushable(filter, store.schema.fields, session_zone(spark)))
-    files = single_files(plan)
+    files = one_split_per_file(plan)
     tracked = tracks_rows(plan.store)
     carried = (*LOCATION_FIELDS, *TRACKING_FIELDS) if tracked else LOCATION_FIELDS
     fields, names = (*plan.schema.fields, *carried), tuple(f.name for f in carried)

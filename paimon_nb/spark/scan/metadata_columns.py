@@ -14,7 +14,7 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.identifier import quote
 from paimon_nb.format.data import TRACKING_FIELDS
 from paimon_nb.format.types import DataField, parse_type
-from paimon_nb.plan.metadata_columns import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
+from paimon_nb.plan.query import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
 from paimon_nb.spark.runtime.arrow_interop import from_arrow
 from paimon_nb.spark.scan.located_rows import FILE, ROW, LocatedRows, locate_rows
 

@@ -66,7 +66,7 @@ class Mask:
         return cls(np.concatenate(parts) if parts else np.zeros(0, "<u8"), starts, slots)
 
 
-def separable(sizes: Iterable[tuple[str, int]]) -> list[list[str]]:
+def groups_of_distinct_sizes(sizes: Iterable[tuple[str, int]]) -> list[list[str]]:
     """File names in groups whose sizes all differ; each group can have one mask."""
     groups: list[tuple[set[int], list[str]]] = []
     for name, size in sizes:

@@ -28,7 +28,7 @@ from paimon_nb.table.scan.predicate.model import (
     Or,
     Predicate,
     StartsWith,
-    all_of,
+    conjunction_of,
     conjuncts,
 )
 
@@ -56,7 +56,7 @@ def pushable(predicate: Predicate | None, fields: Sequence[DataField], zone: str
     """
     types = {f.name.lower(): f.type for f in fields}
     pushed = [part for part in conjuncts(predicate) if _same_meaning(part, types, zone) and _literals_fit(part, fields)]
-    return all_of(pushed) if pushed else None
+    return conjunction_of(pushed) if pushed else None
 
 
 def _literals_fit(part: Predicate, fields: Sequence[DataField]) -> bool:

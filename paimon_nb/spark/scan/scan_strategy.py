@@ -181,7 +181,7 @@ def _route_of(split: Split, facts: SplitFacts) -> Route:
         return Route(ScanStrategy.TASKS, "changes are read row by row")
     if split.waiting:
         return Route(ScanStrategy.TASKS, "rows that wait for a bucket are merged with it")
-    obstacle = next((why for f in split.files if (why := not_native(f, facts)) is not None), None)
+    obstacle = next((why for f in split.files if (why := reason_not_native(f, facts)) is not None), None)
     if obstacle is not None:
         return Route(ScanStrategy.TASKS, obstacle)
     if facts.merge_engine is None and not split.raw:
@@ -210,7 +210,7 @@ def file_format(name: str) -> str:
         return name.rsplit(".", 1)[-1]
 
 
-def not_native(file: DataFile, facts: SplitFacts) -> str | None:
+def reason_not_native(file: DataFile, facts: SplitFacts) -> str | None:
     """Why Spark's own reader cannot read this file for the query; None if it can."""
     kind = file_format(file.file_name)
     if kind not in ("parquet", "orc") or not file.file_name.lower().endswith((".parquet", ".orc")):

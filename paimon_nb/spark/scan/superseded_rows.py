@@ -22,9 +22,9 @@ from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.index import read_deletion_vectors
 from paimon_nb.format.manifest import DataFile, DvRange
 from paimon_nb.spark.scan.superseded_rows_delta import by_file, hidden_since
-from paimon_nb.table.merge import PICKS_ROWS, MergeSpec, merge, winners
+from paimon_nb.table.merge import PICKS_ROWS, MergeSpec, merge, remaining_rows
 from paimon_nb.table.merge.groups import group_ends, group_starts, merge_order
-from paimon_nb.table.merge.merge import retracts
+from paimon_nb.table.merge.merge import retraction_mask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -136,7 +136,7 @@ def _superseded_by_merge(store: TableStore, split: Split, deleted: Mapping[str, 
     visible = np.zeros(kv.num_rows, bool)
     overlapping = np.zeros(0, np.int64)
     if spec.engine in PICKS_ROWS:
-        visible[alive[winners(seen, spec)]] = True
+        visible[alive[remaining_rows(seen, spec)]] = True
     else:
         single, overlapping = _by_group(seen, spec)
         visible[alive[single]] = True
@@ -149,7 +149,7 @@ def _superseded_by_merge(store: TableStore, split: Split, deleted: Mapping[str, 
 def _by_group(kv: pa.Table, spec: MergeSpec) -> tuple[np.ndarray, np.ndarray]:
     """(rows whose key is unique and that are visible, rows that the engine must merge)."""
     if spec.ignore_delete:
-        surviving = np.flatnonzero(~retracts(kv))
+        surviving = np.flatnonzero(~retraction_mask(kv))
         single, overlapping = _by_group(kv.take(pa.array(surviving)), _without_ignore(spec))
         return surviving[single], surviving[overlapping]
     order = merge_order(kv, spec)
@@ -158,7 +158,7 @@ def _by_group(kv: pa.Table, spec: MergeSpec) -> tuple[np.ndarray, np.ndarray]:
     alone = np.zeros(len(order), bool)
     alone[starts[starts == ends]] = True
     # A row with a unique key is not merged: it is visible, or it is a retraction without a row.
-    return order[alone & ~retracts(kv)[order]], np.sort(order[~alone])
+    return order[alone & ~retraction_mask(kv)[order]], np.sort(order[~alone])
 
 
 def _without_ignore(spec: MergeSpec) -> MergeSpec:
@@ -212,7 +212,7 @@ def _read_columns(store: TableStore, split: Split, file: DataFile, fields: Seque
 
 
 @dataclass(frozen=True)
-class _Packed:
+class _PackedRows:
     bits: Mapping[str, tuple[np.ndarray, int]]
     merged: tuple[pa.Table, ...]
 
@@ -221,11 +221,11 @@ class _Packed:
         return sum(b.nbytes for b, _ in self.bits.values()) + sum(int(t.nbytes) for t in self.merged) + 200
 
 
-def _pack_bits(hidden: HiddenRows) -> _Packed:
-    return _Packed({n: (np.packbits(r, bitorder="little"), len(r)) for n, r in hidden.rows.items()}, hidden.merged)
+def _pack_bits(hidden: HiddenRows) -> _PackedRows:
+    return _PackedRows({n: (np.packbits(r, bitorder="little"), len(r)) for n, r in hidden.rows.items()}, hidden.merged)
 
 
-def _unpack_bits(found: _Packed) -> dict[str, np.ndarray]:
+def _unpack_bits(found: _PackedRows) -> dict[str, np.ndarray]:
     return {
         name: np.unpackbits(bits, count=count, bitorder="little").astype(bool)
         for name, (bits, count) in found.bits.items()
@@ -246,16 +246,16 @@ class _Cache:
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.used = 0
-        self._cache: OrderedDict[tuple[object, ...], _Packed] = OrderedDict()
+        self._cache: OrderedDict[tuple[object, ...], _PackedRows] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: tuple[object, ...]) -> _Packed | None:
+    def get(self, key: tuple[object, ...]) -> _PackedRows | None:
         with self._lock:
             if key in self._cache:
                 self._cache.move_to_end(key)
             return self._cache.get(key)
 
-    def put(self, key: tuple[object, ...], value: _Packed) -> None:
+    def put(self, key: tuple[object, ...], value: _PackedRows) -> None:
         with self._lock:
             if key in self._cache or value.size > self.limit // 2:
                 return

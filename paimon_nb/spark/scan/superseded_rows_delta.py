@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.manifest import DataFile
-from paimon_nb.table.merge import MergeSpec, winners
+from paimon_nb.table.merge import MergeSpec, remaining_rows
 
 Rows = Callable[[DataFile], pa.Table]
 """A file's key, `_SEQUENCE_NUMBER` and `_VALUE_KIND` columns."""
@@ -53,7 +53,7 @@ def hidden_since(
             mask[at] = True
             out[file.file_name] = mask
     hidden = np.ones(kv.num_rows, bool)
-    hidden[winners(kv, spec)] = False
+    hidden[remaining_rows(kv, spec)] = False
     return out | by_file(new, hidden, np.cumsum([0, *(t.num_rows for t in tables)]))
 
 

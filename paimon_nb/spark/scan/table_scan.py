@@ -21,7 +21,7 @@ from paimon_nb.spark.runtime.arrow_interop import from_arrow, session_zone
 from paimon_nb.spark.runtime.jvm_bridge import plain_session
 from paimon_nb.spark.scan.late_materialization import scan_selective
 from paimon_nb.spark.scan.native_scan import scan_files
-from paimon_nb.spark.scan.position_filter import Mask, separable
+from paimon_nb.spark.scan.position_filter import Mask, groups_of_distinct_sizes
 from paimon_nb.spark.scan.pushdown import pushable
 from paimon_nb.spark.scan.scan_cache import cached_scan
 from paimon_nb.spark.scan.scan_strategy import (
@@ -269,7 +269,7 @@ def _scan_masked(spark: SparkSession, scan: PlannedScan, splits: list[Split]) ->
             fields, condition = fields_of(store, schema_id), scan.plan.predicate
             # The sizes in the file system, which Spark uses; those in the manifest may differ.
             sizes = {name: store.fs.size(path) for name, path in files.items()}
-            for names in separable(sizes.items()):
+            for names in groups_of_distinct_sizes(sizes.items()):
                 mask = Mask.of({n: found().rows.get(n) for n in names}, sizes)
                 uris = [_spark_uri(store, files[n]) for n in names]
                 frames.append(scan_files(spark, "parquet", uris, fields, scan.fields, mask, condition))

@@ -24,7 +24,7 @@ def stream_from(spark: SparkSession, kind: type[DataSource], **carried: Any) -> 
         EngineError: Spark's Python process has ended.
     """
     from paimon_nb.spark.errors import spark_errors
-    from paimon_nb.spark.runtime.worker_pool import forget_dead_workers
+    from paimon_nb.spark.runtime.python_workers import forget_dead_workers
 
     forget_dead_workers()
     name = f"paimon_{kind.__name__.lower()}_{next(_counter)}"

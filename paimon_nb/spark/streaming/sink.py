@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, EngineError, MissingFile
 from paimon_nb.fs import open_fs, without_scheme
-from paimon_nb.spark.errors import packed_errors
+from paimon_nb.spark.errors import encode_raised_errors
 from paimon_nb.spark.runtime.jvm_bridge import local_property
 from paimon_nb.spark.write.table_write import WriteResult, write
 from paimon_nb.table.commit import TableCommit
@@ -72,7 +72,7 @@ class TableSink:
 
     def __call__(self, batch: DataFrame, batch_id: int, watermark: int | None = None) -> None:
         """Write a micro-batch. `watermark`: the stream's watermark, epoch milliseconds."""
-        with packed_errors(), self._lock:
+        with encode_raised_errors(), self._lock:
             self._watermark = watermark
             self._write_batch(batch, batch_id)
 

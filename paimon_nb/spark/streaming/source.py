@@ -27,13 +27,13 @@ from paimon_nb.options.read import (
     READ_STREAM_MINROWSPERTRIGGER,
     SCAN_MAX_SNAPSHOT_COUNT,
 )
-from paimon_nb.spark.errors import crossing_tasks, packed_errors
+from paimon_nb.spark.errors import crossing_tasks, encode_raised_errors
 from paimon_nb.spark.types import spark_schema, task_batches
 from paimon_nb.table.merge.merge import INSERT, UPDATE_AFTER, without_retracts
 from paimon_nb.table.stream import (
     ConsumerRecord,
-    FirstLook,
     Idle,
+    StartPositionFinder,
     StreamOffset,
     StreamSplit,
     StreamStep,
@@ -94,7 +94,7 @@ class TableStreamSource(DataSource):
     @override
     def streamReader(self, schema: StructType) -> TableStreamReader:
         """The reader of one query."""
-        with packed_errors():
+        with encode_raised_errors():
             return TableStreamReader(self)
 
 
@@ -111,7 +111,7 @@ class TableStreamReader(DataSourceStreamReader):
 
     def __init__(self, source: TableStreamSource) -> None:
         self.source, self.store = source, source.store
-        self._first = FirstLook(self.store, includes_latest=source.includes_latest)
+        self._first = StartPositionFinder(self.store, includes_latest=source.includes_latest)
         self._record = ConsumerRecord(self.store)
         self._position: StreamOffset | None = source.begin if isinstance(source.begin, StreamOffset) else None
         """Position of the query; None until Spark passes it, in the first micro-batch after a start."""
@@ -122,14 +122,14 @@ class TableStreamReader(DataSourceStreamReader):
 
     def initialOffset(self) -> dict[str, Any]:
         """The start of a new query."""
-        with packed_errors():
+        with encode_raised_errors():
             position = self._first_position()
             self._position = self._position or position
             return self._offset_json(position)
 
     def latestOffset(self) -> dict[str, Any]:
         """The end of the next micro-batch: at the latest snapshot, or before it if a limit is set."""
-        with packed_errors():
+        with encode_raised_errors():
             newest = newest_position(self.store)
             if self._position is None and self.source.begin == "fresh":
                 self._position = self._first_position()
@@ -148,7 +148,7 @@ class TableStreamReader(DataSourceStreamReader):
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """The inputs of the tasks of a micro-batch."""
-        with packed_errors():
+        with encode_raised_errors():
             self._check_table(start)
             first, last = _first_offset(start, end), StreamOffset.from_json(end)
             self._position = last
@@ -173,7 +173,7 @@ class TableStreamReader(DataSourceStreamReader):
 
     def commit(self, end: dict[str, Any]) -> None:
         """Record the progress of the consumer after a micro-batch."""
-        with packed_errors():
+        with encode_raised_errors():
             self._record.keep(StreamOffset.from_json(end))
 
     # -- offsets

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from paimon_nb.options import table as opt
-from paimon_nb.spark.errors import packed_errors
+from paimon_nb.spark.errors import encode_raised_errors
 from paimon_nb.spark.types import from_spark_arrow
 from paimon_nb.spark.versions import arrow_udf, repartition_by_id
 from paimon_nb.spark.write.bucket_hash import bucket_expression
@@ -130,7 +130,7 @@ def with_bucket(
 def _buckets_of(columns: Sequence[pa.Array], fields: Sequence[DataField], count: int, function: str) -> pa.Array:
     from paimon_nb.format.row import bucket_of
 
-    with packed_errors():
+    with encode_raised_errors():
         rows = from_spark_arrow(pa.table(list(columns), names=[f.name for f in fields]), fields)
         arrays = [rows.column(i).combine_chunks() for i in range(len(fields))]
         return pa.array(bucket_of([f.type for f in fields], arrays, count, function), pa.int32())

@@ -12,7 +12,7 @@ from paimon_nb.spark.runtime.arrow_interop import collect
 from paimon_nb.spark.scan.located_rows import FILE, ROW, LocatedRows
 from paimon_nb.spark.write.table_write import write_messages
 from paimon_nb.table.commit import CommitMessage, TableCommit
-from paimon_nb.table.row_rewrite import Marked, delete_marked_rows, marks_vectors, without_rows
+from paimon_nb.table.row_rewrite import Marked, delete_marked_rows, rewrite_without_rows, uses_deletion_vectors
 from paimon_nb.table.scan.read.row_tracking import tracks_rows
 from paimon_nb.table.write.global_index import drop_stale_indexes
 
@@ -90,8 +90,10 @@ def positions_by_file(files: Sequence[Split], pairs: pa.Table) -> list[Marked]:
 
 def _delete_rows(spark: SparkSession, source: LocatedRows, removed_rows: Sequence[Marked]) -> list[CommitMessage]:
     store = source.plan.store
-    if marks_vectors(store):
+    if uses_deletion_vectors(store):
         return delete_marked_rows(store, source.plan, removed_rows)
     if sum(split.size for split, _ in removed_rows) <= INLINE_BYTES:
-        return run_in_threads(lambda m: without_rows(store, *m), removed_rows)
-    return run_in_tasks(spark, removed_rows, [s.size for s, _ in removed_rows], lambda m: without_rows(store, *m))
+        return run_in_threads(lambda m: rewrite_without_rows(store, *m), removed_rows)
+    return run_in_tasks(
+        spark, removed_rows, [s.size for s, _ in removed_rows], lambda m: rewrite_without_rows(store, *m)
+    )

@@ -13,7 +13,7 @@ from paimon_nb.format.data import ROW_ID_FIELD
 from paimon_nb.format.row import from_scalar
 from paimon_nb.spark.errors import crossing_tasks, spark_errors
 from paimon_nb.spark.jobs.job_cleanup import delete_job_files, with_job_token
-from paimon_nb.spark.runtime.arrow_batching import narrow_first
+from paimon_nb.spark.runtime.arrow_batching import try_row_bounded_batches
 from paimon_nb.spark.runtime.arrow_interop import collect, session_zone
 from paimon_nb.spark.runtime.jvm_bridge import optimized_plan
 from paimon_nb.spark.types import from_spark_arrow, spark_arrow_type
@@ -146,7 +146,7 @@ def write_messages(
     job = WriteJob(store, kinds is not None, overwrite, session_zone(frame.sparkSession), tracked, full)
     with spark_errors():
         if estimated_bytes(ready) > inline_bytes:
-            return (*narrow_first(ready, lambda rows: _in_tasks(rows, job)), False)
+            return (*try_row_bounded_batches(ready, lambda rows: _in_tasks(rows, job)), False)
         rows = collect(ready)
         with job.open_writer() as writer:
             job.write(writer, rows)

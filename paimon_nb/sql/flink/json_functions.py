@@ -30,7 +30,7 @@ _SIMPLE_PATH = re.compile(r"\$(\.\w+|\[\d+\])*")
 """Paths that Spark's VARIANT functions support."""
 
 
-def value(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+def json_value(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """JSON_VALUE(x, '$.a' [RETURNING t] [NULL | DEFAULT v ON EMPTY | ERROR]): NULL for an object or an array."""
     parts = _parse_document_and_path(text, bracket)
     if parts is None:
@@ -52,7 +52,7 @@ def value(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     return [(call_span(name, bracket), sql)]
 
 
-def query(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+def json_query(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """JSON_QUERY(x, '$.a' [WITH [CONDITIONAL] ARRAY WRAPPER]): NULL for a scalar, unless it is wrapped."""
     parts = _parse_document_and_path(text, bracket)
     if parts is None:
@@ -70,7 +70,7 @@ def query(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     return [(call_span(name, bracket), sql)]
 
 
-def exists(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+def json_exists(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """JSON_EXISTS(x, '$.a'): NULL if x is NULL."""
     parts = _parse_document_and_path(text, bracket)
     if parts is None:
@@ -127,14 +127,14 @@ def json_string(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Ed
     return [(call_span(name, bracket), _json_text_sql(args[0]))] if len(args) == 1 else []
 
 
-def array(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+def json_array(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """JSON_ARRAY(a, b [NULL ON NULL]): NULLs are omitted by default."""
     members, null = _split_members(bracket, "ABSENT")
     parts = [_json_text_sql(text[m[0].start : m[-1].stop], null) for m in members]
     return [(call_span(name, bracket), f"{_ARRAY}concat_ws(',', {', '.join(parts)}), ']')" if parts else "'[]'")]
 
 
-def object_(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+def json_object(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """JSON_OBJECT([KEY] k VALUE v, ... [ABSENT ON NULL]): NULLs are kept by default."""
     members, null = _split_members(bracket, "NULL")
     pairs = [_split_key_and_value(text, m) for m in members]
@@ -144,7 +144,7 @@ def object_(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     return [(call_span(name, bracket), f"{_OBJECT}concat_ws(',', {', '.join(entries)}), '}}')" if entries else "'{}'")]
 
 
-def object_agg(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+def json_objectagg(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """JSON_OBJECTAGG([KEY] k VALUE v [ABSENT ON NULL])."""
     members, null = _split_members(bracket, "NULL")
     pair = _split_key_and_value(text, members[0]) if len(members) == 1 else None
@@ -155,7 +155,7 @@ def object_agg(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edi
     return [(call_span(name, bracket), f"to_json({pairs_map})")]
 
 
-def array_agg(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+def json_arrayagg(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """JSON_ARRAYAGG(x): NULLs are omitted."""
     members, null = _split_members(bracket, "ABSENT")
     if len(members) != 1 or null == "NULL":
@@ -200,12 +200,12 @@ def _json_text_sql(value: str, null: str = "ABSENT") -> str:
 
 
 JSON_FUNCTIONS: dict[str, Rewrite] = {
-    "JSON_VALUE": value,
-    "JSON_QUERY": query,
-    "JSON_EXISTS": exists,
+    "JSON_VALUE": json_value,
+    "JSON_QUERY": json_query,
+    "JSON_EXISTS": json_exists,
     "JSON_STRING": json_string,
-    "JSON_ARRAY": array,
-    "JSON_OBJECT": object_,
-    "JSON_OBJECTAGG": object_agg,
-    "JSON_ARRAYAGG": array_agg,
+    "JSON_ARRAY": json_array,
+    "JSON_OBJECT": json_object,
+    "JSON_OBJECTAGG": json_objectagg,
+    "JSON_ARRAYAGG": json_arrayagg,
 }

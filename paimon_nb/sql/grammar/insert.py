@@ -215,15 +215,20 @@ def _constant(tokens: Sequence[Token], at: int) -> tuple[Constant, int] | None:
         return None
     first = tokens[at]
     if first.kind == "number":
-        return (Constant("number", first.text), at + 1) if _plain(first) else None
+        return (Constant("number", first.text), at + 1) if _is_plain_number(first) else None
     if first.kind == "string":
-        return (Constant("text", first.value), at + 1) if _plain_text(first) else None
+        return (Constant("text", first.value), at + 1) if _is_plain_text(first) else None
     if first.kind == "param":
         return Constant("parameter", first.text[1:]), at + 1
     words = [t.upper for t in tokens[at : at + 4]]
     if words[:4] == ["CAST", "(", "NULL", "AS"]:
         end = next(
-            (i for i in range(at + 4, len(tokens)) if tokens[i].text == ")" and not _open(tokens[at + 2 : i])), None
+            (
+                i
+                for i in range(at + 4, len(tokens))
+                if tokens[i].text == ")" and not _unclosed_brackets(tokens[at + 2 : i])
+            ),
+            None,
         )
         return None if end is None else (Constant("null"), end + 1)
     if words[0] == "DEFAULT":
@@ -234,21 +239,25 @@ def _constant(tokens: Sequence[Token], at: int) -> tuple[Constant, int] | None:
         return Constant("boolean", words[0].lower()), at + 1
     if words[0] in ("-", "+") and at + 1 < len(tokens) and tokens[at + 1].kind == "number":
         number = tokens[at + 1]
-        return (Constant("number", ("-" if words[0] == "-" else "") + number.text), at + 2) if _plain(number) else None
-    if words[0] in ("DATE", "TIMESTAMP") and at + 1 < len(tokens) and _plain_text(tokens[at + 1]):
+        return (
+            (Constant("number", ("-" if words[0] == "-" else "") + number.text), at + 2)
+            if _is_plain_number(number)
+            else None
+        )
+    if words[0] in ("DATE", "TIMESTAMP") and at + 1 < len(tokens) and _is_plain_text(tokens[at + 1]):
         return Constant(words[0].lower(), tokens[at + 1].value), at + 2
     return None
 
 
-def _open(tokens: Sequence[Token]) -> int:
+def _unclosed_brackets(tokens: Sequence[Token]) -> int:
     return sum((t.text == "(") - (t.text == ")") for t in tokens)
 
 
-def _plain(number: Token) -> bool:
+def _is_plain_number(number: Token) -> bool:
     """Digits without a type letter: 12, 1.5. Not 12L, 1e3."""
     return number.text.replace(".", "", 1).isdecimal() and number.text.isascii()
 
 
-def _plain_text(token: Token) -> bool:
+def _is_plain_text(token: Token) -> bool:
     """A string with the same meaning in both dialects: no escapes, not raw, not in double quotes."""
     return token.kind == "string" and token.text[0] == "'" and "\\" not in token.text

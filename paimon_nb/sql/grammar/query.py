@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import quote
 from paimon_nb.plan import Query, Span
-from paimon_nb.plan.metadata_columns import FILE_PATH
+from paimon_nb.plan.query import FILE_PATH
 from paimon_nb.sql.pushdown import with_pushdown
 from paimon_nb.sql.table_references import find_tables
 from paimon_nb.syntax.queries import query_tree

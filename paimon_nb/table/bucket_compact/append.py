@@ -16,8 +16,8 @@ from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.bucket_compact.result import CompactResult
 from paimon_nb.table.cluster import Order, sorted_rows
-from paimon_nb.table.data_file_writer import COMPACT_SOURCE, AppendFiles, FileTarget
-from paimon_nb.table.migrated_files import in_file, with_partition
+from paimon_nb.table.data_file_writer import COMPACT_SOURCE, AppendFileWriter, FileTarget
+from paimon_nb.table.migrated_files import fields_in_file, with_partition_columns
 from paimon_nb.table.scan.read.row_tracking import stored_tracking_fields, tracks_rows, with_tracking
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _FULL_FILES = 3
 """Minimum number of files for a full compaction of a bucket (Paimon `BucketedAppendCompactManager`)."""
 
 
-class Where(Protocol):
+class BucketKey(Protocol):
     """A partition and bucket."""
 
     @property
@@ -40,7 +40,7 @@ class Where(Protocol):
     def bucket(self) -> int: ...
 
 
-def small_below(store: TableStore) -> float:
+def small_file_threshold(store: TableStore) -> float:
     """Files below this size are worth merging."""
     return store.options.target_file_size(False) * float(store.options.get(opt.COMPACTION_SMALL_FILE_RATIO))
 
@@ -54,7 +54,7 @@ def pick_unaware(
     """Groups of files to merge. `full`: every group of at least two small files."""
     o = store.options
     ratio = float(o.get(opt.COMPACTION_DELETE_RATIO_THRESHOLD))
-    limit = small_below(store)
+    limit = small_file_threshold(store)
     small = [f for f in files if f.file_size < limit or _deleted_share(f, vectors) > ratio]
     target, cost = o.target_file_size(False), o.get(opt.SOURCE_SPLIT_OPEN_FILE_COST)
     groups: list[list[DataFile]] = []
@@ -84,7 +84,7 @@ def pick_append_auto(store: TableStore, files: Sequence[DataFile]) -> list[DataF
         min_files = min(min_files, forced)
     window: list[DataFile] = []
     size = 0
-    for file in in_order(files):
+    for file in in_arrival_order(files):
         window.append(file)
         size += file.file_size
         if len(window) >= max(min_files, 2):
@@ -97,17 +97,17 @@ def pick_append_auto(store: TableStore, files: Sequence[DataFile]) -> list[DataF
 def pick_append_full(store: TableStore, files: Sequence[DataFile], vectors: BucketVectors | None) -> list[DataFile]:
     """All files of a bucket except leading large ones, if merging them pays off; [] if not."""
     target = store.options.target_file_size(False)
-    rest = in_order(files)
+    rest = in_arrival_order(files)
     while rest and rest[0].file_size >= target and not _has_deletes(rest[:1], vectors):
         rest.pop(0)
     if _has_deletes(rest, vectors):
         return rest
-    limit = small_below(store)
+    limit = small_file_threshold(store)
     small = sum(f.file_size < limit for f in rest)
     return rest if small > len(rest) - small and len(rest) >= _FULL_FILES else []
 
 
-def in_order(files: Sequence[DataFile]) -> list[DataFile]:
+def in_arrival_order(files: Sequence[DataFile]) -> list[DataFile]:
     """Files of a bucket in the order in which their rows arrived."""
     return sorted(files, key=lambda f: (f.min_sequence, f.max_sequence, f.creation_time_ms or 0, f.file_name))
 
@@ -125,7 +125,7 @@ def _has_deletes(files: Sequence[DataFile], vectors: BucketVectors | None) -> bo
 
 
 def compact_append_bucket(
-    store: TableStore, where: Where, files: Sequence[DataFile], vectors: BucketVectors | None = None
+    store: TableStore, where: BucketKey, files: Sequence[DataFile], vectors: BucketVectors | None = None
 ) -> CompactResult:
     """Merge `files` in their order. Rows hidden by deletion vectors are dropped, and so are the vectors."""
     start = files[0].min_sequence if files else 0
@@ -134,7 +134,7 @@ def compact_append_bucket(
 
 def rewrite_append(
     store: TableStore,
-    where: Where,
+    where: BucketKey,
     files: Sequence[DataFile],
     vectors: BucketVectors | None,
     source: int,
@@ -150,7 +150,7 @@ def rewrite_append(
     """
     tracked = tracks_rows(store)
     rows = append_rows(store, where, files, vectors, tracked=tracked)
-    with AppendFiles(store, FileTarget(where.partition, where.bucket, 0, source), start, tracked=tracked) as out:
+    with AppendFileWriter(store, FileTarget(where.partition, where.bucket, 0, source), start, tracked=tracked) as out:
         for table in rows if order is None else sorted_rows(store, order, rows):
             out.write(table)
         after = out.finish()
@@ -162,7 +162,12 @@ def rewrite_append(
 
 
 def append_rows(
-    store: TableStore, where: Where, files: Sequence[DataFile], vectors: BucketVectors | None, *, tracked: bool = False
+    store: TableStore,
+    where: BucketKey,
+    files: Sequence[DataFile],
+    vectors: BucketVectors | None,
+    *,
+    tracked: bool = False,
 ) -> Iterator[pa.Table]:
     """Rows of plain files in the table's current schema; `tracked`: with their ids, as `with_tracking` adds them."""
     target_fields = (*store.schema.fields, *TRACKING_FIELDS) if tracked else store.schema.fields
@@ -171,7 +176,7 @@ def append_rows(
         path = store.data_path(where.partition, where.bucket, file)
         vector = vectors.of(file.file_name) if vectors else None
         position = 0
-        held_here = in_file(store, file, schema.fields)
+        held_here = fields_in_file(store, file, schema.fields)
         stored = [f for f in held_here if file.write_cols is None or f.name in file.write_cols]
         ids = stored_tracking_fields(file) if tracked else ()
         for batch in iter_data_file(store.fs, path, (*schema.fields, *ids), [f.name for f in (*stored, *ids)]):
@@ -183,4 +188,4 @@ def append_rows(
             position += batch.num_rows
             if table.num_rows:
                 evolved = evolve(table, [*stored, *TRACKING_FIELDS] if tracked else stored, target_fields)
-                yield with_partition(store, where.partition, file, evolved)
+                yield with_partition_columns(store, where.partition, file, evolved)

@@ -98,7 +98,7 @@ def _last_full_compaction_ms(levels: Levels) -> int | None:
     return clock.now_ms() - (clock.local_now_ms() - max(t or 0 for t in made)) if made else None
 
 
-class Before(Protocol):
+class StateBeforeWrite(Protocol):
     """The table's state at the start of the write."""
 
     @property
@@ -110,7 +110,7 @@ class Before(Protocol):
 def compact_after_write(
     store: TableStore,
     messages: Sequence[CommitMessage],
-    before: Before,
+    before: StateBeforeWrite,
     *,
     write_changelog: bool = True,
     full: bool | None = None,
@@ -134,17 +134,17 @@ def compact_after_write(
             picked = pick_append_auto(store, files) if store.bucket_option > 0 else []
             # Deleted rows must not come back with the merged files.
             vectors = BucketVectors(store, message.partition, message.bucket, index) if picked and index else None
-            out.append(compact_append_bucket(store, message, picked, vectors).on(message) if picked else message)
+            out.append(compact_append_bucket(store, message, picked, vectors).attach_to(message) if picked else message)
             continue
         bucket = KeyBucket(store, message.partition, message.bucket, files, index)
         unit = bucket.pick_unit(
             full=store.options.needs_full_compaction_each_time if full is None else full, streams=full is not None
         )
-        out.append(bucket.compact(unit, write_changelog=write_changelog).on(message) if unit else message)
+        out.append(bucket.compact(unit, write_changelog=write_changelog).attach_to(message) if unit else message)
     return out
 
 
-def upgraded(store: TableStore, message: CommitMessage) -> CommitMessage:
+def upgrade_to_max_level(store: TableStore, message: CommitMessage) -> CommitMessage:
     """Files of an overwrite go straight to the max level if they share no key and hold no delete.
 
     Source: docs/spec/format.md section 3 (`overwrite-upgrade`).

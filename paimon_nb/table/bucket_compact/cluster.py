@@ -15,7 +15,7 @@ from paimon_nb.base import clock
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
-from paimon_nb.table.bucket_compact.append import Where, rewrite_append
+from paimon_nb.table.bucket_compact.append import BucketKey, rewrite_append
 from paimon_nb.table.cluster import Order
 from paimon_nb.table.data_file_writer import APPEND_SOURCE
 from paimon_nb.table.lsm.levels import Levels
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from paimon_nb.table.store import TableStore
 
 
-def clusters(store: TableStore) -> bool:
+def uses_clustering(store: TableStore) -> bool:
     """Whether the table uses incremental clustering."""
     return not store.has_keys and store.bucket_option == -1 and bool(store.options.get(opt.CLUSTERING_INCREMENTAL))
 
@@ -69,7 +69,7 @@ def _same_order(store: TableStore, file: DataFile) -> bool:
     return then.names(opt.CLUSTERING_COLUMNS) == store.options.names(opt.CLUSTERING_COLUMNS)
 
 
-def idle_history(
+def idle_history_partitions(
     store: TableStore, files: Mapping[bytes, Sequence[DataFile]], selected: Collection[bytes]
 ) -> set[bytes]:
     """Partitions that received no file for `clustering.history-partition.idle-to-full-sort` and are not fully sorted yet,
@@ -91,7 +91,9 @@ def idle_history(
     return {partition for _, partition in sorted(waiting)[: o.get(opt.CLUSTERING_HISTORY_PARTITION_LIMIT)]}
 
 
-def cluster(store: TableStore, where: Where, unit: Unit, vectors: BucketVectors | None = None) -> CompactResult:
+def cluster_files(
+    store: TableStore, where: BucketKey, unit: Unit, vectors: BucketVectors | None = None
+) -> CompactResult:
     """Sort the unit's files onto its level. Rows hidden by deletion vectors are dropped, and so are the vectors."""
     order = Order.of_options(store)
     assert order is not None, "pick_cluster asks for columns"

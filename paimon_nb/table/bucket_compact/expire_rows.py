@@ -52,7 +52,7 @@ class RowExpiry:
         """Whether the table expires rows."""
         return self.column is not None
 
-    def filtered(self, tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
+    def drop_expired(self, tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
         """The tables without expired rows; rows whose time is null stay."""
         if self.column is None:
             yield from tables

@@ -17,14 +17,14 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.bucket_compact.expire_rows import RowExpiry
 from paimon_nb.table.bucket_compact.lookup_levels import LookupLevels
 from paimon_nb.table.bucket_compact.result import CompactResult
-from paimon_nb.table.bucket_compact.sorted_run_reader import stream
+from paimon_nb.table.bucket_compact.sorted_run_reader import read_run
 from paimon_nb.table.changelog import full_compaction_changelog, lookup_changelog
-from paimon_nb.table.data_file_writer import APPEND_SOURCE, COMPACT_SOURCE, FileTarget, KeyValueFiles
+from paimon_nb.table.data_file_writer import APPEND_SOURCE, COMPACT_SOURCE, FileTarget, KeyValueFileWriter
 from paimon_nb.table.lsm import Levels, sections
 from paimon_nb.table.lsm.compaction_plan import Rewrite, compaction_steps
 from paimon_nb.table.lsm.key_chunks import LevelFiles, chunks, runs_of
 from paimon_nb.table.lsm.levels import key_decoder
-from paimon_nb.table.lsm.superseded import is_in, key_ids, without_older_results
+from paimon_nb.table.lsm.superseded import drop_superseded, is_in, key_ids
 from paimon_nb.table.merge import MergeSpec, merge
 from paimon_nb.table.merge.merge import without_retracts
 
@@ -124,7 +124,7 @@ class BucketCompaction:
 
     def _rewrite_runs(self, runs: Sequence[LevelFiles], files: Sequence[DataFile]) -> None:
         target = FileTarget(self.partition, self.bucket, self.unit.output_level, COMPACT_SOURCE)
-        with KeyValueFiles(self.store, target) as out:
+        with KeyValueFileWriter(self.store, target) as out:
             self._merge_into(runs, out)
             self.result.after += out.finish()
         self.result.before += files
@@ -135,18 +135,18 @@ class BucketCompaction:
             return from_level == 0
         return self.producer == "full-compaction" and self.unit.output_level == self.levels.max_level
 
-    def _merge_into(self, runs: Sequence[LevelFiles], out: KeyValueFiles | None) -> None:
+    def _merge_into(self, runs: Sequence[LevelFiles], out: KeyValueFileWriter | None) -> None:
         """Merge the runs chunk by chunk; rows go to `out` (None: they stay in place), changes to a changelog."""
         sizes = [sum(f.file_size for f in run.files) for run in runs]
         total = sum(sizes)
         streams = [
-            self.expiry.filtered(stream(self.store, self.partition, self.bucket, run, self.vectors, size / total))
+            self.expiry.drop_expired(read_run(self.store, self.partition, self.bucket, run, self.vectors, size / total))
             for run, size in zip(runs, sizes, strict=True)
         ]
         levels = [run.level for run in runs]
         self.takes_up_new = 0 in levels
         target = FileTarget(self.partition, self.bucket, self.unit.output_level, APPEND_SOURCE, changelog=True)
-        with KeyValueFiles(self.store, target) as log:
+        with KeyValueFileWriter(self.store, target) as log:
             for tables in chunks(self.keys, streams):
                 rows, changes = self._merge_chunk(
                     [(lvl, t) for lvl, t in zip(levels, tables, strict=True) if t is not None]
@@ -177,7 +177,7 @@ class BucketCompaction:
         """Lookup tables: rows above level 0 are complete results, so only those of the lowest level count."""
         fresh = [t for level, t in parts if level == 0]
         upper = [(level, t) for level, t in parts if level > 0]
-        high = pa.concat_tables(without_older_results(upper, self.keys)) if upper else None
+        high = pa.concat_tables(drop_superseded(upper, self.keys)) if upper else None
         if not fresh:
             assert high is not None
             return merge([high], self.spec, drop_delete=False, alone_as_is=not self.takes_up_new), None

@@ -20,7 +20,7 @@ class CompactResult:
     new_index: list[IndexEntry] = field(default_factory=list)
     deleted_index: list[IndexEntry] = field(default_factory=list)
 
-    def on(self, message: CommitMessage) -> CommitMessage:
+    def attach_to(self, message: CommitMessage) -> CommitMessage:
         """The message with this result as its compact increment."""
         return replace(
             message,

@@ -27,7 +27,7 @@ _FORMS = 8
 _MIN_ROWS = 1024
 
 
-def stream(
+def read_run(
     store: TableStore, partition: bytes, bucket: int, run: LevelFiles, vectors: BucketVectors | None, share: float = 1.0
 ) -> Iterator[pa.Table]:
     """The run's rows as kv tables in the table's current schema, without deleted positions.
@@ -37,10 +37,10 @@ def stream(
             gets that fraction of `write-buffer-size`.
     """
     for file in run.files:
-        yield from file_rows(store, partition, bucket, file, vectors, piece_rows(store, file, share))
+        yield from file_rows(store, partition, bucket, file, vectors, rows_per_piece(store, file, share))
 
 
-def piece_rows(store: TableStore, file: DataFile, share: float) -> int:
+def rows_per_piece(store: TableStore, file: DataFile, share: float) -> int:
     """Rows of a file to read at a time. Merged rows exist in several forms at once; each gets a part of the memory."""
     bytes_each = max(file.file_size * _UNPACKED / max(file.row_count, 1), 1)
     allowed = store.options.get(opt.WRITE_BUFFER_SIZE) * share / _FORMS
@@ -68,9 +68,9 @@ def file_rows(
             table = table if alive.all() else table.filter(from_numpy(alive))
         position += batch.num_rows
         if table.num_rows:
-            yield ordered(evolve(table, in_file, target_fields), store)
+            yield in_kv_column_order(evolve(table, in_file, target_fields), store)
 
 
-def ordered(table: pa.Table, store: TableStore) -> pa.Table:
+def in_kv_column_order(table: pa.Table, store: TableStore) -> pa.Table:
     """Columns of a kv table in the contract's order."""
     return table.select([*store.schema.names, SEQUENCE_NUMBER, VALUE_KIND])

@@ -12,7 +12,7 @@ from paimon_nb.format.data import VALUE_KIND, times_as_numbers
 from paimon_nb.format.types.arrow_builders import fill_null, from_numpy, to_numpy
 from paimon_nb.table.lsm.superseded import is_in, key_ids
 from paimon_nb.table.merge.aggregate.java_hash_order import identity
-from paimon_nb.table.merge.merge import retracts
+from paimon_nb.table.merge.merge import retraction_mask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,10 +62,10 @@ def _changes_per_key(before: pa.Table, after: pa.Table, spec: MergeSpec) -> pa.T
     if before.num_rows:
         before = before.combine_chunks()
         old = before.take(from_numpy(at))
-        had = found & ~retracts(old)
+        had = found & ~retraction_mask(old)
     else:
         old, had = after, np.zeros(after.num_rows, bool)
-    has = ~retracts(after)
+    has = ~retraction_mask(after)
     same = np.zeros(after.num_rows, bool)
     if spec.row_deduplicate and before.num_rows:
         same |= had & has & _equal_rows(old, after, spec)

@@ -48,9 +48,9 @@ class TableCommit(SnapshotPublisher):
             m.bucket == POSTPONE_BUCKET and m.new_files for m in messages
         ):
             return messages, []
-        from paimon_nb.table.compact.postponed_batch import assign_buckets, gives_buckets
+        from paimon_nb.table.compact.postponed_batch import assign_buckets, assigns_buckets_in_batch
 
-        if not gives_buckets(self.store):
+        if not assigns_buckets_in_batch(self.store):
             return messages, []
 
         def publish(changed: list[CommitMessage], scope: Overwrite) -> list[int]:

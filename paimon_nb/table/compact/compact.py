@@ -21,14 +21,14 @@ from paimon_nb.table.bucket_compact.append import (
     pick_unaware,
 )
 from paimon_nb.table.bucket_compact.bucket import KeyBucket
-from paimon_nb.table.bucket_compact.cluster import cluster, clusters, idle_history, pick_cluster
+from paimon_nb.table.bucket_compact.cluster import cluster_files, idle_history_partitions, pick_cluster, uses_clustering
 from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
 from paimon_nb.table.compact.postpone_bucket import compact_postponed
 from paimon_nb.table.live_files import by_bucket, index_entries, live_entries
 from paimon_nb.table.publish.abort import abort_messages
 from paimon_nb.table.publish.changes import CommitMessage
 from paimon_nb.table.scan.plan.snapshot_scan import visible_levels
-from paimon_nb.table.store import POSTPONE_BUCKET, TableStore, side_by_side
+from paimon_nb.table.store import POSTPONE_BUCKET, TableStore, map_in_threads
 
 if TYPE_CHECKING:
     from paimon_nb.format.manifest import DataFile, IndexEntry, ManifestEntry
@@ -87,8 +87,8 @@ def plan_compaction(store: TableStore, partitions: Partitions | None = None, *, 
     waiting = {partition for partition, bucket in buckets if bucket == POSTPONE_BUCKET}
     selected = select_partitions({partition for partition, _ in buckets}, partitions)
     history = (
-        idle_history(store, {p: [e.file for e in entries] for (p, _), entries in buckets.items()}, selected)
-        if partitions is not None and clusters(store)
+        idle_history_partitions(store, {p: [e.file for e in entries] for (p, _), entries in buckets.items()}, selected)
+        if partitions is not None and uses_clustering(store)
         else set()
     )
     for (partition, bucket), entries in buckets.items():
@@ -123,7 +123,7 @@ def _choose_files(
         full = full or store.options.needs_full_compaction_each_time
         unit = KeyBucket(store, partition, bucket, files, index).pick_unit(full=full)
         return [(files, unit)] if unit else []
-    if clusters(store):
+    if uses_clustering(store):
         unit = pick_cluster(store, files, full=full)
         return [(unit.files, unit)] if unit else []
     vectors = BucketVectors(store, partition, bucket, index) if index else None
@@ -174,11 +174,11 @@ def run_task(store: TableStore, task: CompactTask) -> list[CommitMessage]:
     if store.has_keys:
         assert task.unit is not None
         bucket = KeyBucket(store, task.partition, task.bucket, task.files, task.index)
-        return [bucket.compact(task.unit).on(message)]
+        return [bucket.compact(task.unit).attach_to(message)]
     vectors = BucketVectors(store, task.partition, task.bucket, task.index) if task.index else None
     if task.unit is not None:
-        return [cluster(store, message, task.unit, vectors).on(message)]
-    return [compact_append_bucket(store, message, task.files, vectors).on(message)]
+        return [cluster_files(store, message, task.unit, vectors).attach_to(message)]
+    return [compact_append_bucket(store, message, task.files, vectors).attach_to(message)]
 
 
 def compact(
@@ -211,7 +211,7 @@ def run_tasks(store: TableStore, tasks: Sequence[CompactTask]) -> list[CommitMes
 
     try:
         size = sum(f.file_size for task in tasks for f in task.files)
-        parts = side_by_side(store.fs, run, tasks, size, at_once)
+        parts = map_in_threads(store.fs, run, tasks, size, at_once)
     except BaseException:
         abort_messages(store, made)  # the files of the other buckets are not needed then
         raise

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class FullCompactions:
+class FullCompactionSchedule:
     """Schedule of a stream's full compactions. Both None: never, only sizes trigger compaction."""
 
     every: int | None = None
@@ -33,7 +33,7 @@ class FullCompactions:
     """Time between two full compactions; takes precedence over `every`."""
 
     @classmethod
-    def of(cls, store: TableStore) -> FullCompactions:
+    def of(cls, store: TableStore) -> FullCompactionSchedule:
         """From the options: a number of commits, else a time, else each commit if the changelog depends on it."""
         o = store.options
         commits = o.get(opt.FULL_COMPACTION_DELTA_COMMITS)
@@ -46,7 +46,7 @@ class FullCompactions:
         return cls(every=1) if o.changelog_producer == "full-compaction" else cls()
 
 
-def compact_behind(
+def compact_idle_buckets(
     store: TableStore, written: Collection[BucketKey] | None, touched: Collection[BucketKey]
 ) -> list[CommitMessage]:
     """Full compactions of buckets that a stream wrote to earlier and does not write to now, unless already compacted.
@@ -73,9 +73,9 @@ def compact_behind(
     return run_tasks(store, [task for task in planned if (task.partition, task.bucket) in low])
 
 
-def written_by(store: TableStore, user: str) -> set[BucketKey] | None:
+def buckets_written_by(store: TableStore, user: str) -> set[BucketKey] | None:
     """The buckets that a stream's snapshots since its last full compaction wrote to; None: those snapshots have expired."""
-    every, found = FullCompactions.of(store).every, set[BucketKey]()
+    every, found = FullCompactionSchedule.of(store).every, set[BucketKey]()
     newest, oldest = store.snapshots.latest_id() or 0, store.snapshots.earliest_id() or 1
     try:
         for snapshot_id in range(newest, oldest - 1, -1):

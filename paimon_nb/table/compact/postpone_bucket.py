@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.options import table as opt
-from paimon_nb.table.compact.postponed_batch import needed_buckets, write_routed
+from paimon_nb.table.compact.postponed_batch import needed_buckets, write_to_buckets
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.publish.changes import CommitMessage
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
@@ -36,7 +36,7 @@ def compact_postponed(
     # As every compaction, also of a write-only table: deletion vectors hide rows that stay in level 0.
     target = store.with_buckets(total).copy({opt.WRITE_ONLY.key: "false"})
     with TableWrite(target) as write:
-        write_routed(store, write, partition, files, total)
+        write_to_buckets(store, write, partition, files, total)
         messages = write.prepare_commit()
     removal = CommitMessage(
         partition, POSTPONE_BUCKET, POSTPONE_BUCKET, compact_before=tuple(files), base_snapshot=base_snapshot

@@ -24,10 +24,10 @@ from paimon_nb.table.live_files import LIVE_FILES
 from paimon_nb.table.publish.abort import abort_messages
 from paimon_nb.table.publish.changes import CommitMessage
 from paimon_nb.table.publish.overwrite import Overwrite
-from paimon_nb.table.scan import every_level, plan_scan, read_split
+from paimon_nb.table.scan import all_levels, plan_scan, read_split
 from paimon_nb.table.scan.plan.snapshot_scan import written_order
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
-from paimon_nb.table.write.input_rows import one_chunk, split, take
+from paimon_nb.table.write.input_rows import one_chunk, split_by_bucket, take
 from paimon_nb.table.write.table_write import TableWrite
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ Commit = Callable[[list[CommitMessage], Overwrite], list[int]]
 """Publishes messages that replace something; returns the new snapshots."""
 
 
-def gives_buckets(store: TableStore) -> bool:
+def assigns_buckets_in_batch(store: TableStore) -> bool:
     """Whether batch writes of this table give rows their buckets: only where the option says so.
 
     Paimon 2 does it by default; Paimon 1.3, which does not know the option, lets the rows wait.
@@ -145,7 +145,7 @@ def _write_files(
         for count in sorted(set(counts.values())):
             with TableWrite(_with_count(store, count), overwrite=overwrite) as writing:
                 for partition in [p for p, n in counts.items() if n == count]:
-                    write_routed(store, writing, partition, files[partition], count)
+                    write_to_buckets(store, writing, partition, files[partition], count)
                 messages += writing.prepare_commit()
     except BaseException:
         abort_messages(store, messages)
@@ -159,7 +159,7 @@ def _rescale_partitions(store: TableStore, counts: Mapping[bytes, int]) -> tuple
     whole = store.without_fallback().copy(
         {opt.DELETION_VECTORS_MERGE_ON_READ.key: "true", opt.POSTPONE_MERGE_ON_READ.key: "false"}
     )
-    plan = plan_scan(whole, levels=every_level)
+    plan = plan_scan(whole, levels=all_levels)
     messages: list[CommitMessage] = []
     try:
         for count in sorted(set(counts.values())):
@@ -180,7 +180,7 @@ def _with_count(store: TableStore, count: int) -> TableStore:
     return store.with_buckets(count).copy({opt.WRITE_ONLY.key: "true"})
 
 
-def write_routed(
+def write_to_buckets(
     store: TableStore, writing: TableWrite, partition: bytes, files: Sequence[DataFile], total: int
 ) -> None:
     """Write the rows of postponed files of a partition to their buckets, in the order in which they were written."""
@@ -192,5 +192,5 @@ def write_routed(
             rows = kv.drop_columns([SEQUENCE_NUMBER, VALUE_KIND])
             columns = [one_chunk(rows.column(f.name)) for f in fields]
             buckets = np.asarray(bucket_of([f.type for f in fields], columns, total, function), np.int32)
-            for _, bucket, numbers in split(rows, np.zeros(rows.num_rows, np.int64), buckets):
+            for _, bucket, numbers in split_by_bucket(rows, np.zeros(rows.num_rows, np.int64), buckets):
                 writing.write_bucket(partition, bucket, take(rows, numbers), kinds[numbers])

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.options.support import Access
-from paimon_nb.table.bucket_compact.append import append_rows, in_order
+from paimon_nb.table.bucket_compact.append import append_rows, in_arrival_order
 from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
 from paimon_nb.table.cluster import Order, sorted_rows
 from paimon_nb.table.compact.compact import Partitions, refuse_data_evolution, refuse_level0_rows, select_partitions
-from paimon_nb.table.data_file_writer import AppendFiles, FileTarget
+from paimon_nb.table.data_file_writer import AppendFileWriter, FileTarget
 from paimon_nb.table.live_files import index_entries, live_entries
 from paimon_nb.table.publish.changes import CommitMessage
 from paimon_nb.table.publish.overwrite import Overwrite
@@ -74,7 +74,9 @@ def plan_sort(store: TableStore, partitions: Partitions | None = None) -> list[S
             continue
         refuse_level0_rows(store, entries)
         partition_index = tuple(e for e in index if e.partition == partition)
-        tasks.append(SortTask(partition, tuple(in_order([e.file for e in entries])), partition_index, snapshot.id))
+        tasks.append(
+            SortTask(partition, tuple(in_arrival_order([e.file for e in entries])), partition_index, snapshot.id)
+        )
     return sorted(tasks, key=lambda t: -t.size)
 
 
@@ -85,7 +87,7 @@ def run_sort(store: TableStore, task: SortTask, order: Order) -> list[CommitMess
         return _run_keyed(store, task, order)
     target = FileTarget(task.partition, 0)
     vectors = BucketVectors(store, task.partition, 0, task.index) if task.index else None
-    with AppendFiles(store, target) as out:
+    with AppendFileWriter(store, target) as out:
         for table in sorted_rows(store, order, append_rows(store, target, task.files, vectors)):
             out.write(table)
         files = out.finish()

@@ -83,7 +83,7 @@ def _copy_live_files(
     entries = [e for e in live_entries(source, snapshot) if keep_partition is None or keep_partition(e.partition)]
     if not entries:
         return 0, 0, []
-    carrier = _Carrier(source, target, _schema_ids(source, target, entries))
+    carrier = _FileCopier(source, target, _schema_ids(source, target, entries))
     indexes = [i for i in index_entries(source, snapshot) if keep_partition is None or keep_partition(i.partition)]
     try:
         messages = [
@@ -119,7 +119,7 @@ def _field_layout(schema: TableSchema) -> tuple[object, ...]:
 
 
 @dataclass
-class _Carrier:
+class _FileCopier:
     """Copies files and records the copies, so that a failed attempt can be cleaned up."""
 
     source: TableStore

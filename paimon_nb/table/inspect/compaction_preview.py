@@ -15,12 +15,12 @@ from paimon_nb.table.inspect.formatting import bytes_text, partition_text
 from paimon_nb.table.live_files import by_bucket, index_entries, live_entries
 from paimon_nb.table.lsm.pick import (
     PickLimits,
-    early_full,
-    force_level0,
     pick,
-    run_count,
-    size_amplification,
-    size_ratio,
+    pick_by_run_count,
+    pick_by_size_amplification,
+    pick_by_size_ratio,
+    pick_early_full,
+    pick_level0,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class CompactionPreview:
     """The compaction preview of one bucket."""
 
     partition: str
@@ -69,7 +69,7 @@ class Due:
         return "\n".join([*lines, *(f"  {'>' if r.applies else ' '} {r.name}: {r.numbers}" for r in self.rules)])
 
 
-def due_compactions(store: TableStore, options: Mapping[str, str] | None = None) -> list[Due]:
+def due_compactions(store: TableStore, options: Mapping[str, str] | None = None) -> list[CompactionPreview]:
     """Every bucket of the latest snapshot, those with the most runs first.
 
     Args:
@@ -93,17 +93,17 @@ def due_compactions(store: TableStore, options: Mapping[str, str] | None = None)
             continue  # postponed rows wait for a bucket, they have no levels
         files = tuple(e.file for e in entries)
         levels = KeyBucket(store, partition, bucket, files, index).levels()
-        out.append(due(levels, pick_limits(store), partition_text(store, partition), bucket))
+        out.append(preview_compaction(levels, pick_limits(store), partition_text(store, partition), bucket))
     return sorted(out, key=lambda d: (-d.runs, d.partition, d.bucket))
 
 
-def due(levels: Levels, limits: PickLimits, partition: str = "", bucket: int = 0) -> Due:
+def preview_compaction(levels: Levels, limits: PickLimits, partition: str = "", bucket: int = 0) -> CompactionPreview:
     """The same for one bucket's levels; pure."""
     rules = _evaluate_rules(levels, limits)
     unit = pick(levels, limits)
     decided = next((r.name for r in rules if r.applies), None) if unit else None
     files = tuple(f.file_name for f in unit.files) if unit else ()
-    return Due(
+    return CompactionPreview(
         partition, bucket, len(levels.runs), rules, decided, files, sum(f.file_size for f in unit.files) if unit else 0,
         unit.output_level if unit else None,
     )  # fmt: skip
@@ -119,21 +119,21 @@ def _evaluate_rules(levels: Levels, limits: PickLimits) -> tuple[Rule, ...]:
     if (limits.optimization_interval_ms, limits.total_size_threshold, limits.incremental_size_threshold) != (None,) * 3:
         total = bytes_text(newer + oldest)
         out.append(
-            Rule("compaction.optimization-interval", f"{total} in total", early_full(levels, limits) is not None)
+            Rule("compaction.optimization-interval", f"{total} in total", pick_early_full(levels, limits) is not None)
         )
     out += [
         Rule(
             "compaction.max-size-amplification-percent",
             f"{count}; newer runs have {percent} of the oldest run's size (limit {limits.max_size_amplification} %)",
-            size_amplification(levels, limits) is not None,
+            pick_by_size_amplification(levels, limits) is not None,
         ),
         Rule(
             "compaction.size-ratio",
             f"{count}; a run is merged if it is at most {limits.size_ratio} % larger than the runs already picked"
             f" ({', '.join(bytes_text(r.run.size) for r in runs)})",
-            size_ratio(levels, limits) is not None,
+            pick_by_size_ratio(levels, limits) is not None,
         ),
-        Rule("num-sorted-run.compaction-trigger", count, run_count(levels, limits) is not None),
+        Rule("num-sorted-run.compaction-trigger", count, pick_by_run_count(levels, limits) is not None),
     ]
     if limits.force_level0:
         waiting = len(levels.level0)
@@ -141,7 +141,7 @@ def _evaluate_rules(levels: Levels, limits: PickLimits) -> tuple[Rule, ...]:
             Rule(
                 "move level 0",
                 f"{waiting} file{'s' * (waiting != 1)} on level 0",
-                force_level0(levels, limits) is not None,
+                pick_level0(levels, limits) is not None,
             )
         )
     return tuple(out)

@@ -35,7 +35,7 @@ class FileChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class SnapshotComparison:
     """The differences. Counts are stored rows; `Table.diff` returns the rows themselves."""
 
     table: str
@@ -71,7 +71,7 @@ class Compared:
         return "\n".join([*lines, *(f"  column {c}" for c in self.columns), *(f"  option {o}" for o in self.options)])
 
 
-def compare(store: TableStore, before: int | str, after: int | str) -> Compared:
+def compare(store: TableStore, before: int | str, after: int | str) -> SnapshotComparison:
     """Compare two snapshots, given by id or tag.
 
     Raises:
@@ -84,7 +84,7 @@ def compare(store: TableStore, before: int | str, after: int | str) -> Compared:
     changes = tuple(_file_changes(store, a, b))
     same = len(a.keys() & b.keys()) - sum(c.what == "moved" for c in changes)
     schemas = store.schemas.get(old.schema_id), store.schemas.get(new.schema_id)
-    return Compared(
+    return SnapshotComparison(
         store.name, old.id, new.id, changes, same,
         sum(f.row_count for f in a.values()), sum(f.row_count for f in b.values()),
         tuple(_column_changes(*schemas)), tuple(_option_changes(schemas[0].options, schemas[1].options)),

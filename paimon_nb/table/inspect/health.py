@@ -59,7 +59,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _TableState:
     store: TableStore
     name: str
     """Escaped for a SQL string."""
@@ -88,10 +88,10 @@ def health(store: TableStore, name: Identifier | None = None, *, read_files: boo
     try:
         buckets = {k: [e.file for e in v] for k, v in by_bucket(live_entries(store, snapshot)).items()}
     except FormatError as error:
-        back = _last_good(store, snapshot)
+        back = _last_complete_snapshot(store, snapshot)
         fix = f"CALL sys.rollback_to('{title}', {back})" if back is not None else None
         return [Finding("broken", "broken metadata", str(error).splitlines()[0], fix)]
-    look = _Look(store, title, snapshot, buckets)
+    look = _TableState(store, title, snapshot, buckets)
     found = [finding for check in CHECKS for finding in check(look)]
     if read_files:
         found += _find_unreadable_files(look)
@@ -99,7 +99,7 @@ def health(store: TableStore, name: Identifier | None = None, *, read_files: boo
     return sorted(found, key=lambda f: order[f.grade]) or [_healthy_finding(look)]
 
 
-def _healthy_finding(look: _Look) -> Finding:
+def _healthy_finding(look: _TableState) -> Finding:
     files = [f for _, f in look.files]
     return Finding(
         "ok", "healthy",
@@ -107,7 +107,7 @@ def _healthy_finding(look: _Look) -> Finding:
     )  # fmt: skip
 
 
-def _find_missing_files(look: _Look) -> Iterator[Finding]:
+def _find_missing_files(look: _TableState) -> Iterator[Finding]:
     """Live files that are missing, or not as long as the manifest says."""
 
     def relative_path(path: str) -> str:
@@ -126,12 +126,12 @@ def _find_missing_files(look: _Look) -> Iterator[Finding]:
         missing = [text for text in pool.map(wrong, look.files) if text is not None]
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        back = _last_good(look.store, look.snapshot)
+        back = _last_complete_snapshot(look.store, look.snapshot)
         fix = f"CALL sys.rollback_to('{look.name}', {back})" if back is not None else None
         yield Finding("broken", "missing files", missing[0] + more, fix or "restore the files from a backup")
 
 
-def _find_unreadable_files(look: _Look) -> Iterator[Finding]:
+def _find_unreadable_files(look: _TableState) -> Iterator[Finding]:
     for (partition, bucket), file in look.files:
         path = look.store.data_path(partition, bucket, file)
         fields = schema_and_system(file_schema(look.store, file.schema_id))
@@ -150,7 +150,7 @@ def _find_unreadable_files(look: _Look) -> Iterator[Finding]:
             )
 
 
-def _last_good(store: TableStore, latest: Snapshot) -> int | None:
+def _last_complete_snapshot(store: TableStore, latest: Snapshot) -> int | None:
     """The newest older snapshot without missing files."""
     for snapshot in sorted(store.snapshots.all(), key=lambda s: -s.id):
         if snapshot.id >= latest.id:
@@ -171,7 +171,7 @@ def _is_complete(store: TableStore, partition: bytes, bucket: int, file: DataFil
         return False
 
 
-def _find_many_runs(look: _Look) -> Iterator[Finding]:
+def _find_many_runs(look: _TableState) -> Iterator[Finding]:
     """Buckets close to the number of runs at which writers stop."""
     if not look.store.has_keys:
         return
@@ -195,7 +195,7 @@ def _run_count(files: Sequence[DataFile]) -> int:
     return sum(f.level == 0 for f in files) + len({f.level for f in files if f.level > 0})
 
 
-def _find_small_files(look: _Look) -> Iterator[Finding]:
+def _find_small_files(look: _TableState) -> Iterator[Finding]:
     """More files than necessary for the rows: reads open each of them."""
     if look.store.has_keys:
         return
@@ -213,7 +213,7 @@ def _find_small_files(look: _Look) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _find_many_deletes(look: _Look) -> Iterator[Finding]:
+def _find_many_deletes(look: _TableState) -> Iterator[Finding]:
     rows = sum(f.row_count for _, f in look.files)
     deletes = sum(f.delete_row_count or 0 for _, f in look.files)
     if rows and deletes / rows > DELETES_MAX:
@@ -223,7 +223,7 @@ def _find_many_deletes(look: _Look) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _find_bad_bucket_sizes(look: _Look) -> Iterator[Finding]:
+def _find_bad_bucket_sizes(look: _TableState) -> Iterator[Finding]:
     """Buckets that are too large, or much larger than the others of their partition."""
     if look.store.bucket_option <= 0:
         return
@@ -248,7 +248,7 @@ def _find_bad_bucket_sizes(look: _Look) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-def _find_long_history(look: _Look) -> Iterator[Finding]:
+def _find_long_history(look: _TableState) -> Iterator[Finding]:
     """Snapshots beyond the configured number, and consumers that retain them."""
     store = look.store
     ids = [s.id for s in store.snapshots.all()]
@@ -266,7 +266,7 @@ def _find_long_history(look: _Look) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _find_many_manifests(look: _Look) -> Iterator[Finding]:
+def _find_many_manifests(look: _TableState) -> Iterator[Finding]:
     manifests = snapshot_manifests(look.store, look.snapshot, changelog=True)
     if len(manifests) > MANIFESTS_MAX:
         yield Finding(
@@ -275,7 +275,7 @@ def _find_many_manifests(look: _Look) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _find_orphan_files(look: _Look) -> Iterator[Finding]:
+def _find_orphan_files(look: _TableState) -> Iterator[Finding]:
     orphans = find_orphans(look.store)
     if orphans:
         yield Finding(
@@ -284,6 +284,6 @@ def _find_orphan_files(look: _Look) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-CHECKS: tuple[Callable[[_Look], Iterator[Finding]], ...] = (
+CHECKS: tuple[Callable[[_TableState], Iterator[Finding]], ...] = (
     _find_missing_files, _find_many_runs, _find_small_files, _find_many_deletes, _find_bad_bucket_sizes, _find_long_history, _find_many_manifests, _find_orphan_files,
 )  # fmt: skip

@@ -26,14 +26,14 @@ from paimon_nb.format.manifest import ADD, DataFile
 from paimon_nb.format.types.arrow_builders import empty_table
 from paimon_nb.table.inspect.formatting import partition_text
 from paimon_nb.table.live_files import read_changes
-from paimon_nb.table.lsm.superseded import without_older_results
+from paimon_nb.table.lsm.superseded import drop_superseded
 from paimon_nb.table.merge import MergeSpec, merge
 from paimon_nb.table.merge.groups import merge_order
 from paimon_nb.table.scan.plan.prune import file_schema
-from paimon_nb.table.scan.plan.snapshot_scan import Split, every_level, plan_snapshot, visible_levels
-from paimon_nb.table.scan.predicate.evaluate import bind, keep
-from paimon_nb.table.scan.predicate.model import Compare, Predicate, all_of
-from paimon_nb.table.scan.read.split_reader import load_vector, schema_and_system
+from paimon_nb.table.scan.plan.snapshot_scan import Split, all_levels, plan_snapshot, visible_levels
+from paimon_nb.table.scan.predicate.evaluate import bind, filter_rows
+from paimon_nb.table.scan.predicate.model import Compare, Predicate, conjunction_of
+from paimon_nb.table.scan.read.split_reader import load_deletion_vector, schema_and_system
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,7 +91,7 @@ class RowHistory:
         return why_text(self)
 
 
-def why(store: TableStore, key: Mapping[str, Any], snapshot: Snapshot | None = None) -> RowHistory:
+def row_history(store: TableStore, key: Mapping[str, Any], snapshot: Snapshot | None = None) -> RowHistory:
     """Explain the row with this key.
 
     Args:
@@ -107,8 +107,10 @@ def why(store: TableStore, key: Mapping[str, Any], snapshot: Snapshot | None = N
     versions: list[RowVersion] = []
     row = None
     if snapshot is not None:
-        predicate = bind(all_of([Compare(name, "=", value) for name, value in key.items()]), store.schema.fields)
-        plan = plan_snapshot(store, snapshot, predicate, levels=every_level)
+        predicate = bind(
+            conjunction_of([Compare(name, "=", value) for name, value in key.items()]), store.schema.fields
+        )
+        plan = plan_snapshot(store, snapshot, predicate, levels=all_levels)
         buckets: dict[tuple[bytes, int], list[Split]] = {}
         for split in plan.splits:
             buckets.setdefault((split.partition, split.bucket), []).append(split)
@@ -183,9 +185,9 @@ def _read_stored_rows(
             rows = read_data_file(store.fs, path, stored, row_positions=True, options=store.options)
             positions = rows.column(ROW_POSITION)
             evolved = evolve(rows.drop_columns([ROW_POSITION]), stored, wide)
-            found = keep(predicate, evolved.append_column(ROW_POSITION, positions), store.schema.fields)
+            found = filter_rows(predicate, evolved.append_column(ROW_POSITION, positions), store.schema.fields)
             ref = (split.deletion_vectors or {}).get(file.file_name)
-            deleted = load_vector(store, ref).mask(file.row_count) if ref is not None else None
+            deleted = load_deletion_vector(store, ref).mask(file.row_count) if ref is not None else None
             at = found.column(ROW_POSITION).to_pylist()
             locations += [(file, position, deleted is not None and bool(deleted[position])) for position in at]
             parts.append(found.drop_columns([ROW_POSITION]))
@@ -211,9 +213,7 @@ def _hidden_reasons(
             for i in range(rows.num_rows)
             if out[i] is None and not locations[i][2]
         ]
-        winners = {
-            v for table in without_older_results(seen, store.schema.key_fields) for v in table[_VERSION].to_pylist()
-        }
+        winners = {v for table in drop_superseded(seen, store.schema.key_fields) for v in table[_VERSION].to_pylist()}
         for i in range(rows.num_rows):
             if out[i] is None and not locations[i][2] and i not in winners:
                 out[i] = "a lower level holds the key's newer result"

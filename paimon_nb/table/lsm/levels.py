@@ -125,10 +125,10 @@ T = TypeVar("T")
 def sections(files: Iterable[DataFile], key: Callable[[bytes], Any]) -> list[Section]:
     """Sections in key order. All rows of a key are in one section; a section with one run needs no merge."""
     bounded = [(key(f.min_key), key(f.max_key), f) for f in files]
-    return [tuple(SortedRun(tuple(run)) for run in section) for section in cut(bounded)]
+    return [tuple(SortedRun(tuple(run)) for run in section) for section in split_into_sections(bounded)]
 
 
-def cut(bounded: list[tuple[Any, Any, T]]) -> list[list[list[T]]]:
+def split_into_sections(bounded: list[tuple[Any, Any, T]]) -> list[list[list[T]]]:
     """`sections` of anything, as lists of runs. `bounded`: (smallest key, largest key, thing); sorted here."""
     bounded.sort(key=lambda b: (b[0], b[1]))
     out: list[list[list[T]]] = []

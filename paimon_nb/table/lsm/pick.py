@@ -82,7 +82,7 @@ def pick(levels: Levels, limits: PickLimits) -> Unit | None:
     """The table's strategy: universal, then (lookup tables) all of level 0. None: nothing to do."""
     unit = pick_universal(levels, limits)
     if unit is None and limits.force_level0:
-        unit = force_level0(levels, limits)
+        unit = pick_level0(levels, limits)
     if unit is None or not unit.files or (len(unit.files) == 1 and unit.files[0].level == unit.output_level):
         return None
     return unit
@@ -102,14 +102,14 @@ def pick_full(levels: Levels, must_rewrite: Callable[[DataFile], bool]) -> Unit 
 def pick_universal(levels: Levels, limits: PickLimits) -> Unit | None:
     """The unit to compact, or None."""
     return (
-        early_full(levels, limits)
-        or size_amplification(levels, limits)
-        or size_ratio(levels, limits)
-        or run_count(levels, limits)
+        pick_early_full(levels, limits)
+        or pick_by_size_amplification(levels, limits)
+        or pick_by_size_ratio(levels, limits)
+        or pick_by_run_count(levels, limits)
     )
 
 
-def size_amplification(levels: Levels, limits: PickLimits) -> Unit | None:
+def pick_by_size_amplification(levels: Levels, limits: PickLimits) -> Unit | None:
     runs = levels.runs
     if not runs or len(runs) < limits.trigger:
         return None
@@ -119,18 +119,18 @@ def size_amplification(levels: Levels, limits: PickLimits) -> Unit | None:
     return None
 
 
-def size_ratio(levels: Levels, limits: PickLimits) -> Unit | None:
+def pick_by_size_ratio(levels: Levels, limits: PickLimits) -> Unit | None:
     if len(levels.runs) < limits.trigger:
         return None
-    return grow(levels, limits, 1, forced=False)
+    return extend_by_size_ratio(levels, limits, 1, forced=False)
 
 
-def run_count(levels: Levels, limits: PickLimits) -> Unit | None:
+def pick_by_run_count(levels: Levels, limits: PickLimits) -> Unit | None:
     excess = len(levels.runs) - limits.trigger
-    return grow(levels, limits, excess + 1, forced=False) if excess > 0 else None
+    return extend_by_size_ratio(levels, limits, excess + 1, forced=False) if excess > 0 else None
 
 
-def grow(levels: Levels, limits: PickLimits, count: int, *, forced: bool) -> Unit | None:
+def extend_by_size_ratio(levels: Levels, limits: PickLimits, count: int, *, forced: bool) -> Unit | None:
     """Pick the first `count` runs and continue while the next one is not much larger than the picked ones.
 
     `forced`: also if that is a single run. As in Paimon 1.3; later versions may include a large run of level 1.
@@ -144,10 +144,10 @@ def grow(levels: Levels, limits: PickLimits, count: int, *, forced: bool) -> Uni
             break
         taken += following.run.size
         count += 1
-    return unit_of_first(levels, count) if forced or count > 1 else None
+    return unit_of_first_runs(levels, count) if forced or count > 1 else None
 
 
-def unit_of_first(levels: Levels, count: int) -> Unit:
+def unit_of_first_runs(levels: Levels, count: int) -> Unit:
     """The first `count` runs and their output level: just below the level of the next run, but never level 0."""
     runs = levels.runs
     output = levels.max_level if count == len(runs) else max(0, runs[count].level - 1)
@@ -162,7 +162,7 @@ def unit_of_first(levels: Levels, count: int) -> Unit:
     return Unit.of_runs(output, runs[:count])
 
 
-def early_full(levels: Levels, limits: PickLimits) -> Unit | None:
+def pick_early_full(levels: Levels, limits: PickLimits) -> Unit | None:
     """All runs to the max level if an interval, total-size or incremental-size rule applies."""
     runs = levels.runs
     if len(runs) <= 1:
@@ -177,7 +177,7 @@ def early_full(levels: Levels, limits: PickLimits) -> Unit | None:
     return Unit.of_runs(levels.max_level, runs) if due else None
 
 
-def force_level0(levels: Levels, limits: PickLimits) -> Unit | None:
+def pick_level0(levels: Levels, limits: PickLimits) -> Unit | None:
     """All level-0 runs, and following runs by the size ratio; None if level 0 is empty."""
     count = len(levels.level0)
-    return grow(levels, limits, count, forced=True) if count else None
+    return extend_by_size_ratio(levels, limits, count, forced=True) if count else None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from paimon_nb.format.types import DataField
 
 
-def without_older_results(parts: Sequence[tuple[int, pa.Table]], keys: Sequence[DataField]) -> list[pa.Table]:
+def drop_superseded(parts: Sequence[tuple[int, pa.Table]], keys: Sequence[DataField]) -> list[pa.Table]:
     """Tables to merge: all of level 0, and of the upper levels only each key's row on the lowest one.
 
     Args:

@@ -51,16 +51,16 @@ def create_due_tags(store: TableStore) -> list[str]:
                 made.append(name)
         expected = starts[-1] + period.length
     if made:
-        _drop_oldest(store, period)
+        _expire_oldest_tags(store, period)
     return made
 
 
-def waits_for_a_snapshot(store: TableStore) -> bool:
+def tag_needs_snapshot(store: TableStore) -> bool:
     """Whether a tag by process time is due and only a snapshot is missing: a stream without rows creates one then.
 
     Source: Paimon `tag/TagAutoCreation.java` (forceCreatingSnapshot).
     """
-    if not makes_tags_by_clock(store):
+    if not creates_tags_by_process_time(store):
         return False
     period, delay = Period.of(store), timedelta(milliseconds=store.options.get(opt.TAG_CREATION_DELAY))
     named = _names_by_period(store, period)
@@ -68,7 +68,7 @@ def waits_for_a_snapshot(store: TableStore) -> bool:
     return not named or now - delay >= named[-1][0] + 2 * period.length
 
 
-def makes_tags_by_clock(store: TableStore) -> bool:
+def creates_tags_by_process_time(store: TableStore) -> bool:
     """Whether commits create tags by process time."""
     return store.options.get(opt.TAG_AUTOMATIC_CREATION) == "process-time" and not store.options.write_only
 
@@ -86,7 +86,7 @@ def create_batch_tag(store: TableStore) -> str | None:
     if name in store.tags.names():
         delete_tag(store, name)
     create_tag(store, name, snapshot.id)
-    _drop_oldest_of_all(store)
+    _expire_oldest_of_all_tags(store)
     return name
 
 
@@ -101,7 +101,7 @@ def _names_by_period(store: TableStore, period: Period) -> list[tuple[datetime, 
     return sorted((start, name) for name in store.tags.names() if (start := period.start(name)) is not None)
 
 
-def _drop_oldest(store: TableStore, period: Period) -> None:
+def _expire_oldest_tags(store: TableStore, period: Period) -> None:
     max_tags = store.options.get(opt.TAG_NUM_RETAINED_MAX)
     if max_tags is None:
         return
@@ -110,7 +110,7 @@ def _drop_oldest(store: TableStore, period: Period) -> None:
         delete_tag(store, name)
 
 
-def _drop_oldest_of_all(store: TableStore) -> None:
+def _expire_oldest_of_all_tags(store: TableStore) -> None:
     """After a batch tag, Java counts every tag, manual ones too."""
     max_tags = store.options.get(opt.TAG_NUM_RETAINED_MAX)
     if max_tags is None:

@@ -64,7 +64,7 @@ def _has_changelog(main: TableStore, tagged: Snapshot) -> bool:
 
 def delete_branch(store: TableStore, name: str) -> None:
     """Delete a branch and the files that only it uses. Raises BranchNotFound; UnsupportedOperation: reads fall back on it."""
-    _no_main(name)
+    _refuse_main(name)
     check_no_fallback(store, name)
     if store.versions is not None:
         store.versions.drop_branch(name)
@@ -100,7 +100,7 @@ def check_no_fallback(store: TableStore, name: str) -> None:
 
 def rename_branch(store: TableStore, name: str, to: str) -> None:
     """Rename a branch. Raises BranchNotFound, AlreadyExists."""
-    _no_main(name)
+    _refuse_main(name)
     check_no_fallback(store, name)
     branch = open_branch(store, name)
     store.branches.check_new(to)
@@ -206,7 +206,7 @@ def open_branch(store: TableStore, name: str) -> TableStore:
     return store.on_branch(name)
 
 
-def _no_main(name: str) -> None:
+def _refuse_main(name: str) -> None:
     if name == MAIN_BRANCH:
         raise InvalidName("the main branch is the table itself", hint="DROP TABLE removes a table", name=name)
 

@@ -12,7 +12,13 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.iceberg import publish_iceberg
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
-from paimon_nb.table.maintenance.reachable import changelog_entries, continues, delta_entries, keeps_delta, reachable
+from paimon_nb.table.maintenance.reachable import (
+    changelog_entries,
+    delta_entries,
+    is_direct_successor,
+    reachable,
+    reads_through_delta,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,7 +106,7 @@ def expire_snapshots(store: TableStore, limits: ExpireLimits | None = None) -> i
         following = _snapshot_or_none(store, snapshot.id + 1)
         if following is not None:
             candidates.add_entries(e for e in delta_entries(store, following) if e.kind == DELETE)
-        if following is None or not continues(store, snapshot, following):
+        if following is None or not is_direct_successor(store, snapshot, following):
             # A gap in the history (left by a fast-forward): no snapshot records what was deleted inside it.
             candidates.add_entries(live_entries(store, snapshot))
     paths = candidates.unused(reachable(store, without_snapshots=ids))
@@ -181,7 +187,7 @@ def _remove_changelogs(store: TableStore, expired: Sequence[int]) -> None:
         old = store.changelogs.get(changelog_id)
         candidates.add_entries(changelog_entries(store, old))
         candidates.add_metadata(old)
-        if keeps_delta(store, old):
+        if reads_through_delta(store, old):
             candidates.add_entries(e for e in delta_entries(store, old) if e.kind == ADD)
     paths = candidates.unused(reachable(store, without_changelogs=expired))
     for changelog_id in expired:

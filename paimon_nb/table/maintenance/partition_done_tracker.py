@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def marks_idle(store: TableStore) -> bool:
+def marks_idle_partitions(store: TableStore) -> bool:
     """Whether streams into the table mark partitions done: both `partition.idle-time-to-done` and
     `partition.time-interval` are set. As in Java, one of them alone has no effect.
     """

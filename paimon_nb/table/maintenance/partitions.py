@@ -83,7 +83,7 @@ def refuse_existing(store: TableStore, specs: Sequence[Mapping[str, Any]]) -> No
 
 
 @dataclass(frozen=True, slots=True)
-class Expired:
+class PartitionExpiry:
     """Result of a partition expiry."""
 
     dropped: tuple[tuple[Any, ...], ...]
@@ -101,7 +101,7 @@ def expire_partitions(
     strategy: str | None = None,
     max_expires: int | None = None,
     now: datetime | None = None,
-) -> Expired:
+) -> PartitionExpiry:
     """Drop partitions older than `partition.expiration-time`. Arguments take precedence over the table's options.
 
     Strategy values-time: the time is in the partition's values. update-time: that of its newest file.
@@ -150,4 +150,4 @@ def expire_partitions(
         step = o.get(opt.PARTITION_EXPIRATION_BATCH_SIZE) or len(specs)
         for start in range(0, len(specs), step):
             drop_partitions(store, specs[start : start + step])
-    return Expired(tuple(going), tuple(skipped))
+    return PartitionExpiry(tuple(going), tuple(skipped))

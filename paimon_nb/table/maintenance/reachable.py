@@ -85,7 +85,7 @@ def _add_history(used: Reachable, store: TableStore, removed_snapshots: set[int]
             continue
         snapshot = store.snapshots.get(snapshot_id)
         used.add_metadata(store, snapshot)
-        if previous is not None and continues(store, previous, snapshot):
+        if previous is not None and is_direct_successor(store, previous, snapshot):
             used.add_files(e.file for e in delta_entries(store, snapshot) if e.kind == ADD)
         else:
             used.add_files(e.file for e in live_entries(store, snapshot))
@@ -93,7 +93,7 @@ def _add_history(used: Reachable, store: TableStore, removed_snapshots: set[int]
         previous = snapshot
 
 
-def continues(store: TableStore, before: Snapshot, after: Snapshot) -> bool:
+def is_direct_successor(store: TableStore, before: Snapshot, after: Snapshot) -> bool:
     """True if `after` certainly is `before` plus its own delta: its base list contains exactly the manifests of `before`.
 
     False also after a manifest merge, which is rare. Ids are not enough: after a fast-forward, neighbouring ids may
@@ -128,14 +128,14 @@ def _add_changelogs(used: Reachable, store: TableStore, removed_changelogs: set[
             manifests = read_manifest_list(store.fs, store.manifest_path(old.changelog_manifest_list))
             used.manifests.update(m.file_name for m in manifests)
             used.add_files(e.file for e in changelog_entries(store, old))
-        elif keeps_delta(store, old):
+        elif reads_through_delta(store, old):
             used.manifests.add(old.delta_manifest_list)
             manifests = read_manifest_list(store.fs, store.manifest_path(old.delta_manifest_list))
             used.manifests.update(m.file_name for m in manifests)
             used.add_files(e.file for e in delta_entries(store, old) if e.kind == ADD)
 
 
-def keeps_delta(store: TableStore, changelog: Snapshot) -> bool:
+def reads_through_delta(store: TableStore, changelog: Snapshot) -> bool:
     """True if a long-lived changelog has no changelog files but is readable through its delta."""
     if changelog.changelog_manifest_list:
         return False

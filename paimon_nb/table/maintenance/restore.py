@@ -49,14 +49,14 @@ def restore_as_latest(store: TableStore, target: Snapshot) -> int | None:
             replaces_buckets=True,
             drops_index_of=None,
         )
-        return SnapshotPublisher(store).publish(lambda latest: _on_top(store, latest, now, change))
+        return SnapshotPublisher(store).publish(lambda latest: _refuse_if_not_latest(store, latest, now, change))
     except BaseException:
         for path in made:
             store.fs.delete(path)
         raise
 
 
-def _on_top(store: TableStore, latest: Snapshot | None, seen: Snapshot | None, change: Change) -> Change:
+def _refuse_if_not_latest(store: TableStore, latest: Snapshot | None, seen: Snapshot | None, change: Change) -> Change:
     if (latest.id if latest else None) != (seen.id if seen else None):
         raise CommitConflict(
             f"{store.name}: snapshot {latest.id if latest else None} was committed during the restore",

@@ -11,8 +11,8 @@ from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.maintenance.reachable import (
     changelog_entries,
-    continues,
     delta_entries,
+    is_direct_successor,
     reachable,
     without_changelog,
 )
@@ -39,7 +39,7 @@ def rollback_to_snapshot(store: TableStore, snapshot_id: int) -> Snapshot:
     if store.versions is not None:
         _roll_back_by_server(store, store.versions, snapshot_id)
     else:
-        _forget_after(store, target)
+        _delete_after(store, target)
     return target
 
 
@@ -53,7 +53,7 @@ def rollback_to_tag(store: TableStore, name: str) -> Snapshot:
         # The snapshot file comes first: from here on its files are reachable.
         store.snapshots.put(without_changelog(target))
         store.snapshots.write_earliest_hint(target.id)
-    _forget_after(store, target)
+    _delete_after(store, target)
     return target
 
 
@@ -66,7 +66,7 @@ def _roll_back_by_server(store: TableStore, versions: VersionService, target: in
     publish_iceberg(store)
 
 
-def _forget_after(store: TableStore, target: Snapshot) -> None:
+def _delete_after(store: TableStore, target: Snapshot) -> None:
     """Delete newer snapshots, newest first, then newer changelogs and tags, then unused files.
 
     After a fast-forward or a rollback two histories may use the same ids: a different snapshot with the target's id is
@@ -80,7 +80,7 @@ def _forget_after(store: TableStore, target: Snapshot) -> None:
     previous = None
     for snapshot_id in newer:
         snapshot = store.snapshots.get(snapshot_id)
-        if previous is not None and continues(store, previous, snapshot):
+        if previous is not None and is_direct_successor(store, previous, snapshot):
             candidates.add_entries(e for e in delta_entries(store, snapshot) if e.kind == ADD)
         else:
             # It may retain files of other snapshots that expired between it and the target.

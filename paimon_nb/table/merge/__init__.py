@@ -1,9 +1,9 @@
 """Merge engines: how several versions of a key become one row."""
 
 from paimon_nb.table.merge.groups import PICKS_ROWS, Aggregator, MergeSpec, SequenceGroup, SortedChunks
-from paimon_nb.table.merge.merge import MERGE_ENGINES, merge, merged_groups, winners
+from paimon_nb.table.merge.merge import MERGE_ENGINES, merge, merged_groups, remaining_rows
 
 __all__ = [
     "MERGE_ENGINES", "PICKS_ROWS", "Aggregator", "MergeSpec", "SequenceGroup", "SortedChunks", "merge", "merged_groups",
-    "winners",
+    "remaining_rows",
 ]  # fmt: skip

@@ -118,7 +118,7 @@ def _refuse_contradictions(
     if options.get(remove) and groups:
         pairs.append((remove.key, "fields.*.sequence-group"))
     for one, other in pairs:
-        raise _two_things(one, other)
+        raise _contradiction(one, other)
     sequences = {s for g in groups for s in g.sequence}
     for name in on_groups:
         if name not in sequences:
@@ -129,7 +129,7 @@ def _refuse_contradictions(
             )
 
 
-def _two_things(one: str, other: str) -> BadOptionValue:
+def _contradiction(one: str, other: str) -> BadOptionValue:
     return BadOptionValue(f"{one} and {other} contradict each other about a -D", hint="unset one of them", option=one)
 
 
@@ -184,7 +184,7 @@ def _aggregators_by_column(
         extra = {k[len(prefix) :]: v for k, v in options.raw.items() if k.startswith(prefix)}
         ignore = extra.get("ignore-retract", "false").lower() == "true"
         if ignore and options.get(opt.AGGREGATION_REMOVE_RECORD_ON_DELETE):
-            raise _two_things(f"{prefix}ignore-retract", opt.AGGREGATION_REMOVE_RECORD_ON_DELETE.key)
+            raise _contradiction(f"{prefix}ignore-retract", opt.AGGREGATION_REMOVE_RECORD_ON_DELETE.key)
         if engine == "partial-update":
             if f.name in schema.primary_keys or f.name in in_groups:
                 continue

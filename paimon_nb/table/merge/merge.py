@@ -67,16 +67,20 @@ def merge(runs: Sequence[pa.Table], spec: MergeSpec, drop_delete: bool = True, *
         else runs[0].combine_chunks()
     )
     if spec.ignore_delete:
-        kv = kv.filter(from_numpy(~retracts(kv)))
+        kv = kv.filter(from_numpy(~retraction_mask(kv)))
     order = merge_order(kv, spec)
     groups = _group_rows(kv, order, spec)
     merged = _with_lone_rows(groups, spec) if alone_as_is else MERGE_ENGINES[spec.engine](groups, spec)
-    return merged.filter(from_numpy(~retracts(merged))) if drop_delete and bool(retracts(merged).any()) else merged
+    return (
+        merged.filter(from_numpy(~retraction_mask(merged)))
+        if drop_delete and bool(retraction_mask(merged).any())
+        else merged
+    )
 
 
 def merged_groups(groups: Groups, spec: MergeSpec) -> pa.Table:
     """The same for rows that are already in order, retractions kept."""
-    if spec.ignore_delete and retracts(groups.kv).any():
+    if spec.ignore_delete and retraction_mask(groups.kv).any():
         return merge([groups.sorted], spec, drop_delete=False)
     return _with_lone_rows(groups, spec)
 
@@ -97,7 +101,7 @@ def _with_lone_rows(groups: Groups, spec: MergeSpec) -> pa.Table:
     return pa.concat_tables([alone, rest]).combine_chunks().take(from_numpy(where))
 
 
-def retracts(kv: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def retraction_mask(kv: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Which rows are -U or -D."""
     kinds = to_numpy(kv.column(VALUE_KIND))
     retracted: np.ndarray[tuple[int], np.dtype[np.bool_]] = (kinds == UPDATE_BEFORE) | (kinds == DELETE)
@@ -106,22 +110,22 @@ def retracts(kv: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
 
 def without_retracts(rows: pa.Table) -> pa.Table:
     """The rows that are +I or +U."""
-    deletes = retracts(rows)
+    deletes = retraction_mask(rows)
     return rows.filter(from_numpy(~deletes)) if deletes.any() else rows
 
 
-def winners(kv: pa.Table, spec: MergeSpec) -> Indices:
+def remaining_rows(kv: pa.Table, spec: MergeSpec) -> Indices:
     """For deduplicate and first-row: the row numbers of `kv` that remain, in key order, without retractions.
 
     `kv` needs only the key, user sequence, `_SEQUENCE_NUMBER` and `_VALUE_KIND` columns.
     """
-    inserts = np.flatnonzero(~retracts(kv)) if spec.ignore_delete else None
+    inserts = np.flatnonzero(~retraction_mask(kv)) if spec.ignore_delete else None
     some = kv if inserts is None else kv.take(from_numpy(inserts))
     order = merge_order(some, spec)
     keys = some.select(list(spec.keys)).combine_chunks().take(from_numpy(order))
     starts = group_starts(keys, spec.keys)
     last = order[starts] if spec.engine == "first-row" else order[group_ends(starts, len(order))]
-    last = last[~retracts(some)[last]]
+    last = last[~retraction_mask(some)[last]]
     return last if inserts is None else inserts[last]
 
 

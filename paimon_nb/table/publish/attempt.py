@@ -52,7 +52,7 @@ from paimon_nb.table.publish.conflict import (
     index_conflict,
     level_conflict,
     lost_deletes_conflict,
-    marked_conflict,
+    missing_target_conflict,
 )
 from paimon_nb.table.publish.partition_changes import partition_changes
 from paimon_nb.table.scan.read.data_evolution import is_dedicated
@@ -123,7 +123,7 @@ class ManifestWriter:
         name, path = self._new_name("manifest")
         size = write_manifest(self.store.fs, path, list(entries), self._compression, self._format)
         cache_manifest(self.store.fs, path, entries)
-        return describe(self.store, name, size, entries)
+        return manifest_metadata(self.store, name, size, entries)
 
 
 def manifest_format(store: TableStore) -> str:
@@ -138,7 +138,7 @@ def manifest_format(store: TableStore) -> str:
     return name
 
 
-def describe(store: TableStore, name: str, size: int, entries: Sequence[ManifestEntry]) -> ManifestFile:
+def manifest_metadata(store: TableStore, name: str, size: int, entries: Sequence[ManifestEntry]) -> ManifestFile:
     """The manifest list's entry for a manifest that holds `entries`."""
     added = sum(e.kind == ADD for e in entries)
     return ManifestFile(
@@ -289,7 +289,7 @@ def try_commit(store: TableStore, latest: Snapshot | None, change: Change, terms
         # Not published, so no snapshot needs these files: cancelled before, or refused by the catalog server.
         writer.discard()
         raise
-    if published is Published.WON and store.versions is None and _taken_back(store, latest):
+    if published is Published.WON and store.versions is None and _base_was_removed(store, latest):
         store.snapshots.delete(snapshot.id)
         published = Published.LOST
     if published is Published.LOST:
@@ -299,7 +299,7 @@ def try_commit(store: TableStore, latest: Snapshot | None, change: Change, terms
     return CommitOutcome(published, snapshot)
 
 
-def _taken_back(store: TableStore, base: Snapshot | None) -> bool:
+def _base_was_removed(store: TableStore, base: Snapshot | None) -> bool:
     """Whether a rollback or fast-forward removed the base snapshot, and its files, while ours was published.
 
     Our id was free then, but the snapshot is unreadable. An expired base is different: it leaves no older snapshots.
@@ -489,7 +489,7 @@ def _find_conflict(store: TableStore, latest: Snapshot | None, change: Change) -
         decode = key_decoder([f.type for f in store.schema.key_fields])
         if found := level_conflict(base, change.entries, decode):
             return found
-    if found := marked_conflict(base, change.entries, change.new_index):
+    if found := missing_target_conflict(base, change.entries, change.new_index):
         return found
     current = index_entries(store, latest)
     if not current and not change.deleted_index:

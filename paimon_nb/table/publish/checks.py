@@ -93,7 +93,7 @@ class StrictMode:
                 )  # fmt: skip
         self._safe = latest.id
 
-    def passed(self, snapshot_id: int) -> None:
+    def record_success(self, snapshot_id: int) -> None:
         """Our own snapshot was published: everything before it was checked."""
         if self._safe is not None:
             self._safe = snapshot_id

@@ -108,7 +108,7 @@ def index_conflict(
     return _deletion_vector_conflict(before, now, new, {i.file_name for i in deleted})
 
 
-def marked_conflict(
+def missing_target_conflict(
     base: Iterable[ManifestEntry], delta: Iterable[ManifestEntry], new: Iterable[IndexEntry]
 ) -> Conflict | None:
     """A deletion vector for a file that another commit replaced would delete nothing: the rows moved to another file."""

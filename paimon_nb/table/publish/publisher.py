@@ -70,7 +70,7 @@ class RetryPolicy:
             o.get(opt.COMMIT_TIMEOUT),
         )  # fmt: skip
 
-    def after(self, tries: int) -> float:
+    def wait_s(self, tries: int) -> float:
         """Seconds to wait after the `tries`-th lost attempt: exponential backoff with jitter."""
         span = min(self.max_wait_ms, self.min_wait_ms * 2 ** min(tries, 20))
         return random.uniform(self.min_wait_ms / 2, max(span, self.min_wait_ms)) / 1000
@@ -272,7 +272,7 @@ class SnapshotPublisher:
             outcome = try_commit(store, latest, change, meta)
             if outcome.published is not Published.LOST:
                 if self._strict is not None:
-                    self._strict.passed(outcome.snapshot.id)
+                    self._strict.record_success(outcome.snapshot.id)
                 record_commit(store, outcome.snapshot, tuple(e.file.file_name for e in change.entries if e.kind == ADD))
                 notify_partitions_added(store, {e.partition for e in change.entries if e.kind == ADD})
                 if store.has_iceberg_metadata:
@@ -288,7 +288,7 @@ class SnapshotPublisher:
                     snapshot=outcome.snapshot.id,
                     path=store.root,
                 )
-            sleep(pauses.after(tries))
+            sleep(pauses.wait_s(tries))
             store.check_identity()
 
     def _after_lost_compaction(self, messages: Sequence[CommitMessage], meta: CommitMeta) -> list[int]:

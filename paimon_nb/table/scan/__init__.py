@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from paimon_nb.table.scan.plan.planner import plan_scan
     from paimon_nb.table.scan.plan.point_lookup import PointLookup
     from paimon_nb.table.scan.plan.scan_report import ScanReport, Skip, Stage
-    from paimon_nb.table.scan.plan.snapshot_scan import DvRef, ScanPlan, Split, every_level, plan_snapshot
+    from paimon_nb.table.scan.plan.snapshot_scan import DvRef, ScanPlan, Split, all_levels, plan_snapshot
     from paimon_nb.table.scan.plan.time_travel import (
         OWN_SCHEMA,
         AtSnapshot,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         parse_travel,
         resolve,
     )
-    from paimon_nb.table.scan.predicate.evaluate import keep
+    from paimon_nb.table.scan.predicate.evaluate import filter_rows
     from paimon_nb.table.scan.predicate.model import (
         And,
         Compare,
@@ -40,14 +40,14 @@ if TYPE_CHECKING:
         Or,
         Predicate,
         StartsWith,
-        all_of,
+        conjunction_of,
         conjuncts,
     )
     from paimon_nb.table.scan.predicate.parser import parse_predicate
     from paimon_nb.table.scan.read.split_reader import (
         iter_plan,
         iter_split,
-        load_vector,
+        load_deletion_vector,
         read_plan,
         read_split,
         read_split_kinds,
@@ -56,14 +56,12 @@ else:
     __getattr__ = lazy_getattr(
         __name__,
         {
-
             "plan.scan_report": "ScanReport Skip Stage",
             "plan.incremental": "plan_changes plan_incremental",
-            "plan.planner": "plan_scan", "plan.snapshot_scan": "DvRef ScanPlan Split every_level plan_snapshot",
+            "plan.planner": "plan_scan", "plan.snapshot_scan": "DvRef ScanPlan Split all_levels plan_snapshot",
             "plan.point_lookup": "PointLookup",
-            "predicate.evaluate": "keep", "predicate.model": "And Compare Constant In IsNotNull IsNull Like Not Or Predicate StartsWith all_of conjuncts",
-            "read.split_reader": "iter_plan iter_split load_vector read_plan read_split read_split_kinds",
-
+            "predicate.evaluate": "filter_rows", "predicate.model": "And Compare Constant In IsNotNull IsNull Like Not Or Predicate StartsWith conjunction_of conjuncts",
+            "read.split_reader": "iter_plan iter_split load_deletion_vector read_plan read_split read_split_kinds",
             "plan.time_travel": "OWN_SCHEMA AtSnapshot AtTag AtTime AtVersion AtWatermark Between BetweenTimes Increment Latest TimeTravel ToAutoTag parse_incremental parse_travel resolve",
             "predicate.parser": "parse_predicate",
         },
@@ -72,8 +70,8 @@ else:
 __all__ = [
     "OWN_SCHEMA", "And", "AtSnapshot", "AtTag", "AtTime", "AtVersion", "AtWatermark", "Between", "BetweenTimes", "Compare",
     "Constant", "DvRef", "ScanReport", "In", "Increment", "IsNotNull", "IsNull", "PointLookup", "Latest", "Like", "Not", "Or",
-    "Predicate", "ScanPlan", "Skip", "Split", "Stage", "StartsWith", "ToAutoTag", "TimeTravel", "all_of", "conjuncts",
-    "every_level", "iter_plan", "iter_split", "keep", "load_vector", "parse_incremental", "parse_predicate", "parse_travel",
+    "Predicate", "ScanPlan", "Skip", "Split", "Stage", "StartsWith", "ToAutoTag", "TimeTravel", "conjunction_of", "conjuncts",
+    "all_levels", "iter_plan", "iter_split", "filter_rows", "load_deletion_vector", "parse_incremental", "parse_predicate", "parse_travel",
     "plan_changes", "plan_incremental", "plan_scan", "plan_snapshot", "read_plan", "read_split", "read_split_kinds",
     "resolve",
 ]  # fmt: skip

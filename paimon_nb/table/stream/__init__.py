@@ -13,11 +13,11 @@ from paimon_nb.table.stream.planner import (
     read_step,
     steps_between,
 )
-from paimon_nb.table.stream.start import FirstLook, check_streamable, first_position, starts_full
+from paimon_nb.table.stream.start import StartPositionFinder, check_streamable, first_position, starts_full
 from paimon_nb.table.stream.stream import StreamBatch, TableStream
 
 __all__ = [
-    "ChangelogNormalize", "ConsumerRecord", "FirstLook", "Idle", "StreamSplit", "StreamOffset", "StreamStep", "StreamBatch", "TableStream",
+    "ChangelogNormalize", "ConsumerRecord", "StartPositionFinder", "Idle", "StreamSplit", "StreamOffset", "StreamStep", "StreamBatch", "TableStream",
     "check_streamable", "first_position", "is_upsert_stream", "newest_position", "next_step", "read_piece", "read_step", "starts_full",
     "steps_between",
 ]  # fmt: skip

@@ -17,9 +17,9 @@ from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.options import table as opt
 from paimon_nb.options.write import SINK_SAVEPOINT_AUTO_TAG
 from paimon_nb.table.commit import CommitMessage, TableCommit
-from paimon_nb.table.compact.full_compaction import FullCompactions, compact_behind, written_by
-from paimon_nb.table.maintenance.auto_tags import makes_tags_by_clock, waits_for_a_snapshot
-from paimon_nb.table.maintenance.partition_done_tracker import IdlePartitions, marks_idle
+from paimon_nb.table.compact.full_compaction import FullCompactionSchedule, buckets_written_by, compact_idle_buckets
+from paimon_nb.table.maintenance.auto_tags import creates_tags_by_process_time, tag_needs_snapshot
+from paimon_nb.table.maintenance.partition_done_tracker import IdlePartitions, marks_idle_partitions
 from paimon_nb.table.maintenance.tags import create_tag
 
 if TYPE_CHECKING:
@@ -46,11 +46,13 @@ class StreamCommitter:
         self._commit = TableCommit(store, user)
         self.user, self._ends = self._commit.user, ends
         self._folder = folder
-        self._idle = IdlePartitions(self._load_pending_partitions()) if marks_idle(store) else None
+        self._idle = IdlePartitions(self._load_pending_partitions()) if marks_idle_partitions(store) else None
         self._full_ms = clock.now_ms()
         self._since_full = 0
         """Commits since the last full compaction, including empty ones."""
-        self._knows = FullCompactions.of(store) != FullCompactions() and self._commit.last_identifier() is None
+        self._knows = (
+            FullCompactionSchedule.of(store) != FullCompactionSchedule() and self._commit.last_identifier() is None
+        )
         """All writes since the last full compaction are in `_written`: the stream did not start before this process."""
         self._written: set[BucketKey] = set()
         self._last: int | None = None
@@ -63,9 +65,9 @@ class StreamCommitter:
 
     def is_full(self, store: TableStore, identifier: int) -> bool:
         """Whether the commit with this number is a full compaction."""
-        schedule = FullCompactions.of(store)
+        schedule = FullCompactionSchedule.of(store)
         if self._ends:
-            return schedule != FullCompactions()
+            return schedule != FullCompactionSchedule()
         if schedule.interval_ms is not None:
             return self._is_over(schedule.interval_ms)
         return schedule.every is not None and identifier % schedule.every == 0
@@ -101,9 +103,9 @@ class StreamCommitter:
     @staticmethod
     def count_without_rows(store: TableStore) -> bool:
         """Whether empty checkpoints do anything."""
-        schedule = FullCompactions.of(store)
+        schedule = FullCompactionSchedule.of(store)
         waits = bool(schedule.interval_ms) or (schedule.every or 1) > 1
-        return waits or marks_idle(store) or _forces_snapshots(store) or makes_tags_by_clock(store)
+        return waits or marks_idle_partitions(store) or _forces_snapshots(store) or creates_tags_by_process_time(store)
 
     def on_empty_checkpoint(self, store: TableStore, identifier: int | None = None, **terms: Any) -> list[int]:
         """Called when a checkpoint interval has elapsed. If no rows arrived, commits an empty checkpoint. Returns the
@@ -125,7 +127,7 @@ class StreamCommitter:
             if behind := self._compact_idle_buckets(store, ()):
                 made += self._commit.commit(behind, number, **terms)
             self._was_full(store, behind, made)
-        if not made and (_forces_snapshots(store) or waits_for_a_snapshot(store)):
+        if not made and (_forces_snapshots(store) or tag_needs_snapshot(store)):
             made += self._commit.commit([], number, ignore_empty=False, **terms)
         if made:
             self._last, self.snapshot = number, made[-1]
@@ -152,7 +154,7 @@ class StreamCommitter:
     # -- full compactions
 
     def _is_overdue(self, store: TableStore) -> bool:
-        schedule = FullCompactions.of(store)
+        schedule = FullCompactionSchedule.of(store)
         if schedule.interval_ms is not None:
             return self._is_over(schedule.interval_ms)
         return schedule.every is not None and self._since_full >= schedule.every
@@ -162,12 +164,12 @@ class StreamCommitter:
 
     def _compact_idle_buckets(self, store: TableStore, messages: Iterable[CommitMessage]) -> list[CommitMessage]:
         if not self._knows:
-            before = written_by(store, self.user)
+            before = buckets_written_by(store, self.user)
             if before is None:
-                return compact_behind(store, None, {(m.partition, m.bucket) for m in messages})
+                return compact_idle_buckets(store, None, {(m.partition, m.bucket) for m in messages})
             self._written |= before
             self._knows = True
-        return compact_behind(store, self._written, {(m.partition, m.bucket) for m in messages})
+        return compact_idle_buckets(store, self._written, {(m.partition, m.bucket) for m in messages})
 
     def _was_full(self, store: TableStore, messages: Sequence[CommitMessage], made: Sequence[int]) -> None:
         """Restart the count, unless another writer's compaction came first: then the compaction is still due."""

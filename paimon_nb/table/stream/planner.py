@@ -24,15 +24,15 @@ from paimon_nb.table.merge.merge import without_retracts
 from paimon_nb.table.scan.plan.prune import Pruner
 from paimon_nb.table.scan.plan.snapshot_scan import (
     Split,
-    grouped,
+    group_by_bucket,
     is_independent,
-    live_pruned,
     pack_bucket,
-    select,
+    prune_live_files,
     vectors_of,
+    vectors_of_files,
 )
 from paimon_nb.table.scan.predicate.evaluate import bind
-from paimon_nb.table.scan.predicate.model import Predicate, only_on
+from paimon_nb.table.scan.predicate.model import Predicate, conjuncts_on
 from paimon_nb.table.scan.read.split_reader import read_split, read_split_kinds
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.stream.offset import StreamOffset
@@ -183,10 +183,10 @@ def read_piece(
         rows = rows.append_column(VALUE_KIND, from_numpy(np.zeros(rows.num_rows, np.int8)))
     else:
         rows = without_retracts(read_split_kinds(store, split, columns, predicate))
-    return _taken_back(rows) if piece.retracts else rows
+    return _as_retractions(rows) if piece.retracts else rows
 
 
-def _taken_back(rows: pa.Table) -> pa.Table:
+def _as_retractions(rows: pa.Table) -> pa.Table:
     """+I becomes -D and +U becomes -U."""
     kinds = np.where(to_numpy(rows.column(VALUE_KIND)) == 0, 3, 1).astype(np.int8)
     return rows.set_column(rows.schema.get_field_index(VALUE_KIND), VALUE_KIND, pa.array(kinds))
@@ -201,10 +201,12 @@ def _full_state_splits(
     """The state of a snapshot. With producers that emit the changes of young files later, those files are skipped."""
     independent = is_independent(store)
     pruner = Pruner(store, bound, independent=independent)
-    entries = live_pruned(store, snapshot, pruner, _changelog_levels(store), since_ms)
+    entries = prune_live_files(store, snapshot, pruner, _changelog_levels(store), since_ms)
     vectors = vectors_of(store, snapshot)
     merged = tuple(
-        StreamSplit(Split(snapshot.id, partition, bucket, total, tuple(files), select(vectors, partition, files), raw))
+        StreamSplit(
+            Split(snapshot.id, partition, bucket, total, tuple(files), vectors_of_files(vectors, partition, files), raw)
+        )
         for (partition, bucket, total), members in _in_order(store, entries)
         for files, raw in pack_bucket(store, members, independent)
     )
@@ -280,7 +282,13 @@ def _overwrite_splits(store: TableStore, snapshot: Snapshot, bound: Predicate | 
         vectors = vectors_of(store, state)
         for (partition, bucket, total), files in source.items():
             split = Split(
-                snapshot.id, partition, bucket, total, tuple(files), select(vectors, partition, files), raw=False
+                snapshot.id,
+                partition,
+                bucket,
+                total,
+                tuple(files),
+                vectors_of_files(vectors, partition, files),
+                raw=False,
             )
             pieces.append(StreamSplit(split, retracts))
     # A bucket's old rows directly precede its new ones: the sort is stable.
@@ -297,7 +305,7 @@ def _pruned_changes(store: TableStore, manifests: str, bound: Predicate | None) 
 def _key_pruner(store: TableStore, bound: Predicate | None) -> Pruner:
     """An update can be two rows of which only one matches: so only key conditions skip files of a primary-key table."""
     keys = frozenset((*store.schema.primary_keys, *store.schema.partition_keys))
-    return Pruner(store, only_on(bound, keys) if store.has_keys else bound, independent=not store.has_keys)
+    return Pruner(store, conjuncts_on(bound, keys) if store.has_keys else bound, independent=not store.has_keys)
 
 
 def _real_buckets(store: TableStore, entries: Sequence[ManifestEntry]) -> Sequence[ManifestEntry]:
@@ -311,7 +319,7 @@ def _in_order(
     store: TableStore, entries: Sequence[ManifestEntry]
 ) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
     """Files by bucket in order of first occurrence, or partition by partition (`scan.plan-sort-partition`)."""
-    groups = grouped(entries)
+    groups = group_by_bucket(entries)
     if store.options.get(opt.SCAN_PLAN_SORT_PARTITION):
         groups.sort(key=lambda g: [(v is not None, v) for v in store.partition_values(g[0][0])])
     return groups

@@ -80,7 +80,7 @@ def check_streamable(store: TableStore) -> None:
         )
 
 
-class FirstLook:
+class StartPositionFinder:
     """Finds a stream's first position; may have to wait for the table's first snapshot.
 
     Records whether the table was empty at the start: with `latest`, such a table is read from its first snapshot on.
@@ -99,7 +99,7 @@ class FirstLook:
 def first_position(
     store: TableStore, *, began_empty: bool = False, includes_latest: bool = False
 ) -> StreamOffset | None:
-    """See `FirstLook`."""
+    """See `StartPositionFinder`."""
     o = store.options
     consumer = o.get(opt.CONSUMER_ID)
     if consumer is not None and not o.get(opt.CONSUMER_IGNORE_PROGRESS):

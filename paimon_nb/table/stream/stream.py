@@ -12,7 +12,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.stream.consumer import ConsumerRecord
 from paimon_nb.table.stream.offset import StreamOffset
 from paimon_nb.table.stream.planner import Idle, next_step, read_step
-from paimon_nb.table.stream.start import FirstLook, check_streamable
+from paimon_nb.table.stream.start import StartPositionFinder, check_streamable
 from paimon_nb.table.system.audit_log import ROWKIND, kind_texts
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class TableStream:
         check_streamable(store)
         self.store, self.columns, self.predicate = store, columns, predicate
         self.idle_s = idle_s
-        self._first = FirstLook(store)
+        self._first = StartPositionFinder(store)
         self._position = position
         self._closed = threading.Event()
         self._ended = False

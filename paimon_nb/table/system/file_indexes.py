@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.table.scan import every_level, plan_scan
+from paimon_nb.table.scan import all_levels, plan_scan
 from paimon_nb.table.system.columns import fixed, partition_texts
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _EMBEDDED, _FILE = "EMBEDDED", "FILE"
 def _index_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     from paimon_nb.table.scan.plan.file_index import has_index, index_path, open_index
 
-    plan = plan_scan(store.for_metadata(), levels=every_level)
+    plan = plan_scan(store.for_metadata(), levels=all_levels)
     partition = partition_texts(plan.store)
     for split in plan.splits:
         for f in filter(has_index, split.files):

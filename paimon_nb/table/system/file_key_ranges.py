@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.table.scan import every_level, plan_scan
+from paimon_nb.table.scan import all_levels, plan_scan
 from paimon_nb.table.system.columns import fixed, partition_texts
 from paimon_nb.table.system.file_stats import StatsTexts
 from paimon_nb.table.system.files import COLUMNS as FILE_COLUMNS
@@ -23,7 +23,7 @@ COLUMNS = {**{name: FILE_COLUMNS[name] for name in _COMMON}, "first_row_id": "BI
 
 
 def _key_range_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
-    plan = plan_scan(store.for_metadata(), levels=every_level)
+    plan = plan_scan(store.for_metadata(), levels=all_levels)
     texts, partition = StatsTexts(plan.store), partition_texts(plan.store)
     for split in plan.splits:
         for f in split.files:

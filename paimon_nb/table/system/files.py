@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data import format_of
 from paimon_nb.format.file_cache import FileCache
-from paimon_nb.table.scan import every_level, parse_travel, plan_scan
+from paimon_nb.table.scan import all_levels, parse_travel, plan_scan
 from paimon_nb.table.scan.plan.time_travel import Latest
 from paimon_nb.table.system.columns import SystemTable, fixed, partition_texts
 from paimon_nb.table.system.file_stats import StatsTexts
@@ -46,7 +46,7 @@ SOURCES = {0: "APPEND", 1: "COMPACT"}
 
 
 def _file_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
-    plan, present = plan_scan(store.for_metadata(), levels=every_level), None
+    plan, present = plan_scan(store.for_metadata(), levels=all_levels), None
     store = plan.store
     if plan.snapshot is not None and not isinstance(parse_travel(store.options), Latest):
         store = store.at_schema(store.schemas.get(plan.snapshot.schema_id))  # a past snapshot uses its own columns

@@ -28,11 +28,11 @@ def _read_tracked_rows(store: TableStore) -> pa.Table:
         raise UnsupportedOperation(
             f"{store.name} has no row tracking", hint="create an append table with 'row-tracking.enabled' = 'true'"
         )
-    from paimon_nb.table.row_rewrite import single_files
+    from paimon_nb.table.row_rewrite import one_split_per_file
 
     plan = plan_scan(store)
     parts = [empty_table((*plan.schema.fields, *TRACKING_FIELDS))]
-    parts += [tracked_rows(plan.store, split) for split in single_files(plan)]
+    parts += [tracked_rows(plan.store, split) for split in one_split_per_file(plan)]
     return pa.concat_tables(parts)
 
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import CommitConflict
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.options import table as opt
-from paimon_nb.table.data_file_writer import AppendFiles, FileTarget
+from paimon_nb.table.data_file_writer import AppendFileWriter, FileTarget
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.publish.changes import Change, CommitMessage, append_change
 from paimon_nb.table.scan.read.data_evolution import files_by_column, holds_column
-from paimon_nb.table.vector_files import VectorFiles, vector_fields
+from paimon_nb.table.vector_files import VectorFileWriter, vector_fields
 from paimon_nb.table.write.global_index import drop_stale_indexes
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from paimon_nb.table.store import TableStore
 
 
-class _ColumnFile(AppendFiles):
+class _ColumnFileWriter(AppendFileWriter):
     """One file with some columns of all rows of another file."""
 
     def __init__(self, store: TableStore, target: FileTarget, columns: Sequence[DataField], first_row_id: int) -> None:
@@ -60,11 +60,11 @@ def write_columns(store: TableStore, split: Split, columns: Sequence[DataField],
     vectors = _dedicated_columns(store, split, columns)
     others = [f for f in columns if f not in vectors]
     if others:
-        with _ColumnFile(store, target, others, base.first_row_id) as out:
+        with _ColumnFileWriter(store, target, others, base.first_row_id) as out:
             out.write(rows)
             new += out.finish()
     if vectors:
-        with VectorFiles(store, target, vectors) as out:
+        with VectorFileWriter(store, target, vectors) as out:
             out.write(rows)
             at = base.first_row_id
             for file in out.finish():

@@ -29,7 +29,7 @@ BucketKey = tuple[bytes, int]
 
 
 @dataclass(frozen=True)
-class Routed:
+class RoutedRows:
     """Rows with their final partition and bucket; retractions of moved keys precede the moved rows."""
 
     rows: pa.Table
@@ -62,7 +62,7 @@ class CrossPartition:
                 for key in keys.to_pylist():
                     self._record_bucket((key, self._partition_part(partition)), (partition, bucket))
 
-    def route(self, rows: pa.Table, kinds: np.ndarray) -> Routed:
+    def route(self, rows: pa.Table, kinds: np.ndarray) -> RoutedRows:
         """Route each row to its own partition or, depending on the merge engine, to the key's current partition."""
         partitions, groups = partition_groups(self.store, rows)
         ids = key_ids(rows, self.store.schema.key_fields).to_pylist()
@@ -110,7 +110,7 @@ class CrossPartition:
 
     def _routed_rows(
         self, rows: pa.Table, source: Sequence[int], where: Sequence[BucketKey], kinds: Sequence[int]
-    ) -> Routed:
+    ) -> RoutedRows:
         partitions = list(dict.fromkeys(p for p, _ in where))
         number = {p: i for i, p in enumerate(partitions)}
         groups = np.array([number[p] for p, _ in where], np.int64)
@@ -122,4 +122,4 @@ class CrossPartition:
             at = out.schema.get_field_index(field.name)
             out = out.set_column(at, out.schema.field(at), choices.take(from_numpy(groups)))
         buckets = np.array([b for _, b in where], np.int32)
-        return Routed(out, np.array(kinds, np.int8), partitions, groups, buckets)
+        return RoutedRows(out, np.array(kinds, np.int8), partitions, groups, buckets)

@@ -170,7 +170,7 @@ def rows_to_keep(store: TableStore, kinds: np.ndarray) -> np.ndarray | None:
     return None if bool(mask.all()) else mask
 
 
-def takes_update_before(store: TableStore) -> bool:
+def needs_update_before(store: TableStore) -> bool:
     """Whether a stream into the table has to bring -U: merging or the changelog needs what a row was. Other key tables
     find it by the key. Source: Paimon `FlinkTableSinkBase.getChangelogMode`."""
     if not store.has_keys:
@@ -236,7 +236,7 @@ def partition_bytes(fields: Sequence[DataField], rows: pa.Table, row: int) -> by
     return serialize([f.type for f in fields], values)
 
 
-def split(rows: pa.Table, groups: np.ndarray, buckets: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
+def split_by_bucket(rows: pa.Table, groups: np.ndarray, buckets: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
     """(group, bucket, row numbers in input order) for every pair that occurs."""
     if not rows.num_rows:
         return

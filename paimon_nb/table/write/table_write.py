@@ -32,7 +32,7 @@ from paimon_nb.table.publish.abort import abort_messages
 from paimon_nb.table.publish.attempt import manifest_format
 from paimon_nb.table.publish.changes import CommitMessage
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
-from paimon_nb.table.vector_files import append_files
+from paimon_nb.table.vector_files import open_append_writer
 from paimon_nb.table.write.cross_partition import CrossPartition
 from paimon_nb.table.write.dynamic_bucket import DynamicBuckets
 from paimon_nb.table.write.input_rows import (
@@ -43,7 +43,7 @@ from paimon_nb.table.write.input_rows import (
     partition_groups,
     row_kinds,
     rows_to_keep,
-    split,
+    split_by_bucket,
     take,
     with_defaults,
 )
@@ -144,7 +144,7 @@ class AppendBucketWriter:
         tracked: bool = False,
     ) -> None:
         self.row_count = 0
-        self._files = append_files(store, target, next_sequence, tracked=tracked)
+        self._files = open_append_writer(store, target, next_sequence, tracked=tracked)
         self._ordered = OrderedRows(store, order) if order is not None else None
 
     def write(self, rows: pa.Table, kinds: np.ndarray) -> None:
@@ -307,7 +307,7 @@ class TableWrite:
         else:
             partitions, groups = partition_groups(self.store, rows)
             buckets = self._assign_buckets(rows, partitions, groups)
-        for group, bucket, numbers in split(rows, groups, buckets):
+        for group, bucket, numbers in split_by_bucket(rows, groups, buckets):
             self._buffer_rows(partitions[group], bucket, take(rows, numbers), codes[numbers])
 
     def write_bucket(self, partition: bytes, bucket: int, rows: pa.Table, kinds: np.ndarray) -> None:
@@ -344,9 +344,9 @@ class TableWrite:
             if self._dynamic is not None:
                 messages = self._dynamic.add_index(messages)
             if self.overwrite and self.store.options.get(opt.OVERWRITE_UPGRADE):
-                from paimon_nb.table.bucket_compact.bucket import upgraded
+                from paimon_nb.table.bucket_compact.bucket import upgrade_to_max_level
 
-                messages = [upgraded(self.store, m) for m in messages]
+                messages = [upgrade_to_max_level(self.store, m) for m in messages]
             if self._compact and self._may_compact(messages):
                 from paimon_nb.table.bucket_compact.bucket import compact_after_write
 
@@ -356,7 +356,7 @@ class TableWrite:
         except BaseException:
             self.abort()
             raise
-        self._prepared = self._with_ignored(messages)
+        self._prepared = self._with_ignored_rows(messages)
         return self._prepared
 
     prepare = prepare_commit
@@ -480,7 +480,7 @@ class TableWrite:
             row_count=writer.row_count,
         )
 
-    def _with_ignored(self, messages: list[CommitMessage]) -> list[CommitMessage]:
+    def _with_ignored_rows(self, messages: list[CommitMessage]) -> list[CommitMessage]:
         """Make the row counts of the messages equal to the rows received, so that the check at commit detects lost tasks
         only.
 

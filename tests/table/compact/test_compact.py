@@ -19,7 +19,7 @@ from paimon_nb.table.live_files import index_entries, live_entries
 from paimon_nb.table.maintenance import ExpireLimits, expire_snapshots, rollback_to_snapshot
 from paimon_nb.table.maintenance.reachable import changelog_entries
 from paimon_nb.table.publish.overwrite import Overwrite
-from paimon_nb.table.row_rewrite import delete_marked_rows, single_files
+from paimon_nb.table.row_rewrite import delete_marked_rows, one_split_per_file
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.table import Table
 from paimon_nb.table.write import TableWrite
@@ -213,7 +213,7 @@ class TestDeletionVectors:
             put(store, rows((n, "a"), (n + 10, "b")))
         plan = plan_scan(store)
         TableCommit(store).commit(
-            delete_marked_rows(store, plan, [(split, np.array([0])) for split in single_files(plan)])
+            delete_marked_rows(store, plan, [(split, np.array([0])) for split in one_split_per_file(plan)])
         )
         assert len(index_entries(store, store.latest())) == files
         assert sorted(r["k"] for r in rows_of(store)) == [10, 11, 12]
@@ -417,7 +417,7 @@ def test_a_delete_by_position_is_not_lost_with_the_file(tmp_path, meanwhile):
     store = make_table(f"{tmp_path}/t", KV, bucket="-1", **{"deletion-vectors.enabled": "true"})
     for n in range(3):
         put(store, rows((n, "a"), (n + 10, "b")))
-    split = list(single_files(plan := plan_scan(store)))[-1]
+    split = list(one_split_per_file(plan := plan_scan(store)))[-1]
     gone = delete_marked_rows(store, plan, [(split, np.array([0]))])
     match meanwhile:
         case "compaction":
@@ -439,7 +439,7 @@ def test_an_overwrite_from_itself_does_not_bring_back_what_was_deleted_meanwhile
     put(store, rows((1, "a"), (2, "b")))
     read = store.latest()
     plan = plan_scan(store)
-    [split] = single_files(plan)
+    [split] = one_split_per_file(plan)
     TableCommit(store).commit(delete_marked_rows(store, plan, [(split, np.array([0]))]))
     with TableWrite(store, overwrite=True) as writing:
         writing.write(arrow(store, rows((1, "A"), (2, "B"))))

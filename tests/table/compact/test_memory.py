@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from write_kit import make_table, put
 
-from paimon_nb.table.bucket_compact.sorted_run_reader import piece_rows, stream
+from paimon_nb.table.bucket_compact.sorted_run_reader import read_run, rows_per_piece
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.lsm.key_chunks import LevelFiles
 from paimon_nb.table.scan import plan_scan, read_split
@@ -100,7 +100,7 @@ def test_what_is_read_at_a_time_follows_the_buffer(tmp_path: Path) -> None:
     [entry] = live_entries(store, store.latest())
     for buffer, most in ((32 << 20, 2_000), (256 << 20, 4_000)):
         small = store.copy({"write-buffer-size": f"{buffer} b"})
-        assert piece_rows(small, entry.file, 1 / 2) <= most
-        pieces = list(stream(small, entry.partition, 0, LevelFiles(0, (entry.file,)), None, 1 / 2))
+        assert rows_per_piece(small, entry.file, 1 / 2) <= most
+        pieces = list(read_run(small, entry.partition, 0, LevelFiles(0, (entry.file,)), None, 1 / 2))
         assert sum(p.num_rows for p in pieces) == 4_000
         assert max(p.nbytes for p in pieces) * 2 * 2 < buffer, buffer

@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from paimon_nb.format.types import Atomic, DataField
-from paimon_nb.table.lsm.superseded import without_older_results
+from paimon_nb.table.lsm.superseded import drop_superseded
 
 KEYS = (DataField(0, "k", Atomic("INT", False)),)
 
@@ -19,7 +19,7 @@ def test_each_key_counts_once_above_level_zero():
         (4, table((1, "mid"), (4, "mid"))),
         (0, table((1, "newer"))),
     ]
-    kept = [t.to_pylist() for t in without_older_results(parts, KEYS)]
+    kept = [t.to_pylist() for t in drop_superseded(parts, KEYS)]
     assert kept == [
         [{"k": 1, "n": "new"}],
         [{"k": 1, "n": "newer"}],
@@ -30,5 +30,5 @@ def test_each_key_counts_once_above_level_zero():
 
 def test_files_of_one_level_do_not_hide_each_other():
     parts = [(5, table((1, "a"))), (5, table((2, "b"))), (3, table((2, "c")))]
-    kept = [t.to_pylist() for t in without_older_results(parts, KEYS)]
+    kept = [t.to_pylist() for t in drop_superseded(parts, KEYS)]
     assert kept == [[{"k": 2, "n": "c"}], [{"k": 1, "n": "a"}]]

@@ -19,7 +19,7 @@ from paimon_nb.format.schema import create_schema
 from paimon_nb.format.types import parse_type
 from paimon_nb.options import TableOptions
 from paimon_nb.table.lsm.key_chunks import chunks
-from paimon_nb.table.merge import MergeSpec, SortedChunks, merge, merged_groups, winners
+from paimon_nb.table.merge import MergeSpec, SortedChunks, merge, merged_groups, remaining_rows
 from paimon_nb.table.merge import groups as pieces
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def test_winners_are_the_merged_rows(name: str, runs: list[list[Version]]) -> No
     spec = spec_of(SPECS[name])
     whole = pa.concat_tables([kv(r) for r in runs])
     merged = versions_of(merge([whole], spec))
-    assert versions_of(whole.take(pa.array(winners(whole, spec)))) == merged
+    assert versions_of(whole.take(pa.array(remaining_rows(whole, spec)))) == merged
 
 
 KEY_FIELDS = create_schema(

@@ -14,7 +14,7 @@ import paimon_nb
 from paimon_nb.base.errors import SnapshotExpired
 from paimon_nb.table import query
 from paimon_nb.table.query import TableQuery
-from paimon_nb.table.row_rewrite import single_files
+from paimon_nb.table.row_rewrite import one_split_per_file
 from paimon_nb.table.write.column_file_writer import columns_change, write_columns
 
 KEYS = 9_000
@@ -145,7 +145,7 @@ def test_data_evolution_files_are_read_together_in_pieces(wb) -> None:
     options = {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}
     t = all_types.make(wb, "t", keys="", bucket="-1", **options)
     t.append(all_types.rows(t, range(KEYS)))
-    (split,) = single_files(t.scan().plan)
+    (split,) = one_split_per_file(t.scan().plan)
     fields = [f for f in t.schema.fields if f.name in ("n", "note")]
     newer = pa.table({"n": pa.array(range(KEYS), pa.int32()), "note": pa.array(map(str, range(KEYS)))})
     message = write_columns(t.store, split, fields, newer)

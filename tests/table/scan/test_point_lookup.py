@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from paimon_nb.format.data import parquet as parquet_reader
-from paimon_nb.table.scan import Compare, PointLookup, all_of
+from paimon_nb.table.scan import Compare, PointLookup, conjunction_of
 from paimon_nb.workbench import connect
 
 KEYS = {
@@ -78,7 +78,7 @@ def test_the_row_of_a_key_is_the_one_that_reading_everything_finds(seed, tmp_pat
         expected = [row for row in everything if all(row[n] == v for n, v in values.items())]
         assert table.lookup(**values).to_pylist() == expected, (values, options)
     for low, high in zip(sorted(asked), sorted(asked)[2:], strict=False):
-        between = all_of([Compare("k0", ">=", low[0]), Compare("k0", "<", high[0])])
+        between = conjunction_of([Compare("k0", ">=", low[0]), Compare("k0", "<", high[0])])
         expected = [row for row in everything if low[0] <= row["k0"] < high[0]]
         found = table.to_arrow(where=between).to_pylist()
         assert sorted(map(repr, found)) == sorted(map(repr, expected)), (low, high, options)
@@ -126,7 +126,7 @@ def test_what_the_finder_leaves_to_the_usual_plan(table):
     finder = PointLookup(table.store)
     assert finder.plan(Compare("k", "=", 1.5)) is None
     assert finder.plan(Compare("s", "=", "x")) is None
-    assert finder.plan(all_of([Compare("k", "=", 1), Compare("k", ">", 0)])) is None
+    assert finder.plan(conjunction_of([Compare("k", "=", 1), Compare("k", ">", 0)])) is None
     assert PointLookup(table.store.copy({"scan.snapshot-id": "1"})).plan(Compare("k", "=", 1)) is None
     assert table.copy({"scan.snapshot-id": "1"}).lookup(k=7).column("s").to_pylist() == ["0-7"]
     assert table.lookup(k=1.5).num_rows == 0

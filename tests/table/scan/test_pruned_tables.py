@@ -17,7 +17,12 @@ from paimon_nb.fs import MemoryFileIO
 from paimon_nb.spark.scan.late_materialization import scan_selective
 from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.merge import PICKS_ROWS
-from paimon_nb.table.row_rewrite import delete_marked_rows, rows_with_positions, single_files, without_rows
+from paimon_nb.table.row_rewrite import (
+    delete_marked_rows,
+    one_split_per_file,
+    rewrite_without_rows,
+    rows_with_positions,
+)
 from paimon_nb.table.scan import (
     And,
     Compare,
@@ -29,7 +34,7 @@ from paimon_nb.table.scan import (
     Predicate,
     ScanPlan,
     StartsWith,
-    keep,
+    filter_rows,
     plan_scan,
     read_plan,
 )
@@ -162,14 +167,14 @@ def evolve(store: TableStore, dice: random.Random) -> None:
 def delete_some(store: TableStore, dice: random.Random) -> None:
     plan = plan_scan(store)
     gone = []
-    for split in single_files(plan):
+    for split in one_split_per_file(plan):
         _, places = rows_with_positions(plan.store, split)
         picked = sorted(dice.sample(places.tolist(), len(places) // 4))
         if picked:
             gone.append((split, pa.array(picked).to_numpy()))
     vectors = store.options.deletion_vectors
     TableCommit(store).commit(
-        delete_marked_rows(store, plan, gone) if vectors else [without_rows(store, *one) for one in gone]
+        delete_marked_rows(store, plan, gone) if vectors else [rewrite_without_rows(store, *one) for one in gone]
     )
 
 
@@ -216,7 +221,7 @@ def differences(tables: int, conditions: int, first: int = 0) -> tuple[int, int,
             wanted = condition(store, dice)
             plan = plan_scan(store, wanted)
             found = read_plan(plan)
-            expected = keep(bind(wanted, store.schema.fields), everything, store.schema.fields)
+            expected = filter_rows(bind(wanted, store.schema.fields), everything, store.schema.fields)
             tried += 1
             skipped += sum(s.total - s.remaining for s in plan.skipped.stages if s.name != "manifests")
             few = found_by_value(plan)

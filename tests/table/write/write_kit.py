@@ -10,14 +10,14 @@ from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.schema import SchemaDirectory, create_schema
 from paimon_nb.format.types import parse_type
 from paimon_nb.fs import FileIO, LocalFileIO
-from paimon_nb.table.bucket_compact.append import append_rows, in_order
+from paimon_nb.table.bucket_compact.append import append_rows, in_arrival_order
 from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
-from paimon_nb.table.bucket_compact.sorted_run_reader import file_rows, ordered
+from paimon_nb.table.bucket_compact.sorted_run_reader import file_rows, in_kv_column_order
 from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.compact import compact
 from paimon_nb.table.live_files import by_bucket, index_entries, live_entries
 from paimon_nb.table.lsm.levels import newest_first
-from paimon_nb.table.lsm.superseded import without_older_results
+from paimon_nb.table.lsm.superseded import drop_superseded
 from paimon_nb.table.merge import MergeSpec, merge
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write import TableWrite
@@ -79,7 +79,7 @@ def rows_of(store: TableStore) -> list[Row]:
         files = [e.file for e in entries]
         if not store.has_keys:
             where = entries[0]
-            for table in append_rows(store, where, in_order(files), vectors):
+            for table in append_rows(store, where, in_arrival_order(files), vectors):
                 out += table.to_pylist()
             continue
         if store.options.deletion_vectors or store.options.merge_engine == "first-row":
@@ -90,7 +90,7 @@ def rows_of(store: TableStore) -> list[Row]:
         if not tables:
             continue
         if store.options.need_lookup:
-            tables = without_older_results(leveled, store.schema.key_fields)
+            tables = drop_superseded(leveled, store.schema.key_fields)
         merged = merge(tables, MergeSpec.of(store.schema, store.options), drop_delete=True)
         out += merged.drop_columns([SEQUENCE_NUMBER, VALUE_KIND]).to_pylist()
     return out
@@ -98,7 +98,7 @@ def rows_of(store: TableStore) -> list[Row]:
 
 def _whole(store: TableStore, partition: bytes, bucket: int, file: Any, vectors: BucketVectors) -> pa.Table:
     parts = list(file_rows(store, partition, bucket, file, vectors))
-    return pa.concat_tables(parts) if parts else ordered(_empty_kv(store), store)
+    return pa.concat_tables(parts) if parts else in_kv_column_order(_empty_kv(store), store)
 
 
 def _empty_kv(store: TableStore) -> pa.Table:

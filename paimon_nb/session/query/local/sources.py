@@ -130,7 +130,7 @@ def scan_sql(
 
 
 def _plain_files(scan: PlannedScan, used: Mapping[str, DataType]) -> list[str] | None:
-    from paimon_nb.spark.scan.scan_strategy import file_format, not_native
+    from paimon_nb.spark.scan.scan_strategy import file_format, reason_not_native
     from paimon_nb.spark.scan.table_scan import facts_of
 
     if any(is_floating(t) for t in used.values()) or _VIRTUAL_COLUMNS & {c.lower() for c in used}:
@@ -150,7 +150,7 @@ def _plain_files(scan: PlannedScan, used: Mapping[str, DataType]) -> list[str] |
                 path is None
                 or _PATTERN & set(path)
                 or file_format(file.file_name) != "parquet"
-                or not_native(file, facts) is not None
+                or reason_not_native(file, facts) is not None
             ):
                 return None
             if file.schema_id != store.schema.id and not _same_columns(facts.file_fields(file.schema_id), fields):

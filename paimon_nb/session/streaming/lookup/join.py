@@ -18,8 +18,8 @@ from paimon_nb.session.query.hints import lookup_options, lookup_table, partitio
 from paimon_nb.session.query.run_query import known_to_spark, new_view, resolve, rows_of_partitions, view_reference
 from paimon_nb.session.streaming.lookup.cache import Dimension
 from paimon_nb.session.streaming.lookup.parser import LookupJoin, Retry, find_join, retries
-from paimon_nb.session.streaming.lookup.refresh import Refresh
-from paimon_nb.table.scan.predicate.model import all_of
+from paimon_nb.session.streaming.lookup.refresh import RefreshSchedule
+from paimon_nb.table.scan.predicate.model import conjunction_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -54,7 +54,7 @@ class Lookups:
         _check_lookup_query(query, text)
         for ref in query.tables:
             if ref.lookup and (table := _cacheable_table(session, ref)) is not None:
-                Refresh.of(table.options)
+                RefreshSchedule.of(table.options)
 
     def begin(self) -> None:
         """Called at the start of a micro-batch: each table is refreshed once in it."""
@@ -161,7 +161,7 @@ class _CachedTable:
         from paimon_nb.spark.runtime.arrow_interop import session_zone
         from paimon_nb.spark.scan.table_scan import plan_table_scan
 
-        refresh, now = Refresh.of(table.options), clock.now_ms()
+        refresh, now = RefreshSchedule.of(table.options), clock.now_ms()
         if self.snapshots_checked_ms is not None and refresh.is_closed(now) and not self.dimension.is_lost(table.store):
             return
         partitions = self.partitions
@@ -182,7 +182,7 @@ class _CachedTable:
         self.dimension.move(
             plan_table_scan(
                 table,
-                filter=all_of(conditions) if conditions else None,
+                filter=conjunction_of(conditions) if conditions else None,
                 columns=None if computed_columns(table.schema.options) else columns,
                 zone=session_zone(spark),
             )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Refresh:
+class RefreshSchedule:
     """Refresh intervals in milliseconds; None (not set): with each micro-batch."""
 
     interval_ms: int | None = None
@@ -32,7 +32,7 @@ class Refresh:
     """Periods without refresh: first and last epoch ms."""
 
     @classmethod
-    def of(cls, options: TableOptions) -> Refresh:
+    def of(cls, options: TableOptions) -> RefreshSchedule:
         """Raises BadOptionValue: an invalid time."""
         interval = next(
             (options.get(o) for o in (LOOKUP_CONTINUOUS_DISCOVERY_INTERVAL, CONTINUOUS_DISCOVERY_INTERVAL) if options.has(o)),

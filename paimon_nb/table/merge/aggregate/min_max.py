@@ -41,7 +41,7 @@ class Max(Aggregate):
         return value if _is_less(accumulator, value) else accumulator
 
     def reduce(self, groups: Groups, column: str) -> pa.Array | None:
-        return _at_once(groups, column, "max")
+        return _reduce_extremes(groups, column, "max")
 
 
 class Min(Aggregate):
@@ -54,10 +54,10 @@ class Min(Aggregate):
         return value if _is_less(value, accumulator) else accumulator
 
     def reduce(self, groups: Groups, column: str) -> pa.Array | None:
-        return _at_once(groups, column, "min")
+        return _reduce_extremes(groups, column, "min")
 
 
-def _at_once(groups: Groups, column: str, function: str) -> pa.Array | None:
+def _reduce_extremes(groups: Groups, column: str, function: str) -> pa.Array | None:
     t = groups.kv.schema.field(column).type
     if not (pa.types.is_integer(t) or pa.types.is_decimal(t) or pa.types.is_temporal(t)):
         return None  # NaN and signed zero follow Java's order, which Arrow does not implement

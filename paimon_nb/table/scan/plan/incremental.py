@@ -17,17 +17,24 @@ from paimon_nb.table.scan.plan.scan_report import ScanReport
 from paimon_nb.table.scan.plan.snapshot_scan import (
     ScanPlan,
     Split,
-    bound_to,
-    by_statistics,
-    grouped,
-    key_part,
-    live_pruned,
+    bind_to_store,
+    conjuncts_on_key,
+    group_by_bucket,
     pack_bucket,
-    select,
+    prune_by_statistics,
+    prune_live_files,
     vectors_of,
+    vectors_of_files,
     visible_levels,
 )
-from paimon_nb.table.scan.plan.time_travel import Between, BetweenTimes, Increment, ToAutoTag, not_after, snapshot_by_id
+from paimon_nb.table.scan.plan.time_travel import (
+    Between,
+    BetweenTimes,
+    Increment,
+    ToAutoTag,
+    last_snapshot_not_after,
+    snapshot_by_id,
+)
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.tag_period import Period
 
@@ -128,7 +135,7 @@ def _between_times(store: TableStore, mode: str, start_ms: int, end_ms: int, pre
     earliest = snapshot_by_id(store, earliest_id)
     if start_ms == end_ms or start_ms > newest.time_ms or end_ms < earliest.time_ms:
         return _empty_plan(store, newest, predicate)  # no commit in that time: an empty result
-    start, end = not_after(store, start_ms), not_after(store, end_ms) or newest
+    start, end = last_snapshot_not_after(store, start_ms), last_snapshot_not_after(store, end_ms) or newest
     if mode == "diff":
         return _plan_state_diff(store, start or earliest, end, predicate)
     first = earliest.id - 1 if start is None else start.id
@@ -158,7 +165,7 @@ def _to_auto_tag(store: TableStore, name: str, predicate: Predicate | None) -> S
 
 
 def _empty_plan(store: TableStore, snapshot: Snapshot | None, predicate: Predicate | None) -> ScanPlan:
-    bound = bound_to(store, predicate)
+    bound = bind_to_store(store, predicate)
     return ScanPlan(store, snapshot, (), ScanReport(), bound)
 
 
@@ -174,9 +181,9 @@ def plan_changes(
         mode: 'delta': rows of new files of APPEND snapshots. 'changelog': rows of changelog files, except those of
             OVERWRITEs.
     """
-    bound = bound_to(store, predicate)
+    bound = bind_to_store(store, predicate)
     # An update can be two rows of which only one matches: so only key conditions skip files.
-    by_key = key_part(store, bound)
+    by_key = conjuncts_on_key(store, bound)
     pruner = Pruner(store, by_key, independent=not store.has_keys)
     found: list[Entries] = []
     for snapshot in snapshots:
@@ -190,7 +197,7 @@ def plan_changes(
     entries = pruner.buckets(pruner.partitions(concat_entries(found)))
     if store.bucket_option == POSTPONE_BUCKET:
         entries = entries.filter(entries.column("bucket") >= 0)  # postponed rows are not visible yet
-    entries = by_statistics(
+    entries = prune_by_statistics(
         store, pruner, pruner.levels(entries, visible_levels(store), "level 0 waits for compaction")
     )
     last = snapshots[-1] if snapshots else None
@@ -206,7 +213,7 @@ def plan_changes(
             raw and not store.has_keys,
             store.has_keys,
         )
-        for (partition, bucket, total), members in grouped(entries)
+        for (partition, bucket, total), members in group_by_bucket(entries)
         for files, raw in pack_bucket(store, members, not store.has_keys)
     ]
     return ScanPlan(store, last, tuple(splits), pruner.funnel(), bound)
@@ -222,21 +229,21 @@ def _plan_state_diff(
         raise BadOptionValue(
             f"the increment's end, {what} of snapshot {end.id}, is before its start {start.id}", hint="write start,end"
         )
-    bound = bound_to(store, predicate)
+    bound = bind_to_store(store, predicate)
     if start.id == end.id:
         return ScanPlan(store, end, (), ScanReport(), bound)
     _same_buckets(store, start, end)
-    by_key = key_part(store, bound)
+    by_key = conjuncts_on_key(store, bound)
     pruner = Pruner(store, by_key, independent=False)
-    after = live_pruned(store, end, pruner, visible_levels(store))
-    before = live_pruned(store, start, Pruner(store, by_key, independent=False), visible_levels(store))
+    after = prune_live_files(store, end, pruner, visible_levels(store))
+    before = prune_live_files(store, start, Pruner(store, by_key, independent=False), visible_levels(store))
     common = {e.identity for e in after} & {e.identity for e in before}
     # Files of both states cannot differ (Java skips them too).
     after = as_entries(e for e in after if e.identity not in common)
     before = as_entries(e for e in before if e.identity not in common)
     vectors, old_vectors = vectors_of(store, end), vectors_of(store, start)
-    news = {(p, b): (t, files) for (p, b, t), files in grouped(after)}
-    olds = {(p, b): (t, files) for (p, b, t), files in grouped(before)}
+    news = {(p, b): (t, files) for (p, b, t), files in group_by_bucket(after)}
+    olds = {(p, b): (t, files) for (p, b, t), files in group_by_bucket(before)}
     splits = []
     for partition, bucket in dict.fromkeys([*news, *olds]):
         total, files = news.get((partition, bucket)) or (olds[(partition, bucket)][0], [])
@@ -244,8 +251,8 @@ def _plan_state_diff(
         if store.has_keys:
             splits.append(
                 Split(
-                    end.id, partition, bucket, total, tuple(files), select(vectors, partition, files), False,
-                    before=tuple(old), before_vectors=select(old_vectors, partition, old), diff=True,
+                    end.id, partition, bucket, total, tuple(files), vectors_of_files(vectors, partition, files), False,
+                    before=tuple(old), before_vectors=vectors_of_files(old_vectors, partition, old), diff=True,
                 )
             )  # fmt: skip
         elif files:
@@ -256,7 +263,7 @@ def _plan_state_diff(
                     bucket,
                     total,
                     tuple(files),
-                    select(vectors, partition, files),
+                    vectors_of_files(vectors, partition, files),
                     not store.evolves_data,
                 )
             )

@@ -16,7 +16,7 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import read_live
 from paimon_nb.table.scan.plan.scan_report import ScanReport, Stage
-from paimon_nb.table.scan.plan.snapshot_scan import LevelFilter, ScanPlan, bound_to, plan_snapshot
+from paimon_nb.table.scan.plan.snapshot_scan import LevelFilter, ScanPlan, bind_to_store, plan_snapshot
 from paimon_nb.table.scan.plan.time_travel import (
     AtSnapshot,
     AtTag,
@@ -25,9 +25,9 @@ from paimon_nb.table.scan.plan.time_travel import (
     LatestDelta,
     TimeTravel,
     created_since,
-    own_schema,
     parse_incremental,
     parse_travel,
+    reads_own_schema,
     resolve,
     translate_missing_files,
     version_of,
@@ -71,10 +71,10 @@ def plan_scan(
         travel = parse_travel(store.options)
     snapshot = resolve(store, travel)
     fallback = store.options.get(opt.SCAN_FALLBACK_BRANCH)  # today's option, with any schema
-    if snapshot is not None and own_schema(store.options) and snapshot.schema_id != store.schema.id:
+    if snapshot is not None and reads_own_schema(store.options) and snapshot.schema_id != store.schema.id:
         store = store.at_schema(store.schemas.get(snapshot.schema_id))
     predicate = _parse_condition(store, predicate, where)
-    bound = bound_to(store, predicate)
+    bound = bind_to_store(store, predicate)
     if isinstance(travel, LatestDelta) and snapshot is not None:
         from paimon_nb.table.scan.plan.incremental import plan_changes
 
@@ -143,7 +143,7 @@ def fallback_state(
     Raises: BranchNotFound. UnsupportedOperation: the branches do not have the same columns or keys.
     """
     other = store.on_branch(name)
-    _check_alike(store, other)
+    _check_same_columns(store, other)
     if found is None or isinstance(travel, Latest):
         return other, other.latest()
     if isinstance(travel, AtVersion):
@@ -164,7 +164,7 @@ def _as_of(store: TableStore, time_ms: int) -> Snapshot | None:
     return found
 
 
-def _check_alike(store: TableStore, other: TableStore) -> None:
+def _check_same_columns(store: TableStore, other: TableStore) -> None:
     main_schema, branch_schema = store.schema, other.schema
     if [(f.name, f.type.with_nullable(True)) for f in main_schema.fields] != [
         (f.name, f.type.with_nullable(True)) for f in branch_schema.fields

@@ -25,13 +25,13 @@ from paimon_nb.table.scan.plan.snapshot_scan import (
     is_independent,
     merges_postponed,
     pack_bucket,
-    select,
     vectors_of,
+    vectors_of_files,
     visible_levels,
 )
 from paimon_nb.table.scan.plan.time_travel import Latest, parse_incremental, parse_travel, translate_missing_files
 from paimon_nb.table.scan.predicate.evaluate import bind, file_filter
-from paimon_nb.table.scan.predicate.model import Compare, Predicate, all_of, conjuncts
+from paimon_nb.table.scan.predicate.model import Compare, Predicate, conjunction_of, conjuncts
 from paimon_nb.table.scan.read.split_reader import schema_and_system
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
@@ -143,7 +143,7 @@ class PointLookup:
         fields = schema.partition_fields
         partition = serialize([f.type for f in fields], [values[f.name] for f in fields])
         key = tuple(key_order(values[f.name]) for f in schema.key_fields)
-        on_key = all_of([Compare(f.name, "=", values[f.name]) for f in schema.key_fields])
+        on_key = conjunction_of([Compare(f.name, "=", values[f.name]) for f in schema.key_fields])
         own: dict[int, int] = {}
         filters = {s: file_filter(on_key, schema.key_fields, file_schema(store, s).fields) for s in files.schemas}
         out = []
@@ -154,7 +154,7 @@ class PointLookup:
                 if bucket.number != own[bucket.total]:
                     continue
             near = [f for low, high, f in bucket.files if low <= key <= high]
-            vectors = select(files.vectors, partition, near)
+            vectors = vectors_of_files(files.vectors, partition, near)
             near = [f for f in near if self._may_hold(partition, bucket.number, f, filters[f.schema_id])]
             out += [
                 Split(files.snapshot.id, partition, bucket.number, bucket.total, tuple(group), vectors, raw)

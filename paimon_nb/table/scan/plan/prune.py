@@ -46,10 +46,12 @@ class Pruner:
         self.on_partition: Predicate | None = None
         self.on_key: Predicate | None = None
         if predicate is not None:
-            from paimon_nb.table.scan.predicate.model import only_on
+            from paimon_nb.table.scan.predicate.model import conjuncts_on
 
-            self.on_partition = only_on(predicate, frozenset(schema.partition_keys)) if schema.partition_keys else None
-            self.on_key = only_on(predicate, frozenset(schema.trimmed_primary_keys)) if store.has_keys else None
+            self.on_partition = (
+                conjuncts_on(predicate, frozenset(schema.partition_keys)) if schema.partition_keys else None
+            )
+            self.on_key = conjuncts_on(predicate, frozenset(schema.trimmed_primary_keys)) if store.has_keys else None
         self._stages: list[Stage] = []
         self._left_out: list[SkippedFiles] = []
         self._partition_matches: dict[bytes, bool] = {}

@@ -11,7 +11,7 @@ from paimon_nb.format.manifest import ADD, EntryList, ManifestEntry
 from paimon_nb.format.types.arrow_builders import to_numpy
 from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.predicate.evaluate import spans
-from paimon_nb.table.scan.predicate.model import In, Predicate, conjuncts, only_on
+from paimon_nb.table.scan.predicate.model import In, Predicate, conjuncts, conjuncts_on
 from paimon_nb.table.scan.predicate.stats_evaluator import column_bounds
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def estimate_selectivity(store: TableStore, splits: Sequence[Split], predicate: 
 def _matching_share(
     store: TableStore, splits: Sequence[Split], predicate: Predicate, field: DataField, *, keys: bool
 ) -> float | None:
-    condition = only_on(predicate, {field.name})
+    condition = conjuncts_on(predicate, {field.name})
     low, high = spans(condition, [field]).get(field.name, (None, None)) if condition is not None else (None, None)
     if condition is None or not isinstance(low if low is not None else high, int):
         return None

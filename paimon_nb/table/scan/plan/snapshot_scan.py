@@ -30,9 +30,9 @@ from paimon_nb.format.manifest import (
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import IGNORE_UNSUPPORTED
 from paimon_nb.table.live_files import bucket_numbers, check_unique, index_entries, read_live
-from paimon_nb.table.lsm.levels import cut, key_decoder
+from paimon_nb.table.lsm.levels import key_decoder, split_into_sections
 from paimon_nb.table.scan.plan.prune import Pruner
-from paimon_nb.table.scan.read.data_evolution import same_rows
+from paimon_nb.table.scan.read.data_evolution import group_by_row_range
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def pack_bucket(
     """
     target, cost = store.options.split_target_size, store.options.split_open_file_cost
     if store.evolves_data:
-        bins = pack(same_rows(files), lambda group: max(sum(f.file_size for f in group), cost), target)
+        bins = pack(group_by_row_range(files), lambda group: max(sum(f.file_size for f in group), cost), target)
         return [([f for group in part for f in group], all(len(group) == 1 for group in part)) for part in bins]
     if not store.has_keys:
         return [(files[a:b], True) for a, b in _bin_ranges(_file_numbers(files, "file_size"), cost, target)]
@@ -132,7 +132,10 @@ def pack_bucket(
         cuts = _bin_ranges(_file_numbers(files, "file_size"), cost, target)
         return [(files[a:b], not any(deletes[a:b])) for a, b in cuts]
     sizes = _file_numbers(files, "file_size")
-    parts = [([i for run in section for i in run], len(section) == 1) for section in cut(_key_bounds(store, files))]
+    parts = [
+        ([i for run in section for i in run], len(section) == 1)
+        for section in split_into_sections(_key_bounds(store, files))
+    ]
     order: list[int] = []
     groups: list[tuple[int, int, bool]] = []
     for parts_of_split in pack(parts, lambda part: max(sum(sizes[i] for i in part[0]), cost), target):
@@ -220,12 +223,12 @@ class ScanPlan:
         return [f for s in self.splits for f in s.files]
 
 
-def every_level(_level: int) -> bool:
+def all_levels(_level: int) -> bool:
     """For system tables: includes level 0 for every kind of table."""
     return True
 
 
-def bound_to(store: TableStore, predicate: Predicate | None) -> Predicate | None:
+def bind_to_store(store: TableStore, predicate: Predicate | None) -> Predicate | None:
     """A predicate bound to the store's schema. Raises: ColumnNotFound, SqlAnalysisError."""
     if predicate is None:
         return None
@@ -246,27 +249,29 @@ def plan_snapshot(
     independent = is_independent(store)
     merged = levels is None and since_ms is None and merges_postponed(store)
     # A waiting row may complete a real one whose values do not match: only its key decides.
-    pruner = Pruner(store, key_part(store, predicate) if merged else predicate, independent=independent)
+    pruner = Pruner(store, conjuncts_on_key(store, predicate) if merged else predicate, independent=independent)
     waiting = _postponed_files(store, snapshot, pruner) if merged else {}
-    entries = live_pruned(store, snapshot, pruner, levels or visible_levels(store), since_ms)
+    entries = prune_live_files(store, snapshot, pruner, levels or visible_levels(store), since_ms)
     vectors = vectors_of(store, snapshot)
     splits = [
-        Split(snapshot.id, partition, bucket, total, split_files(files), select(vectors, partition, files), raw)
-        for (partition, bucket, total), members in grouped(entries)
+        Split(
+            snapshot.id, partition, bucket, total, split_files(files), vectors_of_files(vectors, partition, files), raw
+        )
+        for (partition, bucket, total), members in group_by_bucket(entries)
         for files, raw in pack_bucket(store, members, independent)
     ]
     if waiting:
-        splits = _with_waiting_rows(store, snapshot, splits, waiting)
+        splits = _with_postponed_rows(store, snapshot, splits, waiting)
     return ScanPlan(store, snapshot, tuple(splits), pruner.funnel(), predicate)
 
 
-def key_part(store: TableStore, bound: Predicate | None) -> Predicate | None:
+def conjuncts_on_key(store: TableStore, bound: Predicate | None) -> Predicate | None:
     """The conjuncts that all versions of a row answer alike; of an append table all."""
     if not store.has_keys:
         return bound
-    from paimon_nb.table.scan.predicate.model import only_on
+    from paimon_nb.table.scan.predicate.model import conjuncts_on
 
-    return only_on(bound, frozenset((*store.schema.primary_keys, *store.schema.partition_keys)))
+    return conjuncts_on(bound, frozenset((*store.schema.primary_keys, *store.schema.partition_keys)))
 
 
 def merges_postponed(store: TableStore) -> bool:
@@ -288,7 +293,7 @@ def _postponed_files(store: TableStore, snapshot: Snapshot, pruner: Pruner) -> d
     return {partition: written_order(files) for partition, files in waiting.items()}
 
 
-def _with_waiting_rows(
+def _with_postponed_rows(
     store: TableStore, snapshot: Snapshot, splits: Sequence[Split], waiting: Mapping[bytes, Sequence[DataFile]]
 ) -> list[Split]:
     """The splits; in a partition with waiting rows one for each bucket, which merges those that belong to it.
@@ -317,7 +322,7 @@ def _with_waiting_rows(
     return found
 
 
-def live_pruned(
+def prune_live_files(
     store: TableStore, snapshot: Snapshot, pruner: Pruner, levels: LevelFilter | None, since_ms: int | None = None
 ) -> Entries:
     """The snapshot's files that may hold matching rows."""
@@ -328,11 +333,13 @@ def live_pruned(
     if store.bucket_option == POSTPONE_BUCKET:
         entries = pruner.postponed(entries)
     entries = pruner.buckets(entries)
-    entries = pruner.levels(entries, levels, "level 0 waits for compaction" if levels is above_zero else "other level")
-    return by_statistics(store, pruner, pruner.created_since(entries, since_ms))
+    entries = pruner.levels(
+        entries, levels, "level 0 waits for compaction" if levels is above_level0 else "other level"
+    )
+    return prune_by_statistics(store, pruner, pruner.created_since(entries, since_ms))
 
 
-def by_statistics(store: TableStore, pruner: Pruner, entries: Entries) -> Entries:
+def prune_by_statistics(store: TableStore, pruner: Pruner, entries: Entries) -> Entries:
     """Entries whose statistics allow a matching row; of files that share their rows all."""
     if not store.evolves_data:
         return pruner.statistics(entries)
@@ -344,13 +351,13 @@ def by_statistics(store: TableStore, pruner: Pruner, entries: Entries) -> Entrie
 def _whole_and_partial(entries: Iterable[ManifestEntry]) -> tuple[list[ManifestEntry], list[ManifestEntry]]:
     """Files that hold whole rows, and files that share their rows with others."""
     entries = list(entries)
-    groups = [g for _, files in grouped(as_entries(entries)) for g in same_rows(files)]
+    groups = [g for _, files in group_by_bucket(as_entries(entries)) for g in group_by_row_range(files)]
     shared = {f.file_name for group in groups if len(group) > 1 for f in group}
     whole = [e for e in entries if e.file.file_name not in shared]
     return whole, [e for e in entries if e.file.file_name in shared]
 
 
-def above_zero(level: int) -> bool:
+def above_level0(level: int) -> bool:
     """For tables whose level 0 is not visible."""
     return level > 0
 
@@ -361,16 +368,16 @@ def visible_levels(store: TableStore) -> LevelFilter | None:
     if not store.has_keys:
         return None
     if options.deletion_vectors and not options.get(opt.DELETION_VECTORS_MERGE_ON_READ):
-        return above_zero
-    return above_zero if options.merge_engine == "first-row" else None
+        return above_level0
+    return above_level0 if options.merge_engine == "first-row" else None
 
 
 def is_independent(store: TableStore) -> bool:
     """Whether no two visible files hold versions of the same row."""
-    return not store.has_keys or visible_levels(store) is above_zero
+    return not store.has_keys or visible_levels(store) is above_level0
 
 
-def grouped(entries: Iterable[ManifestEntry]) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
+def group_by_bucket(entries: Iterable[ManifestEntry]) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
     """((partition, bucket, total buckets), files) in order of first occurrence."""
     entries = as_entries(entries)
     if not isinstance(entries, EntryList):
@@ -434,7 +441,7 @@ def vectors_of(store: TableStore, snapshot: Snapshot | None) -> Vectors:
     }
 
 
-def select(vectors: Vectors, partition: bytes, files: Iterable[DataFile]) -> dict[str, DvRef] | None:
+def vectors_of_files(vectors: Vectors, partition: bytes, files: Iterable[DataFile]) -> dict[str, DvRef] | None:
     """The vectors of some files; None if they have none."""
     if not vectors:
         return None

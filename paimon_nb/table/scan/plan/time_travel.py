@@ -196,7 +196,7 @@ def local_ms(text: str, option: str) -> int:
         ) from None
 
 
-def own_schema(options: TableOptions) -> bool:
+def reads_own_schema(options: TableOptions) -> bool:
     """Whether a past snapshot is read with its own schema instead of the latest."""
     return SCAN_VERSION in options.raw or options.raw.get(OWN_SCHEMA, "").lower() == "true"
 
@@ -289,13 +289,13 @@ def _last_snapshot_where(store: TableStore, early_enough: Callable[[Snapshot], b
     return found
 
 
-def not_after(store: TableStore, ms: int) -> Snapshot | None:
+def last_snapshot_not_after(store: TableStore, ms: int) -> Snapshot | None:
     """The last snapshot committed at or before `ms`; None if all are later. Raises TimeTravelError: no snapshot."""
     return _last_snapshot_where(store, lambda s: s.time_ms <= ms)
 
 
 def _not_after(store: TableStore, ms: int) -> Snapshot:
-    found = not_after(store, ms)
+    found = last_snapshot_not_after(store, ms)
     if found is None:
         first = snapshot_by_id(store, _require(store.snapshots.earliest_id()))
         raise TimeTravelError(
@@ -308,7 +308,7 @@ def _not_after(store: TableStore, ms: int) -> Snapshot:
 
 
 def _first_since(store: TableStore, ms: int) -> Snapshot | None:
-    before = not_after(store, ms - 1)
+    before = last_snapshot_not_after(store, ms - 1)
     if before is None or before.id == store.snapshots.latest_id():
         return None
     return snapshot_by_id(store, before.id + 1)

@@ -307,7 +307,7 @@ def evaluate(predicate: Predicate, table: pa.Table, fields: Sequence[DataField])
     return _evaluate_node(bind(predicate, fields), table, types)
 
 
-def keep(predicate: Predicate | None, table: pa.Table, fields: Sequence[DataField]) -> pa.Table:
+def filter_rows(predicate: Predicate | None, table: pa.Table, fields: Sequence[DataField]) -> pa.Table:
     """The rows for which the predicate is true."""
     if predicate is None or table.num_rows == 0:
         return table
@@ -427,10 +427,10 @@ def file_filter(
 
     bounds = {names[c]: s for c, s in spans(condition, used).items()}
     sorted_by = names.get(keys[0]) if keys else None
-    return RowFilter(tuple(names.values()), mask, bounds, _one_value_each(condition, used), sorted_by)
+    return RowFilter(tuple(names.values()), mask, bounds, _is_one_value_per_field(condition, used), sorted_by)
 
 
-def _one_value_each(condition: Predicate, fields: Sequence[DataField]) -> bool:
+def _is_one_value_per_field(condition: Predicate, fields: Sequence[DataField]) -> bool:
     """Whether the condition is exactly one integer per field: then the spans are exact."""
     parts, roots = conjuncts(condition), {f.name: f.type.root for f in fields}
     return len(parts) == len(fields) and all(

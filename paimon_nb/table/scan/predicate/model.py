@@ -32,7 +32,7 @@ class Predicate:
         return Not(self)
 
     def __and__(self, other: Predicate) -> Predicate:
-        return all_of([self, other])
+        return conjunction_of([self, other])
 
     def __or__(self, other: Predicate) -> Predicate:
         return Or((self, other))
@@ -201,16 +201,16 @@ def conjuncts(predicate: Predicate | None) -> list[Predicate]:
     return [predicate]
 
 
-def all_of(parts: list[Predicate]) -> Predicate:
+def conjunction_of(parts: list[Predicate]) -> Predicate:
     """The conjunction, flat."""
     flat = [c for part in parts for c in conjuncts(part)]
     return flat[0] if len(flat) == 1 else And(tuple(flat))
 
 
-def only_on(predicate: Predicate | None, columns: frozenset[str] | set[str]) -> Predicate | None:
+def conjuncts_on(predicate: Predicate | None, columns: frozenset[str] | set[str]) -> Predicate | None:
     """The conjuncts that use only these columns; None if there are none."""
-    conjuncts_on = [c for c in conjuncts(predicate) if c.columns() <= columns]
-    return all_of(conjuncts_on) if conjuncts_on else None
+    selected = [c for c in conjuncts(predicate) if c.columns() <= columns]
+    return conjunction_of(selected) if selected else None
 
 
 def _literal_sql(value: Any) -> str:

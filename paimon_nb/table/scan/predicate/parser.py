@@ -39,7 +39,7 @@ from paimon_nb.table.scan.predicate.model import (
     Like,
     Or,
     Predicate,
-    all_of,
+    conjunction_of,
 )
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class _Condition:
                 return self._convert(node.inner)
             case Logical():
                 parts = [self._convert(part) for part in node.parts]
-                return all_of(parts) if node.op == "AND" else Or(tuple(parts))
+                return conjunction_of(parts) if node.op == "AND" else Or(tuple(parts))
             case Unary(op="NOT"):
                 return self._convert(node.operand).negate()
             case Binary() if node.op in _OPERATORS or node.op == "<=>":

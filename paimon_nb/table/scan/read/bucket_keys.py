@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.table.lsm.superseded import key_ids
-from paimon_nb.table.scan.plan.snapshot_scan import Split, grouped, select, vectors_of
+from paimon_nb.table.scan.plan.snapshot_scan import Split, group_by_bucket, vectors_of, vectors_of_files
 from paimon_nb.table.scan.read.split_reader import read_split
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def bucket_keys(
     Rows are merged, because the meaning of a -D depends on the merge engine.
     """
     vectors, fields = vectors_of(store, snapshot), store.schema.key_fields
-    for (partition, bucket, total), files in grouped(entries):
-        deleted = select(vectors, partition, files)
+    for (partition, bucket, total), files in group_by_bucket(entries):
+        deleted = vectors_of_files(vectors, partition, files)
         split = Split(snapshot.id, partition, bucket, total, tuple(files), deleted, raw=False)
         yield partition, bucket, key_ids(read_split(store, split, [f.name for f in fields]), fields)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from paimon_nb.table.store import TableStore
 
 
-def same_rows(files: Sequence[DataFile]) -> list[list[DataFile]]:
+def group_by_row_range(files: Sequence[DataFile]) -> list[list[DataFile]]:
     """Files of one bucket, those of the same rows together and the newest of them first.
 
     Blob and vector files hold a column of some of those rows: large ones are rolled, each beginning with a row id of
@@ -55,7 +55,7 @@ def is_dedicated(file: DataFile) -> bool:
     return file.file_name.endswith(".blob") or ".vector." in file.file_name
 
 
-def anchor(group: Sequence[DataFile]) -> DataFile:
+def anchor_file(group: Sequence[DataFile]) -> DataFile:
     """The file of a group whose name the group's deletion vector is stored under: the oldest normal one.
 
     It stays the same when newer values of columns are written. Source: Paimon 2 `DataEvolutionUtils`.
@@ -91,7 +91,7 @@ def files_by_column(store: TableStore, group: Sequence[DataFile], fields: Sequen
 
     Raises: CorruptFile: dedicated files of a column do not cover all rows of the group.
     """
-    whole = anchor(group)
+    whole = anchor_file(group)
     begin, count = whole.first_row_id or 0, whole.row_count
     held = {f.file_name: _stored_field_ids(store, f) for f in group}
     columns: dict[tuple[FileRows, ...], list[DataField]] = {}
@@ -111,7 +111,7 @@ def files_by_column(store: TableStore, group: Sequence[DataFile], fields: Sequen
 
 def _newest_rows(files: Sequence[DataFile], begin: int, count: int, column: str) -> tuple[FileRows, ...]:
     """Rows of dedicated files that cover the `count` rows from row id `begin` once; newer files win."""
-    owners: list[DataFile | None] = [None] * (len(cuts := _cuts(files, begin, count)) - 1)
+    owners: list[DataFile | None] = [None] * (len(cuts := _file_boundaries(files, begin, count)) - 1)
     for file in sorted(files, key=lambda f: (f.max_sequence, f.file_name)):
         first = (file.first_row_id or 0) - begin
         for i, (low, high) in enumerate(pairwise(cuts)):
@@ -132,7 +132,7 @@ def _newest_rows(files: Sequence[DataFile], begin: int, count: int, column: str)
     return tuple(rows)
 
 
-def _cuts(files: Sequence[DataFile], begin: int, count: int) -> list[int]:
+def _file_boundaries(files: Sequence[DataFile], begin: int, count: int) -> list[int]:
     """Where files begin and end among the rows of a group, with its own begin and end."""
     firsts = [(f.first_row_id or 0) - begin for f in files]
     ends = [first + f.row_count for first, f in zip(firsts, files, strict=True)]

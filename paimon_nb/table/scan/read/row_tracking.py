@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 from paimon_nb.format.data import TRACKING_FIELDS, read_data_file
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
-from paimon_nb.table.scan.read.data_evolution import anchor
-from paimon_nb.table.scan.read.split_reader import load_vector, read_split
+from paimon_nb.table.scan.read.data_evolution import anchor_file
+from paimon_nb.table.scan.read.split_reader import load_deletion_vector, read_split
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,9 +80,9 @@ def tracked_rows(store: TableStore, split: Split, columns: Sequence[str] | None 
     path = store.data_path(split.partition, split.bucket, file)
     ids = read_data_file(store.fs, path, stored) if stored else pa.table({"": pa.nulls(file.row_count)})
     ids = with_tracking(ids, file).select([f.name for f in TRACKING_FIELDS])
-    ref = (split.deletion_vectors or {}).get(anchor(split.files).file_name)
+    ref = (split.deletion_vectors or {}).get(anchor_file(split.files).file_name)
     if ref is not None:
-        ids = ids.filter(from_numpy(~load_vector(store, ref).mask(file.row_count)))
+        ids = ids.filter(from_numpy(~load_deletion_vector(store, ref).mask(file.row_count)))
     for field in TRACKING_FIELDS:
         rows = rows.append_column(field.name, ids.column(field.name))
     return rows

@@ -36,7 +36,7 @@ def changed_rows(store: TableStore, start: Snapshot, end: Snapshot) -> pa.Table:
     """
     before, after = _state_at(store, start, 0), _state_at(store, end, 1)
     if not store.has_keys:
-        return _more_and_less(before, after)
+        return _surplus_rows(before, after)
     spec = replace(MergeSpec.of(store.schema, store.options), keys=store.schema.primary_keys, sequence_fields=())
     return diff_states(before, after, spec, keep_deletes=True).drop_columns([SEQUENCE_NUMBER])
 
@@ -46,7 +46,7 @@ def _state_at(store: TableStore, snapshot: Snapshot, number: int) -> pa.Table:
     return rows.append_column(SEQUENCE_NUMBER, from_numpy(np.full(rows.num_rows, number, np.int64)))
 
 
-def _more_and_less(before: pa.Table, after: pa.Table) -> pa.Table:
+def _surplus_rows(before: pa.Table, after: pa.Table) -> pa.Table:
     before, after = before.drop_columns([SEQUENCE_NUMBER]), after.drop_columns([SEQUENCE_NUMBER])
     old, new = _rows_as_text(before), _rows_as_text(after)
     lost = before.filter(pa.array(_without_partner(old, Counter(new)), pa.bool_()))

@@ -35,18 +35,24 @@ from paimon_nb.format.types.arrow_builders import empty_table, from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.lsm.key_chunks import chunks, runs_of
 from paimon_nb.table.lsm.levels import Section, key_decoder, sections
-from paimon_nb.table.lsm.superseded import without_older_results
+from paimon_nb.table.lsm.superseded import drop_superseded
 from paimon_nb.table.merge import PICKS_ROWS, MergeSpec, merge
 from paimon_nb.table.merge.groups import merge_order
 from paimon_nb.table.merge.merge import without_retracts
-from paimon_nb.table.migrated_files import in_file, with_partition
+from paimon_nb.table.migrated_files import fields_in_file, with_partition_columns
 from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.plan.time_travel import translate_missing_files
-from paimon_nb.table.scan.predicate.evaluate import file_filter, keep
-from paimon_nb.table.scan.predicate.model import only_on
+from paimon_nb.table.scan.predicate.evaluate import file_filter, filter_rows
+from paimon_nb.table.scan.predicate.model import conjuncts_on
 from paimon_nb.table.scan.read.bucket_diff import diff_states
-from paimon_nb.table.scan.read.data_evolution import ColumnParts, FileRows, anchor, files_by_column, same_rows
-from paimon_nb.table.store import POSTPONE_BUCKET, TableStore, side_by_side
+from paimon_nb.table.scan.read.data_evolution import (
+    ColumnParts,
+    FileRows,
+    anchor_file,
+    files_by_column,
+    group_by_row_range,
+)
+from paimon_nb.table.store import POSTPONE_BUCKET, TableStore, map_in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -85,7 +91,7 @@ def read_plan(
         return read(plan.store, split, columns, plan.predicate)
 
     size = sum(f.file_size for s in plan.splits for f in s.files)
-    parts = side_by_side(plan.store.fs, one, plan.splits, size, threads or os.cpu_count() or 1)
+    parts = map_in_threads(plan.store.fs, one, plan.splits, size, threads or os.cpu_count() or 1)
     fields = [plan.schema.field(c) for c in columns] if columns is not None else list(plan.schema.fields)
     empty = empty_table([*fields, KIND_FIELD] if kinds else fields)
     return pa.concat_tables([empty, *parts])
@@ -174,7 +180,7 @@ def _read_on_branch(
             if not kinds and not split.changes and VALUE_KIND in rows.column_names:
                 # Changes are emitted one by one: Java too returns -U and -D rows of an increment.
                 rows = without_retracts(rows)
-            rows = keep(predicate, rows, fields)
+            rows = filter_rows(predicate, rows, fields)
             some = True
             yield rows.select([*names, VALUE_KIND] if kinds else names)
         if not some:
@@ -193,17 +199,17 @@ def _rows_of_split(files: SplitFiles, split: Split, fields: tuple[DataField, ...
     elif split.changes:
         yield from files.pieces(split.files, (*fields, KIND_FIELD), None)
     elif split.diff:
-        spec, wide = merging(store, None)
+        spec, wide = merge_spec_and_columns(store, None)
         empty = empty_table((*wide, SEQUENCE_FIELD, KIND_FIELD))
-        before = pa.concat_tables([empty, *merged(files, split.before, wide, split.before_vectors, spec)])
-        after = pa.concat_tables([empty, *merged(files, split.files, wide, split.deletion_vectors, spec)])
+        before = pa.concat_tables([empty, *merge_files(files, split.before, wide, split.before_vectors, spec)])
+        after = pa.concat_tables([empty, *merge_files(files, split.files, wide, split.deletion_vectors, spec)])
         if not kinds:
             before, after = without_retracts(before), without_retracts(after)
         yield diff_states(before, after, spec, keep_deletes=kinds)
     else:
-        spec, wide = merging(store, fields)
-        rows_of_bucket = merged(files, split.files, wide, split.deletion_vectors, spec)
-        yield from with_waiting(files, split, wide, spec, rows_of_bucket) if split.waiting else rows_of_bucket
+        spec, wide = merge_spec_and_columns(store, fields)
+        rows_of_bucket = merge_files(files, split.files, wide, split.deletion_vectors, spec)
+        yield from merge_postponed_rows(files, split, wide, spec, rows_of_bucket) if split.waiting else rows_of_bucket
 
 
 def _insert_kinds(rows: int) -> pa.Array:
@@ -216,13 +222,15 @@ def pushable_predicate(store: TableStore, split: Split, predicate: Predicate | N
         return None  # a file may lack columns of its rows
     if predicate is None or not store.has_keys or (split.raw and not split.diff):
         return predicate
-    return only_on(predicate, set(store.schema.trimmed_primary_keys))
+    return conjuncts_on(predicate, set(store.schema.trimmed_primary_keys))
 
 
 # -- merging
 
 
-def merging(store: TableStore, fields: Sequence[DataField] | None) -> tuple[MergeSpec, tuple[DataField, ...]]:
+def merge_spec_and_columns(
+    store: TableStore, fields: Sequence[DataField] | None
+) -> tuple[MergeSpec, tuple[DataField, ...]]:
     """The merge rule, and the columns it needs to produce `fields` (None: all)."""
     schema, options = store.schema, store.options
     if fields is None or options.merge_engine not in PICKS_ROWS:  # every column that others depend on must be read
@@ -232,7 +240,7 @@ def merging(store: TableStore, fields: Sequence[DataField] | None) -> tuple[Merg
     return replace(MergeSpec.of(schema, options), fields=narrow), narrow
 
 
-def merged(
+def merge_files(
     files: SplitFiles, inputs: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Vectors, spec: MergeSpec
 ) -> Iterator[pa.Table]:
     """One row per key in key order, kinds kept. Only sections with overlapping runs are merged."""
@@ -241,16 +249,16 @@ def merged(
         if len(section) == 1:
             yield from files.pieces(section[0].files, wide, vectors)
             continue
-        aligned = _whole_section if files.piece_bytes is None else _key_ranges
+        aligned = _merge_section if files.piece_bytes is None else _merge_section_by_key_range
         for parts in aligned(files, section, wide, vectors):
             keys = files.store.schema.key_fields
-            runs = without_older_results(parts, keys) if files.store.options.need_lookup else [t for _, t in parts]
+            runs = drop_superseded(parts, keys) if files.store.options.need_lookup else [t for _, t in parts]
             runs = [r for r in runs if r.num_rows]
             if runs:
                 yield merge(runs, spec, drop_delete=False).select([f.name for f in wide])
 
 
-def _whole_section(
+def _merge_section(
     files: SplitFiles, section: Section, fields: tuple[DataField, ...], vectors: Vectors
 ) -> Iterator[Parts]:
     if files.store.options.need_lookup:
@@ -259,7 +267,7 @@ def _whole_section(
         yield [(0, files.whole(run.files, fields, vectors)) for run in section]
 
 
-def _key_ranges(
+def _merge_section_by_key_range(
     files: SplitFiles, section: Section, fields: tuple[DataField, ...], vectors: Vectors
 ) -> Iterator[Parts]:
     """The section in ranges of keys. Each run gets memory by its size, so that all advance over the keys alike."""
@@ -278,14 +286,14 @@ def _key_ranges(
             stream.close()  # type: ignore[attr-defined]
 
 
-def with_waiting(
+def merge_postponed_rows(
     files: SplitFiles, split: Split, fields: tuple[DataField, ...], spec: MergeSpec, real: Iterator[pa.Table]
 ) -> Iterator[pa.Table]:
     """The merged rows of a real bucket with postponed rows over them. The postponed ones of the bucket are in memory."""
-    waiting = _waiting_rows(files.store, split, fields)
+    waiting = _postponed_rows(files.store, split, fields)
     if files.piece_bytes is None:
         wide = (*fields, SEQUENCE_FIELD, KIND_FIELD)
-        yield _merge_waiting_rows(pa.concat_tables([empty_table(wide), *real]), waiting, spec)
+        yield _merge_postponed_over_real(pa.concat_tables([empty_table(wide), *real]), waiting, spec)
         return
     numbers = from_numpy(np.arange(waiting.num_rows, dtype=np.int64))
     numbered = waiting.add_column(waiting.num_columns - 1, SEQUENCE_FIELD.name, numbers)
@@ -297,10 +305,10 @@ def with_waiting(
             yield below
         else:
             wide = (*fields, SEQUENCE_FIELD, KIND_FIELD)
-            yield _merge_waiting_rows(empty_table(wide) if below is None else below, above, spec)
+            yield _merge_postponed_over_real(empty_table(wide) if below is None else below, above, spec)
 
 
-def _waiting_rows(store: TableStore, split: Split, fields: tuple[DataField, ...]) -> pa.Table:
+def _postponed_rows(store: TableStore, split: Split, fields: tuple[DataField, ...]) -> pa.Table:
     """Rows of the postponed files that belong to the split's bucket, in the order in which they were written."""
     keys = [store.schema.field(name) for name in store.schema.bucket_keys]
     read = (*fields, *(k for k in keys if k not in fields), KIND_FIELD)
@@ -316,7 +324,7 @@ def _waiting_rows(store: TableStore, split: Split, fields: tuple[DataField, ...]
     return pa.concat_tables(parts).select([*(f.name for f in fields), VALUE_KIND])
 
 
-def _merge_waiting_rows(real: pa.Table, waiting: pa.Table, spec: MergeSpec) -> pa.Table:
+def _merge_postponed_over_real(real: pa.Table, waiting: pa.Table, spec: MergeSpec) -> pa.Table:
     """Waiting rows merged over those of a real bucket: they are newer than all of these."""
     newest = pc.max(real.column(SEQUENCE_NUMBER)).as_py()
     begin = 0 if newest is None else newest + 1
@@ -361,8 +369,10 @@ class SplitFiles:
     ) -> Iterator[pa.Table]:
         """The same for files of the same rows that each hold some of their columns."""
         schema = arrow_schema(fields, nullable=True)
-        for group in same_rows(files):
-            vector = (vectors or {}).get(anchor(group).file_name)  # one vector per group of files with the same rows
+        for group in group_by_row_range(files):
+            vector = (vectors or {}).get(
+                anchor_file(group).file_name
+            )  # one vector per group of files with the same rows
             parts = files_by_column(self.store, group, fields)
             # All files are cut at the same rows, so that their deleted positions are, too.
             files_read = [rows.file for part in parts for rows in part.rows]
@@ -394,14 +404,14 @@ class SplitFiles:
         schema = file_schema(self.store, file.schema_id)
         field_ids = {f.id for f in fields}
         partitioned = bool(self.store.schema.partition_keys)
-        held = in_file(self.store, file, schema.fields) if partitioned else schema.fields
+        held = fields_in_file(self.store, file, schema.fields) if partitioned else schema.fields
         stored = [f for f in (*held, SEQUENCE_FIELD, KIND_FIELD) if f.id in field_ids]
         if file.write_cols is not None:
             stored = [f for f in stored if f.name in file.write_cols or f.id > 1 << 30]
         early = None
         if self.early is not None and stored and vector is None:  # which counts rows by their place in the whole file
             early = file_filter(self.early, fields, stored, self.store.schema.trimmed_primary_keys)
-        deleted = load_vector(self.store, vector) if vector is not None else None
+        deleted = load_deletion_vector(self.store, vector) if vector is not None else None
         position, at = 0, only.at if only is not None else 0
         for rows in self._stored(file, schema, stored, early, piece_rows):
             begin = position
@@ -419,7 +429,7 @@ class SplitFiles:
                 )
             else:
                 visible = evolve(visible, stored, fields)
-            yield with_partition(self.store, self.partition, file, visible) if partitioned else visible
+            yield with_partition_columns(self.store, self.partition, file, visible) if partitioned else visible
 
     def _stored(
         self,
@@ -458,7 +468,7 @@ def _side_by_side(streams: Sequence[Iterator[pa.Table]], files: Sequence[DataFil
         if not present:
             return
         if len(present) < len(heads):
-            raise CorruptFile(anchor(files).file_name, "files with columns of its rows have other numbers of rows")
+            raise CorruptFile(anchor_file(files).file_name, "files with columns of its rows have other numbers of rows")
         count = min(h.num_rows for h in present)
         yield [h.slice(0, count) for h in present]
         heads = [h.slice(count) for h in present]
@@ -469,6 +479,6 @@ def schema_and_system(schema: TableSchema) -> tuple[DataField, ...]:
     return (*schema.fields, SEQUENCE_FIELD, KIND_FIELD)
 
 
-def load_vector(store: TableStore, ref: DvRef) -> DeletionVector:
+def load_deletion_vector(store: TableStore, ref: DvRef) -> DeletionVector:
     """A data file's deleted positions. Raises `MissingFile`, `CorruptFile`."""
     return read_deletion_vector(store.fs, ref.path, ref.offset, ref.length)

@@ -64,7 +64,7 @@ def frame_named(session: Session, ref: TableRef) -> Any:
     )
 
 
-def rows_at_hand(session: Session, ref: TableRef) -> pa.Table | None:
+def rows_of_reference(session: Session, ref: TableRef) -> pa.Table | None:
     """The rows of a file or a frame in the types of `format/types`; None: neither, or a frame of Spark.
 
     Raises:
@@ -84,7 +84,7 @@ def _rows_of_file(session: Session, path: str) -> pa.Table:
     rows = session.rows_of_files.get(path)
     if rows is None:
         read = read_data_file(path)
-        rows = session.rows_of_files[path] = in_our_types(read.rows, path)
+        rows = session.rows_of_files[path] = to_paimon_types(read.rows, path)
         session.note(f"{path}: {read.how}; {_types_of(rows)}")
     return rows
 
@@ -100,7 +100,7 @@ def rows_of_frame(value: Any, name: str) -> pa.Table:
     except Exception as error:  # libraries of frames raise errors of their own
         text = str(error).split("\n", 1)[0][:200]
         raise SchemaMismatch(f"{name}: the frame cannot be converted: {text}", hint="use one type per column") from None
-    return in_our_types(rows, name)
+    return to_paimon_types(rows, name)
 
 
 def frame_of(session: Session, ref: TableRef) -> DataFrame | None:
@@ -110,7 +110,7 @@ def frame_of(session: Session, ref: TableRef) -> DataFrame | None:
     value = None if ref.file else frame_named(session, ref)
     if value is not None and is_spark_frame(value):
         return value  # type: ignore[no-any-return]
-    rows = rows_at_hand(session, ref)
+    rows = rows_of_reference(session, ref)
     if rows is None:
         return None
     if ref.columns is not None:
@@ -120,7 +120,7 @@ def frame_of(session: Session, ref: TableRef) -> DataFrame | None:
     return from_arrow(session.spark, rows)
 
 
-def in_our_types(rows: pa.Table, name: str) -> pa.Table:
+def to_paimon_types(rows: pa.Table, name: str) -> pa.Table:
     """Rows in the types of `format/types`. Times have microseconds if that is enough: pandas and CSV files have other units.
 
     Raises:

@@ -32,7 +32,7 @@ NOT_IMPLEMENTED = (405, 406, 501)
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class ErrorReply:
     """An error reply."""
 
     status: int
@@ -43,7 +43,7 @@ class Refusal:
     request_id: str | None = None
 
     @classmethod
-    def of(cls, status: int, body: bytes, request_id: str | None) -> Refusal:
+    def of(cls, status: int, body: bytes, request_id: str | None) -> ErrorReply:
         """From the reply's body. A body that is not an ErrorResponse is not shown: it may hold anything."""
         try:
             node = json.loads(body)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class EvolvingTable(InspectableTable):
+class AlterableTable(InspectableTable):
     """A table whose schema, branches, tags and snapshots can be changed."""
 
     # -- schema
