@@ -261,7 +261,7 @@ class Workbench:
         return catalog.tables(name)
 
     def create_database(self, name: str, *, if_not_exists: bool = False) -> bool:
-        """Make an empty database. Returns whether it was made now.
+        """Create an empty database. Returns whether it was created now.
 
         Args:
             name: `[catalog.]database`.
@@ -277,7 +277,7 @@ class Workbench:
         return catalog.create_database(database, if_not_exists=if_not_exists)
 
     def drop_database(self, name: str, *, if_exists: bool = False, cascade: bool = False) -> bool:
-        """Remove a database. Returns whether it was there.
+        """Drop a database. Returns whether it existed.
 
         Args:
             name: `[catalog.]database`.
@@ -305,12 +305,12 @@ class Workbench:
         comment: str | None = None,
         if_not_exists: bool = False,
     ) -> Table:
-        """Make a table with the columns of a frame, and store the frame's rows in one commit. Starts no JVM.
+        """Create a table with the columns of a frame, and store the frame's rows in one commit. Starts no JVM.
 
         Args:
             name: `[catalog.][database.]table`.
             source: a pandas, polars, DuckDB or Spark frame, Arrow data or a pyarrow dataset, which is read in batches;
-                a `pyarrow.Schema` makes an empty table.
+                a `pyarrow.Schema` creates an empty table.
             primary_key: key columns, which become NOT NULL.
             partition_by: partition columns.
             options: table options, such as `{"bucket": 4}`.
@@ -354,7 +354,7 @@ class Workbench:
         return table
 
     def drop_table(self, name: str, *, if_exists: bool = False, purge: bool = False) -> bool:
-        """Drop a table. Returns whether it was there.
+        """Drop a table. Returns whether it existed.
 
         Args:
             name: `[catalog.][database.]table`.

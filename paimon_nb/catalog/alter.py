@@ -420,7 +420,7 @@ def _set_keys(draft: _Draft, key: str, value: str) -> None:
     current_keys = tuple(draft.primary_keys) if key == "primary-key" else draft.partition_keys
     if current_keys and current_keys != new_keys:
         raise FixedOption(
-            f"the {key.replace('-', ' ')} is ({', '.join(current_keys)})", hint="make a new table", option=key
+            f"the {key.replace('-', ' ')} is ({', '.join(current_keys)})", hint="create a new table", option=key
         )
     if key == "primary-key":
         draft.primary_keys = list(new_keys)
@@ -444,7 +444,7 @@ def _check_option(draft: _Draft, key: str, old: str | None, new: str | None) -> 
     if old == new:
         return
     if key in _KEYS:
-        raise FixedOption(f"option {key!r} cannot be changed", hint="keys are fixed; make a new table", option=key)
+        raise FixedOption(f"option {key!r} cannot be changed", hint="keys are fixed; create a new table", option=key)
     if not draft.has_data:
         return
     option = TABLE_OPTIONS.get(key)

@@ -350,7 +350,7 @@ class Catalog(ABC):
         """
 
     def repair(self, database: str | None = None, table: str | None = None) -> list[Identifier]:
-        """Make the metastore agree with the files: tables that it does not know, columns, partitions.
+        """Synchronize the metastore with the files: tables that it does not know, columns, partitions.
 
         Args:
             database: only this database; None is all.

@@ -1,4 +1,4 @@
-"""What every catalog checks before it makes a database or a table."""
+"""Checks of new databases and tables, shared by all catalogs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def check_new_database(name: str) -> None:
 
 
 class NewTableRules:
-    """What a catalog's options say about new tables. Made with the catalog, so that a bad option is found when it opens.
+    """The rules of a catalog's options for new tables. Created with the catalog, so that a bad option is found when it opens.
 
     Raises:
         BadOptionValue: the value of an option is invalid.

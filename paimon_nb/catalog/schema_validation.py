@@ -67,7 +67,7 @@ def check_writable_types(schema: TableSchema, before: TableSchema | None = None)
     Raises UnsupportedFormat, and BadOptionValue for a change of a type that Iceberg does not have.
 
     Args:
-        before: the schema that is changed; its own columns, made by another Paimon, may stay.
+        before: the schema that is changed; its existing columns may stay.
     """
     check_publishable(schema, before)
     old = {f.id for f in before.fields if is_opaque(f.type)} if before else set()
@@ -92,7 +92,7 @@ def check_fallback(schema: TableSchema, branches: BranchDirectory) -> None:
 
 
 def check_no_fallback(schema: TableSchema) -> None:
-    """Refuse any fallback branch of a table that is made now: it has no branch yet. Raises BadOptionValue."""
+    """Refuse any fallback branch of a new table: it has no branch yet. Raises BadOptionValue."""
     if name := TableOptions(schema.options).get(opt.SCAN_FALLBACK_BRANCH):
         _refuse_option(
             opt.SCAN_FALLBACK_BRANCH.key,

@@ -1,4 +1,4 @@
-"""Objects of an S3 store as files. Publishing is a conditional put (`If-None-Match: *`): the store decides who was first.
+"""Objects of an S3 store as files. Publishing is a conditional put (`If-None-Match: *`): the store decides which writer wins.
 
 Directories are key prefixes up to a '/'; an empty directory is an object whose key ends in '/', as in Hadoop's S3A.
 """
@@ -334,7 +334,7 @@ def _translate_errors(path: str) -> Iterator[None]:
         if code == "NoSuchBucket":
             bucket = split_uri(path)[0]
             raise StoreError(
-                f"there is no bucket {bucket!r}", hint="create it first, or check its name", path=path
+                f"bucket {bucket!r} does not exist", hint="create it first, or check its name", path=path
             ) from None
         if _http_status(error) == 404:
             raise MissingFile(path) from None

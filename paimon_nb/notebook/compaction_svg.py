@@ -1,4 +1,4 @@
-"""The history of a table's compactions as SVG: bytes written, runs to merge and space taken, one column a commit."""
+"""The history of a table's compactions as SVG: bytes written, runs to merge and space taken, one column per commit."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Draft:
 
 
 def ddl(draft: Draft, dialect: str = "flink") -> str:
-    """CREATE TABLE as either dialect writes it; both make the same table."""
+    """CREATE TABLE in either dialect; both create the same table."""
     lines = []
     for c in draft.columns:
         not_null = " NOT NULL" if c.key or not c.nullable else ""

@@ -1,4 +1,4 @@
-"""A draft of a new table for data at hand: columns and types of a file or a frame, a key if one is likely."""
+"""A draft of a new table for a file or a frame: its columns and types, and a key if one is likely."""
 
 from __future__ import annotations
 

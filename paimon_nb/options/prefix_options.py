@@ -36,7 +36,7 @@ PATTERNS: tuple[Pattern, ...] = (
     _field_option(boolean("ignore-retract", False, "the aggregate takes no -U and -D")),
     _field_option(text("list-agg-delimiter", ",", "what listagg puts between values")),
     _field_option(boolean("distinct", False, "collect and listagg keep a value once")),
-    _field_option(text("nested-key", None, "columns that tell rows of nested_update apart")),
+    _field_option(text("nested-key", None, "columns that identify rows of nested_update")),
     _field_option(text("nested-sequence-field", None, "columns that order rows of nested_update")),
     _field_option(choice("nested-key-null-strategy", "merge", "merge ignore error", "what a nested key with NULL does")),
     _field_option(integer("count-limit", None, "most rows that nested_update keeps")),

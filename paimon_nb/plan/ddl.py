@@ -253,7 +253,7 @@ class SetWatermark(Change):
 
 @dataclass(frozen=True, slots=True)
 class SetComputed(Change):
-    """ADD or MODIFY c AS expression, or c TYPE METADATA: a column that no file has. `how`: 'add', 'modify'."""
+    """ADD or MODIFY c AS expression, or c TYPE METADATA: a column that is not stored in files. `how`: 'add', 'modify'."""
 
     how: str
     column: ColumnDef

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _merge_into(context: Context, source_sqls: str | None, **arguments: str | None) -> pa.Table:
-    """The views that `source_sqls` makes are gone afterwards, as in Flink, where they belong to the call."""
+    """The views that `source_sqls` creates are dropped afterwards, as in Flink, where they belong to the call."""
     with context.own_views():
         if source_sqls:
             context.sql(source_sqls)

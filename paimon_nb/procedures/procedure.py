@@ -61,7 +61,7 @@ class Context(Protocol):
 
     def sql(self, text: str) -> Any: ...
     def own_views(self) -> AbstractContextManager[None]:
-        """Temporary views and tables that are made inside the block end with it."""
+        """Temporary views and tables that are created inside the block end with it."""
 
     def add_job(self, name: str, running: Any, rows: Callable[[], int]) -> str:
         """Register a running job in the session. Returns the job's id."""

@@ -18,13 +18,12 @@ from paimon_nb.syntax.lexer import tokens
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql._typing import ColumnOrName
     from pyspark.sql.catalog import Catalog
 
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.format.types import DataField
     from paimon_nb.session.core.session import Session
-    from paimon_nb.spark.api.base_session import ResolvingSession
+    from paimon_nb.spark.api.base_session import ResolvingSession, StreamWriteRequest, WriteRequest
     from paimon_nb.spark.streaming.sink import TableSink
     from paimon_nb.table.table import Table
 
@@ -143,69 +142,71 @@ class SparkResolver(Resolver):
 
         return SparkResolver(fork(self.session, plain))
 
-    def write(
-        self,
-        frame: DataFrame,
-        target: tuple[str, ...] | str,
-        *,
-        mode: str,
-        options: Mapping[str, str],
-        partition_by: Sequence[str] = (),
-        create: bool = True,
-        by_name: bool = False,
-        where: ColumnOrName | None = None,
-    ) -> None:
+    def write(self, frame: DataFrame, request: WriteRequest) -> None:
         from paimon_nb.session.query.projection import align
         from paimon_nb.session.statements.insert import overwrite_mode, store_rows
-        from paimon_nb.session.statements.schema_merging import merging_of, with_merged_schema
         from paimon_nb.session.statements.upsert import upsert, upsert_key
         from paimon_nb.spark.scan.table_scan import read_table
-        from paimon_nb.spark.types import fields_of_spark
         from paimon_nb.spark.write.overwrite_filter import partition_of
 
-        table = self._find_table(target)
-        if table is None and not create:
-            hint = {"replace": "use createOrReplace()"}.get(mode, "create it with writeTo(...).create() or saveAsTable")
-            raise TableNotFound(f"no table {_display_name(target)}", hint=hint)
-        if mode == "replace":
-            assert isinstance(target, tuple)
-            schema = _schema_of(frame, options, partition_by)
-            frame = frame.localCheckpoint()  # it may read the table that is replaced, and it may fail
-            found = self.session.find(target)
-            found.catalog.replace_table(found.name, schema)
-            table = self._find_table(target)
-        elif table is None:
-            self._create_table(target, _schema_of(frame, options, partition_by))
-            table = self._find_table(target)
-        elif mode in ("error", "errorifexists", "default"):
-            hint = '.mode("append") or .mode("overwrite"); of writeTo: append() or createOrReplace()'
-            raise AlreadyExists(f"table {_display_name(target)} exists already", hint=hint)
-        elif mode == "ignore":
+        target, options = request.target, request.options
+        table, frame = self._table_to_write(frame, request)
+        if table is None:
             return
-        else:
-            table = _on_branch(table, options)
-        if partition_by and tuple(partition_by) != tuple(table.partition_keys):
+        if request.partition_by and tuple(request.partition_by) != tuple(table.partition_keys):
             raise SchemaMismatch(
-                f"table {_display_name(target)} is partitioned by ({', '.join(table.partition_keys)}), not by ({', '.join(partition_by)})",
+                f"table {_display_name(target)} is partitioned by ({', '.join(table.partition_keys)}), not by ({', '.join(request.partition_by)})",
                 hint="leave partitionBy() out, or write to another table",
             )
-        schema_merging = merging_of(self.session, {k: str(v) for k, v in options.items()})
-        merges = schema_merging is not None
-        if schema_merging is not None:
-            table = with_merged_schema(self.session, target, table, fields_of_spark(frame.schema), schema_merging)
-        aligned = align(frame, table, None, {}, by_name=by_name or merges, fill_missing=merges)
+        table, merges = self._with_merged_schema(table, frame, target, options)
+        aligned = align(frame, table, None, {}, by_name=request.by_name or merges, fill_missing=merges)
         requested = {k.lower(): str(v).lower() for k, v in options.items()}.get("partitionoverwritemode")
-        if where is None:
+        if request.where is None:
             partition = {}
-            dynamic = mode == "partitions" or (requested or overwrite_mode(self.session, table)) == "dynamic"
+            dynamic = request.mode == "partitions" or (requested or overwrite_mode(self.session, table)) == "dynamic"
         else:
-            partition, dynamic = partition_of(where, read_table(self.session.spark, table), table.partition_keys), False
-        replaces = mode in ("overwrite", "partitions")
+            rows = read_table(self.session.spark, table)
+            partition, dynamic = partition_of(request.where, rows, table.partition_keys), False
+        replaces = request.mode in ("overwrite", "partitions")
         if not replaces and not table.primary_keys and upsert_key(self.session, table):
             parts = (table.name.database, table.name.object) if isinstance(target, str) else target
             upsert(self.session, aligned, table, parts)
             return
         store_rows(self.session, aligned, table, overwrite=replaces, partition=partition, dynamic=dynamic)
+
+    def _table_to_write(self, frame: DataFrame, request: WriteRequest) -> tuple[Table | None, DataFrame]:
+        """The table, created or replaced as the mode says, and the rows; no table if it exists and the mode is 'ignore'."""
+        target, mode, options = request.target, request.mode, request.options
+        table = self._find_table(target)
+        if table is None and not request.create:
+            hint = {"replace": "use createOrReplace()"}.get(mode, "create it with writeTo(...).create() or saveAsTable")
+            raise TableNotFound(f"no table {_display_name(target)}", hint=hint)
+        if mode == "replace":
+            assert isinstance(target, tuple)
+            schema = _schema_of(frame, options, request.partition_by)
+            frame = frame.localCheckpoint()  # it may read the table that is replaced, and it may fail
+            found = self.session.find(target)
+            found.catalog.replace_table(found.name, schema)
+            return self._find_table(target), frame
+        if table is None:
+            self._create_table(target, _schema_of(frame, options, request.partition_by))
+            return self._find_table(target), frame
+        if mode in ("error", "errorifexists", "default"):
+            hint = '.mode("append") or .mode("overwrite"); of writeTo: append() or createOrReplace()'
+            raise AlreadyExists(f"table {_display_name(target)} exists already", hint=hint)
+        return (None if mode == "ignore" else _on_branch(table, options)), frame
+
+    def _with_merged_schema(
+        self, table: Table, frame: DataFrame, target: tuple[str, ...] | str, options: Mapping[str, str]
+    ) -> tuple[Table, bool]:
+        """The table with the new columns of the rows if the options ask for schema merging, and whether they do."""
+        from paimon_nb.session.statements.schema_merging import merging_of, with_merged_schema
+        from paimon_nb.spark.types import fields_of_spark
+
+        schema_merging = merging_of(self.session, {k: str(v) for k, v in options.items()})
+        if schema_merging is None:
+            return table, False
+        return with_merged_schema(self.session, target, table, fields_of_spark(frame.schema), schema_merging), True
 
     def stream(self, target: tuple[str, ...] | str, options: Mapping[str, str]) -> DataFrame | None:
         from paimon_nb.session.streaming.relations import stream_of
@@ -218,42 +219,27 @@ class SparkResolver(Resolver):
             )
         return stream_of(self.session, TableRef(target, Span(0, 0), options=table_options), ".".join(target))
 
-    def sink(
-        self,
-        frame: DataFrame,
-        target: tuple[str, ...] | str,
-        *,
-        mode: str,
-        options: Mapping[str, str],
-        checkpoint: str | None,
-        partition_by: Sequence[str] = (),
-        ends: bool = False,
-    ) -> tuple[DataFrame, TableSink]:
-        from paimon_nb.session.statements.schema_merging import merging_of, with_merged_schema
+    def sink(self, frame: DataFrame, request: StreamWriteRequest) -> tuple[DataFrame, TableSink]:
         from paimon_nb.session.streaming.relations import KINDS, table_sink
-        from paimon_nb.spark.types import fields_of_spark
 
-        if mode == "update":
+        target, options = request.target, request.options
+        if request.mode == "update":
             raise UnsupportedOperation(
                 f"output mode 'update' is not supported for {_display_name(target)}: Paimon supports 'append' and 'complete'",
                 hint="use 'complete', or INSERT INTO ... SELECT in streaming mode, which upserts the results that change",
             )
         table = self._find_table(target)
         if table is None:
-            self._create_table(target, _schema_of(frame.drop(KINDS), options, partition_by))
+            self._create_table(target, _schema_of(frame.drop(KINDS), options, request.partition_by))
             table, options = self._find_table(target), {}
-        table = _on_branch(table, options)
-        schema_merging = merging_of(self.session, {k: str(v) for k, v in options.items()})
-        if schema_merging is not None:
-            fields = fields_of_spark(frame.drop(KINDS).schema)
-            table = with_merged_schema(self.session, target, table, fields, schema_merging)
+        table, _ = self._with_merged_schema(_on_branch(table, options), frame.drop(KINDS), target, options)
         return table_sink(
             frame,
             table,
-            complete=mode == "complete",
+            complete=request.mode == "complete",
             options={k: str(v) for k, v in options.items()},
-            checkpoint=checkpoint,
-            ends=ends,
+            checkpoint=request.checkpoint,
+            ends=request.ends,
         )
 
     def _open_path(self, path: str) -> Table:

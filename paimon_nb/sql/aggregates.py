@@ -1,4 +1,4 @@
-"""Which functions make one row of several, or several of one."""
+"""Which functions aggregate rows, and which generate rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from paimon_nb.syntax.tree import Call, Node, Subquery
 EXPLODE_FUNCTIONS = frozenset(
     {"EXPLODE", "EXPLODE_OUTER", "POSEXPLODE", "POSEXPLODE_OUTER", "INLINE", "INLINE_OUTER", "STACK", "UNNEST"}
 )
-"""Functions that make several rows of one."""
+"""Functions that generate rows."""
 _AGGREGATES = frozenset(
     """ANY ANY_VALUE APPROX_COUNT_DISTINCT APPROX_PERCENTILE APPROX_TOP_K ARRAY_AGG AVG BITMAP_CONSTRUCT_AGG BITMAP_OR_AGG BIT_AND BIT_OR
     BIT_XOR BOOL_AND BOOL_OR COLLECT COLLECT_LIST COLLECT_SET CORR COUNT COUNT_IF COUNT_MIN_SKETCH COVAR_POP COVAR_SAMP EVERY FIRST
@@ -21,7 +21,7 @@ _AGGREGATES = frozenset(
 
 
 def is_aggregate(node: Node) -> bool:
-    """Whether a node is the call of an aggregate function; `= ANY (SELECT ...)` is none."""
+    """Whether a node is the call of an aggregate function; `= ANY (SELECT ...)` is not."""
     return (
         isinstance(node, Call)
         and node.function in _AGGREGATES

@@ -359,7 +359,7 @@ def _literal(node: syntax.Literal) -> Literal:
 
 
 def _is_plain(literal: str) -> bool:
-    """Whether a string literal is read alike by everybody."""
+    """Whether a string literal has the same value in both dialects."""
     return literal[0] == "'" and not {"'", "\\"} & set(literal[1:-1])
 
 

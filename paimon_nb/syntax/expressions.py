@@ -50,7 +50,7 @@ QUERY_WORDS = CONDITION_WORDS | frozenset(
 CLAUSE_WORDS = QUERY_WORDS | frozenset(
     {"OFFSET", "FETCH", "MINUS", "WITH", "CLUSTER", "DISTRIBUTE", "SORT", "QUALIFY", "LATERAL", "WINDOW"}
 )
-"""Words that are no alias without AS."""
+"""Words that are an alias only after AS."""
 QUERY_STARTS = frozenset({"SELECT", "WITH", "VALUES", "FROM"})
 _COMPARISONS = frozenset({"=", "==", "<>", "!=", "<", "<=", ">", ">=", "<=>"})
 _PATTERN_OPERATORS = frozenset({"LIKE", "ILIKE", "RLIKE", "REGEXP", "SIMILAR"})
@@ -82,7 +82,7 @@ _UNITS = frozenset(
     """YEAR YEARS QUARTER QUARTERS MONTH MONTHS WEEK WEEKS DAY DAYS HOUR HOURS MINUTE MINUTES SECOND SECONDS MILLISECOND MILLISECONDS
     MICROSECOND MICROSECONDS EPOCH DOW DOY ISODOW ISOYEAR CENTURY DECADE MILLENNIUM DAYOFWEEK DAYOFYEAR YEAROFWEEK""".split()  # noqa: SIM905 - forty quotes would be harder to read
 )
-"""Words that are no columns first in the brackets of `_WITH_UNITS`, and after TO."""
+"""Words that are units, not columns, as the first argument of `_WITH_UNITS` and after TO."""
 _WITH_UNITS = frozenset({"EXTRACT", "TIMESTAMPADD", "TIMESTAMPDIFF"})
 _AFTER_OPERAND = frozenset(
     {"IS", "IN", "NOT", "AND", "OR", "LIKE", "BETWEEN", "VALUE", "ON", "AS", "DIV", "RLIKE", "ILIKE"}
@@ -635,7 +635,7 @@ class ExpressionParser:
         return out, order
 
     def _skip_clause(self) -> bool:
-        """Consume words of a call that are no arguments."""
+        """Consume the words of a call that are not arguments."""
         if self.take("RETURNING"):
             self._type()
         elif self.take("TO"):
@@ -647,7 +647,7 @@ class ExpressionParser:
         return True
 
     def _is_prefix(self) -> bool:
-        """Whether the next word stands before an operand: KEY of JSON_OBJECT, BOTH of TRIM."""
+        """Whether the next word is a keyword before an argument: KEY of JSON_OBJECT, BOTH of TRIM."""
         return self.peek() in ("KEY", "BOTH", "LEADING", "TRAILING", "TABLE") and (
             self.peek_kind(1) in ("string", "number", "quoted")
             or (self.peek_kind(1) == "word" and self.peek(1) not in _AFTER_OPERAND)

@@ -1,4 +1,4 @@
-"""Parses queries: their SELECTs with sources, joins and clauses. `query_tree` is made once for a statement's tokens."""
+"""Parses queries: their SELECTs with sources, joins and clauses. Each statement's tokens are parsed once."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def expression_tree(tokens: Sequence[Token], tables: Sequence[Span] = ()) -> Nod
 
 
 def query_tree_of(text: str) -> QueryTree | None:
-    """The tree of a query in Spark SQL that was made of the user's; None: see `query_tree`."""
+    """The tree of a query in Spark SQL that was derived from the user's; None: see `query_tree`."""
     return query_tree(_tokens_without_errors(text))
 
 
@@ -471,7 +471,7 @@ class QueryParser(ExpressionParser):
 
 
 def _with_clauses(query: QueryTree, span: Span, common: tuple[CommonTable, ...], tail: QueryTail) -> QueryTree:
-    """The query with what stands before and after it; its own clauses stay, as in `(SELECT a FROM t LIMIT 1) LIMIT 2`."""
+    """The query with its WITH items and final clauses; clauses inside its brackets stay, as in `(SELECT a FROM t LIMIT 1) LIMIT 2`."""
     inner = query.tail if isinstance(query, Select) else QueryTail(span)
     tail = replace(tail, other=(*inner.other, *tail.other), has_other=inner.has_other or tail.has_other)
     return replace(query, span=span, common=common, tail=tail)

@@ -32,7 +32,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Column(Node):
-    """A dotted name where an operand stands: a column, a field of one, or the parameter of a lambda."""
+    """A dotted name as an operand: a column, a field of one, or the parameter of a lambda."""
 
     parts: tuple[str, ...]
     """Without quotes."""

@@ -1,4 +1,4 @@
-"""The part of the table handle that changes what a table is: schema and options, branches, tags, and its history."""
+"""The part of the table handle that alters the table: schema and options, branches, tags, and its history."""
 
 from __future__ import annotations
 

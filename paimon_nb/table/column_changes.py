@@ -1,4 +1,4 @@
-"""New values of columns under data evolution, by row id and by a function: files with these columns beside the rows.
+"""Updates of columns under data evolution, by row id and by a function: writes files with only these columns.
 
 Source: Paimon 2.1 `table_update_by_row_id.py`, `table_update.py` of pypaimon.
 """

@@ -48,7 +48,7 @@ INSERTED, UPDATED, DELETED = 0, 2, 3
 
 @dataclass(frozen=True, slots=True)
 class ChangedRows:
-    """What becomes of some rows."""
+    """Which rows are updated and deleted, and the new values."""
 
     updated: np.ndarray
     """Bool per row."""
@@ -64,7 +64,7 @@ Rule = Callable[[pa.Table], ChangedRows]
 def evaluate_assignments(
     rows: pa.Table, values: Mapping[str, Any], fields: Mapping[str, DataField]
 ) -> dict[str, pa.Array]:
-    """New values of columns, one a row.
+    """New values of columns, one per row.
 
     Args:
         rows: what expressions refer to. values: by column: a Python value, an Arrow scalar, an expression of Arrow, or a
@@ -116,7 +116,7 @@ def evaluate_expression(rows: pa.Table, expression: pc.Expression) -> pa.Chunked
 def call_column_function(
     rows: pa.Table, function: Callable[[pa.Table], Any], target: pa.DataType
 ) -> pa.Array | pa.ChunkedArray:
-    """One value a row, computed by a function of the rows.
+    """One value per row, computed by a function of the rows.
 
     Raises: ValueError: the function returns another number of values.
     """
@@ -162,7 +162,7 @@ def change_rows(
         store.check_identity()
     if store.has_keys:
         return _change_by_key(store, plan, rule, inserted)
-    return _change_by_position(store, plan, rule, columns, inserted)
+    return _ChangeByPosition(store, plan, rule, columns).execute(inserted)
 
 
 def _change_by_key(
@@ -199,66 +199,88 @@ def _updated_rows(rows: pa.Table, changed: ChangedRows) -> pa.Table:
     return new
 
 
-def _change_by_position(
-    store: TableStore,
-    plan: ScanPlan,
-    rule: Rule,
-    columns: Sequence[str],
-    inserted: Callable[[], pa.Table | None] | None,
-) -> list[int]:
-    from paimon_nb.table.scan.predicate.evaluate import evaluate
+class _ChangeByPosition:
+    """Changes of an append table, file by file: old rows are deleted by position, new ones are added.
 
-    tracked, evolving = tracks_rows(store), store.evolves_data and bool(columns)
-    commit, messages, removed, count = TableCommit(store), list[CommitMessage](), list["Marked"](), 0
-    files = one_split_per_file(plan)
-    with TableWrite(store.copy({"write-only": "true"}), tracked=tracked and not evolving) as changing:
-        try:
-            for split in files:
-                rows, positions = rows_with_positions(plan.store, split, tracked=tracked and not evolving)
-                seen = np.ones(rows.num_rows, bool)
-                if plan.predicate is not None:
-                    used = [f for f in store.schema.fields if f.name in plan.predicate.columns()]
-                    seen = to_numpy(pa.chunked_array([evaluate(plan.predicate, rows, used)]).fill_null(False))
-                    rows, positions = rows.filter(from_numpy(seen)), positions[seen]
-                if not rows.num_rows:
-                    continue
-                changed = rule(rows.select(store.schema.names))
-                out = changed.deleted if evolving else changed.deleted | changed.updated
-                if out.any():
-                    removed.append((split, positions[out]))
-                if not changed.updated.any():
-                    continue
-                if evolving:
-                    messages.append(new_column_values(plan.store, split, changed, positions, columns))
-                    continue
-                new = _updated_rows(rows, changed)
-                new = new.drop_columns([SEQUENCE_NUMBER]) if tracked else new
-                changing.write(new)
-                count += new.num_rows
-            if tracked and (removed or messages):
-                touched = {split.partition for split, _ in removed} | {m.partition for m in messages}
-                messages += drop_stale_indexes(store, plan.snapshot, list(columns), touched)
-            if removed and uses_deletion_vectors(store):
-                messages += delete_marked_rows(store, plan, removed)
-            else:
-                messages += [rewrite_without_rows(store, split, positions) for split, positions in removed]
-            if count:
-                messages += changing.prepare_commit()
-            new_rows = inserted() if inserted is not None else None
-            if new_rows is not None and new_rows.num_rows:
-                with TableWrite(store.copy({"write-only": "true"})) as adding:
-                    adding.write(new_rows)
-                    count += new_rows.num_rows
-                    messages += adding.prepare_commit()
-            if not messages:
-                return []
-            if evolving:
-                made = commit.publish(lambda latest: columns_change(store, latest, messages, files))
-                return [] if made is None else [made]
-        except BaseException:
-            commit.abort(messages)
-            raise
-    return commit.commit(messages, expected_rows=count)
+    With data evolution, files with the assigned columns take the place of new rows.
+    """
+
+    def __init__(self, store: TableStore, plan: ScanPlan, rule: Rule, columns: Sequence[str]) -> None:
+        self.store, self.plan, self.rule, self.columns = store, plan, rule, columns
+        self.tracked = tracks_rows(store)
+        self.evolving = store.evolves_data and bool(columns)
+        self.rewritten_keep_ids = self.tracked and not self.evolving
+        self.messages: list[CommitMessage] = []
+        self.deleted: list[Marked] = []
+        self.written_rows = 0
+
+    def execute(self, inserted: Callable[[], pa.Table | None] | None) -> list[int]:
+        commit, files = TableCommit(self.store), one_split_per_file(self.plan)
+        with TableWrite(self.store.copy({"write-only": "true"}), tracked=self.rewritten_keep_ids) as writing:
+            try:
+                for split in files:
+                    self._change_file(split, writing)
+                self._delete_rows()
+                if self.written_rows:
+                    self.messages += writing.prepare_commit()
+                self._insert_rows(inserted() if inserted is not None else None)
+                if not self.messages:
+                    return []
+                if self.evolving:
+                    made = commit.publish(lambda latest: columns_change(self.store, latest, self.messages, files))
+                    return [] if made is None else [made]
+            except BaseException:
+                commit.abort(self.messages)
+                raise
+        return commit.commit(self.messages, expected_rows=self.written_rows)
+
+    def _change_file(self, split: Split, writing: TableWrite) -> None:
+        rows, positions = self._matching_rows(split)
+        if not rows.num_rows:
+            return
+        changed = self.rule(rows.select(self.store.schema.names))
+        deleted = changed.deleted if self.evolving else changed.deleted | changed.updated
+        if deleted.any():
+            self.deleted.append((split, positions[deleted]))
+        if not changed.updated.any():
+            return
+        if self.evolving:
+            self.messages.append(new_column_values(self.plan.store, split, changed, positions, self.columns))
+            return
+        new = _updated_rows(rows, changed)
+        new = new.drop_columns([SEQUENCE_NUMBER]) if self.tracked else new
+        writing.write(new)
+        self.written_rows += new.num_rows
+
+    def _matching_rows(self, split: Split) -> tuple[pa.Table, np.ndarray]:
+        """The rows of a file for which the plan's condition is true, and their positions in the file."""
+        from paimon_nb.table.scan.predicate.evaluate import evaluate
+
+        rows, positions = rows_with_positions(self.plan.store, split, tracked=self.rewritten_keep_ids)
+        condition = self.plan.predicate
+        if condition is None:
+            return rows, positions
+        used = [f for f in self.store.schema.fields if f.name in condition.columns()]
+        matches = to_numpy(pa.chunked_array([evaluate(condition, rows, used)]).fill_null(False))
+        return rows.filter(from_numpy(matches)), positions[matches]
+
+    def _delete_rows(self) -> None:
+        if self.tracked and (self.deleted or self.messages):
+            partitions = {split.partition for split, _ in self.deleted} | {m.partition for m in self.messages}
+            self.messages += drop_stale_indexes(self.store, self.plan.snapshot, list(self.columns), partitions)
+        if self.deleted and uses_deletion_vectors(self.store):
+            self.messages += delete_marked_rows(self.store, self.plan, self.deleted)
+            return
+        for split, positions in self.deleted:
+            self.messages.append(rewrite_without_rows(self.store, split, positions))
+
+    def _insert_rows(self, rows: pa.Table | None) -> None:
+        if rows is None or not rows.num_rows:
+            return
+        with TableWrite(self.store.copy({"write-only": "true"})) as writing:
+            writing.write(rows)
+            self.written_rows += rows.num_rows
+            self.messages += writing.prepare_commit()
 
 
 def new_column_values(

@@ -216,7 +216,7 @@ class TableTags:
         return self.table.system("tags")
 
     def create(self, name: str, snapshot: int | None = None, *, retained: Retention | None = None) -> None:
-        """Keep a snapshot under a name.
+        """Create a tag for a snapshot, which then does not expire.
 
         Args:
             name: name of the tag.
@@ -235,7 +235,7 @@ class TableTags:
     def replace(
         self, name: str, snapshot: int | None = None, *, retained: Retention | None = None, create: bool = False
     ) -> None:
-        """Make a tag name another snapshot.
+        """Move a tag to another snapshot.
 
         Args:
             name: name of the tag.
@@ -270,7 +270,7 @@ class TableTags:
         delete_tag(self.table.store, name, if_exists=if_exists)
 
     def rename(self, name: str, new_name: str) -> None:
-        """Give a tag another name.
+        """Rename a tag.
 
         Args:
             name: name of the tag.
@@ -338,7 +338,7 @@ class TableBranches:
         delete_branch(self.table.store, name)
 
     def rename(self, name: str, new_name: str) -> None:
-        """Give a branch another name.
+        """Rename a branch.
 
         Args:
             name: name of the branch.

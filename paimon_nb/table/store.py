@@ -97,7 +97,7 @@ class TableStore:
             if branch != MAIN_BRANCH and SchemaDirectory(fs, root).ids():
                 raise BranchNotFound(
                     f"table {root.rsplit('/', 1)[-1]} has no branch {branch!r}",
-                    hint="CALL sys.create_branch makes one",
+                    hint="CALL sys.create_branch creates one",
                     branch=branch,
                     path=root,
                 )
@@ -417,7 +417,7 @@ class TableStore:
         return f"{prefix}{uuid.uuid4()}-0" + (f".{extension}" if extension else "")
 
     def new_snapshot_uuid(self) -> str | None:
-        """The uuid of a new snapshot: a catalog server tells snapshots by it. None where the file name is enough."""
+        """The uuid of a new snapshot: a catalog server identifies snapshots by it. None where the file name is enough."""
         return None if self.versions is None else str(uuid.uuid4())
 
     def __getstate__(self) -> dict[str, Any]:

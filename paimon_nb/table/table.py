@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Table(AlterableTable):
     """A table, or one branch of it. A handle is cheap: metadata is read when a method asks for it.
 
-    Schema and options are those of the time when the handle was made. Each call reads the snapshots again. Get one with
+    Schema and options are those of the time when the handle was created. Each call reads the snapshots again. Get one with
     `Workbench.table` or `paimon_nb.open_table`. No method needs Spark.
 
     Examples:
@@ -174,7 +174,7 @@ class Table(AlterableTable):
 
         Args:
             values: by column: a Python value, an Arrow scalar, an expression of Arrow such as `pc.field("price") * 2`, or a
-                function that takes the rows as an Arrow table and returns one value a row.
+                function that takes the rows as an Arrow table and returns one value per row.
             where: a condition as in `to_arrow`; None updates all rows.
 
         Returns:
@@ -256,7 +256,7 @@ class Table(AlterableTable):
         continues where its last commit ended.
 
         Args:
-            values: a function for each column. It takes rows as an Arrow table and returns one value a row: an Arrow
+            values: a function for each column. It takes rows as an Arrow table and returns one value per row: an Arrow
                 array, a list or a NumPy array; a matrix is a column of vectors.
             columns: names of the columns that the functions get.
             overwrite: also replace values that are there.

@@ -34,7 +34,7 @@ def open_append_writer(
 
 
 def vector_fields(store: TableStore) -> tuple[DataField, ...]:
-    """The columns that have files of their own."""
+    """The columns that are stored in separate files."""
     if not store.evolves_data or not store.options.get(opt.VECTOR_FILE_FORMAT):
         return ()
     return tuple(f for f in store.schema.fields if isinstance(f.type, Vector))

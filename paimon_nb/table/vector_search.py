@@ -58,7 +58,7 @@ def vector_column(schema: TableSchema, name: str | None) -> DataField:
 
 
 def metric_of(options: Mapping[str, str], column: str, metric: str | None = None) -> str:
-    """How vectors are compared: as asked for, else as the table's options say for indexes of the column, else `l2`.
+    """The metric: the argument, else the table's option for indexes of the column, else `l2`.
 
     Raises: BadOptionValue: an unknown metric.
     """

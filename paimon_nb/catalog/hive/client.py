@@ -106,7 +106,7 @@ class HiveMetastoreClient:
                     continue
                 raise StoreError(
                     f"connection to the Hive metastore {self.address} failed during {call}: {error}",
-                    hint="check whether the change was made, then try again",
+                    hint="check whether the change was applied, then try again",
                     metastore=self.address,
                 ) from None
             except TApplicationException as error:

@@ -106,7 +106,7 @@ def _copy_partition_files(
         if status.is_dir:
             raise UnsupportedOperation(
                 f"{status.path} is a directory below the table's files; its rows would be left out",
-                hint="copy the table in Hive first, so that its files lie side by side",
+                hint="copy the table in Hive first, so that all its files are in one directory",
             )
         if not status.size:
             continue  # Hive writes empty files for empty buckets

@@ -1,4 +1,4 @@
-"""How requests prove who asks: a bearer token, or Alibaba Cloud DLF's signature. Source: Paimon `rest/auth/`."""
+"""Authentication of requests: a bearer token, or Alibaba Cloud DLF's signature. Source: Paimon `rest/auth/`."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ Loader = Callable[[], AccessKey]
 
 @dataclass(frozen=True)
 class FileLoader:
-    """A file with the key as JSON, which something else renews."""
+    """A file with the key as JSON, which another program renews."""
 
     path: str
 

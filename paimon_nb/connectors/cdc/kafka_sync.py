@@ -146,7 +146,7 @@ class KafkaSync(SyncJob):
     # -- targets
 
     def _find_targets(self) -> None:
-        """Targets that are there with a position of this sync, or that the user made for it."""
+        """Existing targets with a position of this sync, or that the user created for it."""
         naming = self.options.naming
         if naming.database not in self.catalog.databases():
             return

@@ -36,12 +36,12 @@ OPTIONS = (
 def is_iso(options: FormatOptions) -> bool:
     """Whether `timestamp-format.standard` is ISO-8601. Raises BadOptionValue."""
 
-    def standard(text: str) -> bool:
+    def parse_standard(text: str) -> bool:
         if text not in ("SQL", "ISO-8601"):
             raise ValueError(text)
         return text == "ISO-8601"
 
-    return options.convert_option("timestamp-format.standard", False, standard)
+    return options.convert_option("timestamp-format.standard", False, parse_standard)
 
 
 class JsonRecords(Decoder):

@@ -108,9 +108,9 @@ class ParquetReader:
 
         The filter's columns must be among `fields`.
         """
-        return self.fetch(self.find(keep))
+        return self.fetch_matching(self.find_matching(keep))
 
-    def find(self, keep: RowFilter, hidden: np.ndarray | None = None) -> MatchingRows:
+    def find_matching(self, keep: RowFilter, hidden: np.ndarray | None = None) -> MatchingRows:
         """Find the rows that match the filter; decodes only the filter's columns, row group by row group.
 
         Args:
@@ -120,7 +120,7 @@ class ParquetReader:
         ends = np.cumsum([0, *self.row_groups])
         masks: dict[int, np.ndarray] = {}
         seen = [empty_table(first)]
-        for group in self.groups_within(keep.spans):
+        for group in self.groups_overlapping(keep.spans):
             rows = self._read_row_group(group, first)
             selected = to_numpy(keep.matches(rows))
             if hidden is not None:
@@ -130,8 +130,8 @@ class ParquetReader:
                 seen.append(rows.filter(from_numpy(selected)))
         return MatchingRows(masks, pa.concat_tables(seen))
 
-    def fetch(self, found: MatchingRows) -> pa.Table:
-        """All columns of the rows that `find` found."""
+    def fetch_matching(self, found: MatchingRows) -> pa.Table:
+        """All columns of the rows that `find_matching` found."""
         known = found.seen
         rest = [f for f in self.fields if f.name not in known.column_names]
         if not rest:
@@ -149,14 +149,14 @@ class ParquetReader:
         except BROKEN as error:
             raise self._corrupt_file(error) from None
 
-    def groups_within(self, spans: Mapping[str, Span]) -> list[int]:
+    def groups_overlapping(self, spans: Mapping[str, Span]) -> list[int]:
         """Row groups whose statistics do not exclude the spans."""
         return [g for g in range(self.file.metadata.num_row_groups) if self._may_hold(g, spans)]
 
-    def groups_with(self, keep: RowFilter, rows: int) -> list[int]:
+    def groups_with_matches(self, keep: RowFilter, rows: int) -> list[int]:
         """Row groups with rows that the filter wants. Of each its columns are decoded up to the first such row."""
         first = [f for f in self.fields if f.name in keep.columns]
-        groups = self.groups_within(keep.spans)
+        groups = self.groups_overlapping(keep.spans)
         if len(first) == len(self.fields):
             return groups
         return [g for g in groups if any(to_numpy(keep.matches(t)).any() for t in self._pieces(rows, [g], first))]

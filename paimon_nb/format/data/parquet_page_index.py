@@ -109,7 +109,7 @@ class _Footer:
         """The encoded schema elements of the flat columns."""
         return _flat_elements(self.tree.list(_SCHEMA))
 
-    def groups_within(self, keep: RowFilter) -> list[int]:
+    def groups_overlapping(self, keep: RowFilter) -> list[int]:
         """Row groups whose statistics do not exclude the filter's spans."""
         known = [(span, self.bounds_of(column)) for column, span in keep.spans.items()]
         return [g for g in range(self.metadata.num_row_groups) if all(_span_overlaps(s, b[g]) for s, b in known)]
@@ -222,7 +222,7 @@ def _matching_positions(
         return None
     if not keep.points and footer.metadata.num_columns * footer.metadata.num_row_groups > _CHUNKS_FOR_A_RANGE:
         return None
-    groups = footer.groups_within(keep)
+    groups = footer.groups_overlapping(keep)
     if len(groups) > _MAX_GROUPS:
         return None
     names = set(keep.columns)

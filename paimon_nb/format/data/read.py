@@ -158,7 +158,7 @@ def iter_data_file(
     reader = open_data_file(fs, path, _selected_fields(fields, columns), options)
     try:
         if keep is not None:
-            groups = reader.groups_with(keep, rows) if isinstance(reader, ParquetReader) else None
+            groups = reader.groups_with_matches(keep, rows) if isinstance(reader, ParquetReader) else None
             for batch in reader.batches(rows, groups):
                 yield from keep.apply(pa.Table.from_batches([batch])).to_batches()
             return

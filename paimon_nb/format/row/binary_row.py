@@ -236,7 +236,7 @@ def serialize(types: Sequence[DataType], values: Sequence[Value]) -> bytes:
 def row_bytes(types: Sequence[DataType], values: Sequence[Value]) -> bytes:
     """One row without the arity: the input of bucket hashes."""
     if len(types) != len(values):
-        raise FormatError(f"a row of {len(types)} columns got {len(values)} values", hint="pass one value a column")
+        raise FormatError(f"a row of {len(types)} columns got {len(values)} values", hint="pass one value per column")
     out = _Section(null_bytes(len(types)), len(types), 8, first_null_bit=8)
     for i, (t, value) in enumerate(zip(types, values, strict=True)):
         if value is None:

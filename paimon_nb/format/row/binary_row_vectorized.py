@@ -104,7 +104,7 @@ def fixed_row_words(types: Sequence[DataType], columns: Sequence[pa.Array | pa.C
 def _encoded_columns(types: Sequence[DataType], columns: Sequence[pa.Array | pa.ChunkedArray]) -> list[_Column]:
     if not types or len(types) != len(columns) or len({len(c) for c in columns}) != 1:
         raise FormatError(
-            f"{len(types)} types and {len(columns)} columns of lengths {[len(c) for c in columns]} make no rows",
+            f"{len(types)} types and {len(columns)} columns of lengths {[len(c) for c in columns]} are not rows",
             hint="pass one column a type, all of one length",
         )
     return [_encoded_column(t, as_array(t, c)) for t, c in zip(types, columns, strict=True)]

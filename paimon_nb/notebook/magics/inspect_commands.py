@@ -12,7 +12,7 @@ from paimon_nb.notebook.magics.arguments import Arguments, need_table, pairs, ty
 
 
 class InspectCommands:
-    """`%paimon lsm`, `timeline`, `explore`, `why` ... One method a command; `%paimon help` lists them."""
+    """`%paimon lsm`, `timeline`, `explore`, `why` ... One method per command; `%paimon help` lists them."""
 
     shell: Any
 

@@ -39,7 +39,7 @@ def report_errors(answer: Callable[..., object]) -> Callable[..., None]:
     """
 
     @functools.wraps(answer)
-    def answered(self: Panel, *args: Any) -> None:
+    def answer_or_report(self: Panel, *args: Any) -> None:
         try:
             answer(self, *args)
         except Exception as error:  # the table may be dropped, expired or damaged while the panel is open
@@ -48,7 +48,7 @@ def report_errors(answer: Callable[..., object]) -> Callable[..., None]:
         else:
             self.trouble = ""
 
-    return answered
+    return answer_or_report
 
 
 def _root_cause(picture: Panel, error: Exception) -> Exception:

@@ -1,4 +1,4 @@
-"""Indexes over a whole table and over primary keys: kept for Java, built by none here."""
+"""Indexes over a whole table and over primary keys: stored for Java; this engine builds none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns that no file has: computed when a table is read (`c AS expr`) or METADATA, kept in its options as Flink keeps them.
+"""Columns that are not stored in files: computed when a table is read (`c AS expr`) or METADATA, kept in its options as Flink keeps them.
 
 Data files do not contain them. Source: Flink `FlinkCatalogPropertiesUtil`.
 """
@@ -99,7 +99,7 @@ def is_computed_column_key(key: str) -> bool:
 def computed_options(
     spark: Callable[[], SparkSession], columns: Sequence[ColumnDef], stored: Sequence[DataField], first: int = 0
 ) -> dict[str, str]:
-    """The options that say which of a new table's columns no file has. Asks Spark for the types of computed ones.
+    """The options that define the columns of a new table that are not stored in files. Asks Spark for the types of computed ones.
 
     Args:
         first: position of the first of `columns` in the table.

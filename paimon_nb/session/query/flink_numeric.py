@@ -129,7 +129,7 @@ def _end_with_clauses(text: str, stop: int) -> int:
 
 
 def _top_operator(words: Sequence[Token], rank: Collection[str] = _SAME_RANK) -> Token | None:
-    """The operator of a product, or of another rank, that is evaluated last; a sign is none."""
+    """The operator of a product, or of another rank, that is evaluated last; a sign is not one."""
     depth, last = 0, None
     before: Token | None = None
     for token in words:

@@ -139,7 +139,7 @@ def _is_readable(session: Session, ref: TableRef) -> bool:
 
 
 def _table_at_travel(session: Session, ref: TableRef, selection: Selection) -> _Source | None:
-    """The table of a reference, at its time travel position, or the data at hand that it means."""
+    """The table of a reference, at its time travel position, or the frame or file that it names."""
     if ref.function is not None:
         rows, fields = vector_search_rows(session, ref, _columns_to_read(selection), selection.condition)
         return _Source(fields, lambda: rows)

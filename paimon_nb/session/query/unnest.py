@@ -55,10 +55,10 @@ def unnested(query: Query, analyse: Callable[[Query], Analysed]) -> Analysed:
 
 def _explodes_rows(frame: DataFrame) -> bool:
     """Whether the query explodes an array of rows into one column."""
-    return has_bridge(frame) and any(map(_is_of_rows, nodes(analyzed_plan(frame))))
+    return has_bridge(frame) and any(map(_explodes_array_of_structs, nodes(analyzed_plan(frame))))
 
 
-def _is_of_rows(node: Plan) -> bool:
+def _explodes_array_of_structs(node: Plan) -> bool:
     if node.getClass().getSimpleName() != "Generate" or node.generator().getClass().getSimpleName() != "Explode":
         return False
     elements = node.generator().child().dataType()

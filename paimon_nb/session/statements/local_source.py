@@ -1,4 +1,4 @@
-"""The rows of a query over data at hand, for statements that store them without Spark."""
+"""The rows of a query over a frame or a file, for statements that store them without Spark."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class ProcedureContext:
 
     @contextmanager
     def own_views(self) -> Iterator[None]:
-        """Temporary views and tables that are made inside the block end with it."""
+        """Temporary views and tables that are created inside the block end with it."""
         session = self.session
         views, temporary = dict(session.views), dict(session.temporary)
         try:

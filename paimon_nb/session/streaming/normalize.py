@@ -1,4 +1,4 @@
-"""Micro-batches that say only what rows are now, as changes: what they replace goes out before. Works in the driver.
+"""Converts micro-batches that contain only new rows to changes: each replaced row is emitted first. Runs in the driver.
 
 `table.stream.normalize` has the rule; here it meets DataFrames.
 """
@@ -78,7 +78,7 @@ class ResultChanges:
     """Micro-batches with the new results of groups, normalised."""
 
     def __init__(self, keys: Sequence[int]) -> None:
-        """`keys`: the places of the columns that tell groups apart."""
+        """`keys`: the positions of the columns that identify a group."""
         self._keys = keys
         self._normalize: ChangelogNormalize | None = None
 

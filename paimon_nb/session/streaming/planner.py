@@ -192,13 +192,13 @@ def with_time_travel_as_start(session: Session, query: Query) -> Query:
     if not is_streaming(session) or not any(isinstance(t.travel, TimestampAsOf) for t in query.tables):
         return query
 
-    def started(ref: TableRef) -> TableRef:
+    def travel_as_start_option(ref: TableRef) -> TableRef:
         if not isinstance(ref.travel, TimestampAsOf):
             return ref
         options = {k: v for k, v in time_travel_options(session, ref.travel).items() if k != OWN_SCHEMA}
         return replace(ref, options={**ref.options, **options}, travel=None, has_own_schema=True)
 
-    return replace(query, tables=tuple(map(started, query.tables)))
+    return replace(query, tables=tuple(map(travel_as_start_option, query.tables)))
 
 
 def _with_schema_at_start(table: Table) -> Table:
@@ -336,7 +336,7 @@ def _is_ordering(node: Node) -> bool:
 
 
 def _keeps_other_state(node: Node) -> bool:
-    """Whether it keeps rows, apart from groups, joins and orders, or makes several rows of one."""
+    """Whether it needs state other than that of groups, joins and orders, or generates rows."""
     match node:
         case SetOperation() | Subquery() | Bracketed() | Pivoted() | WindowTable(kind="CUMULATE"):
             return True

@@ -153,7 +153,7 @@ class TableOutput:
             self.rows += len(changes)
 
     def _changes_by_key(self, rows: list[dict[str, Any]]) -> list[Change]:
-        """One row a key; the table finds by itself what it replaces."""
+        """One row per key; the table finds the row that it replaces."""
         new_rows, old_rows = {self._primary_key_of(r): r for r in rows}, self._before
         self._before = new_rows
         removed = [("-D", row) for key, row in old_rows.items() if key not in new_rows]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from pyspark.sql import DataFrame, SparkSession
@@ -18,6 +19,46 @@ if TYPE_CHECKING:
     from paimon_nb.spark.streaming.sink import TableSink
 
 
+@dataclass(frozen=True, slots=True)
+class WriteRequest:
+    """What a writer was asked to do with its rows."""
+
+    target: tuple[str, ...] | str
+    """The parts of the table's name, or its path."""
+    mode: str
+    """'append', 'error', 'ignore', 'overwrite' (all rows, unless Spark's setting or the option `partitionOverwriteMode` is
+    'dynamic'), 'partitions' (only the partitions that get rows), or 'replace' (the table)."""
+    options: Mapping[str, str]
+    """The writer's options."""
+    partition_by: Sequence[str] = ()
+    """Partition columns of a new table."""
+    create: bool = True
+    """Create a missing table."""
+    by_name: bool = False
+    """Match columns by name, else by position."""
+    where: ColumnOrName | None = None
+    """The partitions to overwrite, see `spark.write.overwrite_filter`."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamWriteRequest:
+    """What a stream's writer was asked to do."""
+
+    target: tuple[str, ...] | str
+    """The parts of the table's name, or its path."""
+    mode: str
+    """'append', 'complete', or 'update', which needs a table with primary keys: without keys, each new version of a result
+    would be one more row."""
+    options: Mapping[str, str]
+    """The writer's options."""
+    checkpoint: str | None
+    """Checkpoint location; None: Spark chooses a temporary one."""
+    partition_by: Sequence[str] = ()
+    """Partition columns of a new table."""
+    ends: bool = False
+    """The trigger ends the query when all available data is processed."""
+
+
 class Resolver(Protocol):
     """Finds Paimon tables for a session. It implements what the session's methods do with them."""
 
@@ -30,32 +71,8 @@ class Resolver(Protocol):
     def sql(self, text: str, args: dict[str, Any] | list[Any] | None, kwargs: Mapping[str, Any]) -> DataFrame:
         """The last statement's result."""
 
-    def write(
-        self,
-        frame: DataFrame,
-        target: tuple[str, ...] | str,
-        *,
-        mode: str,
-        options: Mapping[str, str],
-        partition_by: Sequence[str] = (),
-        create: bool = True,
-        by_name: bool = False,
-        where: ColumnOrName | None = None,
-    ) -> None:
-        """Write rows into a table.
-
-        Args:
-            frame: the rows.
-            target: the parts of the table's name, or its path.
-            mode: 'append', 'error', 'ignore', 'overwrite' (all rows, unless Spark's setting or the option
-                `partitionOverwriteMode` is 'dynamic'), 'partitions' (only the partitions that get rows), or
-                'replace' (the table).
-            options: the writer's options.
-            partition_by: partition columns of a new table.
-            create: create a missing table.
-            by_name: match columns by name, else by position.
-            where: the partitions to overwrite, see `spark.write.overwrite_filter`.
-        """
+    def write(self, frame: DataFrame, request: WriteRequest) -> None:
+        """Write rows into a table."""
 
     def over_session(self, plain: SparkSession) -> Resolver:
         """A resolver of the same tables whose statements run in another Spark session and see its temporary views."""
@@ -66,28 +83,8 @@ class Resolver(Protocol):
     def stream(self, target: tuple[str, ...] | str, options: Mapping[str, str]) -> DataFrame | None:
         """The stream of a named table or of the table at a path; None if the name belongs to Spark."""
 
-    def sink(
-        self,
-        frame: DataFrame,
-        target: tuple[str, ...] | str,
-        *,
-        mode: str,
-        options: Mapping[str, str],
-        checkpoint: str | None,
-        partition_by: Sequence[str] = (),
-        ends: bool = False,
-    ) -> tuple[DataFrame, TableSink]:
+    def sink(self, frame: DataFrame, request: StreamWriteRequest) -> tuple[DataFrame, TableSink]:
         """Prepare a streaming write. Creates a missing table.
-
-        Args:
-            frame: the stream.
-            target: the parts of the table's name, or its path.
-            mode: 'append', 'complete', or 'update', which needs a table with primary keys: without keys, each new
-                version of a result would be one more row.
-            options: the writer's options.
-            checkpoint: checkpoint location; None: Spark chooses a temporary one.
-            partition_by: partition columns of a new table.
-            ends: the trigger ends the query when all available data is processed.
 
         Returns:
             The stream with the table's columns, and the sink of each micro-batch.

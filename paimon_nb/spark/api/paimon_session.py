@@ -15,7 +15,7 @@ from pyspark.sql.readwriter import DataFrameReader, DataFrameWriter, DataFrameWr
 
 from paimon_nb.base.errors import TableNotFound, UnsupportedOperation
 from paimon_nb.base.identifier import split_name
-from paimon_nb.spark.api.base_session import Resolver, ResolvingSession, adopt
+from paimon_nb.spark.api.base_session import Resolver, ResolvingSession, WriteRequest, adopt
 from paimon_nb.spark.api.reader_options import OptionsMixin, WriterOptionsMixin, target_of, without_path
 from paimon_nb.spark.runtime.arrow_interop import without_empty_batches
 from paimon_nb.spark.runtime.jvm_bridge import column_text, default_session, plain_session, set_default_session
@@ -200,10 +200,8 @@ class PaimonWriter(WriterOptionsMixin, DataFrameWriter):
                 f"{self._layout} is for Spark's own tables; the buckets and the order of a Paimon table are options",
                 hint='use .option("bucket", "4").option("bucket-key", "id"), or the option clustering.columns',
             )
-        self._paimon._resolver.write(
-            self._frame, target, mode=mode, options=self._captured, partition_by=self._partition_by, create=create,
-            by_name=by_name,
-        )  # fmt: skip
+        request = WriteRequest(target, mode, self._captured, self._partition_by, create, by_name)
+        self._paimon._resolver.write(self._frame, request)
 
 
 class PaimonWriterV2(OptionsMixin, DataFrameWriterV2):
@@ -253,10 +251,8 @@ class PaimonWriterV2(OptionsMixin, DataFrameWriterV2):
         return super().overwritePartitions() if self._is_foreign else self._write_to_table("partitions", create=False)
 
     def _write_to_table(self, mode: str, *, create: bool = True, where: ColumnOrName | None = None) -> None:
-        self._paimon._resolver.write(
-            self._frame, self._parts, mode=mode, options=self._captured, partition_by=self._partition_by, create=create,
-            by_name=True, where=where,
-        )  # fmt: skip
+        request = WriteRequest(self._parts, mode, self._captured, self._partition_by, create, by_name=True, where=where)
+        self._paimon._resolver.write(self._frame, request)
 
 
 def _hook_writers() -> None:

@@ -10,6 +10,7 @@ from pyspark.sql.streaming.readwriter import DataStreamReader, DataStreamWriter
 from paimon_nb.base.errors import BadOptionValue, TableNotFound
 from paimon_nb.base.identifier import split_name
 from paimon_nb.options import parse_duration_ms
+from paimon_nb.spark.api.base_session import StreamWriteRequest
 from paimon_nb.spark.api.reader_options import OptionsMixin, WriterOptionsMixin, target_of, without_path
 from paimon_nb.spark.streaming import idle_checkpoint_timer
 from paimon_nb.spark.streaming.start import start_query
@@ -121,15 +122,15 @@ class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
     def _start_into(self, target: tuple[str, ...] | str) -> StreamingQuery:
         if self._mode not in ("append", "update", "complete"):
             raise BadOptionValue(f"output mode {self._mode!r} is unknown", hint="use append, update or complete")
-        frame, sink = self._paimon._resolver.sink(
-            self._frame,
+        request = StreamWriteRequest(
             target,
-            mode=self._mode,
-            options=_table_options(self._captured),
-            checkpoint=self._captured.get("checkpointLocation"),
-            partition_by=self._partition_by,
+            self._mode,
+            _table_options(self._captured),
+            self._captured.get("checkpointLocation"),
+            self._partition_by,
             ends=bool(self._trigger and ({"availableNow", "once"} & self._trigger.keys())),
         )
+        frame, sink = self._paimon._resolver.sink(self._frame, request)
         writer = DataStreamWriter(frame).outputMode(self._mode).options(**without_path(self._captured))
         if self._trigger is not None:
             writer = writer.trigger(**self._trigger)

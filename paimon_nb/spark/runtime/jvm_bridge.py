@@ -201,7 +201,7 @@ def launch(conf: SparkConf, descriptor: int) -> Gateway:
 
 
 def default_session() -> SparkSession | None:
-    """The session that `SparkSession.builder.getOrCreate()` of this process returns, if one was made."""
+    """The session that `SparkSession.builder.getOrCreate()` of this process returns, if one exists."""
     from pyspark.sql import SparkSession
 
     return SparkSession._instantiatedSession

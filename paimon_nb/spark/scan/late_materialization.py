@@ -129,13 +129,13 @@ def _search_file(
     reader = open_data_file(store.fs, store.data_path(split.partition, split.bucket, file), stored)
     assert isinstance(reader, ParquetReader)
     opened.callback(reader.close)
-    return _Hits(reader, stored, reader.find(keep, hidden.get(file.file_name)), reader.num_rows)
+    return _Hits(reader, stored, reader.find_matching(keep, hidden.get(file.file_name)), reader.num_rows)
 
 
 def _fetch_rows(hits: _Hits, fields: Sequence[DataField]) -> pa.Table:
     field_ids = {f.id for f in fields}
     stored = [f for f in hits.stored if f.id in field_ids]
-    rows = hits.reader.fetch(hits.found).select([f.name for f in stored])
+    rows = hits.reader.fetch_matching(hits.found).select([f.name for f in stored])
     return evolve(rows, stored, fields)
 
 

@@ -150,7 +150,7 @@ class TableStreamReader(DataSourceStreamReader):
         """The inputs of the tasks of a micro-batch."""
         with encode_raised_errors():
             self._check_table(start)
-            first, last = _first_offset(start, end), StreamOffset.from_json(end)
+            first, last = _start_of_batch(start, end), StreamOffset.from_json(end)
             self._position = last
             if first == last:
                 return []
@@ -263,7 +263,7 @@ class TableStreamReader(DataSourceStreamReader):
             start = step.after
 
 
-def _first_offset(start: Mapping[str, Any], end: Mapping[str, Any]) -> StreamOffset:
+def _start_of_batch(start: Mapping[str, Any], end: Mapping[str, Any]) -> StreamOffset:
     """The start of a micro-batch.
 
     Spark does not store the first offset of a query. If the first micro-batch runs again after a crash, Spark requests the

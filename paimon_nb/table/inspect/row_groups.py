@@ -63,6 +63,6 @@ def _row_groups_of_file(plan: ScanPlan, split: Split, file: DataFile) -> tuple[l
             return sizes, every
         own = [f for f in stored if f.name not in (SEQUENCE_NUMBER,)]
         keep = file_filter(condition, store.schema.fields, own)
-        return sizes, every if keep is None else reader.groups_within(keep.spans)
+        return sizes, every if keep is None else reader.groups_overlapping(keep.spans)
     finally:
         reader.close()

@@ -52,7 +52,7 @@ def compaction_steps(
     steps: list[Step] = []
     waiting: list[Section] = []
 
-    def single(file: DataFile) -> None:
+    def add_step_for_file(file: DataFile) -> None:
         if file.level == output_level:
             if must_rewrite(file):
                 steps.append(Rewrite(((SortedRun((file,)),),)))
@@ -64,7 +64,7 @@ def compaction_steps(
     def flush() -> None:
         if len(waiting) == 1 and len(waiting[0]) == 1:
             for file in waiting[0][0].files:
-                single(file)  # one small file alone: rewriting it gains nothing
+                add_step_for_file(file)  # one small file alone: rewriting it gains nothing
         elif waiting:
             steps.append(Rewrite(tuple(waiting)))
         waiting.clear()
@@ -79,6 +79,6 @@ def compaction_steps(
                 waiting.append((SortedRun((file,)),))
             else:
                 flush()
-                single(file)
+                add_step_for_file(file)
     flush()
     return steps

@@ -104,7 +104,7 @@ def remove_missing_manifests(store: TableStore) -> tuple[list[str], int | None]:
     if store.snapshots.publish(repaired, writer.written, base=latest) is Published.LOST:
         writer.discard()
         raise CommitConflict(
-            f"{store.name}: another commit was made during the check of its manifests", hint="run it again",
+            f"{store.name}: another commit was published during the check of its manifests", hint="run it again",
             snapshot=repaired.id, path=store.root,
         )  # fmt: skip
     store.snapshots.write_latest_hint(repaired.id)

@@ -1,4 +1,4 @@
-"""Commit messages, the changes of one snapshot that are made from them, and the log of what this process has committed.
+"""Commit messages, the changes of one snapshot that are built from them, and the log of what this process has committed.
 
 The log detects that another engine replaced one of our snapshots, or that messages are committed twice. Some engines publish by
 rename without checking for an existing file, and so may replace a snapshot that we published.

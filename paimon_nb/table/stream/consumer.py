@@ -26,7 +26,7 @@ class ConsumerRecord:
 
         Raises: ReadError: another stream moved the consumer.
         """
-        # An undelivered whole state is no progress: recorded as a snapshot id, a restart would skip it.
+        # An undelivered full state is not progress: recorded as a snapshot id, a restart would skip it.
         if self.consumer is None or position.full or position.next in (0, self._known):
             return
         there = self._stored_snapshot()

@@ -40,7 +40,7 @@ class ChangelogNormalize:
         self._ids: pa.Array | None = None
 
     def load(self, rows: pa.Table) -> None:
-        """Begin with these rows as delivered, one a key."""
+        """Start with these rows as already delivered, one per key."""
         self._rows, self._ids = rows, self._ids_of(rows)
 
     def apply(self, rows: pa.Table, kinds: np.ndarray) -> tuple[pa.Table, np.ndarray]:

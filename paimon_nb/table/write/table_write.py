@@ -424,7 +424,7 @@ class TableWrite:
     def _writer_for(self, partition: bytes, bucket: int) -> Writer:
         key = (partition, bucket)
         if key not in self._writers:
-            self._check_total(partition)
+            self._check_bucket_count(partition)
             target, sequence = FileTarget(partition, bucket), self._restored.next_sequence(key)
             if self._spec is not None:
                 # Postponed rows emit changelog when compaction assigns their bucket.
@@ -438,7 +438,7 @@ class TableWrite:
                 self._writers[key] = AppendBucketWriter(self.store, target, start, self._order, tracked=self.tracked)
         return self._writers[key]
 
-    def _check_total(self, partition: bytes) -> None:
+    def _check_bucket_count(self, partition: bytes) -> None:
         have, want = self._restored.totals.get(partition), total_buckets(self.store)
         if have is not None and have != want and want != POSTPONE_BUCKET:
             raise UnsupportedOperation(

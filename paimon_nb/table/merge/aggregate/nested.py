@@ -48,7 +48,7 @@ class _Nested(Aggregate):
     def key(self, row: Any) -> Any:
         return tuple(identity(row[k]) for k in self.nested_key)
 
-    def counts(self, row: Any) -> bool:
+    def is_used(self, row: Any) -> bool:
         """Whether a row is used: `nested-key-null-strategy` decides about a NULL in its key."""
         if self.null_strategy == "merge" or all(row[k] is not None for k in self.nested_key):
             return True
@@ -87,7 +87,7 @@ class NestedUpdate(_Nested):
             return rows
         merged: dict[Any, Any] = {}
         for row in rows:
-            if self.counts(row):
+            if self.is_used(row):
                 there = merged.get(key := self.key(row))
                 if there is None or not self._is_older(row, there):
                     merged[key] = row
@@ -100,10 +100,10 @@ class NestedUpdate(_Nested):
         if not self.nested_key:
             equal = {identity(r) for r in retracted}
             return [r for r in rows if identity(r) not in equal]
-        held = {self.key(r): r for r in rows if self.counts(r)}
+        held = {self.key(r): r for r in rows if self.is_used(r)}
         max_entries = len(held)
         for row in retracted:
-            if self.counts(row):
+            if self.is_used(row):
                 held.pop(self.key(row), None)
         return self.in_map_order(held, max_entries)
 
@@ -135,7 +135,7 @@ class NestedPartialUpdate(_Nested):
             return accumulator
         merged: dict[Any, Any] = {}
         for row in [*(accumulator or ()), *value]:
-            if row is not None and self.counts(row):
+            if row is not None and self.is_used(row):
                 there = merged.get(self.key(row), {})
                 merged[self.key(row)] = {k: there.get(k) if v is None else v for k, v in row.items()}
         return self.in_map_order(merged)

@@ -36,7 +36,7 @@ def key_share(store: TableStore, splits: Sequence[Split], predicate: Predicate |
 
 
 def estimate_selectivity(store: TableStore, splits: Sequence[Split], predicate: Predicate) -> float | None:
-    """The fraction of the splits' rows that match, for evenly distributed values; None if bounds do not tell.
+    """The fraction of the splits' rows that match, for evenly distributed values; None if the bounds are unknown.
 
     Of conditions on several columns only the most selective one counts.
     """
