@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from paimon_nb.table.polars_condition import compares_alike
-from paimon_nb.table.scan.predicate.model import FLIPPED, Compare, In, IsNotNull, IsNull, Or, all_of
+from paimon_nb.table.scan.predicate.model import FLIPPED, Compare, In, IsNotNull, IsNull, Or, conjunction_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ def pushed_arrow_condition(filter: pc.Expression | None, schema: TableSchema) ->
         parts = [p for c in _conjuncts(node) if (p := _predicate(c, schema)) is not None]
     except Exception:  # pyarrow may write an expression otherwise, or not at all
         return None
-    return all_of(parts) if parts else None
+    return conjunction_of(parts) if parts else None
 
 
 def filter_columns(filter: pc.Expression, names: Sequence[str]) -> list[str] | None:
@@ -103,7 +103,7 @@ def _conjuncts(node: Node) -> list[Node]:
 def _predicate(node: Node, schema: TableSchema) -> Predicate | None:
     match node:
         case ("or_kleene" | "or", [left, right]):
-            one, other = _whole(left, schema), _whole(right, schema)
+            one, other = _predicate_of_all(left, schema), _predicate_of_all(right, schema)
             return None if one is None or other is None else Or((one, other))
         case (str(function), [("field_ref", str(name)), ("literal", value)]) if function in _OPERATORS:
             return _compare(name, _OPERATORS[function], value, schema)
@@ -119,10 +119,10 @@ def _predicate(node: Node, schema: TableSchema) -> Predicate | None:
     return None
 
 
-def _whole(node: Node, schema: TableSchema) -> Predicate | None:
+def _predicate_of_all(node: Node, schema: TableSchema) -> Predicate | None:
     """The predicate of all conjuncts; None if one of them is not recognised."""
     parts = [_predicate(c, schema) for c in _conjuncts(node)]
-    return None if any(p is None for p in parts) else all_of([p for p in parts if p is not None])
+    return None if any(p is None for p in parts) else conjunction_of([p for p in parts if p is not None])
 
 
 def _compare(name: str, op: str, value: Any, schema: TableSchema) -> Predicate | None:
