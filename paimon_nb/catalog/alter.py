@@ -163,7 +163,7 @@ def _edit_nested(
 def _add_column(draft: _Draft, change: AddColumn) -> None:
     name = check_name(change.path[-1], "column")
 
-    def insert(siblings: list[DataField]) -> list[DataField]:
+    def insert_column(siblings: list[DataField]) -> list[DataField]:
         if any(f.name == name for f in siblings):
             if change.if_not_exists:
                 return siblings
@@ -192,7 +192,7 @@ def _add_column(draft: _Draft, change: AddColumn) -> None:
         return [*siblings[:position], field, *siblings[position:]]
 
     if len(change.path) == 1:
-        draft.fields = insert(draft.fields)
+        draft.fields = insert_column(draft.fields)
         return
 
     def insert_into_parent(siblings: list[DataField], index: int) -> None:
@@ -202,7 +202,9 @@ def _add_column(draft: _Draft, change: AddColumn) -> None:
                 f"{'.'.join(change.path[:-1])!r} is {parent}, not a ROW",
                 hint="only ROW columns can have nested columns",
             )
-        siblings[index] = replace(siblings[index], type=replace(parent, fields=tuple(insert(list(parent.fields)))))
+        siblings[index] = replace(
+            siblings[index], type=replace(parent, fields=tuple(insert_column(list(parent.fields))))
+        )
 
     draft.edit(change.path[:-1], insert_into_parent)
 
@@ -215,7 +217,7 @@ def _drop_column(draft: _Draft, change: DropColumn) -> None:
             f"cannot drop {kind} key column {change.path[0]!r}", hint="keys are fixed; create a new table"
         )
 
-    def remove(siblings: list[DataField], index: int) -> None:
+    def remove_column(siblings: list[DataField], index: int) -> None:
         if len(siblings) == 1:
             raise SchemaChangeError("cannot drop the last column", hint="DROP TABLE removes the table")
         del siblings[index]
@@ -224,7 +226,7 @@ def _drop_column(draft: _Draft, change: DropColumn) -> None:
         draft.options = without_vector_field(draft.options, change.path[0])
         _check_not_in_options(draft, change.path[0])
     try:
-        draft.edit(change.path, remove)
+        draft.edit(change.path, remove_column)
     except ColumnNotFound:
         if not change.if_exists:
             raise
@@ -237,12 +239,12 @@ def _rename_column(draft: _Draft, change: RenameColumn) -> None:
             f"cannot rename partition column {change.path[0]!r}", hint="partition directories contain its name"
         )
 
-    def rename(siblings: list[DataField], index: int) -> None:
+    def rename_column(siblings: list[DataField], index: int) -> None:
         if any(f.name == new for f in siblings):
             raise SchemaChangeError(f"column {new!r} exists already", hint="choose another name")
         siblings[index] = replace(siblings[index], name=new)
 
-    draft.edit(change.path, rename)
+    draft.edit(change.path, rename_column)
     if len(change.path) == 1:
         old = change.path[0]
         draft.primary_keys = [new if k == old else k for k in draft.primary_keys]
@@ -294,7 +296,7 @@ def _alter_column(draft: _Draft, change: AlterColumn) -> None:
     is_partition_key, is_primary_key = draft.key_columns(change.path)
     options = TableOptions(draft.options)
 
-    def modify(siblings: list[DataField], index: int) -> None:
+    def change_column(siblings: list[DataField], index: int) -> None:
         field = siblings[index]
         if change.type is not None:
             field = replace(
@@ -324,7 +326,7 @@ def _alter_column(draft: _Draft, change: AlterColumn) -> None:
             del siblings[index]
             siblings.insert(0 if change.first else _index_of_field(siblings, change.after or "") + 1, field)
 
-    draft.edit(change.path, modify)
+    draft.edit(change.path, change_column)
 
 
 def _check_nulls(field: DataField, nullable: bool, options: TableOptions) -> None:

@@ -40,11 +40,11 @@ def generated_batch(spark: SparkSession, source: RowGenerator, fields: Sequence[
     fields = tuple(fields)
 
     @crossing_tasks
-    def make(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def generate_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for start, stop in pieces_of(batches):
             yield from _spark_batches(source, fields, start, stop)
 
-    return work_frame(spark, pieces, [b - a for a, b in pieces]).mapInArrow(make, spark_schema(fields))
+    return work_frame(spark, pieces, [b - a for a, b in pieces]).mapInArrow(generate_rows, spark_schema(fields))
 
 
 def generated_stream(spark: SparkSession, source: RowGenerator, fields: Sequence[DataField]) -> DataFrame:

@@ -64,12 +64,12 @@ class Jdbc(Source):
         scan, pieces = self.scan, range(self.scan.pieces)
 
         @crossing_tasks
-        def make(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        def read_partitions(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for partition in pieces_of(batches):
                 for rows in scan.batches(partition, partition + 1):
                     yield from task_batches(rows, scan.fields)
 
-        return work_frame(spark, pieces, [1] * len(pieces)).mapInArrow(make, spark_schema(scan.fields))
+        return work_frame(spark, pieces, [1] * len(pieces)).mapInArrow(read_partitions, spark_schema(scan.fields))
 
     @override
     def stream(self, spark: SparkSession, begin: Any = None) -> DataFrame:

@@ -40,11 +40,11 @@ def literal(cursor: Cursor) -> object:
         case "ARRAY":
             return _literal_items(cursor)
         case "CAST":
-            cursor.need("(")
+            cursor.expect("(")
             value_ = literal(cursor)
-            cursor.need("AS")
+            cursor.expect("AS")
             cursor.balanced()
-            cursor.need(")")
+            cursor.expect(")")
             return value_
     cursor.at -= 1
     cursor.fail("procedure arguments must be constants", hint="write strings in quotes: CALL sys.compact('db.t')")
@@ -54,10 +54,10 @@ def literal(cursor: Cursor) -> object:
 def _literal_items(cursor: Cursor) -> list[object]:
     closing = "]" if cursor.take("[") else ")"
     if closing == ")":
-        cursor.need("(")
+        cursor.expect("(")
     out: list[object] = []
     while not cursor.take(closing):
         if out:
-            cursor.need(",")
+            cursor.expect(",")
         out.append(literal(cursor))
     return out

@@ -187,9 +187,9 @@ class _ReferenceFinder:
                     self.c.names()
                 if self.c.take("MAX", "RECURSION", "LEVEL"):
                     self.c.integer()
-                self.c.need("AS", "(")
+                self.c.expect("AS", "(")
                 self.query(ctes | {name.lower()} if recursive else ctes, depth + 1)
-                self.c.need(")")
+                self.c.expect(")")
                 ctes = ctes | {name.lower()}
                 if not self.c.take(","):
                     break
@@ -277,7 +277,7 @@ class _ReferenceFinder:
         if c.done:
             c.at = opening
             c.fail("unclosed bracket")
-        c.need(")")
+        c.expect(")")
         if function == "CAST" or function == "TRY_CAST":
             inside = c.tokens[opening + 1 : c.at - 1]
             edits = cast_edits(function, inside)
@@ -449,13 +449,13 @@ class _ReferenceFinder:
         while c.take_one("BERNOULLI", "SYSTEM", "REPEATABLE") or c.sees("("):
             if c.take("("):
                 c.balanced()
-                c.need(")")
+                c.expect(")")
         return True
 
     def _visit_inline_values(self, ctes: frozenset[str], depth: int) -> None:
         """Spark's `VALUES (1, 'a'), (2, 'b') AS x(id, v)` in FROM: its commas separate rows, not tables."""
         c = self.c
-        c.need("VALUES")
+        c.expect("VALUES")
         while True:
             if c.sees("("):
                 self._visit_bracket(ctes, depth)
@@ -506,7 +506,7 @@ class _ReferenceFinder:
         if depth > MAX_DEPTH:
             c.fail("the query is nested too deeply", hint="split it into views")
         opening = c.at
-        c.need("(")
+        c.expect("(")
         if c.peek().upper in _QUERY_STARTS:
             self.query(ctes, depth + 1)
         else:
@@ -514,7 +514,7 @@ class _ReferenceFinder:
         if c.done:
             c.at = opening
             c.fail("unclosed bracket")
-        c.need(")")
+        c.expect(")")
 
     def _visit_table_function(self, parts: tuple[str, ...], start: int, ctes: frozenset[str], depth: int) -> None:
         """A table function: Paimon's become references, others belong to Spark."""
@@ -534,7 +534,7 @@ class _ReferenceFinder:
 
         c = self.c
         start = c.start
-        c.need("TABLE", "(")
+        c.expect("TABLE", "(")
         kind = c.peek().upper
         if kind not in _WINDOWS:  # Flink's LATERAL TABLE(f(x)) is Spark's LATERAL f(x)
             if c.peek(1).text == "(":
@@ -545,14 +545,14 @@ class _ReferenceFinder:
                 self.found.edits.append((Span(closing.start, closing.stop), ""))
             else:
                 self.body(ctes, depth + 1, in_from=True)
-            c.need(")")
+            c.expect(")")
             self._parse_alias()
             return
         c.at += 1
-        c.need("(")
+        c.expect("(")
         c.take("DATA")
         c.take("=>")
-        c.need("TABLE")
+        c.expect("TABLE")
         inner_start = c.start
         self._visit_table_factor(ctes, depth)
         inner = Span(inner_start, c.stop)
@@ -562,8 +562,8 @@ class _ReferenceFinder:
             if c.peek(1).upper == "=>":
                 c.at += 2
             arguments.append(c.balanced(","))
-        c.need(")")
-        c.need(")")
+        c.expect(")")
+        c.expect(")")
         head, tail = window_table(kind, [c.text_of(a) for a in arguments], keys)
         self.found.edits += [(Span(start, inner.start), head), (Span(inner.stop, c.stop), tail)]
         self._parse_alias()
@@ -619,7 +619,7 @@ class _ReferenceFinder:
             if token.text != "(":
                 c.at += 1
             c.balanced()
-            c.need(")")
+            c.expect(")")
 
     def _parse_alias(self) -> str | None:
         c = self.c

@@ -181,7 +181,7 @@ class Cursor:
             return self.tokens[self.at - 1].upper
         return None
 
-    def need(self, *words: str) -> None:
+    def expect(self, *words: str) -> None:
         for word in words:
             if not self.take(word):
                 self.fail(f"expected {word if word[:1].isalpha() else repr(word)}", expected=[word])
@@ -244,7 +244,7 @@ class Cursor:
 
     def listed(self, item: Callable[[], T], *, allow_trailing: bool = False) -> list[T]:
         """`( item, item, ... )`; `allow_trailing` accepts a trailing comma, which published examples have."""
-        self.need("(")
+        self.expect("(")
         out: list[T] = []
         while not self.take(")"):
             if out:

@@ -89,7 +89,7 @@ def _row_ids(rows: pa.Table) -> np.ndarray:
         )
     ids = to_numpy(column.cast(pa.int64()))
     if len(np.unique(ids)) != len(ids):
-        raise SchemaMismatch(f"a value of {ROW_ID} is there twice", hint="update each row once", column=ROW_ID)
+        raise SchemaMismatch(f"a value of {ROW_ID} occurs twice", hint="update each row once", column=ROW_ID)
     return ids
 
 

@@ -55,13 +55,13 @@ def converter(t: DataType, *, iso: bool = False, lenient: bool = False) -> Conve
     if not lenient:
         return convert
 
-    def or_null(value: Any) -> Any:
+    def null_if_invalid(value: Any) -> Any:
         try:
             return convert(value)
         except MalformedMessage:
             return None
 
-    return or_null
+    return null_if_invalid
 
 
 def _strict_converter(t: DataType, iso: bool, lenient: bool) -> Convert:

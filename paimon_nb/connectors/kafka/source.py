@@ -37,12 +37,12 @@ def kafka_batch(spark: SparkSession, table: KafkaTable) -> DataFrame:
     fields = RecordRows(table).fields
 
     @crossing_tasks
-    def make(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def read_offset_ranges(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for topic, partition, first, last in pieces_of(batches):
             yield from _read_partition(table, topic, partition, first, last)
 
     return work_frame(spark, pieces, [last - first for *_, first, last in pieces]).mapInArrow(
-        make, spark_schema(fields)
+        read_offset_ranges, spark_schema(fields)
     )
 
 

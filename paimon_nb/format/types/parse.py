@@ -162,7 +162,7 @@ class _Parser:
             return True
         return False
 
-    def need(self, word: str) -> None:
+    def expect(self, word: str) -> None:
         if not self.take(word):
             raise self._syntax_error(f"expected {word!r}, found {self.peek() or 'the end'!r}")
 
@@ -225,23 +225,23 @@ class _Parser:
             case "MULTISET":
                 return Multiset(self._parse_element_type())
             case "MAP":
-                self.need("<")
+                self.expect("<")
                 key = self.type()
-                self.need(",")
+                self.expect(",")
                 value = self.type()
-                self.need(">")
+                self.expect(">")
                 return Map(key, value)
             case "VECTOR":
-                self.need("<")
+                self.expect("<")
                 at, element = self.at, self.type()
                 if element.root not in VECTOR_ELEMENTS:
                     raise self._syntax_error(f"the elements of a VECTOR cannot be {element.bare()}", at=at)
-                self.need(",")
+                self.expect(",")
                 length = self.peek()
                 if not length.isdecimal() or not 1 <= int(length) <= MAX_LENGTH:
                     raise self._syntax_error(f"expected the length of the VECTOR, found {length or 'the end'!r}")
                 self.at += 1
-                self.need(">")
+                self.expect(">")
                 return Vector(element, length=int(length))
             case "ROW" | "STRUCT":
                 return self._parse_row()
@@ -252,11 +252,11 @@ class _Parser:
     def _parse_row(self) -> Row:
         closing = ")" if self.take("(") else ">"
         if closing == ">":
-            self.need("<")
+            self.expect("<")
         fields: list[DataField] = []
         while not self.take(closing):
             if fields:
-                self.need(",")
+                self.expect(",")
             name = self.peek()
             self.at += 1
             if name.startswith("`"):
@@ -272,9 +272,9 @@ class _Parser:
         return Row(tuple(fields))
 
     def _parse_element_type(self) -> DataType:
-        self.need("<")
+        self.expect("<")
         inner = self.type()
-        self.need(">")
+        self.expect(">")
         return inner
 
     def _parse_length(self, default: int) -> int:
@@ -295,7 +295,7 @@ class _Parser:
         out: list[int] = []
         while not self.take(")"):
             if out:
-                self.need(",")
+                self.expect(",")
             if not self.peek().isdecimal():
                 raise self._syntax_error(f"expected a number, found {self.peek() or 'the end'!r}")
             out.append(int(self.peek()))

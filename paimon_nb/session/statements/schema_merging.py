@@ -44,13 +44,13 @@ class SchemaMerging:
 def merging_of(session: Session, options: Mapping[str, str]) -> SchemaMerging | None:
     """Schema merging by the write's options, else the session's settings; None: disabled."""
 
-    def on(key: str) -> bool:
+    def is_enabled(key: str) -> bool:
         value = options.get(key, session.settings.get(SPARK_PREFIX + key))
         if value is None and session.spark_started:
             value = session.spark.conf.get(SPARK_PREFIX + key, None)
         return str(value).lower() == "true"
 
-    merge, widen, explicit = map(on, KEYS)
+    merge, widen, explicit = map(is_enabled, KEYS)
     return SchemaMerging(widen or explicit, explicit) if merge else None
 
 

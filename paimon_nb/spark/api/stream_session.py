@@ -85,12 +85,12 @@ class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
         """The function's DataFrames know Paimon tables too; their `sparkSession` finds their temporary views."""
         sessions: list[ResolvingSession] = []
 
-        def call(batch: DataFrame, number: int) -> None:
+        def call_in_our_session(batch: DataFrame, number: int) -> None:
             if not sessions:  # one per stream, so that a batch sees the views of the previous ones
                 sessions.append(self._paimon.over_session(batch.sparkSession))
             func(sessions[0].adopt(batch), number)
 
-        super().foreachBatch(call)
+        super().foreachBatch(call_in_our_session)
         return self
 
     def start(self, path: str | None = None, format: str | None = None, outputMode: str | None = None,

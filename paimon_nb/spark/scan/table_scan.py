@@ -242,7 +242,7 @@ def read_searched(scan: PlannedScan, splits: Sequence[Split]) -> pa.Table | None
 def _scan_native(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
     """One scan for all files of the same schema and format."""
 
-    def make() -> list[DataFrame]:
+    def build_frames() -> list[DataFrame]:
         groups: dict[tuple[str, int], list[str]] = {}
         for split in splits:
             for file in split.files:
@@ -254,7 +254,7 @@ def _scan_native(spark: SparkSession, scan: PlannedScan, splits: list[Split]) ->
             for (kind, schema_id), uris in groups.items()
         ]
 
-    return cached_scan(spark, _scan_cache_key(ScanStrategy.NATIVE, scan, splits), make)
+    return cached_scan(spark, _scan_cache_key(ScanStrategy.NATIVE, scan, splits), build_frames)
 
 
 def _scan_masked(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
@@ -262,7 +262,7 @@ def _scan_masked(spark: SparkSession, scan: PlannedScan, splits: list[Split]) ->
     store = scan.store
     found = cache(lambda: hidden_of(store, splits))
 
-    def make() -> list[DataFrame]:
+    def build_frames() -> list[DataFrame]:
         plain, masked = _by_mask(scan, splits, found().rows)
         frames = [*_scan_native(spark, scan, plain)]
         for schema_id, files in masked.items():
@@ -275,7 +275,7 @@ def _scan_masked(spark: SparkSession, scan: PlannedScan, splits: list[Split]) ->
                 frames.append(scan_files(spark, "parquet", uris, fields, scan.fields, mask, condition))
         return frames
 
-    frames = [*cached_scan(spark, _scan_cache_key(ScanStrategy.MASKED, scan, splits), make)]
+    frames = [*cached_scan(spark, _scan_cache_key(ScanStrategy.MASKED, scan, splits), build_frames)]
     if creates_rows(store) and (merged := found().merged):
         rows = pa.concat_tables(merged).select([f.name for f in scan.fields])
         frames.append(from_arrow(spark, rows, scan.fields))

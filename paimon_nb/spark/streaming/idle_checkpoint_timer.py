@@ -31,7 +31,7 @@ def run_with_timer(running: _Running, checkpoint: Callable[[], None], pause_s: f
         pause_s: seconds between two calls.
     """
 
-    def clock() -> None:
+    def checkpoint_until_end() -> None:
         pause = threading.Event()
         while not pause.wait(pause_s):
             with suppress(Exception):  # the JVM has ended, and the stream with it
@@ -40,7 +40,7 @@ def run_with_timer(running: _Running, checkpoint: Callable[[], None], pause_s: f
                     continue
             return
 
-    threading.Thread(target=clock, name="paimon-checkpoints", daemon=True).start()
+    threading.Thread(target=checkpoint_until_end, name="paimon-checkpoints", daemon=True).start()
 
 
 def _run_checkpoint(checkpoint: Callable[[], None]) -> None:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 def alter(cursor: Cursor, span: Span) -> Statement:
     text = cursor.text_of(span)
-    cursor.need("ALTER")
+    cursor.expect("ALTER")
     what = cursor.take_one("TABLE", "DATABASE", "SCHEMA", "NAMESPACE", "VIEW", "CATALOG", "FUNCTION")
     if what is None:
         cursor.fail("ALTER what?", expected=["TABLE", "DATABASE"])
@@ -55,7 +55,7 @@ def alter(cursor: Cursor, span: Span) -> Statement:
         return SparkCommand(text, span)
     if what != "TABLE":
         name = cursor.parts("database")
-        cursor.need("SET")
+        cursor.expect("SET")
         cursor.take_one("DBPROPERTIES", "PROPERTIES")
         return AlterDatabase(text, span, name, cursor.options())
     if_exists = cursor.take("IF", "EXISTS")
@@ -182,9 +182,9 @@ def _parse_drop(cursor: Cursor) -> list[Change]:
 
 def _parse_watermark(cursor: Cursor) -> Watermark:
     """WATERMARK FOR ts AS expression."""
-    cursor.need("WATERMARK", "FOR")
+    cursor.expect("WATERMARK", "FOR")
     name = ".".join(cursor.parts("column"))
-    cursor.need("AS")
+    cursor.expect("AS")
     return Watermark(name, cursor.text_of(cursor.balanced(",")))
 
 
@@ -211,11 +211,11 @@ def _parse_rename(cursor: Cursor) -> list[Change]:
         return [RenameTable(cursor.parts("table"))]
     if cursor.take("TAG"):
         old = cursor.tag()
-        cursor.need("TO")
+        cursor.expect("TO")
         return [RenameTag(old, cursor.tag())]
     cursor.take("COLUMN")
     path = cursor.parts("column")
-    cursor.need("TO")
+    cursor.expect("TO")
     return [RenameColumn(path, cursor.name("column"))]
 
 
@@ -250,7 +250,7 @@ def _replace_tag(cursor: Cursor) -> list[Change]:
 
 
 def _parse_tag(cursor: Cursor, *, or_replace: bool = False, only_replace: bool = False) -> CreateTag:
-    cursor.need("TAG")
+    cursor.expect("TAG")
     exists = cursor.take("IF", "NOT", "EXISTS")
     name = cursor.tag()
     snapshot = cursor.integer() if cursor.take("AS", "OF", "VERSION") else None
@@ -277,7 +277,7 @@ def _parse_view(cursor: Cursor, span: Span) -> AlterView | None:
 
 
 def _delete_tag(cursor: Cursor) -> list[Change]:
-    cursor.need("TAG")
+    cursor.expect("TAG")
     exists = cursor.take("IF", "EXISTS")
     names = tuple(n.strip() for n in cursor.tag().split(","))
     return [DeleteTag(names, exists)]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def call(cursor: Cursor, span: Span) -> Call:
-    cursor.need("CALL")
+    cursor.expect("CALL")
     parts = cursor.parts("procedure")
     catalog = parts[0] if len(parts) == 3 else None
     positional: list[object] = []

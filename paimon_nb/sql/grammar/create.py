@@ -31,7 +31,7 @@ def create(cursor: Cursor, span: Span) -> Statement:
     text = cursor.text_of(span)
     only_replace = or_replace = cursor.take("REPLACE")
     if not or_replace:
-        cursor.need("CREATE")
+        cursor.expect("CREATE")
         or_replace = cursor.take("OR", "REPLACE")
     cursor.take("GLOBAL")
     temporary = cursor.take_one("TEMPORARY", "TEMP") is not None
@@ -49,7 +49,7 @@ def create(cursor: Cursor, span: Span) -> Statement:
     exists = cursor.take("IF", "NOT", "EXISTS")
     if what == "CATALOG":
         name = cursor.name("catalog")
-        cursor.need("WITH")
+        cursor.expect("WITH")
         return CreateCatalog(text, span, name, cursor.options(), exists)
     if what == "TABLE":
         made = _parse_table(cursor, span, exists, or_replace, temporary)
@@ -91,7 +91,7 @@ def _parse_view(
         return SparkCommand(cursor.text_of(span), span)
     if cursor.take("TBLPROPERTIES"):
         cursor.options()
-    cursor.need("AS")
+    cursor.expect("AS")
     query = query_of(cursor, Span(cursor.start, span.stop))
     return CreateView(cursor.text_of(span), span, name, query, tuple(columns), temporary, or_replace, exists, comment)
 
@@ -152,7 +152,7 @@ def _parse_element(cursor: Cursor, table: _Table) -> None:
     if cursor.sees("WATERMARK", "FOR"):
         cursor.at += 2
         parts = cursor.parts("column")
-        cursor.need("AS")
+        cursor.expect("AS")
         table.watermark = Watermark(".".join(parts), cursor.text_of(cursor.balanced(",")))
         table.is_flink = True
         return
@@ -200,9 +200,9 @@ def _parse_clause(cursor: Cursor, span: Span, table: _Table) -> None:
         _parse_distribution(cursor, table)
     elif cursor.take("CLUSTERED", "BY"):
         table.options.setdefault("bucket-key", ",".join(cursor.names()))
-        cursor.need("INTO")
+        cursor.expect("INTO")
         table.options.setdefault("bucket", str(cursor.integer()))
-        cursor.need("BUCKETS")
+        cursor.expect("BUCKETS")
     elif cursor.take("LIKE"):
         table.like = cursor.parts("table")
         if cursor.sees("("):
@@ -246,13 +246,13 @@ def _parse_distribution(cursor: Cursor, table: _Table) -> None:
         table.options.setdefault("bucket-key", ",".join(cursor.names()))
     if cursor.take("INTO"):
         table.options.setdefault("bucket", str(cursor.integer()))
-        cursor.need("BUCKETS")
+        cursor.expect("BUCKETS")
     table.is_flink = True
 
 
 def _like_options(cursor: Cursor) -> bool:
     """(INCLUDING ALL EXCLUDING OPTIONS ...): whether options are excluded."""
-    cursor.need("(")
+    cursor.expect("(")
     excluding = False
     while not cursor.take(")"):
         how = cursor.take_one("INCLUDING", "EXCLUDING", "OVERWRITING")

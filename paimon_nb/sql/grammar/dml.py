@@ -31,7 +31,7 @@ def _parse_assignments(cursor: Cursor, *stops: str) -> tuple[tuple[tuple[str, ..
     out = []
     while True:
         column = cursor.parts("column")
-        cursor.need("=")
+        cursor.expect("=")
         value = cursor.balanced(",", *stops)
         if value.start == value.stop:
             cursor.fail("expected a value")
@@ -41,9 +41,9 @@ def _parse_assignments(cursor: Cursor, *stops: str) -> tuple[tuple[tuple[str, ..
 
 
 def update(cursor: Cursor, span: Span) -> Update:
-    cursor.need("UPDATE")
+    cursor.expect("UPDATE")
     table = _parse_target_with_alias(cursor, ("SET",))
-    cursor.need("SET")
+    cursor.expect("SET")
     first = cursor.at
     assignments = _parse_assignments(cursor, "WHERE")
     where = _parse_condition(cursor) if cursor.take("WHERE") else None
@@ -58,7 +58,7 @@ def update(cursor: Cursor, span: Span) -> Update:
 
 
 def delete(cursor: Cursor, span: Span) -> Delete:
-    cursor.need("DELETE", "FROM")
+    cursor.expect("DELETE", "FROM")
     table = _parse_target_with_alias(cursor, ("WHERE",))
     first = cursor.at
     where = _parse_condition(cursor) if cursor.take("WHERE") else None
@@ -89,15 +89,15 @@ def _with_metadata_columns(tables: Sequence[TableRef], tokens: Sequence[Token]) 
 
 
 def merge(cursor: Cursor, span: Span) -> Merge:
-    cursor.need("MERGE")
+    cursor.expect("MERGE")
     evolve = cursor.take("WITH", "SCHEMA", "EVOLUTION")
-    cursor.need("INTO")
+    cursor.expect("INTO")
     table = _parse_target_with_alias(cursor, ("USING",))
-    cursor.need("USING")
+    cursor.expect("USING")
     first = cursor.at
     source = cursor.balanced("ON")
     factor, alias = find_source(cursor, cursor.tokens[first : cursor.at])
-    cursor.need("ON")
+    cursor.expect("ON")
     first = cursor.at
     condition = _parse_condition(cursor, "WHEN")
     clauses = []
@@ -127,25 +127,25 @@ def _parse_merge_clause(cursor: Cursor) -> MergeClause:
     on = "matched"
     if cursor.take("NOT"):
         on = "not matched"
-    cursor.need("MATCHED")
+    cursor.expect("MATCHED")
     if on == "not matched" and cursor.take("BY", "SOURCE"):
         on = "not matched by source"
     else:
         cursor.take("BY", "TARGET")
     condition = _parse_condition(cursor, "THEN") if cursor.take("AND") else None
-    cursor.need("THEN")
+    cursor.expect("THEN")
     if cursor.take("DELETE"):
         return MergeClause(on, "delete", condition)
     if cursor.take("UPDATE"):
-        cursor.need("SET")
+        cursor.expect("SET")
         if cursor.take("*"):
             return MergeClause(on, "update", condition, star=True)
         return MergeClause(on, "update", condition, _parse_assignments(cursor, "WHEN"))
-    cursor.need("INSERT")
+    cursor.expect("INSERT")
     if cursor.take("*"):
         return MergeClause(on, "insert", condition, star=True)
     columns = cursor.listed(lambda: cursor.parts("column"))
-    cursor.need("VALUES")
+    cursor.expect("VALUES")
     values = cursor.listed(lambda: cursor.balanced(","))
     if len(columns) != len(values):
         cursor.fail(f"INSERT has {len(columns)} columns but {len(values)} values")

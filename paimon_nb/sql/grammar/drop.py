@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def drop(cursor: Cursor, span: Span) -> Statement:
     text = cursor.text_of(span)
-    cursor.need("DROP")
+    cursor.expect("DROP")
     temporary = cursor.take_one("TEMPORARY", "TEMP") is not None
     if cursor.take_one("FUNCTION", "SYSTEM"):
         cursor.at = len(cursor.tokens)
@@ -44,12 +44,12 @@ def drop(cursor: Cursor, span: Span) -> Statement:
 
 
 def undrop(cursor: Cursor, span: Span) -> Statement:
-    cursor.need("UNDROP", "TABLE")
+    cursor.expect("UNDROP", "TABLE")
     return Undrop(cursor.text_of(span), span, cursor.parts("table"))
 
 
 def truncate(cursor: Cursor, span: Span) -> Statement:
-    cursor.need("TRUNCATE", "TABLE")
+    cursor.expect("TRUNCATE", "TABLE")
     name = cursor.parts("table")
     partition = partition_spec(cursor) if cursor.take("PARTITION") else {}
     return Truncate(cursor.text_of(span), span, name, partition)

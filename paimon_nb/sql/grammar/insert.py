@@ -97,7 +97,7 @@ def _is_at_top_level(tokens: Sequence[Token], start: int, stop: int) -> bool:
 
 
 def insert(cursor: Cursor, span: Span) -> Insert:
-    cursor.need("INSERT")
+    cursor.expect("INSERT")
     word = cursor.take_one("INTO", "OVERWRITE")
     if word is None:
         cursor.fail("expected INTO or OVERWRITE", expected=["INTO", "OVERWRITE"])
@@ -144,8 +144,8 @@ def statement_set(cursor: Cursor, span: Span) -> Statement:
     """EXECUTE STATEMENT SET BEGIN ... END and BEGIN STATEMENT SET; ... END."""
     cursor.take("EXECUTE")
     if not cursor.take("BEGIN", "STATEMENT", "SET"):
-        cursor.need("STATEMENT", "SET")
-        cursor.need("BEGIN")
+        cursor.expect("STATEMENT", "SET")
+        cursor.expect("BEGIN")
     cursor.take(";")
     inserts = []
     while not cursor.take("END"):

@@ -55,14 +55,14 @@ def about_table(cursor: Cursor, span: Span) -> Statement:
 def comment_on(cursor: Cursor, span: Span) -> Statement:
     """COMMENT ON TABLE t IS 'text' | NULL; COMMENT ON COLUMN t.c IS ..."""
     text = cursor.text_of(span)
-    cursor.need("COMMENT", "ON")
+    cursor.expect("COMMENT", "ON")
     what = cursor.take_one("TABLE", "COLUMN", "DATABASE", "SCHEMA", "NAMESPACE")
     if what not in ("TABLE", "COLUMN"):
         if what is None:
             cursor.fail("COMMENT ON what?", expected=["TABLE", "COLUMN"])
         cursor.refuse("a filesystem catalog cannot store a database comment", "COMMENT ON TABLE or COLUMN")
     name = cursor.parts(what.lower())
-    cursor.need("IS")
+    cursor.expect("IS")
     comment = None if cursor.take("NULL") else cursor.string("comment")
     if what == "TABLE":
         return AlterTable(text, span, name, (SetComment(comment),))

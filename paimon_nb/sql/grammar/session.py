@@ -14,7 +14,7 @@ _EXPLAIN_MODES = ("EXTENDED", "FORMATTED", "COST", "CODEGEN", "ESTIMATED_COST", 
 
 
 def use(cursor: Cursor, span: Span) -> Use:
-    cursor.need("USE")
+    cursor.expect("USE")
     kind = "either"
     if cursor.peek(1).is_name:
         word = cursor.take_one("CATALOG", "DATABASE", "NAMESPACE", "SCHEMA")
@@ -25,7 +25,7 @@ def use(cursor: Cursor, span: Span) -> Use:
 def set_option(cursor: Cursor, span: Span) -> SetOption | SparkCommand:
     """SET | SET k | SET 'k' = 'v' | SET k = anything | SET TIME ZONE x | SET CATALOG c; SET VAR x = ... is Spark's."""
     text = cursor.text_of(span)
-    cursor.need("SET")
+    cursor.expect("SET")
     if cursor.sees("VAR") or cursor.sees("VARIABLE"):
         cursor.at = len(cursor.tokens)
         return SparkCommand(text, span)
@@ -44,7 +44,7 @@ def set_option(cursor: Cursor, span: Span) -> SetOption | SparkCommand:
         key = cursor.text[start : cursor.stop].strip().strip("`")
     if cursor.done:
         return SetOption(text, span, key)
-    cursor.need("=")
+    cursor.expect("=")
     if cursor.done:
         cursor.fail("expected a value")
     if cursor.peek().kind == "string" and cursor.at == len(cursor.tokens) - 1:
@@ -55,7 +55,7 @@ def set_option(cursor: Cursor, span: Span) -> SetOption | SparkCommand:
 
 
 def reset_option(cursor: Cursor, span: Span) -> ResetOption:
-    cursor.need("RESET")
+    cursor.expect("RESET")
     if cursor.done:
         return ResetOption(cursor.text_of(span), span)
     if cursor.peek().kind == "string":
@@ -66,7 +66,7 @@ def reset_option(cursor: Cursor, span: Span) -> ResetOption:
 
 
 def explain(cursor: Cursor, span: Span) -> Explain:
-    cursor.need("EXPLAIN")
+    cursor.expect("EXPLAIN")
     modes = []
     cursor.take("PLAN", "FOR")
     while word := cursor.take_one(*_EXPLAIN_MODES):
@@ -79,15 +79,15 @@ def explain(cursor: Cursor, span: Span) -> Explain:
 
 
 def analyze(cursor: Cursor, span: Span) -> Analyze:
-    cursor.need("ANALYZE")
+    cursor.expect("ANALYZE")
     if cursor.sees("TABLES"):
         cursor.refuse("ANALYZE TABLES is not supported", "ANALYZE TABLE t COMPUTE STATISTICS")
-    cursor.need("TABLE")
+    cursor.expect("TABLE")
     name = cursor.parts("table")
     of_partition = cursor.take("PARTITION")
     if of_partition:
         partition_spec(cursor)
-    cursor.need("COMPUTE", "STATISTICS")
+    cursor.expect("COMPUTE", "STATISTICS")
     columns: tuple[str, ...] | None = ()
     if cursor.take("FOR", "ALL", "COLUMNS"):
         columns = None
@@ -106,7 +106,7 @@ def analyze(cursor: Cursor, span: Span) -> Analyze:
 def stop_job(cursor: Cursor, span: Span) -> StopJob:
     """STOP JOB 'id' [WITH SAVEPOINT] [WITH DRAIN]."""
     text = cursor.text_of(span)
-    cursor.need("STOP", "JOB")
+    cursor.expect("STOP", "JOB")
     job = cursor.string("job id")
     ways = set()
     while cursor.take("WITH"):

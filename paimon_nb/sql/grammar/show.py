@@ -23,7 +23,7 @@ _LISTS = (
 
 def show(cursor: Cursor, span: Span) -> Statement:
     text = cursor.text_of(span)
-    cursor.need("SHOW")
+    cursor.expect("SHOW")
     if cursor.take("CREATE"):
         what = cursor.take_one("TABLE", "VIEW", "CATALOG", "DATABASE", "SCHEMA", "NAMESPACE") or "TABLE"
         what = "DATABASE" if what in ("SCHEMA", "NAMESPACE") else what
@@ -59,13 +59,13 @@ def show(cursor: Cursor, span: Span) -> Statement:
         partition = partition_spec(cursor)
     if what == "tblproperties" and cursor.take("("):
         key = cursor.option_key()
-        cursor.need(")")
+        cursor.expect(")")
     return Show(text, span, what, name, like, partition, negated, key)
 
 
 def describe(cursor: Cursor, span: Span) -> Statement:
     text = cursor.text_of(span)
-    cursor.need(cursor.peek().upper)
+    cursor.expect(cursor.peek().upper)
     if cursor.peek().upper in _QUERIES or (cursor.sees("QUERY") and (cursor.peek(1).upper in _QUERIES)):
         cursor.take("QUERY")
         from paimon_nb.plan import Explain

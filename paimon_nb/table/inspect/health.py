@@ -113,7 +113,7 @@ def _find_missing_files(look: _TableState) -> Iterator[Finding]:
     def relative_path(path: str) -> str:
         return path.removeprefix(f"{look.store.root}/")
 
-    def wrong(item: tuple[Bucket, DataFile]) -> str | None:
+    def problem_of_file(item: tuple[Bucket, DataFile]) -> str | None:
         (partition, bucket), file = item
         path = look.store.data_path(partition, bucket, file)
         try:
@@ -123,7 +123,7 @@ def _find_missing_files(look: _TableState) -> Iterator[Finding]:
         return None if size == file.file_size else f"{relative_path(path)} has {size:,} of {file.file_size:,} bytes"
 
     with ThreadPoolExecutor(_THREADS) as pool:
-        missing = [text for text in pool.map(wrong, look.files) if text is not None]
+        missing = [text for text in pool.map(problem_of_file, look.files) if text is not None]
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         back = _last_complete_snapshot(look.store, look.snapshot)
