@@ -39,7 +39,7 @@ def update_by_row_id(store: TableStore, rows: pa.Table) -> list[int]:
 
     Returns: the ids of the new snapshots.
 
-    Raises: SchemaMismatch: an id is NULL, unknown or there twice, or a value does not fit. CommitConflict: another commit
+    Raises: SchemaMismatch: an id is NULL, unknown or repeated, or a value does not fit. CommitConflict: another commit
         changed these rows.
     """
     names = [n for n in rows.column_names if n != ROW_ID]
@@ -65,8 +65,7 @@ def update_by_row_id(store: TableStore, rows: pa.Table) -> list[int]:
             known += int(end - begin)
             part = values.take(from_numpy(order[begin:end].astype(np.int64)))
             new_values = {f.name: part.column(f.name).combine_chunks() for f in fields}
-            updated = np.ones(end - begin, bool)
-            changed = ChangedRows(updated, ~updated, new_values)
+            changed = ChangedRows.all_updated(int(end - begin), new_values)
             positions = (ordered[begin:end] - first).astype(np.int64)
             messages.append(new_column_values(plan.store, split, changed, positions, list(new_values)))
             changed_splits.append(split)
@@ -106,7 +105,7 @@ def backfill(
 
     Args:
         values: a function for each column. read: names of the columns that the functions get.
-        overwrite: also replace values that are there. rows_per_commit: rows after which a commit is published.
+        overwrite: also replace existing values. rows_per_commit: rows after which a commit is published.
         progress: called with the rows that are done and all rows to fill.
 
     Returns: the ids of the new snapshots.
@@ -130,8 +129,7 @@ def backfill(
         for split in todo:
             rows, positions = rows_with_positions(plan.store, split, columns=list(read))
             if rows.num_rows:
-                updated = np.ones(rows.num_rows, bool)
-                changed = ChangedRows(updated, ~updated, evaluate_assignments(rows, values, fields))
+                changed = ChangedRows.all_updated(rows.num_rows, evaluate_assignments(rows, values, fields))
                 messages.append(new_column_values(plan.store, split, changed, positions, names))
                 splits.append(split)
             pending += anchor_file(split.files).row_count
@@ -158,7 +156,7 @@ def _publish(
 def _check_data_evolution(store: TableStore, columns: Sequence[str]) -> None:
     if not store.evolves_data:
         raise UnsupportedOperation(
-            f"{store.name}: new values beside the rows need 'data-evolution.enabled'",
+            f"{store.name}: files with only some columns need 'data-evolution.enabled'",
             hint="update({...}, where=...) works on every table that can be updated",
         )
     check_merge_update(store, columns)

@@ -56,6 +56,11 @@ class ChangedRows:
     new_values: Mapping[str, pa.Array] = field(default_factory=dict)
     """By assigned column: a value for each updated row."""
 
+    @staticmethod
+    def all_updated(count: int, new_values: Mapping[str, pa.Array]) -> ChangedRows:
+        """Every one of `count` rows gets new values."""
+        return ChangedRows(np.ones(count, bool), np.zeros(count, bool), new_values)
+
 
 Rule = Callable[[pa.Table], ChangedRows]
 """Decides about rows of the table, which have all its columns."""

@@ -88,7 +88,7 @@ def nearest(
     """
     query = _as_query(vector, field)
     if k < 1:
-        raise BadOptionValue(f"k is {k}: at least one row must be asked for", hint="k=10", option="k")
+        raise BadOptionValue(f"k must be at least 1, not {k}", hint="k=10", option="k")
     read = list(dict.fromkeys([field.name, *columns]))
 
     def best_of(split: Split) -> pa.Table:
@@ -114,7 +114,7 @@ def _as_query(vector: Sequence[float], field: DataField) -> np.ndarray:
     if isinstance(field.type, Vector) and field.type.length != query.size:
         raise SchemaMismatch(
             f"column {field.name!r} is {field.type.bare()}, but the query has {query.size} elements",
-            hint="use the model that made the stored vectors", column=field.name,
+            hint="use the model that produced the stored vectors", column=field.name,
         )  # fmt: skip
     return query
 
