@@ -16,7 +16,7 @@ from paimon_nb.base.errors import (
     UnsupportedOperation,
 )
 from paimon_nb.session.core.result import Result
-from paimon_nb.session.query.data_at_hand import is_frame, is_spark_frame
+from paimon_nb.session.query.frames_and_files import is_frame, is_spark_frame
 from paimon_nb.session.query.local.values import quote_name
 from paimon_nb.syntax.lexer import tokens
 
