@@ -149,7 +149,7 @@ def bitmap64(numbers: np.ndarray) -> Roaring64:
         part = Roaring64(
             {int(high).to_bytes(6, "big"): 0}, {0: (numbers[numbers >> 16 == high] & 0xFFFF).astype("<u2")}, 1, 0
         )
-        out.union_in_place(part)
+        out.add_all(part)
     return out
 
 

@@ -49,5 +49,5 @@ class Rbm64(_Bitmap):
 
     def union(self, a: bytes, b: bytes) -> bytes:
         both = Roaring64.read(a)
-        both.union_in_place(Roaring64.read(b))
+        both.add_all(Roaring64.read(b))
         return both.write()

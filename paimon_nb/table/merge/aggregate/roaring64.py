@@ -39,7 +39,7 @@ class Roaring64:
         except (struct.error, IndexError) as error:
             raise ValueError(str(error)) from error
 
-    def union_in_place(self, other: Roaring64) -> None:
+    def add_all(self, other: Roaring64) -> None:
         """Union with another bitmap, in place."""
         for key, slot in sorted(other.slot_of.items()):
             if key in self.slot_of:
