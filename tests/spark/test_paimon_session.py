@@ -33,8 +33,10 @@ class Shelf:
         self.asked.append(("sql", text, args, dict(kwargs)))
         return self.spark.sql(text.replace("db.t", "range(3)"), args)
 
-    def write(self, frame, target, *, mode, options, partition_by=(), create=True, by_name=False, where=None):  # noqa: ARG002  the resolver's parameters
-        self.asked.append(("write", frame.count(), target, mode, dict(options), tuple(partition_by), create, by_name))
+    def write(self, frame, request):
+        options, partition_by = dict(request.options), tuple(request.partition_by)
+        asked = ("write", frame.count(), request.target, request.mode, options, partition_by)
+        self.asked.append((*asked, request.create, request.by_name))
 
 
 @pytest.fixture
