@@ -56,7 +56,9 @@ class KafkaServer(Restartable):
             "transaction.state.log.num.partitions": 1, "transaction.state.log.replication.factor": 1,
             "transaction.state.log.min.isr": 1, "share.coordinator.state.topic.replication.factor": 1,
             "share.coordinator.state.topic.min.isr": 1, "auto.create.topics.enable": "false",
-            "log.segment.delete.delay.ms": 0, "log.retention.ms": -1,
+            "log.retention.ms": -1,
+            # A server without work should rest: no record to tell that there is none. (A log.segment.delete.delay.ms of 0 would be a busy loop.)
+            "metadata.max.idle.interval.ms": 0,
         }  # fmt: skip
         self.config.write_text("".join(f"{k}={v}\n" for k, v in settings.items()))
         cluster = uuid.uuid4().hex[:22]
