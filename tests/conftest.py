@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,42 +18,50 @@ from server_kit import started
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from pyspark.sql import SparkSession
 
-# A change is judged by the same examples every time; the long runs look for new ones.
-settings.register_profile("same", derandomize=True)
-settings.register_profile("new", print_blob=True)
+# A change is judged by the same examples every time, and by few; the long runs look for new ones, and for many.
+settings.register_profile("same", derandomize=True, max_examples=40)
+settings.register_profile("new", print_blob=True, max_examples=100)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 # A test's JVM lives for seconds, and spends half of them on optimising code that ends before it is fast. `make nightly` does not set this.
-os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
+# Nor has it code to throw away: with little room for it, a thread looks for some all the time; and little room for classes starts collections.
+os.environ.setdefault(
+    "JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=256m"
+)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job: tests of Ctrl-C would wait for ever
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SLOWEST_FIRST = (
-    "browser/test_lab.py", "connectors/test_kafka.py", "session/test_documents.py", "session/test_update_delete.py",
-    "spark/test_standalone_cluster.py", "connectors/test_kafka_kills.py", "interop/test_alternating.py", "crash/test_crashes.py",
-    "spark/test_session.py", "session/test_data_evolution.py", "race/test_in_order.py", "connectors/test_jdbc_table.py",
-    "session/test_stream_retract.py", "spark/test_stream_spark.py", "session/test_merge.py", "session/test_spark_suites.py",
-    "session/test_stream_lookup.py", "catalog/test_s3.py", "interop/test_matrix.py", "interop/test_changelogs.py",
-    "connectors/test_mysql_table.py", "notebook/test_interrupts.py", "session/test_update_delete_as_java.py",
-    "spark/test_table_scan.py", "catalog/test_every_catalog.py", "state/test_machine.py",
+    "tests/browser/test_lab.py", "tests/connectors/test_kafka.py", "tests/interop/test_alternating.py", "tests/catalog/test_s3.py",
+    "notebooks/01-quickstart.ipynb", "notebooks/09-streams.ipynb", "tests/session/test_update_delete.py",
+    "tests/spark/test_standalone_cluster.py", "notebooks/07-buckets-and-partitions.ipynb", "notebooks/10-cdc.ipynb",
+    "tests/spark/test_spark_write.py", "tests/session/test_merge.py", "tests/session/test_flink_functions.py",
+    "tests/session/test_spark_suites.py", "tests/procedures/test_procedures.py", "tests/spark/test_table_scan.py",
+    "tests/spark/test_java_tables.py", "tests/session/test_local_engine.py", "tests/session/test_data_evolution.py",
+    "tests/session/test_wild.py", "tests/session/test_stream_windows.py", "tests/session/test_stream_lookup.py",
+    "tests/session/test_streaming_sql.py", "tests/spark/test_stream_spark.py", "tests/interop/test_rest_peers.py",
+    "tests/notebook/test_interrupts.py", "tests/session/test_merge_schema.py", "tests/test_cli.py", "tests/state/test_machine.py",
+    "notebooks/08-maintenance-and-repair.ipynb", "notebooks/02-merge-engines.ipynb", "notebooks/03-compaction.ipynb",
+    "tests/crash/test_crashes.py", "tests/spark/test_session.py", "tests/race/test_in_order.py", "tests/interop/test_peers.py",
 )  # fmt: skip
 """The files that take longest, in that order. They begin first: a long one that begins last would keep one core busy alone."""
 
+BROWSER = [f"browser/{p.name}" for p in (REPO / "tests" / "browser").glob("test_*.py")]
 SERVERS = {
-    "hive": ("catalog/test_hive.py", "catalog/test_clone_hive.py", "catalog/test_migrate.py"),
-    "mariadb": (
-        "session/test_documents.py", "connectors/test_mysql_sync.py", "connectors/test_mysql_table.py", "connectors/test_jdbc_table.py",
+    "metastores and S3": (
+        "catalog/test_s3.py", "catalog/test_every_catalog.py", "catalog/test_s3_spark.py", "catalog/test_hive_lock.py",
+        "catalog/test_hive.py", "catalog/test_clone_hive.py", "catalog/test_migrate.py", "catalog/test_rest.py",
     ),
-    "kafka": ("connectors/test_kafka.py", "connectors/test_kafka_sync.py"),
-    "flink": ("interop/test_alternating.py", "interop/test_privileges.py", "interop/test_fuzz_sessions.py"),
-    "jupyterlab": (
-        "browser/test_lab.py", "browser/test_lab_panels.py", "browser/test_lab_grid.py", "browser/test_lab_streams.py",
+    "Kafka and MariaDB": (
+        "connectors/test_kafka.py", "connectors/test_kafka_sync.py", "connectors/test_kafka_kills.py", "session/test_documents.py",
+        "connectors/test_mysql_sync.py", "connectors/test_mysql_table.py", "connectors/test_jdbc_table.py",
     ),
+    "Flink": ("interop/test_alternating.py", "interop/test_privileges.py", "interop/test_fuzz_sessions.py"),
+    "JupyterLab": BROWSER,
 }  # fmt: skip
 SERVER_GROUPS = {f"tests/{file}": server for server, files in SERVERS.items() for file in files}
 """Files that go to one process of several, which starts their server once."""
@@ -73,8 +82,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    rank = {REPO / "tests" / name: number for number, name in enumerate(SLOWEST_FIRST)}
+    rank = {REPO / name: number for number, name in enumerate(SLOWEST_FIRST)}
     items.sort(key=lambda item: rank.get(item.path, len(rank)))
+    rest = os.environ.pop("PAIMON_NB_REST", "")  # not for a pytest that a test starts
+    if rest and os.environ.get("PYTEST_XDIST_WORKER", "gw0") == "gw0":
+        files = sorted({str(item.path) for item in items if is_of_the_rest(item)})
+        Path(rest).write_text("".join(f"{file}\n" for file in files))
+
+
+def is_of_the_rest(item: pytest.Item) -> bool:
+    """Whether it is for the run after that of the unit tests: those processes need not even import the other files."""
+    return item.get_closest_marker("unit") is None and item.get_closest_marker("nightly") is None
 
 
 def pytest_collection_finish() -> None:

@@ -1,4 +1,4 @@
-"""The command line as a person uses it: a process of its own, its words and its exit code."""
+"""The command line as a person uses it: its words and its exit code, some from a process of its own."""
 
 import os
 import shutil
@@ -53,9 +53,19 @@ def test_sql_prints_a_table(warehouse):
     )
 
 
-def test_a_configuration_goes_before_the_statement(warehouse, tmp_path):
+def here(*arguments: str, capsys) -> tuple[int, str, str]:
+    """Exit code, output and errors of a command in this process, whose start would take longer than most commands."""
+    try:
+        code = main(list(arguments))
+    except SystemExit as refused:
+        code = int(refused.code or 0)
+    return code, *capsys.readouterr()
+
+
+def test_a_configuration_goes_before_the_statement(warehouse, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "lake.yaml").write_text(f"name: lake\nwarehouse: {warehouse}\nexecution.runtime-mode: batch\n")
-    code, out, err = run("sql", "--config", "lake.yaml", "SHOW CURRENT CATALOG", cwd=tmp_path)
+    code, out, err = here("sql", "--config", "lake.yaml", "SHOW CURRENT CATALOG", capsys=capsys)
     assert (code, out.split(), err) == (0, ["current", "catalog", "name", "-" * 20, "lake"], "")
 
 
@@ -67,18 +77,19 @@ def test_an_error_is_two_lines(warehouse):
     assert "Traceback" not in err
 
 
-def test_a_configuration_that_is_not_there_is_named(tmp_path):
-    code, out, err = run("sql", "--config", "nope.yaml", "SHOW TABLES", cwd=tmp_path)
+def test_a_configuration_that_is_not_there_is_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = here("sql", "--config", "nope.yaml", "SHOW TABLES", capsys=capsys)
     assert (code, out, err.splitlines()[-1]) == (2, "", "paimon-nb sql: error: no such file: nope.yaml")
 
 
-def test_rows_to_show_are_counted_from_nothing(warehouse):
-    code, out, err = run("sql", "--warehouse", warehouse, "--limit", "-1", "SHOW TABLES")
+def test_rows_to_show_are_counted_from_nothing(warehouse, capsys):
+    code, out, err = here("sql", "--warehouse", warehouse, "--limit", "-1", "SHOW TABLES", capsys=capsys)
     assert (code, out, err.splitlines()[-1]) == (2, "", "paimon-nb sql: error: --limit -1: must be 0 or more")
 
 
 @pytest.mark.parametrize("where", ["path", "names", "one name"])
-def test_compact_as_an_action(warehouse, where):
+def test_compact_as_an_action(warehouse, where, capsys):
     place = (
         ["--path", f"{warehouse}/default.db/t"]
         if where == "path"
@@ -86,17 +97,17 @@ def test_compact_as_an_action(warehouse, where):
         if where == "names"
         else ["--warehouse", warehouse, "--table", "default.t"]
     )
-    code, _, err = run("compact", *place)
+    code, _, err = here("compact", *place, capsys=capsys)
     assert (code, err) == (0, "")
     table = paimon_nb.connect(warehouse).table("t")
     assert table.to_arrow().to_pylist() == [{"id": 1, "v": "c"}, {"id": 2, "v": "c"}]
     assert [(f["level"], f["record_count"]) for f in table.files().to_pylist()] == [(5, 2)]
 
 
-def test_actions_with_arguments(warehouse):
+def test_actions_with_arguments(warehouse, capsys):
     path = f"{warehouse}/default.db/t"
-    assert run("create-tag", "--path", path, "--tag", "first", "--snapshot", "1")[0] == 0
-    code, out, _ = run("expire_snapshots", "--path", path, "--retain_max", "1")
+    assert here("create-tag", "--path", path, "--tag", "first", "--snapshot", "1", capsys=capsys)[0] == 0
+    code, out, _ = here("expire_snapshots", "--path", path, "--retain_max", "1", capsys=capsys)
     assert (code, out.strip()) == (0, "deleted_snapshots_count: 2")
     first = paimon_nb.connect(warehouse).table("t", **{"scan.tag-name": "first"})
     assert first.to_arrow().column("v").to_pylist() == ["a", "a"]
@@ -104,9 +115,8 @@ def test_actions_with_arguments(warehouse):
 
 def words(*arguments: str, capsys) -> tuple[int, list[str]]:
     """Exit code and the lines that a command prints, in this process."""
-    code = main(list(arguments))
-    said = capsys.readouterr()
-    return code, (said.out + said.err).splitlines()
+    code, out, err = here(*arguments, capsys=capsys)
+    return code, (out + err).splitlines()
 
 
 def test_an_action_in_the_words_of_flinks_jar(warehouse, capsys):
@@ -192,8 +202,8 @@ def test_what_an_action_cannot_take_is_told_in_its_own_words(given, said, tmp_pa
     assert "CALL" not in lines[1]
 
 
-def test_an_unknown_action_names_the_nearest():
-    code, _, err = run("compcat", "--path", "x/y.db/t")
+def test_an_unknown_action_names_the_nearest(capsys):
+    code, _, err = here("compcat", "--path", "x/y.db/t", capsys=capsys)
     assert code == 1
     assert "compact" in err
 
@@ -230,7 +240,7 @@ def test_the_demo_of_an_installed_package_runs_the_notebook_beside_it(tmp_path):
     from nbformat.v4 import new_code_cell, new_notebook
 
     installed = tmp_path / "site" / "paimon_nb"
-    shutil.copytree(Path(paimon_nb.__file__).parent, installed, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(Path(paimon_nb.__file__).parent, installed)  # with what is compiled: that takes as long as the demo
     cells = (
         "%load_ext paimon_nb\n%paimon connect warehouse/quickstart",
         "%%paimon\nCREATE TABLE t (k INT, v STRING); INSERT INTO t VALUES (1, 'one'); SELECT * FROM t",

@@ -5,6 +5,13 @@ import pytest
 pytestmark = pytest.mark.spark
 
 
+def answers(wb, cases, rest):
+    """(value, type) of the expressions of these cases, as one query has them."""
+    listed = ", ".join(f"{expression} AS c{i}" for i, (expression, *_) in enumerate(cases))
+    frame = wb.sql(f"SELECT {listed} {rest}")
+    return [(value, kind) for value, (_, kind) in zip(frame.first(), frame.dtypes, strict=True)]
+
+
 @pytest.fixture
 def flink(swb):
     result = swb.run("SET 'execution.runtime-mode' = 'batch'")
@@ -16,28 +23,27 @@ def flink(swb):
     return swb
 
 
-@pytest.mark.parametrize(
-    ("expression", "value", "kind"),
-    [
-        ("i / 2", -3, "int"),
-        ("b / 2", 3, "bigint"),
-        ("y / y", 1, "tinyint"),
-        ("y / i", 0, "int"),
-        ("b / 2 / 2", 1, "bigint"),
-        ("b / (2 / 2) * 3", 21, "bigint"),
-        ("2 * b / 4", 3, "bigint"),
-        ("7 /* half */ / 2", 3, "int"),
-        ("CASE WHEN b / 2 = 3 THEN b / 3 ELSE 0 END / 2", 1, "bigint"),
-        ("sum(b) / 2", 3, "bigint"),
-        ("d / 2", 3.5, "double"),
-        ("CAST(b AS DOUBLE) / CAST(2 AS DOUBLE)", 3.5, "double"),
-        ("(SELECT max(b) / 2 FROM t)", 3, "bigint"),
-        ("length('a/b') / 2", 1, "int"),
-    ],
-)
-def test_division(flink, expression, value, kind):
-    frame = flink.sql(f"SELECT {expression} AS x FROM t GROUP BY i, b, y, d, c")
-    assert (frame.first()[0], dict(frame.dtypes)["x"]) == (value, kind)
+WHOLE = [
+    ("i / 2", -3, "int"),
+    ("b / 2", 3, "bigint"),
+    ("y / y", 1, "tinyint"),
+    ("y / i", 0, "int"),
+    ("b / 2 / 2", 1, "bigint"),
+    ("b / (2 / 2) * 3", 21, "bigint"),
+    ("2 * b / 4", 3, "bigint"),
+    ("7 /* half */ / 2", 3, "int"),
+    ("CASE WHEN b / 2 = 3 THEN b / 3 ELSE 0 END / 2", 1, "bigint"),
+    ("sum(b) / 2", 3, "bigint"),
+    ("d / 2", 3.5, "double"),
+    ("CAST(b AS DOUBLE) / CAST(2 AS DOUBLE)", 3.5, "double"),
+    ("(SELECT max(b) / 2 FROM t)", 3, "bigint"),
+    ("length('a/b') / 2", 1, "int"),
+]
+
+
+def test_division(flink):
+    found = answers(flink, WHOLE, "FROM t GROUP BY i, b, y, d, c")
+    assert [(e, *f) for (e, *_), f in zip(WHOLE, found, strict=True)] == WHOLE
 
 
 def test_decimals_and_places(flink):
@@ -65,80 +71,81 @@ def test_spark_until_then(swb):
 INF, NAN = float("inf"), float("nan")
 
 
-@pytest.mark.parametrize(
-    ("expression", "value", "kind"),
-    [
-        ("d / z", INF, "double"),
-        ("-d / z", -INF, "double"),
-        ("z / z", NAN, "double"),
-        ("d / (-z * 1)", -INF, "double"),
-        ("d / 0", INF, "double"),
-        ("i / z", INF, "double"),
-        ("c / z", INF, "double"),
-        ("d / c * 0", 0.0, "double"),
-        ("d / (d / (z / d))", 0.0, "double"),
-        ("n / z", None, "double"),
-        ("d / n", None, "double"),
-        ("1e0 / 0", INF, "double"),
-        ("CAST(-1 AS DOUBLE) / CAST(0 AS DOUBLE)", -INF, "double"),
-        ("sum(d) / sum(z)", INF, "double"),
-        ("CASE WHEN z <> 0 THEN d / z ELSE 5 END", 5.0, "double"),
-        ("f / 0", INF, "float"),
-        ("f / d", 1.0142857, "float"),
-        ("d / f", 0.985915486089674, "double"),
-        ("f / c", 1.014285700661795, "double"),
-        ("i / f", 0.98591554, "float"),
-        ("sum(f)", 7.1, "float"),
-        ("avg(f)", 7.1, "float"),
-        ("c / 3", "2.3333333333333", "decimal(16,13)"),
-        ("LN(z)", -INF, "double"),
-        ("LOG10(-d)", NAN, "double"),
-    ],
-)
-def test_floating_point_division(swb, expression, value, kind):
+FLOATING = [
+    ("d / z", INF, "double"),
+    ("-d / z", -INF, "double"),
+    ("z / z", NAN, "double"),
+    ("d / (-z * 1)", -INF, "double"),
+    ("d / 0", INF, "double"),
+    ("i / z", INF, "double"),
+    ("c / z", INF, "double"),
+    ("d / c * 0", 0.0, "double"),
+    ("d / (d / (z / d))", 0.0, "double"),
+    ("n / z", None, "double"),
+    ("d / n", None, "double"),
+    ("1e0 / 0", INF, "double"),
+    ("CAST(-1 AS DOUBLE) / CAST(0 AS DOUBLE)", -INF, "double"),
+    ("sum(d) / sum(z)", INF, "double"),
+    ("CASE WHEN z <> 0 THEN d / z ELSE 5 END", 5.0, "double"),
+    ("f / 0", INF, "float"),
+    ("f / d", 1.0142857, "float"),
+    ("d / f", 0.985915486089674, "double"),
+    ("f / c", 1.014285700661795, "double"),
+    ("i / f", 0.98591554, "float"),
+    ("sum(f)", 7.1, "float"),
+    ("avg(f)", 7.1, "float"),
+    ("c / 3", "2.3333333333333", "decimal(16,13)"),
+    ("LN(z)", -INF, "double"),
+    ("LOG10(-d)", NAN, "double"),
+]
+
+
+def test_floating_point_division(swb):
     swb.run("""
         SET 'execution.runtime-mode' = 'batch';
         CREATE TABLE t (i INT, f FLOAT, d DOUBLE, z DOUBLE, n DOUBLE, c DECIMAL(5, 2));
         INSERT INTO t VALUES (7, CAST(7.1 AS FLOAT), 7.0, 0.0, NULL, 7.00)
     """)
-    frame = swb.sql(f"SELECT {expression} AS x FROM t GROUP BY i, f, d, z, n, c")
-    found = frame.first()[0]
-    assert dict(frame.dtypes)["x"] == kind
-    assert found is None if value is None else str(found) == value if isinstance(value, str) else found == pytest.approx(value, nan_ok=True)  # fmt: skip
+    found = answers(swb, FLOATING, "FROM t GROUP BY i, f, d, z, n, c")
+    assert [(e, kind) for (e, *_), (_, kind) in zip(FLOATING, found, strict=True)] == [(e, k) for e, _, k in FLOATING]
+    for (expression, value, _), (got, _) in zip(FLOATING, found, strict=True):
+        same = str(got) == str(value) if value is None or isinstance(value, str) else got == pytest.approx(value, nan_ok=True)  # fmt: skip
+        assert same, (expression, got)
 
 
-@pytest.mark.parametrize(
-    ("expression", "value", "kind"),
-    [
-        ("FLOOR(d)", -3.0, "double"),
-        ("CEIL(d)", -2.0, "double"),
-        ("FLOOR(f)", 1.0, "float"),
-        ("CEILING(f + 1)", 3.0, "float"),
-        ("FLOOR(big)", 1e300, "double"),
-        ("CEIL(-0.5e0)", -0.0, "double"),
-        ("FLOOR(CEIL(d) / 4)", -1.0, "double"),
-        ("FLOOR(i)", 7, "bigint"),
-        ("TRUNCATE(d + 0.25e0, 1)", -2.2, "double"),
-        ("TRUNCATE(f)", 1.0, "float"),
-        ("FLOOR(RAND() * 0)", 0.0, "double"),
-        ("f + 1", 2.5, "float"),
-        ("f - -1", 2.5, "float"),
-        ("i * f", 10.5, "float"),
-        ("f + d", -1.0, "float"),
-        ("d + f", -1.0, "double"),
-        ("f * 1.5", 2.25, "double"),
-        ("(f + i) * 2 - i", 10.0, "float"),
-        ("CASE WHEN f + 1 > 2 THEN f * 2 ELSE f END", 3.0, "float"),
-    ],
-)
-def test_floating_point_numbers_keep_their_type(swb, expression, value, kind):
+KEPT = [
+    ("FLOOR(d)", -3.0, "double"),
+    ("CEIL(d)", -2.0, "double"),
+    ("FLOOR(f)", 1.0, "float"),
+    ("CEILING(f + 1)", 3.0, "float"),
+    ("FLOOR(big)", 1e300, "double"),
+    ("CEIL(-0.5e0)", -0.0, "double"),
+    ("FLOOR(CEIL(d) / 4)", -1.0, "double"),
+    ("FLOOR(i)", 7, "bigint"),
+    ("TRUNCATE(d + 0.25e0, 1)", -2.2, "double"),
+    ("TRUNCATE(f)", 1.0, "float"),
+    ("FLOOR(RAND() * 0)", 0.0, "double"),
+    ("f + 1", 2.5, "float"),
+    ("f - -1", 2.5, "float"),
+    ("i * f", 10.5, "float"),
+    ("f + d", -1.0, "float"),
+    ("d + f", -1.0, "double"),
+    ("f * 1.5", 2.25, "double"),
+    ("(f + i) * 2 - i", 10.0, "float"),
+    ("CASE WHEN f + 1 > 2 THEN f * 2 ELSE f END", 3.0, "float"),
+]
+
+
+def test_floating_point_numbers_keep_their_type(swb):
     swb.run("""
         SET 'execution.runtime-mode' = 'batch';
         CREATE TABLE t (i INT, f FLOAT, d DOUBLE, big DOUBLE);
         INSERT INTO t VALUES (7, CAST(1.5 AS FLOAT), -2.5, 1e300)
     """)
-    frame = swb.sql(f"SELECT {expression} AS x FROM t")
-    assert (repr(frame.first()[0]), dict(frame.dtypes)["x"]) == (repr(value), kind)
+    found = answers(swb, KEPT, "FROM t")
+    assert [(e, repr(value), kind) for (e, *_), (value, kind) in zip(KEPT, found, strict=True)] == [
+        (e, repr(value), kind) for e, value, kind in KEPT
+    ]
 
 
 def test_floor_in_sparks_dialect_is_a_bigint(swb):

@@ -13,7 +13,7 @@ def rows(wb, text):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("producer", ["none", "input"])
+@pytest.mark.parametrize("producer", [pytest.param("none", marks=pytest.mark.nightly), "input"])
 def test_a_result_whose_key_changes_deletes_the_row_of_its_last_key(swb, producer):
     """The key is the sum, not what the query groups by."""
     swb.run("CREATE TABLE n (i BIGINT); INSERT INTO n VALUES (1), (2)")

@@ -16,7 +16,16 @@ pytestmark = pytest.mark.spark
 ANSWERS = json.loads((Path(__file__).parent / "java_answers.json").read_text())
 
 
-@pytest.mark.parametrize("case", ANSWERS)
+LONG = {
+    "partial-update, deletes ignored",
+    "aggregation",
+    "deduplicate, deletes ignored",
+    "deduplicate, full-compaction log",
+}
+"""Combinations of what other cases have alone."""
+
+
+@pytest.mark.parametrize("case", [pytest.param(c, marks=pytest.mark.nightly) if c in LONG else c for c in ANSWERS])
 def test_answers_are_javas(swb, case):
     java = ANSWERS[case]
     swb.run(f"CREATE TABLE t ({COLUMNS}, {java['table']}); {'; '.join(SOURCE)}")

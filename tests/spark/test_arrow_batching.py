@@ -34,7 +34,7 @@ def longest_batch(frame):
     ("columns", "longest"),
     [
         (["id", "'short' AS s", "X'00' AS b", "CAST(NULL AS STRING) AS n"], BATCH_ROWS),
-        (["id"], BATCH_ROWS),
+        pytest.param(["id"], BATCH_ROWS, marks=pytest.mark.nightly),
         (["id", f"repeat('x', {ROW_BYTES}) AS s"], BATCH_ROWS),
         (["id", f"CASE WHEN id = 19999 THEN repeat('x', {ROW_BYTES}) END AS s", "'more' AS t"], 1000),
         (["id", "array(id) AS a"], 1000),

@@ -29,9 +29,9 @@ def tables(shared, tmp_path_factory):
 
 @pytest.mark.parametrize("one_of", [4, pytest.param(1, marks=pytest.mark.nightly)])
 def test_every_way_gives_what_our_reader_gives(spark, tables, one_of):
-    """By the way that is chosen, all of them; by tasks, which take every table the same way, one of so many."""
+    """By the way that is chosen, every second or all of them; by tasks, which take every table the same way, one of so many."""
     wrong, ways = [], set()
-    for number, table in enumerate(tables):
+    for number, table in enumerate(tables[:: min(one_of, 2)]):
         try:
             expected = as_rows(table.to_arrow())
         except Exception as error:

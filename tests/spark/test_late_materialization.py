@@ -39,10 +39,16 @@ WHERE = [
 ]
 
 
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """One table of each kind."""
+    return {kind: scene(tmp_path_factory.mktemp("kind"), kind) for kind in KINDS}
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("where", WHERE, ids=str)
-def test_the_rows_that_a_merge_gives(tmp_path, kind, where):
-    table = scene(tmp_path, kind)
+def test_the_rows_that_a_merge_gives(tables, kind, where):
+    table = tables[kind]
     chosen = plan_table_scan(table, filter=where, limits=NOT_SMALL, columns=["k", "s", "a", "ts"], without_spark=True)
     assert {r.strategy for r in chosen.routes} == {ScanStrategy.SEARCHED}
     expected = filter_rows(where, table.to_arrow(), table.schema.fields).select(chosen_names(chosen))

@@ -37,8 +37,17 @@ def data_files(table):
     return sorted(p.name for p in Path(table.store.root).rglob("data-*"))
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("kind", KINDS)
+INLINE_EVERY_TIME = ("append partitioned", "keyed", "dynamic")
+
+
+@pytest.mark.parametrize(
+    ("kind", "way"),
+    [
+        pytest.param(kind, way, marks=pytest.mark.nightly if way == "inline" and kind not in INLINE_EVERY_TIME else [])
+        for kind in KINDS
+        for way in WAYS
+    ],
+)
 def test_rows_are_stored_once(spark, tmp_path, kind, way):
     keys, partitions, options = KINDS[kind]
     table = make_table(tmp_path, COLUMNS, keys=keys, partitions=partitions, **options)

@@ -47,17 +47,28 @@ def build(where, kind, *, partitioned, odd, seed):
     return table
 
 
-# Odd types and partitions meet crosswise in the long run only: what the one decides asks nothing of the other.
-@pytest.mark.parametrize(
-    ("partitioned", "odd"),
-    [
-        pytest.param(True, False, id="partitioned-plain"),
-        pytest.param(False, True, id="whole-odd"),
-        pytest.param(False, False, id="whole-plain", marks=pytest.mark.nightly),
-        pytest.param(True, True, id="partitioned-odd", marks=pytest.mark.nightly),
-    ],
+ODD_EVERY_TIME = ("append", "deduplicate", "first-row", "aggregation", "orc", "avro")
+PARTITIONED_EVERY_TIME = (
+    "append buckets",
+    "deduplicate",
+    "deduplicate by field",
+    "ignore delete",
+    "partial-update",
+    "deletion vectors",
+    "avro",
 )
-@pytest.mark.parametrize("kind", KINDS)
+"""Odd types and partitions meet crosswise in the long run only: what the one decides asks nothing of the other, nor of the kind."""
+
+
+def _scenes():
+    for kind in KINDS:
+        for partitioned, odd in ((True, False), (False, True), (False, False), (True, True)):
+            short = kind in (ODD_EVERY_TIME if odd else PARTITIONED_EVERY_TIME) and partitioned != odd
+            name = f"{kind}-{'partitioned' if partitioned else 'whole'}-{'odd' if odd else 'plain'}"
+            yield pytest.param(kind, partitioned, odd, id=name, marks=[] if short else pytest.mark.nightly)
+
+
+@pytest.mark.parametrize(("kind", "partitioned", "odd"), list(_scenes()))
 def test_every_way_gives_the_same_rows(spark, tmp_path, kind, partitioned, odd):
     table = build(tmp_path, kind, partitioned=partitioned, odd=odd, seed=1)
     expected = as_rows(table.to_arrow())

@@ -8,11 +8,11 @@ from scene import KINDS
 
 pytestmark = pytest.mark.slow
 
-STEPS = 50
+STEPS = 30
 IDS = ["-".join(kind) for kind in KINDS]
 
 
-def history(engine: str, bucket: str, seed: int, steps: int = STEPS) -> None:
+def history(engine: str, bucket: str, seed: int, steps: int = 50) -> None:
     machine = Machine(engine, bucket, seed)
     try:
         machine.run(steps)
@@ -23,7 +23,7 @@ def history(engine: str, bucket: str, seed: int, steps: int = STEPS) -> None:
 
 @pytest.mark.parametrize(("engine", "bucket"), KINDS, ids=IDS)
 def test_table_against_a_dict(engine, bucket):
-    history(engine, bucket, 0)
+    history(engine, bucket, 0, STEPS)
 
 
 @pytest.mark.nightly

@@ -29,7 +29,7 @@ from paimon_nb.fs import LocalFileIO
 # docs/spec/format.md section 19: positions {1, 2}
 V1 = "000000185e43f2d03a30000001000000000001001000000001000200c3366892"
 V2 = "00000024d1d339640100000000000000000000003a30000001000000000001001000000001000200712fa6e8"
-CALM = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+CALM = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 positions = st.lists(st.integers(0, 2**31) | st.integers(0, 300), max_size=200).map(set)
 
 

@@ -19,7 +19,7 @@ from paimon_nb.format.types import DataField, arrow_schema, arrow_type, parse_ty
 from paimon_nb.options import TableOptions
 from tests.format.row.strategies import values
 
-CALM = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+CALM = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 TYPES = [
     "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DATE", "TIME(3)", "CHAR(3)", "STRING",
     "BYTES", "DECIMAL(9,2)", "DECIMAL(18,4)", "TIMESTAMP(0)", "TIMESTAMP(3)", "TIMESTAMP(6)", "TIMESTAMP(9)",

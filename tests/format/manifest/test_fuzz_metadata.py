@@ -22,7 +22,7 @@ from paimon_nb.format.snapshot import ConsumerDirectory, Snapshot, Statistics, T
 from paimon_nb.fs.memory import MemoryFileIO
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "java-1.3.1"
-ROUNDS = 500
+ROUNDS = 150
 
 
 def mutated(data: bytes, rng: random.Random) -> bytes:

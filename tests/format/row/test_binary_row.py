@@ -29,7 +29,7 @@ from paimon_nb.format.row.bucket import key_hash
 from paimon_nb.format.types import arrow_type, parse_type
 from tests.format.row.strategies import rows, types, values
 
-CALM = settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
+CALM = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 VECTORS = [  # docs/spec/format.md section 19
     ("INT", 1, "00000000000000000100000000000000", 1465514398),

@@ -62,7 +62,7 @@ def records(draw: st.DrawFn, kinds: list[int], start: int) -> dict[int, Record]:
 
 
 @given(data=st.data(), row_deduplicate=st.booleans())
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 def test_lookup(data: st.DataObject, row_deduplicate: bool) -> None:
     before = data.draw(st.composite(records)([0, 2, 3], 0))
     after = data.draw(st.composite(records)([0, 2, 3, 1], 10))
@@ -71,7 +71,7 @@ def test_lookup(data: st.DataObject, row_deduplicate: bool) -> None:
 
 
 @given(data=st.data(), row_deduplicate=st.booleans())
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 def test_full_compaction(data: st.DataObject, row_deduplicate: bool) -> None:
     """The top level holds adds only; what lies on it alone has not changed."""
     top = data.draw(st.composite(records)([0], 0))

@@ -74,7 +74,7 @@ SPECS: dict[str, dict[str, str]] = {
     for i, name in enumerate(NUMBERS)
 }
 
-EXAMPLES = 25
+EXAMPLES = settings.default.max_examples // 4
 
 
 def spec_of(options: dict[str, str]) -> MergeSpec:

@@ -238,13 +238,13 @@ def same_rows(one: pa.Table, other: pa.Table) -> bool:
     return sorted(map(repr, one.to_pylist())) == sorted(map(repr, other.to_pylist()))
 
 
-def test_140_conditions():
-    tried, skipped, _, wrong = differences(len(KINDS), 20)
+def test_56_conditions():
+    tried, skipped, _, wrong = differences(len(KINDS), 8)
     assert wrong == []
-    assert (tried, skipped > 150) == (140, True)
+    assert (tried, skipped > 60) == (56, True)
 
 
-@pytest.mark.parametrize("seed", [17, 18, 38, 44, 58])
+@pytest.mark.parametrize("seed", [17, 18, 44, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (38, 58))])
 def test_few_rows_by_value(seed):
     """Parquet tables of kinds that pick rows: with deletion vectors, first-row, deduplicate."""
     tried, _, by_value, wrong = differences(1, 20, first=seed)

@@ -212,19 +212,13 @@ def bad(t: paimon_nb.Table) -> dict[str, tuple[type[Exception], object]]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [
-    "unknown column", "unknown condition", "value of another type", "value out of range", "expression of no column",
-    "no values", "neither keys nor condition", "keys and condition", "no clause", "no key", "key that the source lacks",
-    "column that the table lacks", "condition as text", "column twice", "appended column twice",
-    "type that does not fit", "not a frame",
-])  # fmt: skip
-def test_bad_input_is_refused_by_name_and_leaves_nothing(t, tmp_path: Path, name: str) -> None:
+def test_bad_input_is_refused_by_name_and_leaves_nothing(t, tmp_path: Path) -> None:
     there = files(tmp_path)
-    error, call = bad(t)[name]
-    with pytest.raises(error) as raised:
-        call()
-    assert raised.value.hint
-    assert files(tmp_path) == there
+    for name, (error, call) in bad(t).items():
+        with pytest.raises(error) as raised:
+            call()
+        assert raised.value.hint, name
+        assert files(tmp_path) == there, name
 
 
 def test_a_null_key_is_refused(wb, tmp_path: Path) -> None:
@@ -248,7 +242,7 @@ def test_a_stream_that_fails_half_way_leaves_nothing(
     good = all_types.rows(t, range(200))
 
     def batches() -> Iterator[pa.RecordBatch]:
-        for _ in range(800):
+        for _ in range(100):
             yield from good.to_batches()
         raise error("the source broke")
 
