@@ -110,8 +110,11 @@ def _add_table_options(parser: argparse.ArgumentParser, *names: str) -> None:
                 "--catalog_conf", action="append", metavar="K=V", help="catalog option, such as metastore=jdbc"
             )
         else:
+            also = ("--identifier",) if name == "table" else ()
             parser.add_argument(
                 f"--{name}",
+                *also,
+                dest=name,
                 help="WAREHOUSE/database.db/table; replaces --warehouse, --database and --table"
                 if name == "path"
                 else None,
@@ -130,6 +133,7 @@ def _argument_parser(name: str, procedure: Procedure) -> argparse.ArgumentParser
     _add_table_options(parser, *location, *({"catalog_conf"} - own))
     if names & {"partition", "partitions"}:
         parser.add_argument("--partition", "--partitions", action="append", help="a=1,b=2; can be repeated")
+    taken = (*location, "partition", "partitions", *(("identifier",) if "table" in location else ()))
     for argument in procedure.arguments:
         if argument.name in ("partition", "partitions", *location):
             continue
@@ -138,7 +142,7 @@ def _argument_parser(name: str, procedure: Procedure) -> argparse.ArgumentParser
         )
         many = argument.many or _FLINKS.get(argument.name) in ("table_conf", "source_sql")
         parser.add_argument(
-            *(f"--{s}" for s in spellings if s not in (*location, "partition", "partitions")), dest=argument.name,
+            *(f"--{s}" for s in spellings if s not in taken), dest=argument.name,
             help=argument.doc.replace("%", "%%"), metavar="V", action="append" if many else "store",
         )  # fmt: skip
     if "target_catalog_conf" in names and "target_warehouse" not in names:  # as in Flink's action

@@ -60,6 +60,20 @@ class Catalog(ABC):
         """The database of a session after USE CATALOG: the option `default-database` (Spark: `defaultDatabase`)."""
         return self.options.get("default-database") or self.options.get("defaultDatabase") or DEFAULT_DATABASE
 
+    def allow_data_files(self, roots: Sequence[str]) -> list[str]:
+        """Allow data files below places outside the warehouse, because a statement of this session names them.
+
+        A table's stored options are not trusted for this: they can come from someone else.
+
+        Args:
+            roots: paths or URIs.
+
+        Returns:
+            The roots that were not allowed before.
+        """
+        del roots
+        return []
+
     def unwrapped(self) -> Catalog:
         """The catalog without access control. Needs ADMIN where privileges are in force.
 

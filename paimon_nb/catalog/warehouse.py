@@ -74,6 +74,9 @@ class WarehouseCatalog(Catalog):
         )
         self._opened_lock = threading.Lock()
 
+    def allow_data_files(self, roots: Sequence[str]) -> list[str]:
+        return self.fs.allow(roots)
+
     # -- databases
 
     def databases(self) -> list[str]:

@@ -38,6 +38,19 @@ class RootedFileIO(FileIO):
         # Resolved once: a link inside the root that leads outside is an escape; a root behind a link is not.
         self._real_roots = tuple(os.path.realpath(r) for r in self.roots) if self._local else self.roots
 
+    def allow(self, roots: Iterable[str]) -> list[str]:
+        """Allow more places of this file system, for the lifetime of this object. Returns those that were not allowed before."""
+        found = [r for r in roots if self._is_of_this_file_system(r)]
+        new = [r for r in found if self._absolute_path(r) not in self.roots]
+        added = tuple(self._absolute_path(r) for r in new)
+        self.roots += added
+        self._real_roots += tuple(os.path.realpath(r) for r in added) if self._local else added
+        return new
+
+    def _is_of_this_file_system(self, root: str) -> bool:
+        scheme = root.partition(":")[0] if ":/" in root else ""
+        return scheme in ("", "file") if self._local else scheme == self.root.partition(":")[0]
+
     def _absolute_path(self, path: str) -> str:
         if self._local:
             return os.path.abspath(os.path.expanduser(without_scheme(path)))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError, SqlAnalysisError, UnsupportedOperation
 from paimon_nb.base.identifier import Identifier
+from paimon_nb.options import table as opt
+from paimon_nb.procedures.continuous_compaction import COMPACTS, ContinuousCompaction, check_streamable, start_job
 from paimon_nb.procedures.procedure import (
     Argument,
     Context,
@@ -23,11 +25,15 @@ from paimon_nb.table.cluster import Order
 from paimon_nb.table.compact import idle_partitions, uses_clustering
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     import pyarrow as pa
 
     from paimon_nb.table.table import Table
+
+
+_MIN_SAMPLE = 20
+"""The minimum of `sort-compaction.local-sample.magnification`, as in Java."""
 
 
 def _compact_table(
@@ -35,15 +41,15 @@ def _compact_table(
     where: str | None, partition_idle_time: int | None, compact_strategy: str | None, buckets: str | None,
 ) -> pa.Table:  # fmt: skip
     _check_strategy(compact_strategy)
-    if compact_strategy == "full" and context.is_streaming:
-        raise UnsupportedOperation(
-            "compact_strategy => 'full' needs batch mode", hint="SET 'execution.runtime-mode' = 'batch' before it"
-        )
-    target = context.table(table, parse_options(options))
+    _refuse_full_in_streams(context, compact_strategy)
+    sorts = order_strategy not in (None, "none")
+    own_options = parse_options(options) or {}
+    # A compaction job also expires snapshots, which writers of a write-only table leave to it.
+    target = context.table(table, own_options if sorts else own_options | COMPACTS)
     target.store.check_readable()  # as in Java: a compaction needs SELECT, too
     selected = _selected_partitions(target, partitions, where, partition_idle_time)
     before = target.latest_snapshot()
-    if order_strategy not in (None, "none"):
+    if order_strategy is not None and sorts:
         if not order_by:
             raise SqlAnalysisError("order_strategy needs order_by", hint="order_by => 'a,b'")
         if partition_idle_time is not None:
@@ -54,15 +60,23 @@ def _compact_table(
             raise SqlAnalysisError(
                 "order_strategy rewrites whole partitions", hint="remove buckets and compact_strategy"
             )
+        key = opt.SORT_COMPACTION_LOCAL_SAMPLE_MAGNIFICATION
+        if target.options.get(key) < _MIN_SAMPLE:
+            raise BadOptionValue(
+                f"option {key.key!r} cannot be below {_MIN_SAMPLE}", hint="leave it out", option=key.key
+            )
         order = Order.of(target.store, order_strategy, [c.strip() for c in order_by.split(",")])
         result = run_compaction(target, context.spark, partitions=selected, order=order)
     elif order_by:
         raise SqlAnalysisError("order_by needs order_strategy", hint="order_strategy => 'order', 'zorder' or 'hilbert'")
     else:
+        in_buckets = _parse_bucket_ranges(buckets)
+        if context.is_streaming:
+            check_streamable(target, partition_idle_time)
+            compaction = ContinuousCompaction(target, context.spark, selected, in_buckets)
+            return start_job(context, f"compact {target.name}", lambda: [compaction])
         full = _is_full(target, compact_strategy)
-        result = run_compaction(
-            target, context.spark, partitions=selected, full=full, buckets=_parse_bucket_ranges(buckets)
-        )
+        result = run_compaction(target, context.spark, partitions=selected, full=full, buckets=in_buckets)
     commit_note(context, target, result.snapshots)
     if not result.snapshots:
         where_to = f" where {partitions or where}" if partitions or where else ""
@@ -86,6 +100,13 @@ def _selected_partitions(
 def _check_strategy(text: str | None) -> None:
     if text not in (None, "full", "minor"):
         raise BadOptionValue(f"compact_strategy cannot be {text!r}", hint="use full or minor")
+
+
+def _refuse_full_in_streams(context: Context, strategy: str | None) -> None:
+    if strategy == "full" and context.is_streaming:
+        raise UnsupportedOperation(
+            "compact_strategy => 'full' needs batch mode", hint="SET 'execution.runtime-mode' = 'batch' before it"
+        )
 
 
 def _is_full(target: Table, strategy: str | None) -> bool:
@@ -115,7 +136,8 @@ def _by_position(values: Sequence[Any]) -> dict[str, Any]:
 
 COMPACT: Procedure = Procedure(
     "compact",
-    "Compact a table: all sorted runs of each bucket (full), or those that the compaction strategy picks (minor).",
+    "Compact a table: all sorted runs of each bucket (full), or those that the compaction strategy picks (minor). "
+    "In streaming mode it starts a job that compacts after each commit, until STOP JOB.",
     (
         table_argument(),
         Argument("partitions", doc="'a=1,b=2;a=3'"),
@@ -145,37 +167,60 @@ def _compact_database(
         re.compile(including_tables or ".*"),
         re.compile(excluding_tables) if excluding_tables else None,
     )
+    options = (parse_options(table_options) or {}) | COMPACTS
+
+    def matching() -> Iterator[Table]:
+        for database in filter(databases.fullmatch, context.catalog.databases()):
+            for name in context.catalog.tables(database):
+                both = (f"{database}.{name}", name)
+                if any(map(included.fullmatch, both)) and not (excluded and any(map(excluded.fullmatch, both))):
+                    yield context.catalog.table(Identifier(database, name), options)
+
+    if context.is_streaming:
+        return _compact_database_continuously(context, matching, mode, partition_idle_time, compact_strategy)
     succeeded, failed = 0, []
-    for database in context.catalog.databases():
-        if not databases.fullmatch(database):
-            continue
-        for name in context.catalog.tables(database):
-            qualified_name = f"{database}.{name}"
-            if not (included.fullmatch(qualified_name) or included.fullmatch(name)):
-                continue
-            if excluded and (excluded.fullmatch(qualified_name) or excluded.fullmatch(name)):
-                continue
-            table = context.catalog.table(Identifier(database, name), parse_options(table_options))
-            try:
-                idle_ms = partition_idle_time if table.partition_keys else None
-                selected = _selected_partitions(table, None, None, idle_ms)
-                is_full = _is_full(table, compact_strategy)
-                commit_note(
-                    context, table, run_compaction(table, context.spark, partitions=selected, full=is_full).snapshots
-                )
-                succeeded += 1
-            except PaimonError as error:  # one broken table must not stop the others
-                failed.append(f"{qualified_name}: {error.message}")
+    for table in matching():
+        try:
+            idle_ms = partition_idle_time if table.partition_keys else None
+            selected = _selected_partitions(table, None, None, idle_ms)
+            is_full = _is_full(table, compact_strategy)
+            commit_note(
+                context, table, run_compaction(table, context.spark, partitions=selected, full=is_full).snapshots
+            )
+            succeeded += 1
+        except PaimonError as error:  # one broken table must not stop the others
+            failed.append(f"{table.name}: {error.message}")
     context.notes += failed
     return one_row(result=f"Compact database finished. Success: {succeeded}, Failed: {len(failed)}")
 
 
+def _compact_database_continuously(
+    context: Context, matching: Callable[[], Iterator[Table]], mode: str | None, idle_ms: int | None, strategy: str | None
+) -> pa.Table:  # fmt: skip
+    """Start a job over the tables; in mode `combined` also over those that are created later."""
+    _refuse_full_in_streams(context, strategy)
+    compactions: dict[str, ContinuousCompaction] = {}
+
+    def current() -> Collection[ContinuousCompaction]:
+        if not compactions or mode == "combined":
+            for table in matching():
+                if str(table.name) not in compactions:
+                    check_streamable(table, idle_ms)
+                    compactions[str(table.name)] = ContinuousCompaction(table, context.spark, None, None)
+        return compactions.values()
+
+    return start_job(context, "compact_database", current)
+
+
 COMPACT_DATABASE = Procedure(
     "compact_database",
-    "Compact every table whose name matches.",
+    "Compact every table whose name matches. In streaming mode it starts a job that compacts after each commit, until STOP JOB.",
     (
         Argument("including_databases", "regex", doc="regular expression"),
-        Argument("mode", doc="divided or combined; both run table by table here"),
+        Argument(
+            "mode",
+            doc="combined: the job of streaming mode also compacts tables that are created later; divided: it does not",
+        ),
         Argument("including_tables", "regex", doc="regular expression on table or database.table"),
         Argument("excluding_tables", "regex", doc="regular expression"),
         Argument("table_options", doc="'k=v,...'", also=("options",)),

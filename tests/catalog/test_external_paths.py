@@ -153,6 +153,22 @@ def test_roots_that_cannot_be_used_are_refused_with_the_table(
     options = outside(tmp_path, strategy, {k: v for k, v in more.items() if k})
     with pytest.raises(BadOptionValue, match=why):
         made(tmp_path, options | ({"data-file.external-paths": more[""]} if "" in more else {}))
-    with pytest.raises(OutsideWarehouse, match=r"catalog option 'data-file\.external-paths'"):
-        made(tmp_path, outside(tmp_path, "round-robin", {}), allowed="elsewhere")
     assert paimon_nb.connect(str(tmp_path / "w")).run("SHOW TABLES").arrow.num_rows == 0
+
+
+def test_a_statement_that_names_the_places_allows_them_in_its_session(tmp_path: Path) -> None:
+    wb = made(tmp_path, outside(tmp_path, "round-robin", {}), allowed="elsewhere")
+    wb.table("t").upsert(rows(1))
+    wb.run(f"ALTER TABLE t SET ('data-file.external-paths' = 'file://{tmp_path}/other')")
+    wb.table("t").upsert(rows(2))
+    options = f"data-file.external-paths=file://{tmp_path}/third,compaction.force-rewrite-all-files=true"
+    assert wb.table("t").to_arrow().num_rows == 2
+    assert len(names_below(tmp_path / "away")) == len(names_below(tmp_path / "other")) == 1
+    wb.run(f"CALL sys.compact(`table` => 't', options => '{options}')")
+    assert wb.table("t").to_arrow().num_rows == 2
+    assert len(names_below(tmp_path / "third")) == 1
+    stranger = paimon_nb.connect(str(tmp_path / "w"))
+    with pytest.raises(OutsideWarehouse, match=r"catalog option 'data-file\.external-paths'"):
+        stranger.table("t").to_arrow()
+    with pytest.raises(OutsideWarehouse):  # what a stored table says is not a statement of this session
+        stranger.run("CREATE TABLE u LIKE t; INSERT INTO u VALUES (1, 'x')")

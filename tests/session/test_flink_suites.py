@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 import paimon_nb
-from paimon_nb.base.errors import SchemaChangeError, SchemaMismatch, TableNotFound, UnsupportedOperation
+from paimon_nb.base.errors import BadOptionValue, SchemaChangeError, SchemaMismatch, TableNotFound, UnsupportedOperation
 
 
 def rows(wb, text):
@@ -144,3 +145,95 @@ def test_partitions_of_one_day_expire_in_order(wb):
     expired = wb.run("""CALL sys.expire_partitions(`table` => 't', expiration_time => '1 d', timestamp_formatter => 'yyyy-MM-dd',
         max_expires => 2)""")
     assert expired.arrow.column(0).to_pylist() == ["dt=2020-01-01, h=01", "dt=2020-01-01, h=02"]
+
+
+def test_a_compaction_in_streaming_mode_runs_until_it_is_stopped(wb):
+    wb.run("""CREATE TABLE t (k INT PRIMARY KEY NOT ENFORCED, v INT) WITH ('bucket' = '1', 'write-only' = 'true',
+        'changelog-producer' = 'full-compaction', 'continuous.discovery-interval' = '50 ms',
+        'snapshot.num-retained.min' = '3', 'snapshot.num-retained.max' = '3')""")
+    wb.run("INSERT INTO t VALUES (1, 1); SET 'execution.runtime-mode' = 'streaming'")
+    job = wb.run("CALL sys.compact('t')").job
+    for v in (2, 3):
+        assert job.process_available(60)
+        wb.table("t").append(pa.table({"k": pa.array([1], pa.int32()), "v": pa.array([v], pa.int32())}))
+    assert job.process_available(60)
+    job.stop()
+    assert job.status == "CANCELED"
+    wb.run("SET 'execution.runtime-mode' = 'batch'")
+    kinds = rows(wb, "SELECT snapshot_id, commit_kind FROM `t$snapshots`")
+    assert kinds == [(4, "COMPACT"), (5, "APPEND"), (6, "COMPACT")]  # it also expires, which writers leave to it
+    assert rows(wb, "SELECT level FROM `t$files`") == [(5,)]
+
+
+def test_a_compaction_of_a_database_in_streaming_mode_finds_new_tables(wb):
+    new = "CREATE TABLE {} (k INT PRIMARY KEY NOT ENFORCED) WITH ('bucket' = '1', 'changelog-producer' = 'lookup', 'write-only' = 'true')"
+    wb.run("SET 'execution.runtime-mode' = 'streaming'; " + new.format("a"))
+    job = wb.run(
+        "CALL sys.compact_database(mode => 'combined', table_options => 'continuous.discovery-interval=50 ms')"
+    ).job
+    wb.run(new.format("b"))
+    for name in "ab":
+        wb.table(name).append(pa.table({"k": pa.array([1], pa.int32())}))
+        assert job.wait_for(lambda name=name: wb.table(name).files().column("level").to_pylist() == [5], 60)
+    job.stop()
+
+
+@pytest.mark.spark
+def test_the_audit_log_has_computed_columns(swb):
+    swb.run("CREATE TABLE t (a INT, c AS a + 1, b INT); INSERT INTO t VALUES (1, 5)")
+    assert [tuple(r) for r in swb.sql("SELECT * FROM `t$audit_log`").collect()] == [("+I", 1, 5, 2)]
+    assert [tuple(r) for r in swb.sql("SELECT c, rowkind FROM `t$audit_log` WHERE c > 1").collect()] == [(2, "+I")]
+
+
+def test_where_of_a_compaction_compares_a_text_column_with_a_number(wb):
+    wb.run(
+        "CREATE TABLE t (k INT, dt STRING, h INT) PARTITIONED BY (dt, h) WITH ('bucket' = '-1', 'compaction.min.file-num' = '2')"
+    )
+    for _ in range(2):
+        wb.run("INSERT INTO t VALUES (1, '20221208', 15), (1, '20221208', 16), (1, '20221209', 15)")
+    wb.run("CALL sys.compact(`table` => 't', `where` => '(dt = 20221208 and h = 15) or dt in (20221209)')")
+    files = rows(wb, "SELECT `partition`, COUNT(*) FROM `t$files` GROUP BY `partition`")
+    assert files == [("{20221208, 15}", 1), ("{20221208, 16}", 2), ("{20221209, 15}", 1)]
+
+
+@pytest.mark.spark
+def test_a_temporary_view_by_its_qualified_name(swb):
+    swb.run("CREATE TABLE t (k INT PRIMARY KEY NOT ENFORCED, v INT); INSERT INTO t VALUES (1, 1)")
+    swb.run("CREATE TEMPORARY VIEW one AS SELECT 1 AS k, 5 AS v")
+    assert [tuple(r) for r in swb.sql("SELECT v FROM `default`.one").collect()] == [(5,)]
+    swb.run("""CALL sys.merge_into(target_table => 'default.t', source_sqls => 'CREATE TEMPORARY VIEW s AS SELECT 1 AS k, 7 AS v',
+        source_table => 'default.s', merge_condition => 't.k = s.k', matched_upsert_setting => '*')""")
+    assert rows(swb, "SELECT v FROM t") == [(7,)]
+    with pytest.raises(TableNotFound):
+        swb.run("CREATE DATABASE other; SELECT v FROM other.one")
+
+
+def test_changelogs_of_before_outlive_the_option_that_kept_them(wb):
+    retained = "'snapshot.num-retained.min' = '2', 'snapshot.num-retained.max' = '2'"
+    kept = "'changelog.num-retained.min' = '{0}', 'changelog.num-retained.max' = '{0}'"
+    wb.run(f"""CREATE TABLE t (k INT PRIMARY KEY NOT ENFORCED) WITH ('bucket' = '1', 'changelog-producer' = 'input',
+        'num-sorted-run.compaction-trigger' = '99', {retained}, {kept.format(5)})""")
+    for k in range(5):
+        wb.run(f"INSERT INTO t VALUES ({k})")
+    assert wb.table("t").store.changelogs.ids() == [1, 2, 3]
+    wb.run(f"ALTER TABLE t SET ({kept.format(2)})")
+    for k in range(5, 8):
+        wb.run(f"INSERT INTO t VALUES ({k})")
+    assert wb.table("t").store.changelogs.ids() == [1, 2, 3]
+
+
+def test_indexes_are_built_of_the_columns_that_exist(wb):
+    wb.run("CREATE TABLE t (k INT, v STRING); INSERT INTO t VALUES (1, 'a')")
+    wb.run("ALTER TABLE t SET ('file-index.bloom-filter.columns' = 'gone,v'); CALL sys.rewrite_file_index('t')")
+    assert rows(wb, "SELECT column_name FROM `t$file_indexes`") == [("v",)]
+    with pytest.raises(BadOptionValue, match="cannot be below 20"):
+        wb.run(
+            "CALL sys.compact(`table` => 't', order_strategy => 'order', order_by => 'k', options => 'sort-compaction.local-sample.magnification=1')"
+        )
+
+
+def test_a_temporary_table_with_other_columns_than_its_files_cannot_be_read(wb, tmp_path):
+    there = f"WITH ('connector' = 'paimon', 'path' = '{tmp_path}/t', 'auto-create' = 'true')"
+    wb.run(f"CREATE TABLE a (i INT) {there}; CREATE TABLE b (i INT, j INT) {there}")
+    with pytest.raises(SchemaMismatch, match="has the columns i INT"):
+        wb.run("SELECT * FROM b")

@@ -53,6 +53,9 @@ class PrivilegedCatalog(Catalog):
         self._user, self._password = str(catalog_options.get(opt.USER)), str(catalog_options.get(opt.PASSWORD))
         self.rights()  # fails early on a wrong password
 
+    def allow_data_files(self, roots: Sequence[str]) -> list[str]:
+        return self._open.allow_data_files(roots)
+
     def rights(self) -> Rights:
         """The user's current rights. Raises AccessDenied if the user was dropped."""
         return self._store.rights(self._user, self._password)

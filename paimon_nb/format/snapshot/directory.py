@@ -343,5 +343,9 @@ class SnapshotDirectory:
     def write_latest_hint(self, snapshot_id: int) -> None:
         write_hint(self.fs, self.root, LATEST, snapshot_id)
 
+    def delete_hints(self) -> None:
+        for name in (LATEST, EARLIEST):
+            self.fs.delete(f"{self.root}/{name}")
+
     def write_earliest_hint(self, snapshot_id: int) -> None:
         write_hint(self.fs, self.root, EARLIEST, snapshot_id)

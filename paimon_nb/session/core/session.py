@@ -12,6 +12,8 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import DEFAULT_DATABASE, Catalog
 from paimon_nb.options import find_option
 from paimon_nb.options.spelling import check_names
+from paimon_nb.options.table import DATA_FILE_EXTERNAL_PATHS
+from paimon_nb.session.core.data_file_locations import allow_data_files
 from paimon_nb.session.core.jobs import Jobs
 from paimon_nb.session.core.spark_catalogs import NOTHING, CatalogSettings, catalog_settings, open_from_settings
 
@@ -64,6 +66,8 @@ class Session:
         """Temporary views with the text that their spans point into; evaluated on each use."""
         self.temporary: dict[str, CreateTable] = {}
         """Temporary and source tables (CREATE TEMPORARY TABLE, connectors)."""
+        self.temporary_databases: dict[str, tuple[str, str]] = {}
+        """Catalog and database of each temporary table and view: they may be named with these, too."""
         self.jobs = Jobs()
         """Streaming jobs that this session started."""
         self.lookups: LookupTables | None = None
@@ -201,6 +205,23 @@ class Session:
             f"{'.'.join(parts)!r} has too many parts", hint="[catalog.]database.table", name=".".join(parts)
         )
 
+    def note_temporary(self, parts: tuple[str, ...]) -> None:
+        """Record the database of a temporary table or view that a statement creates."""
+        self.temporary_databases[parts[-1]] = self._database_of(parts)
+
+    def temporary_name(self, parts: tuple[str, ...]) -> str | None:
+        """The temporary table or view that a qualified name means; None: none, or the name is not qualified."""
+        name = parts[-1]
+        if len(parts) not in (2, 3) or not (name in self.views or name in self.temporary):
+            return None
+        return name if self.temporary_databases.get(name) == self._database_of(parts) else None
+
+    def _database_of(self, parts: tuple[str, ...]) -> tuple[str, str]:
+        """Catalog and database of a name."""
+        *prefix, _ = parts
+        names = (self.current_catalog, self.current_database)
+        return (*names[: 2 - len(prefix)], *prefix)[-2:]  # type: ignore[return-value]
+
     def view(self, name: str) -> tuple[CreateView, str]:
         """A temporary view and the text that its spans point into. Raises TableNotFound."""
         try:
@@ -226,6 +247,8 @@ class Session:
         if options:
             check_names(options)
         found = self.find(parts)
+        if options and DATA_FILE_EXTERNAL_PATHS.key in options:
+            allow_data_files(found.catalog, options)
         return found.catalog.table(found.name, {**self.options_of(found), **(options or {})})
 
     def stored(self, parts: tuple[str, ...]) -> Table:

@@ -140,8 +140,13 @@ def _type_of(expression: str, spark: SparkSession, stored: Sequence[DataField]) 
     return {f.name: f.type for f in stored}.get(expression.strip("`"), field.type)
 
 
-def with_computed(frame: DataFrame, options: Mapping[str, str]) -> DataFrame:
-    """The rows with the table's computed columns at their positions; `frame` starts with the stored columns."""
+def has_computed_columns(system: str | None) -> bool:
+    """Whether a system table also has its table's computed columns: `$audit_log`, after the stored ones."""
+    return system is not None and system.lower() == "audit_log"
+
+
+def with_computed(frame: DataFrame, options: Mapping[str, str], *, last: bool = False) -> DataFrame:
+    """The rows with the table's computed columns at their positions, or `last`; `frame` starts with the stored columns."""
     computed = computed_columns(options)
     if not computed:
         return frame
@@ -155,7 +160,7 @@ def with_computed(frame: DataFrame, options: Mapping[str, str]) -> DataFrame:
         value = F.expr(to_spark_expression(c.expression))
         if c.type:
             value = value.cast(spark_type(parse_type(c.type)))
-        columns.insert(c.position, value.alias(c.name))
+        columns.insert(len(columns) if last else c.position, value.alias(c.name))
     return frame.select(*columns)
 
 

@@ -14,7 +14,7 @@ from paimon_nb.format.types import Atomic, DataField, DataType, LocalZonedTimest
 from paimon_nb.options.spelling import check_names
 from paimon_nb.plan import Query, TableRef, VersionAsOf
 from paimon_nb.session.query.char_columns import with_padded_chars
-from paimon_nb.session.query.computed_columns import computed_columns
+from paimon_nb.session.query.computed_columns import computed_columns, has_computed_columns
 from paimon_nb.session.query.frames_and_files import note_shadowed_frame, rows_of_reference
 from paimon_nb.session.query.hints import check_consumer, scan_partitions
 from paimon_nb.session.query.run_query import global_system_table, known_to_spark, time_travel_options
@@ -129,6 +129,8 @@ def _is_readable(session: Session, ref: TableRef) -> bool:
         return not is_inside_view()
     if ref.lookup or ref.metadata_columns or not isinstance(ref.travel, VersionAsOf | None):
         return False
+    if session.temporary_name(ref.parts) is not None:
+        return False
     if len(ref.parts) > 1:
         return True
     if ref.parts[0] in session.views or ref.parts[0] in session.temporary:
@@ -152,6 +154,8 @@ def _table_at_travel(session: Session, ref: TableRef, selection: Selection) -> _
     if found.name.database == "sys" and found.name.system is None:
         return _Source.of(global_system_table(found.catalog, found.name))
     table = found.catalog.table(found.name, session.options_of(found))
+    if has_computed_columns(found.name.system) and computed_columns(table.schema.options):
+        return None
     if found.name.system is not None:
         return _Source.of(table.system(found.name.system, options=options))
 

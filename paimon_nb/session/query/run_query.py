@@ -26,7 +26,7 @@ from paimon_nb.base.sql_quoting import spark_literal
 from paimon_nb.options.spelling import check_names
 from paimon_nb.plan import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.query.char_columns import with_chars
-from paimon_nb.session.query.computed_columns import computed_columns, with_computed
+from paimon_nb.session.query.computed_columns import computed_columns, has_computed_columns, with_computed
 from paimon_nb.session.query.flink_numeric import with_flink_numerics
 from paimon_nb.session.query.frames_and_files import frame_of, note_shadowed_frame, rows_of_reference
 from paimon_nb.session.query.hints import (
@@ -190,6 +190,8 @@ def resolve(
         if ref.parts[1] not in session.views:
             return None
         ref = replace(ref, parts=ref.parts[1:])  # views of this session are all temporary
+    elif (own := session.temporary_name(ref.parts)) is not None:
+        ref = replace(ref, parts=(own,))
     try:
         if ref.file:
             if is_inside_view():
@@ -248,8 +250,9 @@ def _paimon_frame(session: Session, ref: TableRef) -> DataFrame:
         return from_arrow(session.spark, rows)
     table = found.catalog.table(found.name, session.options_of(found))
     if found.name.system is not None:
-        rows = table.system(found.name.system, options=options)
-        return from_arrow(session.spark, rows)
+        frame = from_arrow(session.spark, table.system(found.name.system, options=options))
+        table_options = table.schema.options if has_computed_columns(found.name.system) else {}
+        return with_computed(frame, table_options, last=True)
     if ref.lookup:
         table, options = lookup_table(table.copy(options)), lookup_options(options)
     elif session.flink_semantics:

@@ -31,15 +31,20 @@ def create(context: StatementContext, statement: CreateTable) -> Result:
         if column.type is not None:
             parse_type(column.type)
     options = statement.definition.options
+    session.note_temporary(statement.name)
     if options.get("connector", "paimon") == "paimon":
         if "path" not in options:
             raise BadOptionValue(
                 "a temporary Paimon table needs 'path'", hint="WITH ('connector'='paimon', 'path'='...')"
             )
         session.temporary[name] = statement
+        notes = []
         if options.get("auto-create") == "true":
-            target_table(session, statement)
-        return summary(f"temporary table {name} created")
+            try:
+                target_table(session, statement)
+            except SchemaMismatch as error:  # as in Java, which looks at the table when it is used
+                notes.append(f"{name} cannot be used: {error.message}")
+        return summary(f"temporary table {name} created", notes=notes)
     session.temporary[name] = statement
     return summary(
         f"source table {name} registered", notes=[f"connector {options['connector']!r} is opened when it is first read"]

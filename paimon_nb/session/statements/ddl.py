@@ -40,10 +40,12 @@ from paimon_nb.plan import (
     Query,
     RenameTable,
     RenameTag,
+    SetOptions,
     SparkCommand,
     TableDef,
     Undrop,
 )
+from paimon_nb.session.core.data_file_locations import allow_data_files
 from paimon_nb.session.core.result import Result, summary
 from paimon_nb.session.core.spark_catalogs import with_store_settings
 from paimon_nb.session.query import temporary_tables
@@ -168,6 +170,7 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
             f"USING {definition.provider} is not a Paimon table", hint="USING paimon, or use plain Spark for that table"
         )
     found = session.find(statement.name)
+    notes = allow_data_files(found.catalog, definition.options)
     can_be_local = not statement.or_replace and statement.like is None and not definition.columns
     local = rows_of_query_over_data(session, statement.query) if can_be_local else None
     query = statement.query if local is None else None
@@ -189,7 +192,7 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
         schema = replace(schema, comment=None)
     if any(not c.is_physical for c in definition.columns):
         schema = replace(schema, options={**schema.options, **_computed_column_options(context, definition, schema)})
-    warnings = validate_table_options(schema.options)
+    warnings = [*validate_table_options(schema.options), *notes]
     replaced = False
     if statement.or_replace:
         if frame is not None:
@@ -307,12 +310,14 @@ def alter_table(context: StatementContext, statement: AlterTable) -> Result:
     stored, computed = as_stored_changes(statement.changes, table.schema, lambda: session.spark)
     changes = as_option_changes(stored, table.schema, computed)
     schema_changes = [c for c in changes if is_schema_change(c)]
+    notes: list[str] = []
+    for change in statement.changes:
+        if isinstance(change, SetOptions):
+            notes += allow_data_files(found.catalog, change.options)
     if schema_changes:
         schema = found.catalog.alter_table(found.name, schema_changes)
         effects.append(f"schema {schema.id}")
-        notes = validate_table_options(schema.options)
-    else:
-        notes = []
+        notes += validate_table_options(schema.options)
     for change in statement.changes:
         match change:
             case RenameTable(new_name):
@@ -376,6 +381,7 @@ def create_view(context: StatementContext, statement: CreateView) -> Result:
         substitutes = empty_unbounded_inputs(session, statement.query, context.text)
         run_query(session, statement.query, context.text, context.params, substitutes)  # reject an invalid view now
     session.views[name] = (statement, context.text)
+    session.note_temporary(statement.name)
     return summary(f"temporary view {name} created")
 
 

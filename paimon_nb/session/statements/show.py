@@ -14,7 +14,7 @@ from paimon_nb.catalog.api import SYSTEM_DATABASE
 from paimon_nb.options import table as opt
 from paimon_nb.session.core.result import Result, rows
 from paimon_nb.session.query import watermark
-from paimon_nb.session.query.computed_columns import computed_columns, is_computed_column_key
+from paimon_nb.session.query.computed_columns import computed_columns, has_computed_columns, is_computed_column_key
 from paimon_nb.session.query.partition_predicates import partition_values
 from paimon_nb.session.query.run_query import global_system_table
 from paimon_nb.session.statements import flink_show, spark_show
@@ -393,11 +393,6 @@ def _system_fields(found: ResolvedTable) -> Sequence[DataField] | None:
     return None
 
 
-def _has_computed_columns(found: ResolvedTable) -> bool:
-    """Whether it is a system table with the columns of its table, also those that are computed."""
-    return found.name.system is not None and found.name.system.lower() == "audit_log"
-
-
 def _key_kind(schema: TableSchema, column: str) -> str | None:
     marks = []
     if column in schema.primary_keys:
@@ -427,7 +422,9 @@ def show_create(context: StatementContext, statement: ShowCreate) -> Result:
     found = session.find(statement.name)
     full_name = f"{quote(found.catalog.name)}.{found.name.quoted()}"
     if (fields := _system_fields(found)) is not None:
-        table_options = found.catalog.table(found.name).schema.options if _has_computed_columns(found) else {}
+        table_options = (
+            found.catalog.table(found.name).schema.options if has_computed_columns(found.name.system) else {}
+        )
         return rows(
             {"createtab_stmt": [flink_show.create_table(full_name, fields, table_options, {}, computed_last=True)]}
         )

@@ -31,10 +31,10 @@ def rewrite_file_indexes(store: TableStore, partitions: Callable[[bytes], bool] 
 
     Args:
         partitions: a test for serialized partitions; None means all.
-    Raises: UnknownName, ColumnNotFound, BadOptionValue: invalid `file-index.*` options.
+    Raises: UnknownName, BadOptionValue: invalid `file-index.*` options.
     """
     store.check_supported(Access.COMPACT)
-    specs = index_specs(store.options, store.schema.fields)
+    specs = index_specs(store.options, store.schema.fields, skip_unknown=True)
     snapshot = store.latest()
     if snapshot is None:
         return []

@@ -177,6 +177,7 @@ def delete_changelogs(store: TableStore) -> int:
     """Delete all long-lived changelogs, read or not. Returns their number."""
     ids = store.changelogs.ids()
     _remove_changelogs(store, ids)
+    store.changelogs.delete_hints()
     return len(ids)
 
 

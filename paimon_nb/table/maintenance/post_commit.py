@@ -79,7 +79,7 @@ def _expire_history(store: TableStore) -> None:
         oldest = store.snapshots.earliest_id()
         if oldest is not None and newest - oldest >= retained:
             expire_snapshots(store)
-    if store.changelogs.ids():
+    if store.options.changelog_outlives_snapshots and store.changelogs.ids():
         expire_changelogs(store)
 
 

@@ -21,6 +21,7 @@ from paimon_nb.table.compact.full_compaction import FullCompactionSchedule, buck
 from paimon_nb.table.maintenance.auto_tags import creates_tags_by_process_time, tag_needs_snapshot
 from paimon_nb.table.maintenance.partition_done_tracker import IdlePartitions, marks_idle_partitions
 from paimon_nb.table.maintenance.tags import create_tag
+from paimon_nb.table.stream.small_files import SmallFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -47,6 +48,7 @@ class StreamCommitter:
         self.user, self._ends = self._commit.user, ends
         self._folder = folder
         self._idle = IdlePartitions(self._load_pending_partitions()) if marks_idle_partitions(store) else None
+        self._small_files = SmallFiles()
         self._full_ms = clock.now_ms()
         self._since_full = 0
         """Commits since the last full compaction, including empty ones."""
@@ -88,6 +90,9 @@ class StreamCommitter:
         terms["ignore_empty"] = terms.get("ignore_empty", True) and not _forces_snapshots(store)
         whole = [*messages, *extra]
         made = self._commit.commit(whole, identifier, **terms)
+        if terms.get("overwrite") is None:
+            self._small_files.wrote(store, messages)
+            made += self._small_files.compact(store, self._commit, identifier, terms.get("watermark"))
         self._written |= {(m.partition, m.bucket) for m in messages if m.new_files}
         self._last = identifier
         self.snapshot = made[-1] if made else self.snapshot

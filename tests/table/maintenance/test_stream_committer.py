@@ -288,3 +288,22 @@ def test_old_partitions_go_while_the_stream_runs(tmp_path: Path, time: Ticking) 
     time.hours(1.1)
     stream.put({"k": 2, "dt": "20231114"})
     assert Table(store).partitions().column("partition").to_pylist() == ["{20231114}"]
+
+
+@pytest.mark.parametrize("options", [{}, {"write-only": "true"}], ids=["compacts", "write-only"])
+def test_small_files_of_a_bucket_unaware_table_are_merged(tmp_path: Path, options: dict[str, str]) -> None:
+    columns = {"k": "INT", "dt": "STRING"}
+    due = {"compaction.min.file-num": "3", "continuous.discovery-interval": "1 ms"}
+    store = make_table(f"{tmp_path}/t", columns, [], ["dt"], bucket="-1", **due, **options)
+    stream = Stream(store)
+    for k in range(4):
+        stream.put({"k": k, "dt": "a"}, watermark=k)
+    stream.put({"k": 9, "dt": "b"})
+    files = Table(store).files().select(["partition", "record_count"]).to_pylist()
+    if options:
+        assert len(files) == 5
+        return
+    assert told(store)[2:] == [("APPEND", 3, 0), ("COMPACT", 3, 0), ("APPEND", 4, 0), ("APPEND", 5, 0)]
+    assert store.snapshots.get(4).watermark == 2
+    assert sorted((f["partition"], f["record_count"]) for f in files) == [("{a}", 1), ("{a}", 3), ("{b}", 1)]
+    assert sorted(Table(store).to_arrow().column("k").to_pylist()) == [0, 1, 2, 3, 9]

@@ -66,8 +66,13 @@ class IndexSpec:
         return self.column if self.key is None else f"{self.column}[{self.key}]"
 
 
-def index_specs(options: TableOptions, fields: Sequence[DataField]) -> tuple[IndexSpec, ...]:
+def index_specs(
+    options: TableOptions, fields: Sequence[DataField], *, skip_unknown: bool = False
+) -> tuple[IndexSpec, ...]:
     """The indexes that `file-index.<kind>.columns` configure.
+
+    Args:
+        skip_unknown: leave out names that no column has, as when the column was dropped.
 
     Raises: UnknownName: no such index type. ColumnNotFound. BadOptionValue: the index type does not support the
     column's type.
@@ -79,7 +84,9 @@ def index_specs(options: TableOptions, fields: Sequence[DataField]) -> tuple[Ind
             continue
         kind = key[len(PREFIX) : -len(COLUMNS)]
         INDEX_WRITERS.find(kind)
-        specs += [_index_spec(text.strip(), kind, by_name, options, key) for text in value.split(",")]
+        names = [text.strip() for text in value.split(",")]
+        known = [n for n in names if not skip_unknown or n.partition("[")[0] in by_name]
+        specs += [_index_spec(name, kind, by_name, options, key) for name in known]
     return tuple(specs)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.format.types import DataField, from_arrow_schema
 from paimon_nb.options.spelling import check_names
 from paimon_nb.plan import VersionAsOf
-from paimon_nb.session.query.computed_columns import computed_columns
+from paimon_nb.session.query.computed_columns import computed_columns, has_computed_columns
 from paimon_nb.session.query.hints import check_consumer, scan_partitions
 from paimon_nb.session.query.local.values import engine_type, is_floating, quote_name, quote_text
 from paimon_nb.session.query.run_query import global_system_table, known_to_spark, time_travel_options
@@ -74,6 +74,8 @@ def open_source(session: Session, ref: TableRef) -> Source:
     if found.name.database == "sys" and found.name.system is None:
         return _of_rows(global_system_table(found.catalog, found.name))
     table = found.catalog.table(found.name, session.options_of(found))
+    if has_computed_columns(found.name.system) and computed_columns(table.schema.options):
+        raise NotLocal("computed columns are left to Spark")
     if found.name.system is not None:
         return _of_rows(table.system(found.name.system, options=options))
 
@@ -102,6 +104,8 @@ def _check_readable(session: Session, ref: TableRef) -> None:
         raise NotLocal("files in FROM are left to Spark")
     if ref.lookup or ref.metadata_columns or not isinstance(ref.travel, VersionAsOf | None):
         raise NotLocal("metadata columns and times as expressions are left to Spark")
+    if session.temporary_name(ref.parts) is not None:
+        raise NotLocal(f"{ref.parts[-1]} is a view or a temporary table")
     if len(ref.parts) > 1:
         return
     if ref.parts[0] in session.views or ref.parts[0] in session.temporary:

@@ -50,21 +50,26 @@ _OPERATORS = {"=": "=", "==": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=",
 _TYPED_STRINGS = ("DATE", "TIMESTAMP", "TIME", "TIMESTAMP_LTZ")
 
 
-def parse_predicate(text: str, schema: TableSchema) -> Predicate:
+def parse_predicate(text: str, schema: TableSchema, *, numbers_as_text: bool = False) -> Predicate:
     """The condition in `text` on the table's columns, bound to them.
+
+    Args:
+        numbers_as_text: a number that is compared with a text column is that text: `dt = 20221208`.
 
     Raises:
         SqlSyntaxError: the text is not a condition. SqlAnalysisError: an invalid comparison. ColumnNotFound.
         All carry `sql`, `start` and `stop`.
     """
-    return _Condition(text, schema).predicate()
+    return _Condition(text, schema, numbers_as_text).predicate()
 
 
 class _Condition:
     """The text of one condition on a table."""
 
-    def __init__(self, text: str, schema: TableSchema) -> None:
+    def __init__(self, text: str, schema: TableSchema, numbers_as_text: bool = False) -> None:
         self.text, self.schema = text, schema
+        roots = ("CHAR", "VARCHAR") if numbers_as_text else ()
+        self.text_columns = {f.name for f in schema.fields if f.type.root in roots}
         self.names = {name.lower() for name in schema.names}
         try:
             self.tokens = tokens(text, flink=True)
@@ -181,6 +186,8 @@ class _Condition:
         return self._bind_at(node.span.start, node, leaf)
 
     def _bind_at(self, start: int, node: Node, leaf: Predicate) -> Predicate:
+        if leaf.columns() <= self.text_columns:
+            leaf = _with_texts(leaf)
         try:
             return bind(leaf, self.schema.fields)
         except SqlAnalysisError as error:
@@ -289,6 +296,17 @@ class _Condition:
             self._column(node)
         else:
             self._literal(node)
+
+
+def _with_texts(leaf: Predicate) -> Predicate:
+    """The comparison with its numbers as texts."""
+    match leaf:
+        case Compare(name, op, int() | decimal.Decimal() as number) if not isinstance(number, bool):
+            return Compare(name, op, str(number))
+        case In(name, values):
+            numbers = (int, decimal.Decimal)
+            return In(name, tuple(str(v) if isinstance(v, numbers) and not isinstance(v, bool) else v for v in values))
+    return leaf
 
 
 def _unquoted(text: str) -> str:

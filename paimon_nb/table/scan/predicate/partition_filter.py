@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 def partition_filter(store: TableStore, where: str) -> Callable[[bytes], bool]:
     """True for the partitions whose values satisfy `where`; unknown (NULL) counts as false.
 
+    A number is compared with a text column as text, as in Java (`SimpleSqlPredicateConvertor`).
+
     Raises: SqlSyntaxError, ColumnNotFound. UnsupportedOperation: `where` uses other columns.
     """
-    predicate = bind(parse_predicate(where, store.schema), store.schema.fields)
+    predicate = bind(parse_predicate(where, store.schema, numbers_as_text=True), store.schema.fields)
     others = sorted(predicate.columns() - set(store.schema.partition_keys))
     if others:
         raise UnsupportedOperation(
