@@ -10,7 +10,7 @@ from paimon_nb.base.errors import CommitConflict, UnsupportedOperation
 from paimon_nb.options import table as opt
 from paimon_nb.procedures.procedure import Context, success
 from paimon_nb.spark.write.compact import compact
-from paimon_nb.table.compact import clusters
+from paimon_nb.table.compact import uses_clustering
 from paimon_nb.table.store import POSTPONE_BUCKET
 
 if TYPE_CHECKING:
@@ -123,8 +123,8 @@ def check_streamable(table: Table, idle_ms: int | None) -> None:
     batch = "SET 'execution.runtime-mode' = 'batch' before it"
     if idle_ms is not None:
         raise UnsupportedOperation("partition_idle_time needs batch mode", hint=batch)
-    if table.options.get(opt.BUCKET) == POSTPONE_BUCKET or clusters(table.store):
-        what = "incremental clustering" if clusters(table.store) else "the compaction of postponed buckets"
+    if table.options.get(opt.BUCKET) == POSTPONE_BUCKET or uses_clustering(table.store):
+        what = "incremental clustering" if uses_clustering(table.store) else "the compaction of postponed buckets"
         raise UnsupportedOperation(f"{table.name}: {what} needs batch mode", hint=batch)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base import clock
 from paimon_nb.base.errors import CommitConflict
 from paimon_nb.options import table as opt
-from paimon_nb.table.compact import clusters
+from paimon_nb.table.compact import uses_clustering
 from paimon_nb.table.compact.compact import plan_compaction, run_tasks
 
 if TYPE_CHECKING:
@@ -65,4 +65,4 @@ class SmallFiles:
 def _is_compacted_by_its_streams(store: TableStore) -> bool:
     options = store.options
     unaware = not store.has_keys and store.bucket_option == -1
-    return unaware and not (options.write_only or options.get(opt.DATA_EVOLUTION_ENABLED) or clusters(store))
+    return unaware and not (options.write_only or options.get(opt.DATA_EVOLUTION_ENABLED) or uses_clustering(store))
