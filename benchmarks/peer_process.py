@@ -147,15 +147,29 @@ def do_files(warehouse, name):
 _contexts = {}
 
 
-def do_files_rust(warehouse, name):
-    """The same by pypaimon-rust alone, its SQL context open already."""
+def context(warehouse):
+    """The SQL context of pypaimon-rust, opened once."""
     if warehouse not in _contexts:
         from pypaimon_rust.datafusion import SQLContext
 
         _contexts[warehouse] = SQLContext()
         _contexts[warehouse].register_catalog("paimon", {"warehouse": warehouse})
+    return _contexts[warehouse]
+
+
+def do_files_rust(warehouse, name):
+    """The same by pypaimon-rust alone, its SQL context open already."""
+    sql = context(warehouse)
     asked = f"SELECT * FROM paimon.default.`{name}$files`"
-    return clocked(lambda: sum(batch.num_rows for batch in _contexts[warehouse].sql(asked)))
+    return clocked(lambda: sum(batch.num_rows for batch in sql.sql(asked)))
+
+
+def do_question(warehouse, text):
+    """A query of pypaimon-rust's SQL; its rows, numbers as floats."""
+    sql = context(warehouse)
+    seconds, batches = clocked(lambda: list(sql.sql(text)))
+    rows = [row for batch in batches for row in zip(*(c.to_pylist() for c in batch.columns), strict=True)]
+    return seconds, [[v if isinstance(v, str) else float(v) for v in row] for row in rows]
 
 
 def do_kafka(address, topic, partitions, warehouse, name, options, count, most, every_s):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "DIV"})
 _COMPARISONS = {"=": "=", "==": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "<=>": "<=>"}
-_PREDICATES = frozenset({*_COMPARISONS.values(), "NOT", "IS NULL", "IN", "LIKE", "AND", "OR"})
+_PREDICATES = frozenset({*_COMPARISONS.values(), "NOT", "IS NULL", "IS NOT NULL", "IN", "LIKE", "AND", "OR"})
 _FUNCTIONS = {
     **dict.fromkeys(("SUM", "MIN", "MAX", "AVG", "COUNT", "UPPER", "LOWER", "LENGTH", "ABS", "FLOOR", "CEIL", "YEAR", "MONTH", "DAY"), (1, 1)),
     **dict.fromkeys(("HOUR", "MINUTE", "SECOND"), (1, 1)),
@@ -264,7 +264,7 @@ class _Reader:
     def _is(self, node: syntax.Is) -> Expression:
         operand = self._compared(node.operand)
         if node.what == "NULL":
-            return _negated(Call("IS NULL", (operand,)), node.negated)
+            return Call("IS NOT NULL" if node.negated else "IS NULL", (operand,))
         if node.what == "DISTINCT FROM" and node.other is not None:
             return _negated(Call("<=>", (operand, self._compared(node.other))), not node.negated)
         _leave_to_spark(f"IS {node.what} is left to Spark")

@@ -319,10 +319,12 @@ def _not(_: Expressions, values: list[Value]) -> Value:
     return Value(f"(NOT {values[0].sql})", BOOLEAN, None if values[0].name is None else f"(NOT {values[0].name})")
 
 
-def _is_null(_: Expressions, values: list[Value]) -> Value:
-    return Value(
-        f"({values[0].sql} IS NULL)", BOOLEAN, None if values[0].name is None else f"({values[0].name} IS NULL)"
-    )
+def _is(words: str) -> Callable[[Expressions, list[Value]], Value]:
+    def make(_: Expressions, values: list[Value]) -> Value:
+        (a,) = values
+        return Value(f"({a.sql} {words})", BOOLEAN, None if a.name is None else f"({a.name} {words})")
+
+    return make
 
 
 def _in(_: Expressions, values: list[Value]) -> Value:
@@ -461,7 +463,8 @@ _FUNCTIONS: Mapping[str, Callable[[Expressions, list[Value]], Value]] = {
     "NEGATIVE": _negative,
     **{operator: _compare(operator) for operator in _COMPARISONS},
     "NOT": _not,
-    "IS NULL": _is_null,
+    "IS NULL": _is("IS NULL"),
+    "IS NOT NULL": _is("IS NOT NULL"),
     "IN": _in,
     "LIKE": _like,
     "COALESCE": _coalesce,

@@ -144,9 +144,9 @@ class Translator:
             having = f" HAVING {_Above(named, scope, sources).condition(select.having)}"
         group = f" GROUP BY {', '.join(dict.fromkeys(v.sql for v in groups.values()))}" if groups else ""
         above = _Above(named, scope, sources)
-        # Spark does not find an aggregate of ORDER BY under HAVING, unless the SELECT list has it, too.
-        only_outputs = select.distinct or select.having is not None
-        orders = [self._order(o, named, above, sources, only_outputs=only_outputs) for o in tree.order]
+        if select.having is not None and any(has_aggregate(o.expression) for o in tree.order):
+            raise NotLocal("ORDER BY of an aggregate under HAVING is left to Spark")  # which does not find it
+        orders = [self._order(o, named, above, sources, only_outputs=select.distinct) for o in tree.order]
         if top and not orders and (groups or select.distinct):
             keys = [i for i, (_, v) in enumerate(named) if select.distinct or v.sql in {g.sql for g in groups.values()}]
             orders = [f"{i + 1} ASC NULLS FIRST" for i in keys]
@@ -204,9 +204,9 @@ class Translator:
                 raise NotLocal("ORDER BY a constant")
             value = scope.value(item.expression)
             texts = [v.sql for _, v in named]
+            if only_outputs and not _is_output(item.expression, value, named):
+                raise NotLocal("ORDER BY of what DISTINCT leaves out")
             if value.sql not in texts:
-                if only_outputs:
-                    raise NotLocal("ORDER BY of what a SELECT list with DISTINCT or HAVING leaves out")
                 if not orderable(value):
                     raise NotLocal(f"ORDER BY of {value.type.bare()} is left to Spark")
                 return f"{value.sql} {direction}"
@@ -370,6 +370,13 @@ def _position(e: Expression, named: Sequence[tuple[str | None, Value]], sources:
     if columns and any(read().sql not in values for read in columns) and not is_floating(named[found[0]][1].type):
         raise NotLocal(f"{e.name} is a column and an alias")
     return found[0]
+
+
+def _is_output(e: Expression, value: Value, named: Sequence[tuple[str | None, Value]]) -> bool:
+    """Whether a column, with its qualifier, is a column of the result that has kept its name."""
+    return isinstance(e, Column) and any(
+        v.sql == value.sql and (name or "").lower() == e.name.lower() for name, v in named
+    )
 
 
 def _check_join(e: Expression, scope: Expressions) -> None:
