@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "DIV"})
 _COMPARISONS = {"=": "=", "==": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "<=>": "<=>"}
-_PREDICATES = frozenset({*_COMPARISONS.values(), "NOT", "IS NULL", "IS NOT NULL", "IN", "LIKE", "AND", "OR"})
+_PREDICATES = frozenset({*_COMPARISONS.values(), "NOT", "IS NULL", "IS NOT NULL", "IN", "LIKE", "BETWEEN", "AND", "OR"})
 _FUNCTIONS = {
     **dict.fromkeys(("SUM", "MIN", "MAX", "AVG", "COUNT", "UPPER", "LOWER", "LENGTH", "ABS", "FLOOR", "CEIL", "YEAR", "MONTH", "DAY"), (1, 1)),
     **dict.fromkeys(("HOUR", "MINUTE", "SECOND"), (1, 1)),
@@ -220,8 +220,8 @@ class _Reader:
             case syntax.Binary():
                 return self._binary(node)
             case syntax.Between(symmetric=False):
-                value, low, high = (self._compared(n) for n in (node.operand, node.low, node.high))
-                return _negated(Call("AND", (Call(">=", (value, low)), Call("<=", (value, high)))), node.negated)
+                operands = tuple(self._compared(n) for n in (node.operand, node.low, node.high))
+                return _negated(Call("BETWEEN", operands), node.negated)
             case syntax.In():
                 if any(isinstance(item, syntax.Subquery) for item in node.items):
                     _leave_to_spark("IN (SELECT ...) is left to Spark")

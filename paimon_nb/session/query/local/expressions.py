@@ -299,6 +299,12 @@ def _compare(operator: str) -> Callable[[Expressions, list[Value]], Value]:
     return make
 
 
+def _between(scope: Expressions, values: list[Value]) -> Value:
+    a, low, high = values
+    text = f"({_compare('>=')(scope, [a, low]).sql} AND {_compare('<=')(scope, [a, high]).sql})"
+    return Value(text, BOOLEAN, _function_name("between", values))
+
+
 def _comparable(a: Value, b: Value) -> tuple[Value, Value]:
     for x, y in ((a, b), (b, a)):
         if x.type == DATE and y.type == STRING:
@@ -462,6 +468,7 @@ _FUNCTIONS: Mapping[str, Callable[[Expressions, list[Value]], Value]] = {
     "%": _remainder,
     "NEGATIVE": _negative,
     **{operator: _compare(operator) for operator in _COMPARISONS},
+    "BETWEEN": _between,
     "NOT": _not,
     "IS NULL": _is("IS NULL"),
     "IS NOT NULL": _is("IS NOT NULL"),

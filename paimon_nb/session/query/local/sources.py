@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from paimon_nb.session.core.session import Session
     from paimon_nb.spark.scan.table_scan import PlannedScan
 
-_IN_MEMORY_BYTES = 32 << 20
-"""Bytes of files up to which a table is read at once, in parallel."""
+_IN_MEMORY_BYTES = 256 << 20
+"""Bytes of decoded columns, estimated, up to which a table is read at once, in parallel."""
+_VALUE_BYTES = {"TINYINT": 1, "SMALLINT": 2, "INT": 4, "DATE": 4, "FLOAT": 4, "BOOLEAN": 1, "DECIMAL": 16}
+_OTHER_BYTES, _TEXT_BYTES = 8, 40
+"""Bytes of a value of another type; of a text or bytes, about."""
 _VIRTUAL_COLUMNS = frozenset({"filename", "file_row_number", "file_index"})
 """Names that the engine's Parquet reader gives to columns of its own."""
 _PATTERN = frozenset("*?[]{}")
@@ -211,9 +214,15 @@ def _rows_of(scan: PlannedScan) -> pa.Table | pa.RecordBatchReader:
         rows = read_searched(scan, splits)
         if rows is not None:
             return rows
-    if sum(s.size for s in splits) <= _IN_MEMORY_BYTES:
+    if sum(s.row_count for s in splits) * _row_bytes(scan.fields) <= _IN_MEMORY_BYTES:
         return read_inline(scan, splits)
     return pa.RecordBatchReader.from_batches(arrow_schema(scan.fields, nullable=True), _batches(scan))
+
+
+def _row_bytes(fields: tuple[DataField, ...]) -> int:
+    """Bytes of a decoded row, about."""
+    kinds = [f.type.root for f in fields]
+    return sum(_TEXT_BYTES if k.endswith(("CHAR", "BINARY")) else _VALUE_BYTES.get(k, _OTHER_BYTES) for k in kinds)
 
 
 def _batches(scan: PlannedScan) -> Iterator[pa.RecordBatch]:

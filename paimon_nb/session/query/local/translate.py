@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.plan.select import (
     Call,
+    Case,
     Cast,
     Column,
     Expression,
@@ -35,6 +36,11 @@ if TYPE_CHECKING:
     from paimon_nb.format.types import DataField, DataType
     from paimon_nb.plan import TableRef
     from paimon_nb.plan.select import Join, OrderItem
+
+
+_FAILING = frozenset({"+", "-", "*", "/", "%", "DIV", "NEGATIVE", "ABS"})
+"""Operators that raise an error for some values: a zero divisor, an overflow."""
+_JOINED_ERRORS = "a subquery that is joined computes, and Spark raises errors of all its rows"
 
 
 @dataclass(slots=True)
@@ -218,6 +224,8 @@ class Translator:
     # -- FROM
 
     def _from(self, select: Select) -> tuple[str, list[_Source]]:
+        if select.joins and isinstance(select.source, Subquery) and _may_fail(select.source.query):
+            raise NotLocal(_JOINED_ERRORS)
         text, first = self._source(select.source)
         sources = [first]
         for join in select.joins:
@@ -228,6 +236,8 @@ class Translator:
         return text, sources
 
     def _join(self, text: str, sources: list[_Source], join: Join) -> tuple[str, list[_Source]]:
+        if isinstance(join.source, Subquery) and _may_fail(join.source.query):
+            raise NotLocal(_JOINED_ERRORS)
         added, source = self._source(join.source)
         both = [*sources, source]
         if join.condition is None:
@@ -256,6 +266,32 @@ class Translator:
         return f"{scan.name}", _Source(source.alias, tuple((f.name, _reader(scan, f)) for f in scan.fields))
 
 
+def _may_fail(tree: SelectTree) -> bool:
+    """Whether an expression in a query can raise an error: the engine does not evaluate rows that a join leaves out."""
+    for branch in tree.branches:
+        if isinstance(branch, SelectTree):
+            if _may_fail(branch):
+                return True
+            continue
+        expressions = [*(i.expression for i in branch.items), branch.where, branch.having, *branch.group]
+        if any(_computes(e) for e in expressions if e is not None and not isinstance(e, Star)):
+            return True
+        sources = (branch.source, *(j.source for j in branch.joins))
+        if any(isinstance(s, Subquery) and _may_fail(s.query) for s in sources):
+            return True
+    return False
+
+
+def _computes(e: Expression) -> bool:
+    match e:
+        case Call():
+            return e.name in _FAILING or any(map(_computes, e.operands))
+        case Case():
+            parts = [p for branch in e.branches for p in branch] + ([] if e.otherwise is None else [e.otherwise])
+            return any(map(_computes, parts))
+    return isinstance(e, Cast)
+
+
 class _Above(Expressions):
     """Expressions above the SELECT list, where aliases are names, too."""
 
@@ -275,7 +311,8 @@ class _Above(Expressions):
 
 def _name_in_spark(e: Expression, value: Value) -> str | None:
     """Spark's name of an item without an alias: a column keeps its name under one CAST."""
-    return e.operand.name if isinstance(e, Cast) and isinstance(e.operand, Column) else value.name
+    is_cast = isinstance(e, Cast) and isinstance(e.operand, Column) and value.name is not None
+    return e.operand.name if is_cast else value.name
 
 
 def _known(value: Value) -> Callable[[], Value]:
