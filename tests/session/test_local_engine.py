@@ -102,6 +102,8 @@ def test_flinks_semantics(wb):
 LEFT = {
     "SELECT id FROM orders GROUP BY id HAVING count(*) > 0 ORDER BY max(price)": "aggregate under HAVING",
     "WITH q AS (SELECT 7 % id AS x FROM orders) SELECT x FROM q JOIN orders o ON q.x = o.id": "a subquery that is joined computes",
+    "SELECT id FROM orders WHERE length(customer) > 70 AND 1 / (id - 1) > 0": "the engine stopped",  # a row that the first part leaves out
+    "SELECT o.id FROM orders o JOIN customers c ON o.customer = c.name WHERE 1 / o.id > 0": "WHERE computes over a join",
     "SELECT DISTINCT o.customer AS x FROM orders o ORDER BY o.customer": "DISTINCT leaves out",
     "SELECT price / (id * 200000000000000000) AS x FROM orders": "the engine stopped",  # Spark rounds such a quotient twice
     "SELECT sum(weight) FROM orders": "the engine stopped",  # its last digits depend on the order of rows

@@ -31,7 +31,7 @@ from paimon_nb.session.query.local.values import (
 from paimon_nb.sql.select_tree import NotLocal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from paimon_nb.format.types import DataField, DataType
     from paimon_nb.plan import TableRef
@@ -128,7 +128,7 @@ class Translator:
             return _resolve(column, sources)
 
         rows = Expressions(resolve, flink=self._flink)
-        where = "" if select.where is None else f" WHERE {rows.condition(select.where)}"
+        where = "" if select.where is None else f" WHERE {_where(select, select.where, rows)}"
         groups = self._groups(select, rows, sources)
         items = [i for i in select.items if not isinstance(i.expression, Star)]
         aggregated = (
@@ -264,6 +264,26 @@ class Translator:
         scan = Scan(source.table, self._fields_of(source.table), f"t{number}")
         self.scans.append(scan)
         return f"{scan.name}", _Source(source.alias, tuple((f.name, _reader(scan, f)) for f in scan.fields))
+
+
+def _where(select: Select, condition: Expression, rows: Expressions) -> str:
+    """The SQL of WHERE. The engine skips parts of an AND, in an order of its own, and with them the errors that Spark raises."""
+    parts = list(_conjuncts(condition))
+    if not any(map(_computes, parts)):
+        return rows.condition(condition)
+    if select.joins:
+        raise NotLocal("WHERE computes over a join, and Spark raises errors of rows that the join leaves out")
+    if len(parts) == 1:
+        return rows.condition(condition)
+    return f"({' * '.join(f'CAST(coalesce({rows.condition(p)}, FALSE) AS INTEGER)' for p in parts)}) = 1"
+
+
+def _conjuncts(e: Expression) -> Iterator[Expression]:
+    if isinstance(e, Call) and e.name == "AND":
+        for operand in e.operands:
+            yield from _conjuncts(operand)
+    else:
+        yield e
 
 
 def _may_fail(tree: SelectTree) -> bool:
