@@ -331,8 +331,9 @@ class _Above(Expressions):
 
 def _name_in_spark(e: Expression, value: Value) -> str | None:
     """Spark's name of an item without an alias: a column keeps its name under one CAST."""
-    is_cast = isinstance(e, Cast) and isinstance(e.operand, Column) and value.name is not None
-    return e.operand.name if is_cast else value.name
+    if isinstance(e, Cast) and isinstance(e.operand, Column) and value.name is not None:
+        return e.operand.name
+    return value.name
 
 
 def _known(value: Value) -> Callable[[], Value]:
