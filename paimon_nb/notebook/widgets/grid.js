@@ -13,16 +13,18 @@ export default {
     const state = () => model.get("state"), send = (message) => { try { model.send(message); } catch (error) { silent(); } };
     let columns = new Columns(model.get("columns"));
     const bar = html(host, "div", { class: "dg-bar" });
+    const tabs = html(bar, "div", { class: "dg-tabs", role: "tablist", "aria-label": "show the result as" });
     const search = html(bar, "input", { type: "search", placeholder: "search", "aria-label": "search all columns" });
     const chips = html(bar, "span", { class: "dg-bar" });
     html(bar, "span", { class: "space" });
     const pick = button(bar, "Columns ▾", () => columnChoice(host, pick.getBoundingClientRect(), columns, relaid, back), { "aria-haspopup": "dialog" });
     const save = button(bar, "Download ▾", () => menu(host, save.getBoundingClientRect(), "download", [
       ["CSV", () => fetchFile("csv")], ["Parquet", () => fetchFile("parquet")]], back), { "aria-haspopup": "menu" });
-    const box = html(host, "div", { class: "dg", role: "grid", tabindex: 0, "aria-label": "rows of the result", "aria-multiselectable": "true", "data-lm-suppress-shortcuts": "true" });
+    const box = html(host, "div", { class: "dg", role: "grid", tabindex: 0, "aria-label": "rows of the result", id: `${id}-rows`, "aria-multiselectable": "true", "data-lm-suppress-shortcuts": "true" });
     const space = html(box, "div", { role: "presentation" }), layer = html(space, "div", { class: "dg-layer", role: "presentation" });
     const head = html(layer, "div", { class: "dg-head", role: "row", "aria-rowindex": 1 });
     const body = html(layer, "div", { role: "rowgroup" });
+    const graph = html(host, "div", { class: "dg-chart", id: `${id}-chart`, role: "tabpanel", "aria-label": "chart of the result" });
     const foot = html(host, "div", { class: "dg-foot" });
     const about = html(foot, "output", { role: "status" }), load = button(foot, "Load all rows", () => send({ load: true }));
     const cancel = button(foot, "Cancel", () => send({ cancel: true })), said = html(foot, "span", { role: "status" });
@@ -300,6 +302,8 @@ export default {
         openedValue(host, placeOfHere(), columns.all[columns.order[at.at]].name, message.value, buffers[0], back);
       } else if ("copied" in message) {
         copyText(message.copied).then((done) => say(done ? `Copied ${count(message.rows, "row")} × ${count(message.columns, "column")}` : "The browser does not allow copying", 4000));
+      } else if (message.code) {
+        intoCell(message.code).then((done) => say(done, 6000));
       } else if (message.file) {
         files[message.file.part] = buffers[0];
         if (files.filter(Boolean).length < message.file.parts) return;
@@ -311,6 +315,25 @@ export default {
         setTimeout(() => URL.revokeObjectURL(url), 10_000);
         say(`Downloaded ${message.file.name}`, 4000);
       }
+    });
+
+    // -- rows or chart
+    const drawn = chartPanel(graph, model, columns.all, { send, code: () => send({ chart_code: true }) });
+    let charted = false;
+    const showTab = (chart) => {
+      if (chart !== charted) send({ chart: chart ? {} : null });
+      charted = chart;
+      for (const [node, on] of [[box, !chart], [pick, !chart], [save, !chart], [graph, chart]]) node.style.display = on ? "" : "none";
+      [...tabs.children].forEach((tab, i) => { tab.setAttribute("aria-selected", Boolean(i) === chart); tab.tabIndex = Boolean(i) === chart ? 0 : -1; });
+      chart ? drawn.changed() : later();
+    };
+    [["Rows", false, "rows"], ["Chart", true, "chart"]].forEach(([text, chart, of]) => button(tabs, text, () => showTab(chart), { role: "tab", "aria-controls": `${id}-${of}` }));
+    tabs.addEventListener("keydown", (event) => {
+      if (!["ArrowLeft", "ArrowRight"].includes(event.key)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      showTab(!charted);
+      tabs.children[Number(charted)].focus();
     });
 
     // -- controls
@@ -325,6 +348,7 @@ export default {
       about.textContent = now.busy || now.footer;
       load.style.display = now.complete || now.busy ? "none" : "";
       cancel.style.display = now.busy.startsWith("Reading") ? "" : "none";
+      graph.classList.toggle("stale", Boolean(now.busy));
       if (document.activeElement !== search) search.value = now.search;
       chips.replaceChildren();
       now.filters.forEach((text, i) => button(chips, `${text} ✕`, () => send({ unfilter: i }), { class: "chip", "aria-label": `remove filter ${text}`, title: text }));
@@ -357,9 +381,11 @@ export default {
     sizes.observe(box);
     box.style.height = `${HEAD + Math.min(Math.max(total(), 1), 14) * ROW + 18}px`;
     space.style.height = `${HEAD + tall()}px`;
+    const unwatch = onWidth(graph, drawn.draw);
     relaid();
     controls();
     draw();
-    return () => { sizes.disconnect(); clearInterval(watch); clearTimeout(typed); clearTimeout(saidTimer); document.removeEventListener("pointerup", release); };
+    showTab(false);
+    return () => { sizes.disconnect(); unwatch(); clearInterval(watch); clearTimeout(typed); clearTimeout(saidTimer); document.removeEventListener("pointerup", release); };
   },
 };

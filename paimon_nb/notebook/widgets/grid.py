@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import anywidget
@@ -12,6 +12,9 @@ import traitlets
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook.display import Rows, html_table, is_number, text_table
 from paimon_nb.notebook.errors import last, sentence
+from paimon_nb.notebook.grid.chart import Chart, chart
+from paimon_nb.notebook.grid.chart_code import chart_code
+from paimon_nb.notebook.grid.chart_spec import ChartSpec, default_spec, fitted, requested_spec, role
 from paimon_nb.notebook.grid.export import MIME, as_file, as_tsv
 from paimon_nb.notebook.grid.filters import OPERATORS, Condition, is_comparable, typed_value
 from paimon_nb.notebook.grid.profile import Profile, counts_of, profile
@@ -40,13 +43,15 @@ class Grid(anywidget.AnyWidget):
         facts: what the footer says about the read: time, snapshot, bytes, engine.
     """
 
-    _esm = script("panel.js", "grid_rows.js", "grid_menus.js", "grid.js")
-    _css = stylesheet("style.css", "grid.css")
+    _esm = script("panel.js", "grid_rows.js", "grid_menus.js", "chart_axes.js", "chart.js", "grid.js")
+    _css = stylesheet("style.css", "grid.css", "chart.css")
     trouble = traitlets.Unicode("").tag(sync=True)
     columns: traitlets.List[dict[str, Any]] = traitlets.List().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
     first_page = traitlets.Dict().tag(sync=True)
     first_buffers: traitlets.List[bytes] = traitlets.List().tag(sync=True)
+    chart = traitlets.Dict().tag(sync=True)
+    """The points of the chart; {}: the Chart tab was not opened."""
 
     def __init__(self, rows: Rows, source: GridSource, facts: Sequence[str] = ()) -> None:
         self.rows, self._source, self._facts = rows, source, tuple(facts)
@@ -58,6 +63,9 @@ class Grid(anywidget.AnyWidget):
         self._requested: Arrangement | None = None
         self._thread: threading.Thread | None = None
         self._generation = 0
+        self._chart_open = self._chart_due = False
+        self._spec: ChartSpec | None = None
+        self._drawn: Chart | None = None
         page, buffers = self._page(0, 0)
         super().__init__(columns=_described(source.rows), state=self._state(), first_page=page, first_buffers=buffers)
         self.on_msg(self._on_message)
@@ -145,6 +153,14 @@ class Grid(anywidget.AnyWidget):
                 self._send_value(row, column)
             case {"copy": [int(first), int(stop)], "columns": list(columns), "header": bool(header)}:
                 self._send_copy(first, stop, [c for c in columns if self._is_column(c)], header)
+            case {"chart": None}:
+                self._chart_open = False
+            case {"chart": {}} if not content["chart"]:
+                self.draw_chart(self._spec)
+            case {"chart": dict(requested)} if spec := requested_spec(requested, self._source.rows.num_columns):
+                self.draw_chart(spec)
+            case {"chart_code": True} if self._drawn is not None:
+                self._send_code(self._drawn)
             case {"export": "csv" | "parquet" as kind, "columns": list(columns)}:
                 self._send_file(kind, [c for c in columns if self._is_column(c)])
 
@@ -189,8 +205,22 @@ class Grid(anywidget.AnyWidget):
         with self._lock:
             self._requested = requested
             if self._thread is None:
-                self._thread = threading.Thread(target=self._arrange_until_done, name="paimon-grid", daemon=True)
-                self._thread.start()
+                self._start()
+
+    def _start(self) -> None:
+        self._thread = threading.Thread(target=self._work_until_done, name="paimon-grid", daemon=True)
+        self._thread.start()
+
+    def draw_chart(self, spec: ChartSpec | None = None) -> None:
+        """Draw a chart of the visible rows; returns at once. All rows are read first.
+
+        Args:
+            spec: what to draw; None: a chart that suits the types of the columns.
+        """
+        with self._lock:
+            self._spec, self._chart_open, self._chart_due = spec, True, True
+            if self._thread is None:
+                self._start()
 
     def load(self) -> None:
         """Read all rows; returns at once."""
@@ -201,13 +231,15 @@ class Grid(anywidget.AnyWidget):
         while (thread := self._thread) is not None:
             thread.join()
 
-    def _arrange_until_done(self) -> None:
+    def _work_until_done(self) -> None:
         while True:
             with self._lock:
-                requested = self._requested
+                requested, self._chart_due = self._requested, False
             try:
-                assert requested is not None
-                self._arrange(requested)
+                if requested is not None or not self._source.complete:
+                    self._arrange(requested or self.arrangement, requested)
+                if self._chart_open:
+                    self._draw()
             except Superseded:
                 continue
             except Exception as error:  # in a thread: only the page can show it
@@ -215,13 +247,15 @@ class Grid(anywidget.AnyWidget):
                 self.trouble = sentence(error)
                 self.state = self._state()
             with self._lock:
-                if self._requested is requested:
+                if self._requested is requested and not self._chart_due:
                     self._requested = self._thread = None
                     return
 
-    def _arrange(self, requested: Arrangement) -> None:
+    def _arrange(self, requested: Arrangement, request: Arrangement | None) -> None:
+        """Arrange the rows. `request`: what the page asked for; `Superseded` is raised when it asks for something else."""
+
         def check() -> None:
-            if self._requested is not requested:
+            if self._requested is not request:
                 raise Superseded
 
         if not self._source.complete:
@@ -254,6 +288,20 @@ class Grid(anywidget.AnyWidget):
         with self.hold_sync():
             self.trouble = ""
             self.first_page, self.first_buffers = page, buffers
+            self.state = self._state()
+
+    def _draw(self) -> None:
+        """Count and aggregate the visible rows for the chart."""
+        rows = self._source.rows
+        spec = default_spec(rows) if self._spec is None else fitted(self._spec, rows.schema)
+        if spec is None:
+            self._drawn, self.chart = None, {"empty": "No column for this chart: it needs numbers, times or texts."}
+            return
+        self.state = self._state("Counting …")
+        self._drawn = chart(self._arranged, spec)
+        with self.hold_sync():
+            self.trouble = ""
+            self.chart = {"spec": asdict(spec), **self._drawn.data()}
             self.state = self._state()
 
     # -- answers
@@ -304,6 +352,14 @@ class Grid(anywidget.AnyWidget):
         part = self._arranged.rows_of(max(0, first), stop, columns)
         self.send({"copied": as_tsv(part, header=header), "rows": part.num_rows, "columns": len(columns)})
 
+    def _send_code(self, drawn: Chart) -> None:
+        from paimon_nb.notebook.magics.active import current
+
+        code = chart_code(drawn, self._source.rows, self.arrangement)
+        if current.shell is not None:
+            current.shell.user_ns["_paimon"] = self.rows  # another cell may have run since
+        self.send({"code": code})
+
     def _send_file(self, kind: str, columns: Sequence[int]) -> None:
         data = as_file(self._arranged.rows_of(0, len(self._arranged), columns), kind)
         parts = range(0, max(1, len(data)), _PART_BYTES)
@@ -335,7 +391,7 @@ def _described(rows: pa.Table) -> list[dict[str, Any]]:
         head_width = 8 * min(len(field.name), 30) + 46  # bold, with the arrow of a sorted column and the menu
         width = max(7.2 * max(longest, min(len(kind), 24)) + 18, head_width)
         out.append({
-            "name": field.name, "type": kind, "number": is_number(field.type), "comparable": is_comparable(field.type),
+            "name": field.name, "type": kind, "number": is_number(field.type), "comparable": is_comparable(field.type), "role": role(field.type),
             "width": int(min(max(width, 84), 320)),
         })  # fmt: skip
     return out

@@ -1,0 +1,148 @@
+"""The Chart tab of the result grid in a real JupyterLab: by mouse, by keyboard, with a million rows and hostile texts."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from panel_kit import live_nodes_of, serious_issues, write_notebook
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lab_kit import Lab, Notebook
+
+pytestmark = pytest.mark.browser
+
+MANY = """\
+import numpy as np, pyarrow as pa
+from paimon_nb.notebook.display import Rows
+from paimon_nb.session import Result
+n = 1_000_000
+draw = np.random.default_rng(3)
+many = {"t": pa.array(draw.integers(1.5e9, 1.6e9, n) * 1000, pa.timestamp("ms")), "v": pa.array(draw.normal(size=n))}
+wide = {f"w{i}": many["v"] for i in range(998)}
+Rows(Result("rows", arrow=pa.table({**many, **wide}), make_frame=lambda: None), 20)"""
+CELLS = (
+    "%load_ext paimon_nb\n%paimon connect warehouse",
+    "%%paimon\nSELECT day, shop, amount FROM sales",
+    "%%paimon\nSELECT * FROM hostile",
+    MANY,
+)
+SALES, HOSTILE, MILLION = 1, 2, 3
+
+
+@pytest.fixture(scope="module")
+def shown(notebook: Notebook, lab: Lab, tables: Path) -> Notebook:
+    """The notebook after Run All."""
+    shutil.copytree(tables, lab.root / "warehouse")
+    write_notebook(lab, "chart.ipynb", CELLS)
+    notebook.open(lab, "chart.ipynb")
+    notebook.run_all()
+    notebook.output(MILLION).locator(".dg-c").first.wait_for(timeout=120_000)
+    return notebook
+
+
+def chart_of(shown: Notebook, cell: int) -> Any:
+    """The output of a cell with its Chart tab open."""
+    output = shown.output(cell)
+    tab = output.get_by_role("tab", name="Chart")
+    if tab.get_attribute("aria-selected") != "true":
+        tab.click()
+    output.locator(".dg-plot svg[role=img]").wait_for()
+    return output
+
+
+def test_by_mouse_a_chart_is_chosen_read_and_filtered(shown: Notebook) -> None:
+    output = chart_of(shown, SALES)
+    expect(output.locator(".dg-chart-title")).to_have_text("sum of amount by day")
+    expect(output.locator(".dg-bar-mark")).to_have_count(3)
+    expect(output.get_by_role("grid")).to_be_hidden()
+    output.get_by_label("Aggregate").select_option("max")
+    output.get_by_label("Colour").select_option(label="shop")
+    expect(output.locator(".dg-chart-title")).to_have_text("largest amount by day, coloured by shop")
+    expect(output.locator(".dg-legend .item")).to_have_count(8)
+    output.locator(".dg-bar-mark").first.hover()
+    expect(output.locator(".dg-read")).to_contain_text("2026-03-0")
+    expect(output.locator(".dg-read")).to_contain_text("largest amount 499")
+    output.get_by_label("search all columns").fill("2026-03-02")
+    expect(output.locator(".dg-foot")).to_contain_text("16,000 of 48,000 rows")
+    expect(output.locator(".dg-bar-mark")).to_have_count(8)
+    output.get_by_label("search all columns").fill("")
+    expect(output.locator(".dg-bar-mark")).to_have_count(24)
+
+
+def test_by_keyboard_a_chart_is_opened_read_and_changed(shown: Notebook) -> None:
+    output, page = shown.output(SALES), shown.page
+    output.get_by_role("tab", name="Rows").click()
+    page.keyboard.press("ArrowRight")
+    expect(output.get_by_role("tab", name="Chart")).to_be_focused()
+    expect(output.get_by_role("tab", name="Chart")).to_have_attribute("aria-selected", "true")
+    plot = output.locator(".dg-plot")
+    plot.focus()
+    page.keyboard.press("End")
+    expect(output.locator(".dg-read")).to_contain_text("2026-03-0")
+    last = output.locator(".dg-read").inner_text()
+    page.keyboard.press("ArrowLeft")
+    expect(output.locator(".dg-read")).not_to_have_text(last)
+    page.keyboard.press("ArrowDown")
+    expect(output.locator(".dg-read")).to_contain_text("shop 1")
+    kind = output.get_by_label("Type")
+    kind.focus()
+    kind.select_option("histogram")
+    expect(output.locator(".dg-chart-title")).to_contain_text("number of rows per range of amount")
+    expect(output.get_by_label("Type")).to_be_focused()
+
+
+def test_the_chart_becomes_code_and_a_file(shown: Notebook, tmp_path: Path) -> None:
+    output, page = chart_of(shown, SALES), shown.page
+    with page.expect_download() as download:
+        output.get_by_role("button", name="Save picture").click()
+    download.value.save_as(tmp_path / "chart.svg")
+    assert "<rect" in (tmp_path / "chart.svg").read_text()
+    before = page.locator(".jp-CodeCell").count()
+    output.get_by_role("button", name="As code").click()
+    expect(page.locator(".jp-CodeCell")).to_have_count(before + 1)
+    expect(page.locator(".jp-CodeCell").nth(SALES + 1).locator(".cm-content")).to_contain_text("import plotly.express as px")
+    shown.command("notebook:delete-cell")
+    expect(page.locator(".jp-CodeCell")).to_have_count(before)
+
+
+def test_a_million_rows_of_a_thousand_columns_become_few_points(shown: Notebook) -> None:
+    output = chart_of(shown, MILLION)
+    expect(output.locator(".dg-chart-title")).to_have_text("sum of v by t", timeout=60_000)
+    output.get_by_label("per", exact=True).select_option("quarter")
+    expect(output.locator(".dg-plot path")).not_to_have_count(0)
+    output.get_by_label("Type").select_option("scatter")
+    expect(output.locator(".dg-notes").last).to_contain_text("A random sample of 4,000 of 1,000,000 rows.")
+    assert output.evaluate("e => e.querySelectorAll('.dg-plot path').length") <= 4000
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"], ids=["light", "dark"])
+def test_it_is_accessible_and_fits_in_both_themes(shown: Notebook, theme: str) -> None:
+    shown.theme(theme)
+    try:
+        for cell in (SALES, HOSTILE):
+            chart_of(shown, cell)
+            assert serious_issues(shown, cell) == []
+            for width in (900, 1920):
+                shown.page.set_viewport_size({"width": width, "height": 900})
+                outer, inner = shown.output(cell).evaluate("e => [e.scrollWidth, e.clientWidth]")
+                assert outer <= inner + 1
+    finally:
+        shown.page.set_viewport_size({"width": 1180, "height": 1000})
+
+
+def test_hostile_texts_run_nowhere(shown: Notebook) -> None:
+    output = chart_of(shown, HOSTILE)
+    for kind in ("line", "bar"):
+        output.get_by_label("Type").select_option(kind)
+        output.get_by_label("Colour").select_option(index=2)
+        expect(output.locator(".dg-legend .item")).not_to_have_count(0)
+        output.locator(".dg-plot").focus()
+        shown.page.keyboard.press("End")
+        expect(output.locator(".dg-read")).not_to_have_text("")
+        assert live_nodes_of(shown, HOSTILE) == []
+    assert shown.alerts == []
