@@ -39,7 +39,15 @@ def grid_of(table: pa.Table) -> Grid:
     return Grid(Rows(result, 20), GridSource(result, table, complete=True))
 
 
-def drawn(grid: Grid, kind: str = "", x: int = 0, y: int | None = None, colour: int | None = None, aggregate: str = "sum", unit: str = "") -> Any:
+def drawn(
+    grid: Grid,
+    kind: str = "",
+    x: int = 0,
+    y: int | None = None,
+    colour: int | None = None,
+    aggregate: str = "sum",
+    unit: str = "",
+) -> Any:
     """What the page gets when it asks for a chart; without a kind, for the default."""
     asked = {"kind": kind, "x": x, "y": y, "colour": colour, "aggregate": aggregate, "unit": unit} if kind else {}
     grid.on_message({"chart": asked})
@@ -85,8 +93,13 @@ def test_times_are_cut_to_a_unit_and_stacked_by_colour() -> None:
         "NULL": {"2026-01": None, "2026-02": None},
     }
     assert (chart["stacked"], chart["notes"]) == (True, ["1 row without a value in day left out."])
-    assert chart["alternative"].startswith("Bar chart of sum of amount by day, coloured by shop: 2 ranges on the x axis.")
-    labels = {unit: drawn(grid_of(SALES), "line", DAY, ID, None, "sum", unit)["labels"] for unit in ("week", "quarter", "year")}
+    assert chart["alternative"].startswith(
+        "Bar chart of sum of amount by day, coloured by shop: 2 ranges on the x axis."
+    )
+    labels = {
+        unit: drawn(grid_of(SALES), "line", DAY, ID, None, "sum", unit)["labels"]
+        for unit in ("week", "quarter", "year")
+    }
     assert labels == {"week": ["week of 2026-01-26", "week of 2026-02-02"], "quarter": ["2026 Q1"], "year": ["2026"]}
 
 
@@ -102,7 +115,10 @@ def test_ranges_hold_each_value_once() -> None:
     table = pa.table({"n": whole, "v": parts})
     for column, values in enumerate((whole, parts)):
         chart = drawn(grid_of(table), "histogram", column)
-        expected = [int(((values >= a) & (values < b)).sum()) or None for a, b in zip(chart["places"], chart["ends"], strict=True)]
+        expected = [
+            int(((values >= a) & (values < b)).sum()) or None
+            for a, b in zip(chart["places"], chart["ends"], strict=True)
+        ]
         assert chart["series"][0]["values"] == expected
         assert len(expected) <= 42
 
@@ -131,8 +147,7 @@ def test_what_goes_to_the_page_is_bounded() -> None:
     })  # fmt: skip
     grid, sizes = grid_of(table), []
     for kind in KINDS:
-        for x in range(4):
-            sizes.append(len(json.dumps(drawn(grid, kind, x, 2, 0, "sum", "second" if x == 1 else ""))))
+        sizes += [len(json.dumps(drawn(grid, kind, x, 2, 0, "sum", "second" if x == 1 else ""))) for x in range(4)]
     assert max(sizes) < 400_000
     names = drawn(grid, "bar", 0, None, 0, "count")
     assert (len(names["labels"]), names["notes"][-1]) == (40, "The largest 40 of 30,000 values.")
@@ -187,7 +202,7 @@ CODED = [
 @pytest.mark.parametrize("asked", CODED, ids=lambda a: f"{a[0]}-{a[4]}")
 def test_the_code_draws_the_same_chart(asked: tuple[Any, ...]) -> None:
     grid, heard = grid_of(SALES), list[Any]()
-    grid.send = lambda content, buffers=None: heard.append(content)  # type: ignore[method-assign]
+    grid.send = lambda content, *_: heard.append(content)  # type: ignore[method-assign]
     grid.on_message({"filter": {"column": AMOUNT, "operator": "<=", "text": "4"}})
     grid.wait()
     chart = drawn(grid, *asked)
@@ -225,7 +240,7 @@ def test_the_code_reads_the_result_of_its_own_cell(shell: Shell) -> None:
     first = shell.value("%%paimon\nSELECT v FROM t")
     shell.value("%%paimon\nSELECT id FROM t")
     grid = Grid(first, GridSource(first.result, *first.fetched))
-    grid.send = lambda content, buffers=None: None  # type: ignore[method-assign]  # no page listens
+    grid.send = lambda *_: None  # type: ignore[method-assign]  # no page listens
     drawn(grid)
     grid.on_message({"chart_code": True})
     assert shell.value("list(_paimon.to_arrow().column_names)") == ["v"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,7 +75,11 @@ class Chart:
     @property
     def stacked(self) -> bool:
         """Whether the series add up: sums and counts without negative values."""
-        if self.spec.kind not in ("bar", "area", "histogram") or self.spec.aggregate not in ADDITIVE:
+        if (
+            len(self.series) < 2
+            or self.spec.kind not in ("bar", "area", "histogram")
+            or self.spec.aggregate not in ADDITIVE
+        ):
             return False
         return all(v is None or v >= 0 for _, values in self.series for v in values)
 
@@ -88,9 +93,16 @@ class Chart:
                 low, high = min(d[1] for d in dots), max(d[1] for d in dots)
                 text += f" {self.y_title} from {number_text(low)} to {number_text(high)}."
         else:
-            found = [(v, label) for _, values in self.series for v, label in zip(values, self.keys.labels, strict=True) if v is not None]
+            found = [
+                (v, label)
+                for _, values in self.series
+                for v, label in zip(values, self.keys.labels, strict=True)
+                if v is not None
+            ]
             kind = self.spec.kind.capitalize() + ("" if self.spec.kind == "histogram" else " chart")
-            text = f"{kind} of {self.title}: {self.keys.size:,} {'ranges' if self.keys.ends else 'values'} on the x axis."
+            text = (
+                f"{kind} of {self.title}: {self.keys.size:,} {'ranges' if self.keys.ends else 'values'} on the x axis."
+            )
             if found:
                 (low, at_low), (high, at_high) = min(found), max(found)
                 text += f" Largest {number_text(high)} at {at_high}, smallest {number_text(low)} at {at_low}."
@@ -136,7 +148,9 @@ def chart(rows: ArrangedRows, spec: ChartSpec) -> Chart:
     keys = _x_keys(column, spec, names[spec.x], notes)
     values, y_title = _measure(rows, spec, notes)
     keys = _kept(keys, spec, values, notes)
-    totals = _aggregated(spec.aggregate, keys.codes * colours.size + colours.codes, keys.size * colours.size, values, keys.codes >= 0)
+    totals = _aggregated(
+        spec.aggregate, keys.codes * colours.size + colours.codes, keys.size * colours.size, values, keys.codes >= 0
+    )
     table = totals.reshape(keys.size, colours.size)
     series = tuple((str(colours.labels[i]), tuple(map(_finite, table[:, i]))) for i in range(colours.size))
     return Chart(
@@ -159,7 +173,7 @@ def _x_keys(column: pa.ChunkedArray, spec: ChartSpec, name: str, notes: _Notes) 
     distinct = np.unique(values[~np.isnan(values)])
     bars = spec.kind in ("bar", "histogram")
     if found == "time":
-        if not spec.unit and not (spec.kind == "histogram") and len(distinct) <= (MAX_BARS if bars else _MAX_DISTINCT):
+        if not spec.unit and spec.kind != "histogram" and len(distinct) <= (MAX_BARS if bars else _MAX_DISTINCT):
             return time_values(values, distinct)
         return time_ranges(values, spec.unit, MAX_BARS if bars else MAX_POINTS)
     whole = pa.types.is_integer(column.type)
@@ -170,7 +184,11 @@ def _x_keys(column: pa.ChunkedArray, spec: ChartSpec, name: str, notes: _Notes) 
             return number_ranges(values, MAX_BARS, whole=whole)
         keys = number_values(values, distinct)
         return Keys(keys.codes, "category", keys.labels, numbers=True)
-    return number_values(values, distinct) if len(distinct) <= _MAX_DISTINCT else number_ranges(values, MAX_POINTS, whole=whole)
+    return (
+        number_values(values, distinct)
+        if len(distinct) <= _MAX_DISTINCT
+        else number_ranges(values, MAX_POINTS, whole=whole)
+    )
 
 
 def _measure(rows: ArrangedRows, spec: ChartSpec, notes: _Notes) -> tuple[Numbers | None, str]:
@@ -281,7 +299,7 @@ def _colour_ranges(column: pa.ChunkedArray) -> Keys:
     else:
         whole = pa.types.is_integer(column.type) and high - low > _COLOUR_RANGES
         texts = [number_text(round(float(e)) if whole else float(f"{e:.4g}")) for e in edges]
-    labels = [f"{a} – {b}" for a, b in zip(texts, texts[1:], strict=False)]
+    labels = [f"{a} – {b}" for a, b in pairwise(texts)]
     missing = np.isnan(values)
     codes = np.where(missing, _COLOUR_RANGES, codes)
     return Keys(codes.astype(np.int64), "number", (*labels, "NULL") if missing.any() else tuple(labels))

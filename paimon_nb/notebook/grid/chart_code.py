@@ -18,7 +18,16 @@ _PANDAS = {"sum": "sum", "average": "mean", "median": "median", "min": "min", "m
 _PANDAS |= {"distinct": "nunique"}
 _LISTED = 12
 """Categories whose order is written out."""
-_PERIODS = {"second": "s", "minute": "min", "hour": "h", "day": "D", "week": "W", "month": "M", "quarter": "Q", "year": "Y"}
+_PERIODS = {
+    "second": "s",
+    "minute": "min",
+    "hour": "h",
+    "day": "D",
+    "week": "W",
+    "month": "M",
+    "quarter": "Q",
+    "year": "Y",
+}
 
 
 def chart_code(drawn: Chart, rows: pa.Table, arrangement: Arrangement) -> str:
@@ -34,7 +43,9 @@ def chart_code(drawn: Chart, rows: pa.Table, arrangement: Arrangement) -> str:
     used = [i for i in (spec.x, spec.y, spec.colour) if i is not None]
     for i in used:
         if names.count(names[i]) > 1:
-            raise UnsupportedOperation(f"two columns are named {names[i]!r}", hint="give one of them another name with AS")
+            raise UnsupportedOperation(
+                f"two columns are named {names[i]!r}", hint="give one of them another name with AS"
+            )
     lines = ["rows = _paimon.to_pandas()"]
     lines += [f"rows = rows[{_mask(c, rows)}]" for c in arrangement.filters]
     if arrangement.search:
@@ -48,7 +59,9 @@ def chart_code(drawn: Chart, rows: pa.Table, arrangement: Arrangement) -> str:
         lines.append(_figure("scatter", "rows", drawn, names[spec.x], names[spec.y or 0]))
     else:
         lines += _grouped(drawn, rows)
-        lines.append(_figure({"histogram": "bar"}.get(spec.kind, spec.kind), "points", drawn, names[spec.x], drawn.y_title))
+        lines.append(
+            _figure({"histogram": "bar"}.get(spec.kind, spec.kind), "points", drawn, names[spec.x], drawn.y_title)
+        )
     body = "\n".join([*lines, "figure"])
     imports = ["import plotly.express as px"]
     imports += ["import pandas as pd"] if "pd." in body else []
@@ -61,7 +74,9 @@ def _mask(condition: Condition, rows: pa.Table) -> str:
     """A filter as a condition on the pandas frame."""
     column = f"rows[{condition.name!r}]"
     if rows.column_names.count(condition.name) > 1:
-        raise UnsupportedOperation(f"two columns are named {condition.name!r}", hint="give one of them another name with AS")
+        raise UnsupportedOperation(
+            f"two columns are named {condition.name!r}", hint="give one of them another name with AS"
+        )
     values = [_written(v) for v in condition.values]
     match condition.operator:
         case "is null":
@@ -109,7 +124,11 @@ def _colour_lines(drawn: Chart, rows: pa.Table) -> list[str]:
     name = rows.column_names[drawn.spec.colour]
     if drawn.ordered:
         return [f"rows[{name!r}] = pd.cut(rows[{name!r}], {MAX_SERIES - 2}).astype(str)"]
-    lines = [f"rows[{name!r}] = rows[{name!r}].fillna('NULL').astype(str)"] if rows.column(drawn.spec.colour).null_count else []
+    lines = (
+        [f"rows[{name!r}] = rows[{name!r}].fillna('NULL').astype(str)"]
+        if rows.column(drawn.spec.colour).null_count
+        else []
+    )
     if categories(rows.column(drawn.spec.colour)).size > MAX_SERIES:
         lines += [
             f"frequent = rows[{name!r}].value_counts().index[:{MAX_SERIES - 1}]",
@@ -123,7 +142,9 @@ def _grouped(drawn: Chart, rows: pa.Table) -> list[str]:
     spec, keys, names = drawn.spec, drawn.keys, rows.column_names
     assert keys is not None
     x, lines = names[spec.x], []
-    if keys.unit and keys.ends:
+    if keys.unit and keys.width is not None:
+        lines.append(f"rows[{x!r}] = rows[{x!r}].dt.year // {keys.width} * {keys.width}")
+    elif keys.unit and keys.ends:
         lines.append(f"rows[{x!r}] = rows[{x!r}].dt.to_period({_PERIODS[keys.unit]!r}).dt.start_time")
     elif keys.width is not None:
         lines.append(f"rows[{x!r}] = rows[{x!r}] // {keys.width!r} * {keys.width!r}")

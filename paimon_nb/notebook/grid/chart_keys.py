@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,17 @@ NO_GROUP = -1
 LABEL_CHARACTERS = 80
 _MS = {"second": 1e3, "minute": 6e4, "hour": 3.6e6, "day": 8.64e7, "week": 6.048e8}
 _MS |= {"month": 2.629746e9, "quarter": 7.889238e9, "year": 3.1556952e10}
-_NUMPY = {"second": "s", "minute": "m", "hour": "h", "day": "D", "week": "W", "month": "M", "quarter": "M", "year": "Y"}
+_NUMPY: dict[str, Any] = {
+    "second": "s",
+    "minute": "m",
+    "hour": "h",
+    "day": "D",
+    "week": "W",
+    "month": "M",
+    "quarter": "M",
+    "year": "Y",
+}
+_EXACT = {"second": "s", "minute": "m", "hour": "m", "day": "D", "week": "D", "month": "M", "year": "Y"}
 _MAX_OF_UNIT = 2_000
 """Points of a unit that the reader chose; beyond it a larger unit is used."""
 
@@ -38,7 +49,7 @@ class Keys:
         places: for numbers and times where each group begins on the axis (times: milliseconds since 1970).
         ends: where each group ends, if groups are ranges.
         unit: the unit of time, if times were cut to one.
-        width: width of the ranges of numbers.
+        width: width of the ranges of numbers; years of a range, if more than one.
         ordered: whether the groups are in the order of their values.
     """
 
@@ -131,7 +142,7 @@ def number_ranges(values: Numbers, most: int, *, whole: bool) -> Keys:
     last = 1 if whole else 0
     labels = [
         number_text(a) if whole and width == 1 else f"{number_text(a)} – {number_text(b - last)}"
-        for a, b in zip(edges, edges[1:], strict=False)
+        for a, b in pairwise(edges)
     ]
     return Keys(codes, "number", tuple(labels), tuple(edges[:-1]), tuple(edges[1:]), width=width)
 
@@ -159,10 +170,11 @@ def time_ranges(values: Numbers, unit: str, most: int) -> Keys:
     starts, inverse = np.unique(cut, return_inverse=True)
     codes = np.full(len(values), NO_GROUP, np.int64)
     codes[valid] = inverse
-    step = np.timedelta64({"quarter": 3, "year": years}.get(unit, 1), _NUMPY[unit])
-    ends = starts + step
+    ends = starts + np.array({"quarter": 3, "year": years}.get(unit, 1)).astype(
+        f"timedelta64[{starts.dtype.str[4:-1]}]"
+    )
     labels = tuple(time_label(start, unit) for start in starts)
-    return Keys(codes, "time", labels, _milliseconds(starts), _milliseconds(ends), unit=unit)
+    return Keys(codes, "time", labels, _milliseconds(starts), _milliseconds(ends), unit, years if years > 1 else None)
 
 
 def time_values(values: Numbers, distinct: Numbers) -> Keys:
@@ -176,9 +188,9 @@ def time_values(values: Numbers, distinct: Numbers) -> Keys:
 def time_label(start: Any, unit: str) -> str:
     """A time as text, as exact as its unit."""
     if unit == "quarter":
-        return f"{np.datetime_as_string(start, unit='Y')} Q{int(start.astype('datetime64[M]').astype(np.int64)) % 12 // 3 + 1}"
-    exact = {"second": "s", "minute": "m", "hour": "m", "day": "D", "week": "D", "month": "M", "year": "Y"}.get(unit, "ms")
-    text = str(np.datetime_as_string(start.astype(f"datetime64[{exact}]"), unit=exact)).replace("T", " ")
+        months = int(start.astype("datetime64[M]").astype(np.int64))
+        return f"{1970 + months // 12} Q{months % 12 // 3 + 1}"
+    text = str(start.astype(f"datetime64[{_EXACT.get(unit, 'ms')}]")).replace("T", " ")
     return f"week of {text}" if unit == "week" else text
 
 

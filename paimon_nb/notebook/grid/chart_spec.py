@@ -48,7 +48,12 @@ def role(kind: pa.DataType) -> str:
         return "number"
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return "time"
-    if pa.types.is_boolean(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_time(kind):
+    if (
+        pa.types.is_boolean(kind)
+        or pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_time(kind)
+    ):
         return "text"
     return ""
 

@@ -121,14 +121,17 @@ function drawChart(host, chart) {
   const longest = Math.max(0, ...chart.labels.map((l) => l.length));
   // Labels that do not fit below upright bars are written beside lying ones.
   const flip = spec.kind === "bar" && category && 6.6 * Math.min(longest, 30) + 10 > (wide - 80) / Math.max(1, chart.labels.length);
-  const side = 17, rows = chart.labels.length, groups = chart.stacked ? 1 : chart.series.length;
+  const side = 17, rows = chart.labels.length, groups = barGroups(chart);
   const slot = flip ? Math.max(side, Math.min(30, groups * 9 + 6), Math.min(32, 290 / rows)) : 0;
   const high = flip ? rows * slot + 46 : 340;
   const svg = el(host, "svg", { width: wide, height: high, viewBox: `0 0 ${wide} ${high}`, role: "img", "font-size": 11, "aria-label": chart.alternative });
   return flip ? drawLying(svg, chart, wide, high, slot, groups) : drawUpright(svg, chart, wide, high, category, groups);
 }
 
-const markText = (chart, series, label, value) => `${shownText(label)} · ${series.name && chart.series.length > 1 ? `${shownText(series.name)} · ` : ""}${chart.y_title} ${exactNumber(value)}`;
+const markText = (chart, series, label, value) => `${shownText(label)} · ${series.name && chart.series.length > 1 && series.name !== label ? `${shownText(series.name)} · ` : ""}${chart.y_title} ${exactNumber(value)}`;
+
+// Bars beside each other at one place: one if they are stacked, or if no place has two.
+const barGroups = (chart) => (chart.stacked || chart.labels.every((_, at) => chart.series.filter((s) => s.values[at] !== null).length < 2) ? 1 : chart.series.length);
 
 // The parts of a group of bars: [series, from, to] on the value axis, beside each other or stacked.
 function barParts(chart, at) {
