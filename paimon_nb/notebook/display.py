@@ -47,6 +47,8 @@ class Rows:
         self.notes = result.notes
         self.facts: tuple[str, ...] = ()
         """What the read took, for the footer: time, snapshot, files, engine."""
+        self.footer = ""
+        """What a statement took, below its result in a notebook that runs; '' in stored ones, which do not depend on timing."""
         self._ahead = ahead
         self._preview: Preview | None = None
         self._fetched: pa.Table | None = None
@@ -115,7 +117,10 @@ class Rows:
         widget = Rows.interactive(self) if Rows.interactive is not None else None
         if widget is not None:
             return widget._repr_mimebundle_()
-        return {"text/plain": text_table(self.preview), "text/html": html_table(self.preview)}
+        html = html_table(self.preview)
+        if self.footer:
+            html += f'<div class="pnb-t"><div class="more">{escape(self.footer)}</div></div>'
+        return {"text/plain": text_table(self.preview), "text/html": html}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,50 +1,132 @@
-"""Runs Spark work with a progress line; an interrupt cancels the jobs."""
+"""One line below a running cell: what it does, how far it is, how long it has taken. An interrupt cancels Spark's jobs."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import copy_context
+from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from pyspark.sql import SparkSession
 
     from paimon_nb.spark.jobs.progress import Progress
+    from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan
 
 T = TypeVar("T")
-AFTER_S = 0.5
+AFTER_S, EVERY_S = 0.1, 0.25
+"""When the line appears, and how often it changes."""
+LABEL_WORDS, LABEL_CHARACTERS, LABEL_FROM = 6, 60, 4_000
 CANCEL = '<button type="button" class="pnb-cancel" style="font:inherit;display:none">Cancel</button>'
 """The JupyterLab extension shows it, handles the click and interrupts the kernel. Elsewhere the notebook's stop button does that."""
+_TOKEN = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'?|`[^`]*`|\w+|\S", re.DOTALL)
+"""Not the parser's tokens: those of a long text take time."""
+_QUERIES = {"SELECT", "WITH", "VALUES", "FROM", "TABLE", "("}
+_ENDS_LABEL = {"SELECT", "WITH", "VALUES", "USING", "SET", "WHERE", "AS", "PARTITION", "ON", "(", ";"}
 
 
-def run_with_progress(spark: SparkSession, work: Callable[[], T], *, show: bool) -> T:
-    """Run `work`; an interrupt cancels its jobs and raises `Cancelled`."""
-    from paimon_nb.spark.jobs.cancel import run
+@dataclass(slots=True)
+class RunState:
+    """What a cell is doing. The cell writes it, the thread of the line reads it.
 
-    line = _Line() if show and has_front_end() else None
-    try:
-        return run(spark, work, on_progress=line.progress if line else None, progress_after_s=AFTER_S)
-    finally:
-        if line:
-            line.clear()
+    Args:
+        label: the statement in a few words; '' for a query.
+    """
+
+    label: str = ""
+    began: float = field(default_factory=time.monotonic)
+    plans: Sequence[ScanPlan] = ()
+    """The scans that were planned so far."""
+    spark: Progress | None = None
+    starting_since: float | None = None
+    """When Spark began to start; None: it is not starting."""
+    was_starting: bool = False
+
+    def text(self, now: float) -> str:
+        """The line, for example `Reading 24 files · 61 % · 1.2 M rows · 0:07`."""
+        if self.starting_since is not None:
+            return f"Starting Spark {now - self.starting_since:.0f} s"
+        files = len({file.file_name for plan in list(self.plans) for file in plan.files})
+        reading = f"Reading {files:,} file{'s' * (files != 1)}" if files else ""
+        parts = [self.label, reading] if self.label else [reading or "Running"]
+        if self.spark is not None and self.spark.total:
+            stage = f"stage {self.spark.stage} " if self.spark.stage > 1 else ""
+            parts.append(f"{stage}{self.percent} %")
+            if self.spark.rows:
+                parts.append(f"{rows_text(self.spark.rows)} rows")
+        return " · ".join([*filter(None, parts), elapsed_text(now - self.began)])
+
+    @property
+    def percent(self) -> int:
+        """The finished tasks of the running stage. Spark adds stages while it works, so there is no total."""
+        return 100 * self.spark.done // self.spark.total if self.spark is not None and self.spark.total else 0
+
+
+def label_of(text: str) -> str:
+    """The statements of a cell in a few words; '' for one query. Reads only the beginning of the text.
+
+    Examples:
+        >>> label_of("INSERT INTO `default`.t SELECT * FROM a")
+        'INSERT INTO default.t'
+        >>> label_of("CALL sys.compact(table => 't')")
+        'CALL sys.compact'
+        >>> label_of("DROP TABLE t; CREATE TABLE t (id INT)")
+        'several statements'
+        >>> label_of("SELECT 1")
+        ''
+    """
+    words: list[str] = []
+    complete = ended = False
+    for token in _TOKEN.findall(text[:LABEL_FROM]):
+        if token.startswith(("--", "/*")):
+            continue
+        if ended:
+            return "several statements"
+        ended = token == ";"
+        complete = complete or ended or bool(words and token.upper() in _ENDS_LABEL) or len(words) > LABEL_WORDS
+        if not complete:
+            words.append(token.strip("`"))
+    if not words or words[0].upper() in _QUERIES:
+        return ""
+    label = " ".join(words).replace(" . ", ".")
+    return label if len(label) <= LABEL_CHARACTERS else label[: LABEL_CHARACTERS - 1] + "…"
+
+
+def elapsed_text(seconds: float) -> str:
+    """Minutes and seconds, hours if there are any."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def rows_text(rows: int) -> str:
+    """A number of rows, short: `950`, `12 k`, `1.2 M`."""
+    if rows < 10_000:
+        return f"{rows:,}"
+    for unit, size in (("k", 1_000), ("M", 1_000_000), ("B", 1_000_000_000)):
+        if rows < 1_000 * size or unit == "B":
+            return f"{rows / size:,.1f} {unit}" if rows < 10 * size else f"{rows / size:,.0f} {unit}"
+    raise AssertionError(rows)
 
 
 @contextmanager
-def spark_start_notice(*, show: bool) -> Iterator[None]:
-    """Show "Starting Spark ..." with the elapsed seconds while Spark starts inside the block."""
+def run_line(state: RunState, *, show: bool) -> Iterator[None]:
+    """Show the line of `state` below the cell while the block runs. It is removed at the end."""
     if not (show and has_front_end()):
         yield
         return
     done, line = threading.Event(), _Line()
     # The kernel finds the cell that an output belongs to in a context variable, which a new thread does not have.
     run = copy_context().run
-    watcher = threading.Thread(target=run, args=(_watch_start, done, line), name="paimon-spark-start", daemon=True)
+    watcher = threading.Thread(target=run, args=(_watch, state, done, line), name="paimon-run-line", daemon=True)
     watcher.start()
     try:
         yield
@@ -54,18 +136,40 @@ def spark_start_notice(*, show: bool) -> Iterator[None]:
         line.clear()
 
 
-def _watch_start(done: threading.Event, line: _Line) -> None:
-    began: float | None = None
-    while not done.wait(0.1):
-        # Looked up, not imported: a cell that needs no Spark does not load its modules. It may be half imported by the cell.
-        is_starting = getattr(sys.modules.get("paimon_nb.spark.runtime.session"), "is_starting", None)
-        if is_starting is None or not is_starting():
-            if began is not None:
-                line.update("Spark is ready; running the statement ...")
-                return
-            continue
-        began = began or time.monotonic()
-        line.update(f"Starting Spark ... {time.monotonic() - began:.0f} s")
+def run_with_progress(spark: SparkSession, work: Callable[[], T], state: RunState) -> T:
+    """Run `work`; an interrupt cancels its jobs and raises `Cancelled`. `state` follows the jobs."""
+    from paimon_nb.spark.jobs.cancel import run
+
+    def follow(progress: Progress) -> None:
+        state.spark = progress
+
+    return run(spark, work, on_progress=follow, progress_after_s=AFTER_S)
+
+
+def _watch(state: RunState, done: threading.Event, line: _Line) -> None:
+    wait = AFTER_S
+    while not done.wait(wait):
+        wait = EVERY_S
+        # Looked up, not imported: a cell that needs no Spark does not load its modules. They may be half imported by the cell.
+        session = sys.modules.get("paimon_nb.spark.runtime.session")
+        is_starting = getattr(session, "is_starting", None)
+        if is_starting is not None and is_starting():
+            state.starting_since = state.starting_since or time.monotonic()
+            state.was_starting = True
+        elif state.was_starting:
+            state.starting_since = None
+            with suppress(Exception):  # of Spark, which may stop meanwhile: the cell reports it
+                state.spark = _active_jobs() or state.spark
+        line.show(state)
+
+
+def _active_jobs() -> Progress | None:
+    """The running jobs of a Spark that started in this cell: no other cell has any."""
+    from paimon_nb.spark.jobs.progress import poll_active
+    from paimon_nb.spark.runtime.jvm_bridge import active_context
+
+    context = active_context()
+    return poll_active(context) if context is not None else None
 
 
 def has_front_end() -> bool:
@@ -86,21 +190,24 @@ class _Line:
         self._handle: Any = None
         self._text = ""
 
-    def progress(self, progress: Progress) -> None:
-        bar = f'<progress max="{max(1, progress.total)}" value="{progress.done}" style="width:160px"></progress>'
-        self.update(f"{bar} {progress} {CANCEL}")
+    def show(self, state: RunState) -> None:
+        text = escape(state.text(time.monotonic()))
+        bar = ""
+        if state.starting_since is None and state.spark is not None and state.spark.total:
+            bar = f'<progress max="100" value="{state.percent}" style="width:120px"></progress> '
+        self._update(f'<span role="status" style="font-variant-numeric:tabular-nums">{bar}{text}</span> {CANCEL}')
 
-    def update(self, text: str) -> None:
+    def _update(self, text: str) -> None:
         from IPython.display import HTML, display
 
-        html = HTML(text)
         if text == self._text:
             return
         self._text = text
-        if self._handle is None:
-            self._handle = display(html, display_id=True)
-        else:
-            self._handle.update(html)
+        with suppress(RuntimeError):  # the kernel shuts down
+            if self._handle is None:
+                self._handle = display(HTML(text), display_id=True)
+            else:
+                self._handle.update(HTML(text))
 
     def clear(self) -> None:
         """Remove the output; an empty one would stay in the saved notebook."""

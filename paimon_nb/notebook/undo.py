@@ -18,6 +18,8 @@ SLACK_MS = 1_000
 """Tolerance for clock differences on one machine."""
 MAX_CELLS = 50
 """Number of cells that can be undone."""
+MAX_TEXTS = 1_000
+"""Number of snapshots whose cell is remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +35,16 @@ class History:
     """Cells that committed, newest last."""
 
     cells: list[Written] = field(default_factory=list)
+    _texts: dict[tuple[str, int], tuple[str, int, int]] = field(default_factory=dict)
+    """(table, snapshot) -> the text of the cell that committed it, and when the cell began and ended."""
 
-    def record(self, snapshots: Sequence[tuple[str, int]], since_ms: int) -> None:
+    def record(self, snapshots: Sequence[tuple[str, int]], since_ms: int, text: str = "") -> None:
         """Record what a cell committed; cells that only read are not recorded."""
+        for name, snapshot in snapshots:
+            self._texts.pop((name, snapshot), None)  # a rollback uses the ids again
+            self._texts[name, snapshot] = (text.strip(), since_ms, now_ms())
+        for oldest in list(self._texts)[:-MAX_TEXTS]:
+            del self._texts[oldest]
         tables: dict[str, tuple[int, int]] = {}
         for name, snapshot in snapshots:
             first, last = tables.get(name, (snapshot, snapshot))
@@ -43,6 +52,20 @@ class History:
         if tables:
             self.cells.append(Written(tables, since_ms))
             del self.cells[:-MAX_CELLS]
+
+    def text(self, table: str, snapshot: int, time_ms: int) -> str:
+        """The text of the cell that committed a snapshot; '' if it is not known.
+
+        Args:
+            time_ms: when the snapshot was committed, in milliseconds since 1970. After a rollback other writers use the ids again.
+        """
+        text, since_ms, until_ms = self._texts.get((table, snapshot), ("", 0, 0))
+        return text if since_ms - SLACK_MS <= time_ms <= until_ms + SLACK_MS else ""
+
+    def clear(self) -> None:
+        """Forget all cells: they were written to another warehouse."""
+        self.cells.clear()
+        self._texts.clear()
 
     def undo(self, wb: Workbench) -> str:
         """Undo the newest cell and return what was done. All tables are checked before any is changed.
@@ -65,6 +88,10 @@ class History:
             removed = f"snapshot {first} is" if first == last else f"snapshots {first} to {last} are"
             messages.append(f"{table.name} rolled back to snapshot {first - 1}; {removed} removed")
         return "\n".join(messages)
+
+
+history = History()
+"""The cells of this kernel."""
 
 
 def _check_rollback(table: Table, first: int, last: int, since_ms: int) -> None:

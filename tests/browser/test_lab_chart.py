@@ -88,6 +88,8 @@ def test_by_keyboard_a_chart_is_opened_read_and_changed(shown: Notebook) -> None
     last = output.locator(".dg-read").inner_text()
     page.keyboard.press("ArrowLeft")
     expect(output.locator(".dg-read")).not_to_have_text(last)
+    page.keyboard.press("ArrowDown")  # after the last colour comes the first
+    expect(output.locator(".dg-read")).to_contain_text("shop 0")
     page.keyboard.press("ArrowDown")
     expect(output.locator(".dg-read")).to_contain_text("shop 1")
     kind = output.get_by_label("Type", exact=True)
@@ -119,7 +121,7 @@ def test_a_million_rows_of_a_thousand_columns_become_few_points(shown: Notebook)
     output.get_by_label("per", exact=True).select_option("quarter")
     expect(output.locator(".dg-plot path")).not_to_have_count(0)
     output.get_by_label("Type", exact=True).select_option("scatter")
-    expect(output.locator(".dg-notes").last).to_contain_text("A random sample of 4,000 of 1,000,000 rows.")
+    expect(output.locator(".dg-chart .dg-notes")).to_contain_text("A random sample of 4,000 of 1,000,000 rows.")
     assert output.evaluate("e => e.querySelectorAll('.dg-plot path').length") <= 4000
 
 

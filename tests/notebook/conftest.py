@@ -50,7 +50,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     ip.run_line_magic("unload_ext", "paimon_nb")
     assert current.workbench is None
     current.error = None
-    current.history.cells.clear()
+    current.history.clear()
     current.snippets.clear()
 
 

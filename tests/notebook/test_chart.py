@@ -117,7 +117,7 @@ def test_ranges_hold_each_value_once() -> None:
         chart = drawn(grid_of(table), "histogram", column)
         expected = [
             int(((values >= a) & (values < b)).sum()) or None
-            for a, b in zip(chart["places"], chart["ends"], strict=True)
+            for a, b in zip(chart["starts"], chart["ends"], strict=True)
         ]
         assert chart["series"][0]["values"] == expected
         assert len(expected) <= 42
@@ -136,6 +136,15 @@ def test_a_chart_follows_filters_and_search() -> None:
     grid.on_message({"unfilter": None})
     grid.wait()
     assert series(grid.chart)[""] == {"south": 2}, "a closed tab is not drawn again"
+
+
+def test_changes_that_follow_each_other_are_all_kept() -> None:
+    grid = grid_of(SALES)
+    drawn(grid)
+    for change in ({"kind": "bar"}, {"aggregate": "max"}, {"colour": None}, {"x": SHOP}, {"colour": 99}):
+        grid.on_message({"chart": change})
+    grid.wait()
+    assert grid.chart["title"] == "largest amount by shop"
 
 
 def test_what_goes_to_the_page_is_bounded() -> None:
@@ -241,6 +250,7 @@ def test_the_code_reads_the_result_of_its_own_cell(shell: Shell) -> None:
     shell.value("%%paimon\nSELECT id FROM t")
     grid = Grid(first, GridSource(first.result, *first.fetched))
     grid.send = lambda *_: None  # type: ignore[method-assign]  # no page listens
+    grid.make_current = lambda rows: shell.ip.push({"_paimon": rows})
     drawn(grid)
     grid.on_message({"chart_code": True})
     assert shell.value("list(_paimon.to_arrow().column_names)") == ["v"]

@@ -115,7 +115,7 @@ class Chart:
         keys = self.keys
         return {
             "title": self.title, "x_title": self.x_title, "y_title": self.y_title, "x_kind": self.x_kind,
-            "labels": list(keys.labels) if keys else [], "places": list(keys.places) if keys else [],
+            "labels": list(keys.labels) if keys else [], "starts": list(keys.starts) if keys else [],
             "ends": list(keys.ends) if keys else [], "unit": keys.unit if keys else "",
             "series": [{"name": name, "values": [_plain(v) for v in values]} for name, values in self.series],
             "ordered": self.ordered, "stacked": self.stacked, "notes": list(self.notes), "alternative": self.alternative,
@@ -147,7 +147,7 @@ def chart(rows: ArrangedRows, spec: ChartSpec) -> Chart:
     column = rows.visible(spec.x)
     keys = _x_keys(column, spec, names[spec.x], notes)
     values, y_title = _measure(rows, spec, notes)
-    keys = _kept(keys, spec, values, notes)
+    keys = _largest(keys, spec, values, notes)
     totals = _aggregated(
         spec.aggregate, keys.codes * colours.size + colours.codes, keys.size * colours.size, values, keys.codes >= 0
     )
@@ -240,17 +240,17 @@ def _aggregated(aggregate: str, codes: Numbers, groups: int, values: Numbers | N
     return out
 
 
-def _kept(keys: Keys, spec: ChartSpec, values: Numbers | None, notes: _Notes) -> Keys:
+def _largest(keys: Keys, spec: ChartSpec, values: Numbers | None, notes: _Notes) -> Keys:
     """Categories in the order of the axis, and not more than fit: those with the largest values."""
     if keys.kind != "category" or not keys.size:
         return keys
     totals = _aggregated(spec.aggregate, keys.codes, keys.size, values, keys.codes >= 0)
     size = np.nan_to_num(totals, nan=-np.inf, neginf=-np.inf)
-    most = MAX_BARS if spec.kind == "bar" else MAX_POINTS
-    order = np.argsort(-np.abs(np.nan_to_num(totals, nan=0.0)), kind="stable")[:most]
-    if keys.size > most:
+    limit = MAX_BARS if spec.kind == "bar" else MAX_POINTS
+    order = np.argsort(-np.abs(np.nan_to_num(totals, nan=0.0)), kind="stable")[:limit]
+    if keys.size > limit:
         notes.cut = True
-        notes.texts.append(f"The largest {most} of {keys.size:,} values.")
+        notes.texts.append(f"The largest {limit} of {keys.size:,} values.")
     if keys.ordered:
         order = np.sort(order)
     elif spec.kind == "bar":
@@ -272,17 +272,17 @@ def _colours(rows: ArrangedRows, spec: ChartSpec, notes: _Notes) -> Keys:
     if keys.size > MAX_SERIES and role(column.type) != "text":
         return _colour_ranges(column)
     counts = np.bincount(keys.codes, minlength=keys.size)
-    most = keys.size if keys.size <= MAX_SERIES else MAX_SERIES - 1
-    top = np.argsort(-counts, kind="stable")[:most]
+    limit = keys.size if keys.size <= MAX_SERIES else MAX_SERIES - 1
+    top = np.argsort(-counts, kind="stable")[:limit]
     labels = [str(keys.labels[int(i)]) for i in top]
-    order = sorted(range(most), key=lambda i: (labels[i] == "NULL", labels[i]))
-    rank = np.full(max(keys.size, 1), most)
-    rank[top[order]] = np.arange(most)
-    shown = [labels[i] for i in order]
-    if keys.size > most:
-        shown.append(OTHER)
-        notes.texts.append(f"The {most} most frequent of {keys.size:,} values of {name}; the rest is {OTHER!r}.")
-    return Keys(rank[keys.codes], "category", tuple(shown) or ("",))
+    order = sorted(range(limit), key=lambda i: (labels[i] == "NULL", labels[i]))
+    rank = np.full(max(keys.size, 1), limit)
+    rank[top[order]] = np.arange(limit)
+    shown_labels = [labels[i] for i in order]
+    if keys.size > limit:
+        shown_labels.append(OTHER)
+        notes.texts.append(f"The {limit} most frequent of {keys.size:,} values of {name}; the rest is {OTHER!r}.")
+    return Keys(rank[keys.codes], "category", tuple(shown_labels) or ("",))
 
 
 def _colour_ranges(column: pa.ChunkedArray) -> Keys:
@@ -318,9 +318,9 @@ def _scatter(rows: ArrangedRows, spec: ChartSpec, colours: Keys, colour_title: s
         found = np.sort(np.random.default_rng(0).choice(found, MAX_DOTS, replace=False))
     series = []
     for i in range(colours.size):
-        chosen = found[colours.codes[found] == i]
-        if len(chosen) or colours.size == 1:
-            series.append((str(colours.labels[i]), tuple(zip(x[chosen].tolist(), y[chosen].tolist(), strict=True))))
+        selected = found[colours.codes[found] == i]
+        if len(selected) or colours.size == 1:
+            series.append((str(colours.labels[i]), tuple(zip(x[selected].tolist(), y[selected].tolist(), strict=True))))
     return Chart(
         spec, names[spec.x], names[spec.y], colour_title, None, role(rows.visible(spec.x).type), tuple(series),
         colours.kind != "category", tuple(notes.texts), notes.cut,

@@ -46,7 +46,7 @@ class Keys:
         codes: the group of each row, or `NO_GROUP`.
         kind: 'category', 'number' or 'time'.
         labels: the text of each group.
-        places: for numbers and times where each group begins on the axis (times: milliseconds since 1970).
+        starts: for numbers and times where each group begins on the axis (times: milliseconds since 1970).
         ends: where each group ends, if groups are ranges.
         unit: the unit of time, if times were cut to one.
         width: width of the ranges of numbers; years of a range, if more than one.
@@ -56,7 +56,7 @@ class Keys:
     codes: Numbers
     kind: str
     labels: Sequence[str]
-    places: tuple[float, ...] = ()
+    starts: tuple[float, ...] = ()
     ends: tuple[float, ...] = ()
     unit: str = ""
     width: float | None = None
@@ -125,14 +125,14 @@ def categories(column: pa.ChunkedArray) -> Keys:
     return Keys(codes, "category", _Labels(encoded.dictionary, null=null), ordered=False)
 
 
-def number_ranges(values: Numbers, most: int, *, whole: bool) -> Keys:
+def number_ranges(values: Numbers, count: int, *, whole: bool) -> Keys:
     """Ranges of equal width, at round numbers.
 
     Args:
-        most: number of ranges. whole: the values are whole numbers.
+        count: number of ranges. whole: the values are whole numbers.
     """
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    width = _round_step(high / most - low / most)
+    width = _round_step(high / count - low / count)
     if whole:
         width = max(1.0, width)
     first = math.floor(low / width)
@@ -153,15 +153,15 @@ def number_values(values: Numbers, distinct: Numbers) -> Keys:
     return Keys(codes.astype(np.int64), "number", tuple(map(number_text, distinct)), tuple(map(float, distinct)))
 
 
-def time_ranges(values: Numbers, unit: str, most: int) -> Keys:
+def time_ranges(values: Numbers, unit: str, max_points: int) -> Keys:
     """Times cut to a unit.
 
     Args:
         values: milliseconds since 1970, or NaN.
-        unit: a unit that the reader chose; '' takes the smallest one with at most `most` points.
+        unit: a unit that the reader chose; '' takes the smallest one with at most `max_points` points.
     """
     span = float(np.nanmax(values) - np.nanmin(values))
-    limit = _MAX_OF_UNIT if unit else most
+    limit = _MAX_OF_UNIT if unit else max_points
     units = UNITS[UNITS.index(unit) :] if unit else UNITS
     unit = next((u for u in units if span / _MS[u] <= limit), "year")
     years = max(1, int(_round_step(span / _MS["year"] / limit))) if unit == "year" else 1
@@ -218,12 +218,12 @@ def _milliseconds(times: Any) -> tuple[float, ...]:
     return tuple(map(float, times.astype("datetime64[ms]").astype(np.int64)))
 
 
-def _round_step(least: float) -> float:
+def _round_step(minimum: float) -> float:
     """The next of 1, 2, 2.5, 5, 10 ... times a power of ten."""
-    if least <= 0 or not math.isfinite(least):
+    if minimum <= 0 or not math.isfinite(minimum):
         return 1.0
-    power = max(10.0 ** math.floor(math.log10(least)), sys.float_info.min)
-    return next((step * power for step in (1, 2, 2.5, 5) if step * power >= least * (1 - 1e-9)), 10 * power)
+    power = max(10.0 ** math.floor(math.log10(minimum)), sys.float_info.min)
+    return next((step * power for step in (1, 2, 2.5, 5) if step * power >= minimum * (1 - 1e-9)), 10 * power)
 
 
 def _label(value: Any) -> str:

@@ -65,7 +65,7 @@ def default_spec(rows: pa.Table) -> ChartSpec | None:
         None: no column can be drawn.
     """
     roles = [role(field.type) for field in rows.schema]
-    times, texts = ([i for i, found in enumerate(roles) if found == wanted] for wanted in ("time", "text"))
+    times, texts = ([i for i, found in enumerate(roles) if found == name] for name in ("time", "text"))
     measures = _measures(rows.schema, roles)
     distinct = _distinct(rows, texts[:_SAMPLE_COLUMNS])
     few = next((i for i in texts if 1 < distinct.get(i, 0) <= _FEW), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.notebook.errors import last
-from paimon_nb.notebook.undo import History
+from paimon_nb.notebook.undo import history
 
 if TYPE_CHECKING:
     from paimon_nb.notebook.widgets.grid import Grid
@@ -22,7 +22,7 @@ class ActiveSession:
     """IPython's shell; None: the extension is not loaded."""
 
     def __init__(self) -> None:
-        self.history = History()
+        self.history = history
         self.snippets: dict[str, str] = {}
         self.live: dict[str, LiveTable] = {}
         """Live table of each cell, by cell id."""

@@ -33,6 +33,7 @@ def show_grid(rows: Rows) -> Grid | None:
     if not table.num_columns:
         return None
     grid = Grid(rows, GridSource(rows.result, table, complete), rows.facts)
+    grid.make_current = _make_current
     cell = cell_id(get_ipython())
     if cell is not None:
         earlier = current.grids.get(cell)
@@ -40,6 +41,10 @@ def show_grid(rows: Rows) -> Grid | None:
             earlier.close()  # its output is gone; the front end and the kernel forget it
         current.grids[cell] = grid
     return grid
+
+
+def _make_current(rows: Rows) -> None:
+    current.shell.user_ns["_paimon"] = rows
 
 
 def read_facts(seconds: float, plans: Sequence[ScanPlan], result: Any) -> tuple[str, ...]:
@@ -51,5 +56,11 @@ def read_facts(seconds: float, plans: Sequence[ScanPlan], result: Any) -> tuple[
     else:
         where = [f"{name} snapshot {snapshot}" for name, snapshot in list(snapshots.items())[:4]]
     size = f"{len(files):,} file{'s' * (len(files) != 1)}, {bytes_text(sum(files.values()))}" if files else ""
-    engine = "paimon_nb" if result.arrow is not None else "Spark"
+    engine = (
+        ""
+        if not result.make_frame and result.arrow is not None
+        else "paimon_nb"
+        if result.arrow is not None
+        else "Spark"
+    )
     return tuple(filter(None, (f"{seconds:.1f} s", ", ".join(where), size, engine)))

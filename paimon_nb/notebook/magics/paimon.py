@@ -22,7 +22,7 @@ from paimon_nb.notebook.magics.arguments import Arguments, need_table, words
 from paimon_nb.notebook.magics.grids import ROWS_AHEAD, read_facts
 from paimon_nb.notebook.magics.inspect_commands import InspectCommands
 from paimon_nb.notebook.magics.streams import register_live_table, stop_previous_stream, stop_streams_started_since
-from paimon_nb.notebook.progress import has_front_end
+from paimon_nb.notebook.progress import RunState, has_front_end, label_of, run_line, run_with_progress
 from paimon_nb.notebook.snippets import query_text, with_snippets
 from paimon_nb.notebook.undo import now_ms
 from paimon_nb.plan import Span
@@ -118,7 +118,7 @@ class PaimonMagics(InspectCommands, Magics):
     """`%config PaimonMagics.<trait> = value`."""
 
     limit = Int(20, help="rows shown when a cell does not set --limit").tag(config=True)
-    progress = Bool(True, help="show a progress line after half a second").tag(config=True)
+    progress = Bool(True, help="show a line with the progress below a running cell").tag(config=True)
     short_errors = Bool(True, help="short error messages instead of tracebacks").tag(config=True)
 
     @validate("limit")
@@ -190,7 +190,8 @@ class PaimonMagics(InspectCommands, Magics):
         earlier_streams = set(wb.session.jobs.all)
         try:
             rows = self._with_progress(
-                lambda: self._result_view(wb, text, params, limit, arguments.limit, arguments.engine),
+                lambda state: self._result_view(wb, text, params, limit, arguments.limit, arguments.engine, state),
+                text,
                 enabled=not arguments.no_progress,
             )
         except (Cancelled, KeyboardInterrupt) as error:
@@ -203,7 +204,7 @@ class PaimonMagics(InspectCommands, Magics):
             locate_more_exactly(error, text, Span(0, len(text)))  # Spark may have failed while the rows were read
             raise
         finally:  # a statement may have committed before another one failed
-            current.history.record(wb.commits[commits_before:], started_ms)
+            current.history.record(wb.commits[commits_before:], started_ms, text)
         self.shell.user_ns["_paimon"] = rows
         register_live_table(self.shell, rows)
         if arguments.view and isinstance(rows, Rows) and rows.result.frame is not None:
@@ -221,10 +222,12 @@ class PaimonMagics(InspectCommands, Magics):
         limit: int,
         requested_limit: int | None,
         engine: str | None,
+        state: RunState,
     ) -> Any:
         """The result to display: rows, a live table (with an interactive front end) or a job card."""
         started = time.monotonic()
         with observed_plans() as plans, with_engine(wb.session, engine):
+            state.plans = plans
             result = run_in_duckdb(wb.session, text, params) if engine == DUCKDB else wb.run(text, **params)
             rows = Rows(result, limit, ROWS_AHEAD if has_front_end() else 0)
             if rows.result.live is not None and has_front_end():
@@ -234,6 +237,8 @@ class PaimonMagics(InspectCommands, Magics):
             with spark_errors(text, Span(0, len(text))):
                 rows.load()
         rows.facts = read_facts(time.monotonic() - started, plans, rows.result)
+        if has_front_end() and not rows.preview.is_query:
+            rows.footer = " · ".join(rows.facts)
         if rows.result.job is None:
             return rows
         from paimon_nb.notebook.widgets.jobs import JobCard
@@ -253,14 +258,13 @@ class PaimonMagics(InspectCommands, Magics):
         known = ChainMap(dict(local_ns or {}), self.shell.user_ns)
         return lambda name: None if name in ("In", "Out") else known.get(name)
 
-    def _with_progress(self, work: Any, *, enabled: bool) -> Any:
-        wb = current.workbench
-        from paimon_nb.notebook.progress import run_with_progress, spark_start_notice
-
-        if wb is None or not wb.session.spark_started:
-            with spark_start_notice(show=enabled and self.progress):
-                return work()
-        return run_with_progress(wb.session.spark, work, show=enabled and self.progress)
+    def _with_progress(self, work: Callable[[RunState], Any], text: str, *, enabled: bool) -> Any:
+        """The result of `work`, with the line of a running cell below it."""
+        wb, state = current.workbench, RunState(label_of(text))
+        with run_line(state, show=enabled and self.progress):
+            if wb is None or not wb.session.spark_started:
+                return work(state)
+            return run_with_progress(wb.session.spark, lambda: work(state), state)
 
     # -- the line
 
@@ -323,7 +327,7 @@ class PaimonMagics(InspectCommands, Magics):
         current.workbench = connect(path, spark=user_spark)
         if jobs is not None:
             current.workbench.session.jobs = jobs  # streams of the previous warehouse continue and can still be stopped
-        current.history.cells.clear()  # they were written elsewhere
+        current.history.clear()  # they were written elsewhere
         if spark is not None and user_spark is None:
             current.workbench.session._spark = spark  # one JVM is enough for every warehouse
         print(f"connected to {path}")  # noqa: T201

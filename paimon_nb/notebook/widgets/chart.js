@@ -20,7 +20,7 @@ function chartPanel(host, model, columns, { send, code }) {
     keepingFocus(bar, () => {
       bar.replaceChildren();
       if (!spec) return;
-      const ask = (change) => send({ chart: { ...spec, ...change } });
+      const ask = (change) => send({ chart: change });  // the kernel adds it to what was asked before
       const measured = spec.kind === "scatter" || spec.kind === "histogram", of = (i) => (i === null ? "" : columns[i].role);
       pick("Type", "kind", CHART_KINDS, spec.kind, (kind) => ask({ kind }));
       pick("X", "x", named((r) => r && !(measured && r === "text")), spec.x, (x) => ask({ x: Number(x), unit: "" }));
@@ -205,16 +205,16 @@ function drawUpright(svg, chart, wide, high, category, groups) {
   } else {
     let low = Infinity, most = -Infinity;
     const see = (v) => { if (v < low) low = v; if (v > most) most = v; };
-    if (dots) for (const s of chart.series) for (const d of s.values) see(d[0]); else { chart.places.forEach(see); chart.ends.forEach(see); }
+    if (dots) for (const s of chart.series) for (const d of s.values) see(d[0]); else { chart.starts.forEach(see); chart.ends.forEach(see); }
     let gap = Infinity;
-    chart.places.forEach((p, i) => { if (i) gap = Math.min(gap, p - chart.places[i - 1]); });
+    chart.starts.forEach((p, i) => { if (i) gap = Math.min(gap, p - chart.starts[i - 1]); });
     if (bars && !chart.ends.length && Number.isFinite(gap)) { low -= gap / 2; most += gap / 2; }
     if (dots && most > low) { const pad = (most / 2 - low / 2) * 0.04; low -= pad; most += pad; }
     if (low === most) { const pad = Math.abs(low) * 0.05 || 1; low -= pad; most += pad; }
     const scale = linearScale(low, most, left + 2, right - 2);
-    const middle = (at) => (chart.ends.length && (bars || chart.x_kind === "number") ? chart.places[at] / 2 + chart.ends[at] / 2 : chart.places[at]);
+    const middle = (at) => (chart.ends.length && (bars || chart.x_kind === "number") ? chart.starts[at] / 2 + chart.ends[at] / 2 : chart.starts[at]);
     x = dots ? scale : (at) => scale(middle(at));
-    width = (at) => Math.max(1, chart.ends.length ? scale(chart.ends[at]) - scale(chart.places[at]) - 1 : Math.min(70, 0.8 * (Number.isFinite(gap) ? scale(low + gap) - scale(low) : 60)));
+    width = (at) => Math.max(1, chart.ends.length ? scale(chart.ends[at]) - scale(chart.starts[at]) - 1 : Math.min(70, 0.8 * (Number.isFinite(gap) ? scale(low + gap) - scale(low) : 60)));
     const room = Math.max(2, Math.floor((right - left) / 95));
     const marks_ = chart.x_kind === "time" ? timeTicks(low, most, room) : numberTicks(low, most, room).map((t) => [t, shortNumber(t)]);
     let end = -Infinity;

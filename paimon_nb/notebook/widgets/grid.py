@@ -23,7 +23,7 @@ from paimon_nb.notebook.grid.value_tree import MAX_IMAGE, MAX_TEXT, image_type, 
 from paimon_nb.notebook.widgets.base import report_errors, script, stylesheet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import pyarrow as pa
 
@@ -52,6 +52,9 @@ class Grid(anywidget.AnyWidget):
     first_buffers: traitlets.List[bytes] = traitlets.List().tag(sync=True)
     chart = traitlets.Dict().tag(sync=True)
     """The points of the chart; {}: the Chart tab was not opened."""
+
+    make_current: Callable[[Rows], None] | None = None
+    """Makes the rows `_paimon` in the notebook, where the code of a chart finds them: another cell may have run since."""
 
     def __init__(self, rows: Rows, source: GridSource, facts: Sequence[str] = ()) -> None:
         self.rows, self._source, self._facts = rows, source, tuple(facts)
@@ -155,10 +158,13 @@ class Grid(anywidget.AnyWidget):
                 self._send_copy(first, stop, [c for c in columns if self._is_column(c)], header)
             case {"chart": None}:
                 self._chart_open = False
-            case {"chart": {}} if not content["chart"]:
+            case {"chart": dict(change)} if not change:
                 self.draw_chart(self._spec)
-            case {"chart": dict(requested)} if spec := requested_spec(requested, self._source.rows.num_columns):
-                self.draw_chart(spec)
+            case {"chart": dict(change)}:
+                before = self._spec or (self._drawn.spec if self._drawn else None)
+                whole = {**(asdict(before) if before else {}), **change}
+                if spec := requested_spec(whole, self._source.rows.num_columns):
+                    self.draw_chart(spec)
             case {"chart_code": True} if self._drawn is not None:
                 self._send_code(self._drawn)
             case {"export": "csv" | "parquet" as kind, "columns": list(columns)}:
@@ -353,11 +359,9 @@ class Grid(anywidget.AnyWidget):
         self.send({"copied": as_tsv(part, header=header), "rows": part.num_rows, "columns": len(columns)})
 
     def _send_code(self, drawn: Chart) -> None:
-        from paimon_nb.notebook.magics.active import current
-
         code = chart_code(drawn, self._source.rows, self.arrangement)
-        if current.shell is not None:
-            current.shell.user_ns["_paimon"] = self.rows  # another cell may have run since
+        if self.make_current is not None:
+            self.make_current(self.rows)
         self.send({"code": code})
 
     def _send_file(self, kind: str, columns: Sequence[int]) -> None:

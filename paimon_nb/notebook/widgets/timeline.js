@@ -12,7 +12,7 @@ export default {
     const closer = html(host, "div", { class: "bar" }), drawing = html(host, "div");
     const zoomed = zoomable(model, closer, drawing, 40);
     const line = html(host, "div", { class: "facts", "aria-live": "polite" });
-    const rows = html(host, "div");
+    const rows = html(host, "div"), table = html(host, "div");
     const go = (i) => { model.set("position", i); model.save_changes(); };
     const draw = () => {
       const all = model.get("history"), at = model.get("position"), n = all.commits.length;
@@ -48,6 +48,7 @@ export default {
     model.on("change:picture", picture);
     model.on("change:preview", () => drawRows(rows, model.get("preview")));
     draw(); picture(); drawRows(rows, model.get("preview"));
+    historyTable(table, model, go);
     const unwatch = onWidth(host, () => { draw(); picture(); });
     return () => { clearInterval(timer); unwatch(); };
   },

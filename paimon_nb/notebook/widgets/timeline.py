@@ -1,4 +1,4 @@
-"""The timeline panel: a slider over the history, with files and rows of the selected snapshot."""
+"""The timeline panel: a slider over the history, with files and rows of the selected snapshot, and the history as a table."""
 
 from __future__ import annotations
 
@@ -7,21 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from paimon_nb.base.errors import PaimonError
+from paimon_nb.base.errors import CommitConflict, PaimonError
 from paimon_nb.notebook.display import cells, is_number
+from paimon_nb.notebook.history_model import RollbackPreview, history_rows, rollback_preview
 from paimon_nb.notebook.lsm_model import lsm_text
 from paimon_nb.notebook.svg import lsm_svg, timeline_svg
 from paimon_nb.notebook.timeline_model import TimelineModel, timeline, timeline_text
+from paimon_nb.notebook.undo import history as cells_of_kernel
 from paimon_nb.notebook.widgets.base import report_errors, script
 from paimon_nb.notebook.widgets.lsm import picture_data
 from paimon_nb.notebook.widgets.zoom import Zoomable
 
 if TYPE_CHECKING:
+    from paimon_nb.notebook.timeline_model import Commit
     from paimon_nb.table.table import Table
 
 PREVIEW_ROWS = 8
 PREVIEW_BYTES = 64 << 20
 """Larger snapshots have no preview."""
+HISTORY_ROWS = 20
+"""Commits that the table shows at first, and adds on request: their manifests are read."""
 
 
 class Timeline(Zoomable):
@@ -34,11 +39,13 @@ class Timeline(Zoomable):
         SnapshotNotFound, SnapshotExpired: the snapshot does not exist.
     """
 
-    _esm = script("zoom.js", "timeline.js")
+    _esm = script("panel.js", "zoom.js", "history.js", "timeline.js")
     history = traitlets.Dict().tag(sync=True)
     position = traitlets.Int(0).tag(sync=True)
     picture = traitlets.Dict().tag(sync=True)
     preview = traitlets.Dict().tag(sync=True)
+    table = traitlets.Dict().tag(sync=True)
+    """The history as rows, newest first, and the rollback that waits for a confirmation."""
 
     def __init__(self, table: Table, snapshot: int | None = None) -> None:
         self._table = table
@@ -48,12 +55,35 @@ class Timeline(Zoomable):
             snapshot = table.store.snapshots.get(snapshot).id  # raises with the available snapshots
         index = max(0, len(ids) - 1) if snapshot is None else ids.index(snapshot)
         super().__init__(history=history_data(self.model), position=index)
+        self._row_limit, self._rollback, self._message = HISTORY_ROWS, None, ""
         self._show_selected_snapshot()
+        self._show_history()
         self.observe(lambda _: self._on_position_change(), "position")
 
     @report_errors
     def _on_position_change(self) -> None:
         self._show_selected_snapshot()
+        if self._rollback or self._message:
+            self._rollback, self._message = None, ""
+            self._show_history()
+
+    def on_message(self, content: Any) -> None:
+        match content:
+            case {"more": True}:
+                self._row_limit += HISTORY_ROWS
+                self._show_history()
+            case {"tag": str(name)} if name.strip() and self.snapshot is not None:
+                self.create_tag(name.strip())
+            case {"preview_rollback": True} if self.commit is not None:
+                self._rollback, self._message = rollback_preview(self._table.refresh().store, self.commit), ""
+                self._show_history()
+            case {"rollback": int(target)} if self._rollback is not None and self._rollback.target == target:
+                self.roll_back(self._rollback)
+            case {"cancel_rollback": True}:
+                self._rollback = None
+                self._show_history()
+            case _:
+                super().on_message(content)
 
     def reload(self) -> None:
         """Reload the history. The selected snapshot stays; if it was the latest, the new latest is selected.
@@ -64,18 +94,69 @@ class Timeline(Zoomable):
         self._table = self._table.refresh()
         self.model = timeline(self._table.store)
         ids = [c.id for c in self.model.commits]
+        self._rollback = None
         with self.hold_sync():
             self.history = history_data(self.model)
+            self._show_history()
             index = max(0, len(ids) - 1) if newest or selected not in ids else ids.index(selected)
             if index == self.position:
                 self._show_selected_snapshot()
             self.position = index
 
     @property
+    def commit(self) -> Commit | None:
+        """The selected commit."""
+        commits = self.model.commits
+        return commits[min(self.position, len(commits) - 1)] if commits else None
+
+    @property
     def snapshot(self) -> int | None:
         """Id of the selected snapshot."""
-        commits = self.model.commits
-        return commits[min(self.position, len(commits) - 1)].id if commits else None
+        return self.commit.id if self.commit else None
+
+    def create_tag(self, name: str) -> None:
+        """Tag the selected snapshot. Raises AlreadyExists, TableReplaced."""
+        self._table = self._table.refresh()
+        self._table.create_tag(name, self.snapshot)
+        self._message = f"Tag {name!r} created for snapshot {self.snapshot}."
+        self.reload()
+
+    def roll_back(self, preview: RollbackPreview) -> None:
+        """Roll back as the preview says.
+
+        Raises:
+            CommitConflict: the table has changed since the preview. TableReplaced: the table was dropped.
+        """
+        self._table = self._table.refresh()
+        latest, self._rollback = self._table.store.latest(), None
+        if latest is None or latest.id != preview.latest:
+            self.reload()
+            raise CommitConflict(
+                f"{self._table.name} has changed since the preview: the latest snapshot was {preview.latest}",
+                hint="look at the preview again",
+            )
+        commit = next(c for c in self.model.commits if c.id == preview.target)
+        expired = commit.id not in self._table.store.snapshots.ids()
+        if expired:
+            self._table.rollback_to(tag=commit.tags[0])
+        else:
+            self._table.rollback_to(commit.id)
+        self._message = f"Rolled back to snapshot {commit.id}."
+        self.reload()
+
+    def _show_history(self) -> None:
+        newest = self.model.commits[::-1][: self._row_limit]
+        name, quoted = str(self._table.name), self._table.name.quoted()
+        ids = [c.id for c in self.model.commits]
+        self.table = {
+            "rows": [asdict(row) for row in history_rows(self._table.store, newest, self._statement)],
+            "more": max(0, len(ids) - self._row_limit), "name": name, "select": f"%%paimon\nSELECT * FROM {quoted} VERSION AS OF ",
+            "compare": f"%paimon compare {quoted} ", "message": self._message,
+            "rollback": asdict(self._rollback) if self._rollback else None,
+        }  # fmt: skip
+
+    def _statement(self, snapshot: int, time_ms: int) -> str:
+        return cells_of_kernel.text(str(self._table.name), snapshot, time_ms)
 
     @property
     def code(self) -> str:

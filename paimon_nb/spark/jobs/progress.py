@@ -1,11 +1,14 @@
-"""Progress of the jobs of a job group, from Spark's status tracker."""
+"""Progress of Spark jobs, from the status tracker: of one job group, or of all jobs that run."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from paimon_nb.spark.runtime.jvm_bridge import rows_read
+
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 
@@ -20,6 +23,8 @@ class Progress:
     """Finished tasks of that stage."""
     total: int
     jobs_active: int
+    rows: int = 0
+    """Rows that the tasks have read from tables so far, as far as Spark counts them."""
 
     def __str__(self) -> str:
         return f"stage {self.stage}: {self.done}/{self.total} tasks" if self.stage else "planning"
@@ -27,10 +32,19 @@ class Progress:
 
 def poll(spark: SparkSession, group: str) -> Progress:
     """The progress of one job group."""
-    tracker = spark.sparkContext.statusTracker()
+    return _progress(spark.sparkContext, list(spark.sparkContext.statusTracker().getJobIdsForGroup(group)))
+
+
+def poll_active(context: SparkContext) -> Progress:
+    """The progress of all jobs that run now."""
+    return _progress(context, list(context.statusTracker().getActiveJobsIds()))
+
+
+def _progress(context: SparkContext, job_ids: list[int]) -> Progress:
+    tracker = context.statusTracker()
     stages: set[int] = set()
     active = 0
-    for job_id in tracker.getJobIdsForGroup(group):
+    for job_id in job_ids:
         job = tracker.getJobInfo(job_id)
         if job is not None:
             stages.update(job.stageIds)
@@ -41,4 +55,4 @@ def poll(spark: SparkSession, group: str) -> Progress:
         info = tracker.getStageInfo(stage_id)
         if info is not None and info.numTasks and (info.numCompletedTasks or info.numActiveTasks):
             best = Progress(number, len(ordered), info.numCompletedTasks, info.numTasks, active)
-    return best
+    return replace(best, rows=rows_read(context, ordered))

@@ -7,6 +7,7 @@ functions raise AttributeError.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
@@ -126,6 +127,24 @@ def column_of(spark: SparkSession, expression: Expression) -> Column:
     from pyspark.sql.classic.column import Column
 
     return Column(jvm(spark).org.apache.spark.sql.classic.ExpressionUtils.column(expression))
+
+
+def rows_read(context: SparkContext, stages: Iterable[int]) -> int:
+    """Input rows of these stages so far; 0 for stages that Spark has forgotten, or does not know yet."""
+    store = cast("Any", context._jsc).sc().statusStore()
+    rows = 0
+    for stage in stages:
+        with suppress(Exception):
+            rows += int(store.lastStageAttempt(stage).inputRecords())
+    return rows
+
+
+def active_context() -> SparkContext | None:
+    """The Spark context of this process, if one runs."""
+    from pyspark import SparkContext
+
+    context: SparkContext | None = SparkContext._active_spark_context
+    return context
 
 
 def local_property(frame: DataFrame, key: str) -> str | None:

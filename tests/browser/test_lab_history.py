@@ -1,0 +1,89 @@
+"""The history below the timeline in a real JupyterLab: a snapshot is chosen, read, tagged and made the latest again."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from panel_kit import live_nodes_of, opened, serious_issues
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lab_kit import Lab, Notebook
+
+pytestmark = pytest.mark.browser
+
+CELLS = (
+    "%load_ext paimon_nb\n%paimon connect warehouse",
+    "%%paimon\nINSERT INTO orders VALUES (50001, 'new', 12.50)",
+    "%paimon timeline orders",
+    "%paimon timeline hostile",
+)
+TIMELINE, HOSTILE = 2, 3
+
+
+@pytest.fixture(scope="module")
+def shown(notebook: Notebook, lab: Lab, tables: Path) -> Notebook:
+    """The notebook after Run All."""
+    shutil.copytree(tables, lab.root / "warehouse")
+    return opened(notebook, lab, "history.ipynb", CELLS)
+
+
+def test_the_rows_are_legible_and_hold_no_live_text(shown: Notebook) -> None:
+    for theme in ("JupyterLab Light", "JupyterLab Dark"):
+        shown.theme(theme)
+        shown.output(TIMELINE).locator(".history tbody tr").nth(2).click()
+        shown.output(TIMELINE).get_by_role("button", name="Roll back …").click()
+        expect(shown.output(TIMELINE).get_by_role("alertdialog")).to_be_visible()
+        for cell in (TIMELINE, HOSTILE):
+            assert serious_issues(shown, cell) == []
+        shown.page.keyboard.press("Escape")
+        expect(shown.output(TIMELINE).get_by_role("alertdialog")).to_have_count(0)
+    assert live_nodes_of(shown, HOSTILE) == []
+    assert shown.alerts == []
+
+
+def test_by_mouse_a_snapshot_is_chosen_and_read(shown: Notebook) -> None:
+    output, page = shown.output(TIMELINE), shown.page
+    first = output.locator(".history tbody tr").first
+    expect(first).to_contain_text("INSERT INTO orders VALUES (50001, 'new', 12.50)")
+    output.locator(".history tbody tr").nth(3).click()
+    expect(output.locator(".bar output").first).to_have_text("snapshot 12 · compact")
+    expect(output.locator(".history tbody tr").nth(3)).to_have_class("chosen")
+    cells = page.locator(".jp-CodeCell")
+    before = cells.count()
+    output.get_by_role("button", name="Read").click()
+    expect(cells).to_have_count(before + 1)
+    expect(cells.nth(TIMELINE + 1)).to_contain_text("VERSION AS OF 12")
+    shown.command("notebook:delete-cell")
+    expect(cells).to_have_count(before)
+
+
+def test_by_keyboard_a_snapshot_is_tagged_and_rolled_back_to(shown: Notebook, lab: Lab) -> None:
+    import paimon_nb
+
+    output, page = shown.output(TIMELINE), shown.page
+    output.get_by_role("button", name="select snapshot 12").focus()
+    page.keyboard.press("ArrowDown")
+    expect(output.get_by_role("button", name="select snapshot 11")).to_be_focused()
+    expect(output.locator(".bar output").first).to_have_text("snapshot 11 · append")
+    output.get_by_role("button", name="Tag …").press("Enter")
+    page.keyboard.type("checked")
+    page.keyboard.press("Enter")
+    expect(output.locator(".history-said")).to_have_text("Tag 'checked' created for snapshot 11.")
+    output.get_by_role("button", name="Roll back …").press("Enter")
+    dialog = output.get_by_role("alertdialog")
+    expect(dialog).to_contain_text("Snapshots 12 to 15 (4) are deleted")
+    expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(output.locator(".history-said")).to_have_text("Rolled back to snapshot 11.")
+    expect(output.locator(".history tbody tr")).to_have_count(11)
+    expect(output.get_by_role("button", name="Roll back …")).to_be_disabled()
+    with paimon_nb.connect(str(lab.root / "warehouse")) as wb:
+        found = wb.table("orders").latest_snapshot()
+        assert found is not None
+        assert found.id == 11
