@@ -278,11 +278,11 @@ def _colours(rows: ArrangedRows, spec: ChartSpec, notes: _Notes) -> Keys:
     order = sorted(range(limit), key=lambda i: (labels[i] == "NULL", labels[i]))
     rank = np.full(max(keys.size, 1), limit)
     rank[top[order]] = np.arange(limit)
-    shown_labels = [labels[i] for i in order]
+    labels_of_top = [labels[i] for i in order]
     if keys.size > limit:
-        shown_labels.append(OTHER)
+        labels_of_top.append(OTHER)
         notes.texts.append(f"The {limit} most frequent of {keys.size:,} values of {name}; the rest is {OTHER!r}.")
-    return Keys(rank[keys.codes], "category", tuple(shown_labels) or ("",))
+    return Keys(rank[keys.codes], "category", tuple(labels_of_top) or ("",))
 
 
 def _colour_ranges(column: pa.ChunkedArray) -> Keys:

@@ -55,7 +55,8 @@ class Timeline(Zoomable):
             snapshot = table.store.snapshots.get(snapshot).id  # raises with the available snapshots
         index = max(0, len(ids) - 1) if snapshot is None else ids.index(snapshot)
         super().__init__(history=history_data(self.model), position=index)
-        self._row_limit, self._rollback, self._message = HISTORY_ROWS, None, ""
+        self._row_limit, self._message = HISTORY_ROWS, ""
+        self._rollback: RollbackPreview | None = None
         self._show_selected_snapshot()
         self._show_history()
         self.observe(lambda _: self._on_position_change(), "position")

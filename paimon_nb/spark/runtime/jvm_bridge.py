@@ -139,14 +139,6 @@ def rows_read(context: SparkContext, stages: Iterable[int]) -> int:
     return rows
 
 
-def active_context() -> SparkContext | None:
-    """The Spark context of this process, if one runs."""
-    from pyspark import SparkContext
-
-    context: SparkContext | None = SparkContext._active_spark_context
-    return context
-
-
 def local_property(frame: DataFrame, key: str) -> str | None:
     """A local property of the thread that runs a DataFrame's job, such as `sql.streaming.queryId`."""
     value = frame._jdf.sparkSession().sparkContext().getLocalProperty(key)
