@@ -56,11 +56,5 @@ def read_facts(seconds: float, plans: Sequence[ScanPlan], result: Any) -> tuple[
     else:
         where = [f"{name} snapshot {snapshot}" for name, snapshot in list(snapshots.items())[:4]]
     size = f"{len(files):,} file{'s' * (len(files) != 1)}, {bytes_text(sum(files.values()))}" if files else ""
-    engine = (
-        ""
-        if not result.make_frame and result.arrow is not None
-        else "paimon_nb"
-        if result.arrow is not None
-        else "Spark"
-    )
+    engine = "Spark" if result.arrow is None else "" if result.kind == "summary" else "paimon_nb"
     return tuple(filter(None, (f"{seconds:.1f} s", ", ".join(where), size, engine)))
