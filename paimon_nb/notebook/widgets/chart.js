@@ -116,7 +116,7 @@ function drawLegend(host, chart) {
 
 // Draws the chart; returns its marks for pointer and keyboard.
 function drawChart(host, chart) {
-  const spec = chart.spec, wide = Math.max(320, Math.min(1600, host.clientWidth || 860));
+  const spec = chart.spec, wide = Math.max(320, Math.min(2400, host.clientWidth || 860));
   const category = chart.x_kind === "category" && spec.kind !== "scatter";
   const longest = Math.max(0, ...chart.labels.map((l) => l.length));
   // Labels that do not fit below upright bars are written beside lying ones.
