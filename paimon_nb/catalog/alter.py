@@ -436,6 +436,8 @@ def _reset_options(draft: _Draft, change: ResetOptions) -> None:
         if key == "comment":
             draft.comment = None
             continue
+        if key == "primary-key":
+            raise FixedOption("the primary key cannot be removed", hint="make a new table", option=key)
         if key == "bucket" and draft.has_data:
             raise FixedOption("option 'bucket' cannot be reset", hint="SET another number", option=key)
         _check_option(draft, key, draft.options.get(key), None)

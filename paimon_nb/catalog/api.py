@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
@@ -31,6 +31,8 @@ class StoredView:
     fields: tuple[DataField, ...]
     """Its columns."""
     comment: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Its TBLPROPERTIES."""
 
 
 class Catalog(ABC):
@@ -52,6 +54,8 @@ class Catalog(ABC):
     """Whether a database or a table was created through this object."""
     stores_views = False
     """Whether `create_view` stores views."""
+    has_external_tables = False
+    """Whether CREATE EXTERNAL TABLE makes a table whose files DROP TABLE keeps."""
     keeps_dropped_tables = True
     """Whether `undrop_table` can restore a dropped table."""
 
@@ -84,6 +88,21 @@ class Catalog(ABC):
             AccessDenied: the user is not an administrator.
         """
         return self
+
+    def has_database(self, name: str) -> bool:
+        """Whether a database exists. A catalog that ignores case finds it by any spelling.
+
+        Args:
+            name: its name.
+
+        Returns:
+            True if it exists.
+
+        Examples:
+            >>> wb.session.catalog.has_database("default")
+            True
+        """
+        return name in self.databases()
 
     @abstractmethod
     def databases(self) -> list[str]:
@@ -237,6 +256,25 @@ class Catalog(ABC):
             False if there is none of this name.
         """
         return False
+
+    def alter_view_dialect(self, name: Identifier, action: str, dialect: str, query: str | None) -> None:
+        """Change the query of a stored view in one dialect.
+
+        Args:
+            name: its identifier.
+            action: 'add', 'update' or 'drop'.
+            dialect: 'spark', 'flink' or another engine's name.
+            query: the new query; None for 'drop'.
+
+        Raises:
+            UnsupportedOperation: the catalog stores one query for a view, or no views.
+            UnknownName: it has no such view, or for 'update' and 'drop' no query in this dialect.
+            AlreadyExists: for 'add', it has a query in this dialect.
+        """
+        raise UnsupportedOperation(
+            f"catalog {self.name!r} does not store queries of several dialects for a view",
+            hint="CREATE OR REPLACE VIEW",
+        )
 
     def functions(self, database: str) -> list[str]:
         """The functions that the catalog stores in a database.

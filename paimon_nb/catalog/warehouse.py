@@ -82,6 +82,9 @@ class WarehouseCatalog(Catalog):
     def databases(self) -> list[str]:
         return self.metastore.databases()
 
+    def has_database(self, name: str) -> bool:
+        return self.metastore.has_database(name)
+
     def create_database(
         self, name: str, *, if_not_exists: bool = False, properties: Mapping[str, str] | None = None
     ) -> bool:
@@ -234,7 +237,7 @@ class WarehouseCatalog(Catalog):
         if self.metastore.has_table(name):
             return False
         path = self.metastore.new_table_path(name, schema.options)
-        created = SchemaDirectory(self._fs_of(name, path), path).create(schema)
+        created = bool(schema.fields) and SchemaDirectory(self._fs_of(name, path), path).create(schema)
         if not created:
             if not self.metastore.makes_external(schema.options):
                 return False
@@ -250,10 +253,10 @@ class WarehouseCatalog(Catalog):
         return added
 
     def _existing_schema(self, path: str, schema: TableSchema) -> TableSchema:
-        """The schema of an existing table at an external table's path. Raises AlreadyExists if it differs."""
+        """The schema of an existing table at an external table's path, with the path. Raises AlreadyExists if it differs."""
         found = SchemaDirectory(self._fs_for_paths(path), path).latest()
         if found is None:
-            raise TableNotFound(f"the table at {path} vanished", hint="try again", path=path)
+            raise TableNotFound(f"no table at {path}", hint="name the columns of a new table", path=path)
         columns = [(f.name, str(f.type)) for f in schema.fields]
         same = not columns or (columns, schema.partition_keys, schema.primary_keys) == (
             [(f.name, str(f.type)) for f in found.fields],
@@ -267,7 +270,7 @@ class WarehouseCatalog(Catalog):
                 hint="use the same definition, or choose another 'path'",
                 path=path,
             )
-        return found
+        return found.with_options({**found.options, "path": path})
 
     def drop_table(self, name: Identifier, *, if_exists: bool = False, purge: bool = False) -> bool:
         _check_whole_table(name, "dropped")

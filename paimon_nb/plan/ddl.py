@@ -53,6 +53,8 @@ class TableDef:
     location: str | None = None
     provider: str | None = None
     """USING x."""
+    external: bool = False
+    """CREATE EXTERNAL TABLE: DROP TABLE keeps the files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,8 @@ class CreateView(Statement):
     or_replace: bool = False
     if_not_exists: bool = False
     comment: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Its TBLPROPERTIES."""
 
 
 @dataclass(frozen=True, slots=True)

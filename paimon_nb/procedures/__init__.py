@@ -65,6 +65,7 @@ from paimon_nb.procedures.tags import (
     REPLACE_TAG,
     TRIGGER_TAG_AUTOMATIC_CREATION,
 )
+from paimon_nb.procedures.views import ALTER_VIEW_DIALECT
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -76,7 +77,7 @@ PROCEDURES: Registry[Procedure] = Registry(
     {
         p.name: p
         for p in (
-            ALTER_COLUMN_DEFAULT_VALUE, CLEAR_CONSUMERS, CLONE, COMPACT, COMPACT_DATABASE, COMPACT_MANIFEST, COPY, COPY_FILES, CREATE_BRANCH,
+            ALTER_COLUMN_DEFAULT_VALUE, ALTER_VIEW_DIALECT, CLEAR_CONSUMERS, CLONE, COMPACT, COMPACT_DATABASE, COMPACT_MANIFEST, COPY, COPY_FILES, CREATE_BRANCH,
             CREATE_PRIVILEGED_USER, CREATE_TAG, CREATE_TAG_FROM_TIMESTAMP, CREATE_TAG_FROM_WATERMARK, DATA_EVOLUTION_MERGE_INTO, DELETE_BRANCH, DELETE_TAG,
             DROP_PARTITION, DROP_PRIVILEGED_USER, EXPIRE_CHANGELOGS, EXPIRE_PARTITIONS, EXPIRE_SNAPSHOTS, EXPIRE_TAGS, FAST_FORWARD, GRANT_PRIVILEGE_TO_USER, INIT_FILE_BASED_PRIVILEGE,
             KAFKA_SYNC_DATABASE, KAFKA_SYNC_TABLE, MARK_PARTITION_DONE, MERGE_BRANCH, MERGE_INTO, MIGRATE_DATABASE, MIGRATE_ICEBERG_TABLE, MIGRATE_TABLE, MYSQL_SYNC_DATABASE, MYSQL_SYNC_TABLE, POSTGRES_SYNC_DATABASE, POSTGRES_SYNC_TABLE, PURGE_FILES, REMOVE_ORPHAN_FILES, REMOVE_UNEXISTING_FILES, REMOVE_UNEXISTING_MANIFESTS, RENAME_BRANCH,
@@ -87,12 +88,12 @@ PROCEDURES: Registry[Procedure] = Registry(
     },
 )  # fmt: skip
 
-_REST, _INDEX = (
-    "it needs a REST catalog",
+_FUNCTIONS, _INDEX = (
+    "functions of a catalog are Java code, which is not run here",
     "global indexes are newer than Paimon 1.3; use rewrite_file_index for file indexes",
 )
 UNSUPPORTED = {
-    **dict.fromkeys(("alter_function", "create_function", "drop_function", "alter_view_dialect"), _REST),
+    **dict.fromkeys(("alter_function", "create_function", "drop_function"), _FUNCTIONS),
     **dict.fromkeys(("create_global_index", "drop_global_index", "vector_search", "full_text_search"), _INDEX),
     "compact_chain_table": "chain tables are newer than Paimon 1.3",
     "materialize_deletion_vectors": "it is for data evolution with deletion vectors, which Paimon 1.3 does not allow together; "

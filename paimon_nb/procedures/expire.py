@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from paimon_nb.base import clock
+from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.procedures.procedure import (
     Argument,
     Context,
@@ -18,6 +20,7 @@ from paimon_nb.procedures.procedure import (
     table_argument,
 )
 from paimon_nb.table.maintenance import (
+    ORPHAN_AGE_MS,
     ExpireLimits,
     delete_changelogs,
     expire_changelogs,
@@ -110,6 +113,15 @@ def _remove_orphan_files(
     mode: str | None,
 ) -> pa.Table:
     """`db.*` means all tables of a database."""
+    now = clock.now_ms()
+    if older_than is not None and older_than >= now:
+        raise BadOptionValue(
+            "older_than must be before now: files that are written now do not belong to a snapshot yet",
+            hint="without older_than, files older than a day are deleted",
+            older_than_ms=older_than,
+        )
+    if older_than is not None and older_than > now - ORPHAN_AGE_MS and not dry_run:
+        context.notes.append("files younger than a day may belong to a running write, which then fails")
     database, _, last = table.rpartition(".")
     names = [f"{database}.{t}" for t in context.catalog.tables(database)] if last == "*" else [table]
     found = []
@@ -173,7 +185,9 @@ REMOVE_ORPHAN_FILES = Procedure(
     "Delete files that no snapshot, tag or branch uses.",
     (
         table_argument(),
-        Argument("older_than", "time", doc="default: a day ago"),
+        Argument(
+            "older_than", "time", doc="before now; default: a day ago. Younger files may belong to a running write"
+        ),
         Argument("dry_run", "bool", doc="only list the files"),
         Argument("parallelism", "int", doc="accepted, without effect here"),
         Argument("mode", doc="local or distributed"),

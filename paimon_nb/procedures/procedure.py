@@ -52,6 +52,10 @@ class Context(Protocol):
         """Whether the session is in Flink's streaming mode."""
 
     @property
+    def dialect(self) -> str:
+        """'flink' if the session has Flink's semantics, else 'spark'."""
+
+    @property
     def spark(self) -> SparkSession | None:
         """The running Spark, for large work; None if Spark is not running."""
 

@@ -15,6 +15,7 @@ from paimon_nb.session.query.char_columns import with_chars
 from paimon_nb.session.query.run_query import resolve, schema_fields, time_travel_options
 from paimon_nb.spark.api.base_session import Resolver
 from paimon_nb.syntax.lexer import tokens
+from paimon_nb.table.scan import OWN_SCHEMA, travels
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -112,6 +113,8 @@ class SparkResolver(Resolver):
         table_options, travel = _time_travel(options)
         check_names(table_options)
         table = self._open_path(path)
+        if travels(table_options):  # a path has no schema in a catalog, so the past has its own
+            table_options[OWN_SCHEMA] = "true"
         frame = read_table(
             self.session.spark, table, options={**table_options, **time_travel_options(self.session, travel)}
         )

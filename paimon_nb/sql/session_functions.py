@@ -1,11 +1,16 @@
-"""Functions that only the session can evaluate: `current_catalog()`, `current_database()` and `sys.max_pt`."""
+"""Functions that only the session can evaluate: `current_catalog()`, `current_database()` and those of the database `sys`."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.sql_quoting import spark_literal
 from paimon_nb.plan import Span
 from paimon_nb.syntax.lexer import tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 _FUNCTIONS = {"CURRENT_CATALOG": "catalog", "CURRENT_DATABASE": "database", "CURRENT_SCHEMA": "database"}
 
@@ -41,4 +46,20 @@ def max_pt_calls(text: str, span: Span) -> list[tuple[Span, str]]:
             continue
         first = n - 2 if n >= 2 and read[n - 1].text == "." and read[n - 2].is_name else n
         out.append((Span(span.start + read[first].start, span.start + read[n + 5].stop), read[n + 4].value))
+    return out
+
+
+def system_function_names(text: str, span: Span, functions: Collection[str]) -> list[tuple[Span, str]]:
+    """The names `[catalog.]sys.f` of calls of these functions (lower case): span and f."""
+    inside = text[span.start : span.stop]
+    if "sys" not in inside.lower():
+        return []
+    out = []
+    read = tokens(inside)
+    for n in range(len(read) - 3):
+        words = [t.text.lower() for t in read[n : n + 4]]
+        if words[:2] != ["sys", "."] or words[2] not in functions or words[3] != "(":
+            continue
+        first = n - 2 if n >= 2 and read[n - 1].text == "." and read[n - 2].is_name else n
+        out.append((Span(span.start + read[first].start, span.start + read[n + 2].stop), words[2]))
     return out

@@ -2,7 +2,7 @@
 
 import pytest
 
-from paimon_nb.base.errors import BadOptionValue, SchemaChangeError
+from paimon_nb.base.errors import BadOptionValue, FixedOption, SchemaChangeError
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.alter import apply_changes
 from paimon_nb.catalog.filesystem import FilesystemCatalog
@@ -77,3 +77,8 @@ def test_contradictions_are_refused_when_they_are_made(options):
     with pytest.raises(BadOptionValue):
         catalog.alter_table(name, [SetOptions(options)])
     assert dict(catalog.table(name).schema.options) == plain
+
+
+def test_the_primary_key_is_not_reset():
+    with pytest.raises(FixedOption, match="primary key cannot be removed"):
+        changed({}, ResetOptions(("primary-key",)))

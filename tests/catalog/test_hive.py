@@ -6,7 +6,7 @@ import logging
 import os
 import shutil
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -27,9 +27,6 @@ from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.hive.client import _connection_pool
 from paimon_nb.format.schema import create_schema
 from paimon_nb.plan.ddl import AddColumn, SetOptions
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ttypes = pytest.importorskip("hive_metastore.ttypes")
 T = Identifier("d", "t")
@@ -199,6 +196,70 @@ def test_tables_of_others_are_told_and_never_touched(catalog, tmp_path):
     with pytest.raises(UnsupportedOperation, match="logs, seen"):
         catalog.drop_database("d", cascade=True)
     assert sorted(e.tableName for e in catalog.metastore.entries("d")) == ["logs", "seen"]
+
+
+def test_a_location_makes_an_external_table(options, catalog, tmp_path):
+    wb = paimon_nb.connect(options["warehouse"], catalog="c", options=options)
+    wb.run(f"USE D; CREATE TABLE t (id INT, v STRING) USING paimon TBLPROPERTIES ('k' = 'v') LOCATION '{tmp_path}/x'")
+    wb.run("INSERT INTO t VALUES (1, 'a')")
+    assert (wb.table("t").path, catalog.metastore.entry(T).tableType) == (f"{tmp_path}/x", "EXTERNAL_TABLE")
+    wb.run(f"CREATE TABLE same USING paimon LOCATION '{tmp_path}/x'; DROP TABLE t")
+    assert wb.table("same").to_arrow().to_pylist() == [{"id": 1, "v": "a"}]
+    wb.run("CREATE TABLE own (id INT); INSERT INTO own VALUES (7)")
+    wb.run(f"CREATE TABLE view_of_it USING paimon LOCATION '{wb.table('own').path}'")
+    assert wb.table("view_of_it").to_arrow().to_pylist() == [{"id": 7}]
+    wb.run("DROP TABLE view_of_it")
+    assert wb.table("own").to_arrow().to_pylist() == [{"id": 7}]
+    wb.run("CREATE EXTERNAL TABLE kept (id INT)")
+    kept = wb.table("kept").path
+    wb.run("DROP TABLE kept")
+    assert [p.name for p in Path(kept).iterdir()] == ["schema"]
+    for other in ("(z INT) USING paimon", "USING paimon TBLPROPERTIES ('k' = 'w')"):
+        with pytest.raises(AlreadyExists, match="has a table with other"):
+            wb.run(f"CREATE TABLE other {other} LOCATION '{tmp_path}/x'")
+    with pytest.raises(TableNotFound, match="no table at"):
+        wb.run(f"CREATE TABLE other USING paimon LOCATION '{tmp_path}/empty'")
+
+
+@pytest.mark.spark
+def test_properties_of_a_database(options):
+    wb = paimon_nb.connect(options["warehouse"], catalog="c", options=options)
+    wb.run("CREATE DATABASE sales COMMENT 'all of them' WITH DBPROPERTIES ('b' = '2', 'a' = '1')")
+    wb.run("ALTER DATABASE sales SET DBPROPERTIES ('b' = '22')")
+    described = {r.info_name: r.info_value for r in wb.spark.sql("DESCRIBE DATABASE EXTENDED sales").collect()}
+    assert described.pop("Owner")
+    assert described == {
+        "Catalog Name": "c", "Namespace Name": "sales", "Comment": "all of them",
+        "Location": f"file:{options['warehouse']}/sales.db", "Properties": "((a,1), (b,22))",
+    }  # fmt: skip
+
+
+@pytest.mark.spark
+def test_views_are_entries_of_the_metastore(options, catalog):
+    wb = paimon_nb.connect(options["warehouse"], catalog="c", options=options)
+    wb.run("CREATE TABLE d.t (id INT, v STRING); INSERT INTO d.t VALUES (1, 'a'), (2, 'b'); USE d")
+    wb.run("CREATE VIEW late COMMENT 'the last' TBLPROPERTIES ('k' = 'v') AS SELECT id, v AS text FROM t WHERE id > 1")
+    entry = catalog.metastore.entry(Identifier("d", "late"))
+    assert (entry.tableType, entry.viewExpandedText) == ("VIRTUAL_VIEW", "SELECT id, v AS text FROM t WHERE id > 1")
+    assert {"comment": "the last", "k": "v"}.items() <= entry.parameters.items()
+    assert [(c.name, c.type) for c in entry.sd.cols] == [("id", "int"), ("text", "string")]
+    assert [r["viewName"] for r in wb.run("SHOW VIEWS").arrow.to_pylist()] == ["late"]
+    assert [tuple(r) for r in wb.sql("SELECT * FROM late").collect()] == [(2, "b")]
+    text = wb.run("SHOW CREATE TABLE late").arrow.to_pylist()[0]["createtab_stmt"]
+    assert text.startswith("CREATE VIEW d.late (\n  id,\n  text)\nCOMMENT 'the last'\nTBLPROPERTIES (\n  'k' = 'v',\n")
+    assert text.endswith("AS\nSELECT id, v AS text FROM t WHERE id > 1\n")
+    described = {r["col_name"]: r["data_type"] for r in wb.run("DESCRIBE EXTENDED late").arrow.to_pylist()}
+    assert (described["id"], described["text"], described["Name"], described["Comment"]) == (
+        "INT",
+        "STRING",
+        "d.late",
+        "the last",
+    )
+    assert described["View Properties"].startswith("[k=v, ")
+    with pytest.raises(AlreadyExists, match=r"view d\.late exists already"):
+        wb.run("CREATE VIEW late AS SELECT 1 AS one")
+    wb.run("CREATE OR REPLACE VIEW late AS SELECT 1 AS one; DROP TABLE t; DROP DATABASE d CASCADE")
+    assert "d" not in catalog.databases()
 
 
 def test_case_does_not_count(catalog):

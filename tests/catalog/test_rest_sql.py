@@ -7,7 +7,14 @@ import pytest
 from rest_server import RestServer
 
 import paimon_nb
-from paimon_nb.base.errors import AlreadyExists, SqlAnalysisError, SqlSyntaxError, TableNotFound, UnsupportedOperation
+from paimon_nb.base.errors import (
+    AlreadyExists,
+    SqlAnalysisError,
+    SqlSyntaxError,
+    TableNotFound,
+    UnknownName,
+    UnsupportedOperation,
+)
 from paimon_nb.base.identifier import Identifier
 
 
@@ -149,6 +156,29 @@ def test_stored_views(server, wb):
     assert wb.session.catalog.views("d") == []
     with pytest.raises(TableNotFound):
         wb.sql("SELECT * FROM twice")
+
+
+@pytest.mark.spark
+def test_a_view_has_a_query_for_each_dialect(server, wb):
+    create(wb)
+    wb.run(
+        "INSERT INTO t VALUES (1, 'a', 'x'), (2, 'b', 'y'); CREATE VIEW v TBLPROPERTIES ('k' = '1') AS SELECT id FROM t"
+    )
+    assert server.views["default", "v"]["options"] == {"k": "1"}
+    wb.run("CALL sys.alter_view_dialect('v', 'update', 'spark', 'SELECT id FROM t WHERE id > 1')")
+    assert [tuple(r) for r in wb.sql("SELECT * FROM v").collect()] == [(2,)]
+    assert "WHERE id > 1" in wb.run("SHOW CREATE TABLE v").arrow.to_pylist()[0]["createtab_stmt"]
+    wb.run("CALL sys.alter_view_dialect(`view` => 'v', `action` => 'drop')")
+    wb.run("CALL sys.alter_view_dialect(`view` => 'v', `action` => 'add', `query` => 'SELECT id FROM t WHERE id < 2')")
+    assert server.views["default", "v"]["dialects"] == {"spark": "SELECT id FROM t WHERE id < 2"}
+    with pytest.raises(AlreadyExists, match="dialect spark exists"):
+        wb.run("CALL sys.alter_view_dialect('v', 'add', 'spark', 'SELECT 1')")
+    for wrong in ("'v', 'drop', 'flink'", "'w', 'drop'"):
+        with pytest.raises(UnknownName):
+            wb.run(f"CALL sys.alter_view_dialect({wrong})")
+    for wrong, why in (("'v', 'ad', 'spark', 'SELECT 1'", "no action 'ad'"), ("'v', 'update'", "needs a query")):
+        with pytest.raises(SqlAnalysisError, match=why):
+            wb.run(f"CALL sys.alter_view_dialect({wrong})")
 
 
 @pytest.mark.spark

@@ -183,7 +183,7 @@ OPERATIONS = [
     Operation("sort", {"bucket": "-1"}, (), three_commits, lambda s: Table(s).sort_compact("zorder", ["k", "v"]), True),
     Operation("analyze", ONE, ("k",), two_commits, lambda s: analyze(s, ["v"]), True),
     Operation("alter", ONE, ("k",), two_commits, lambda s: add_column(s), True),
-    Operation("orphans", ONE, ("k",), littered, lambda s: remove_orphans(s, 1 << 62, dry_run=False, any_age=True), True),
+    Operation("orphans", ONE, ("k",), littered, lambda s: remove_orphans(s, 1 << 62, dry_run=False), True),
     Operation("create-branch", ONE, ("k",), altered, lambda s: create_branch(s, "b", "kept", if_not_exists=True), True),
     Operation("delete-branch", ONE, ("k",), branched, lambda s: "b" in s.branches.names() and delete_branch(s, "b"), True),
     Operation("fast-forward", ONE, ("k",), branched, lambda s: fast_forward(s, "b")),
@@ -253,7 +253,7 @@ def crash(op: Operation, ways: Callable[[int], tuple[str, ...]]) -> None:
             op.act(store)
             assert state(survived) == after, f"{where}, then again"
             assert missing(store) == [], f"{where}, then again"
-            remove_orphans(store, 1 << 62, dry_run=False, any_age=True)
+            remove_orphans(store, 1 << 62, dry_run=False)
             assert (state(survived), missing(store)) == (after, []), f"{where}, then swept"
     print(f"\n  {op.name}: {done} crashes at {counted.calls} calls {dict(counted.kinds)}")
 

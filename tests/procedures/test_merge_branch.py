@@ -52,7 +52,7 @@ def test_both_ways_and_between_branches(wb):
 def test_the_merged_rows_outlive_the_branch(wb):
     wb.run("CALL sys.merge_branch('t', 'dev'); CALL sys.delete_branch('t', 'dev'); CALL sys.delete_tag('t', 'one')")
     wb.run("CALL sys.expire_snapshots('t', 1)")
-    remove_orphans(wb.table("t").store, 2**62, any_age=True)
+    remove_orphans(wb.table("t").store, 2**62)
     assert ids(wb) == [1, 2, 3]
 
 

@@ -533,8 +533,19 @@ def test_remove_orphan_files(three):
     assert (lost.exists(), three.notes) == (True, ["dry run: nothing was deleted"])
     assert three.call("remove_orphan_files('t', '2020-01-01 00:00:00', false)") == answer
     assert (lost.exists(), len(three.rows())) == (False, 3)
-    with pytest.raises(BadOptionValue, match="day"):
+    with pytest.raises(BadOptionValue, match="before now"):
         three.call("remove_orphan_files('t', '2999-01-01 00:00:00')")
+
+
+def test_remove_orphan_files_of_this_day(three):
+    young = three.path() / "bucket-0" / "data-young.parquet"
+    young.write_bytes(b"1")
+    an_hour_ago = time.time() - 3600
+    os.utime(young, (an_hour_ago, an_hour_ago))
+    assert three.call("remove_orphan_files('t')")[0]["deletedFileCount"] == 0
+    assert three.call(f"remove_orphan_files('t', {int(an_hour_ago * 1000) + 1000})")[0]["deletedFileCount"] == 1
+    assert three.notes == ["files younger than a day may belong to a running write, which then fails"]
+    assert (young.exists(), len(three.rows())) == (False, 3)
 
 
 def test_remove_unexisting_files(three):

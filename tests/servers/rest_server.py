@@ -369,6 +369,18 @@ class RestServer:
             raise HttpError(404, f"no view {view}", "VIEW", view)
         return {"id": view, "name": view, "schema": self.views[database, view], "owner": "owner"}
 
+    def alter_view(self, database: str, view: str, *, params: dict[str, str], body: Any) -> Any:
+        dialects = self.get_view(database, view, params={}, body=None)["schema"].setdefault("dialects", {})
+        for change in body["changes"]:
+            action, dialect = change["action"], change["dialect"]
+            if (action == "addDialect") == (dialect in dialects):
+                status, what = (409, "exists") if dialect in dialects else (404, "does not exist")
+                raise HttpError(status, f"dialect {dialect} {what}", "DIALECT", dialect)
+            if action == "dropDialect":
+                del dialects[dialect]
+            else:
+                dialects[dialect] = change["query"]
+
     def drop_view(self, database: str, view: str, *, params: dict[str, str], body: Any) -> Any:
         if self.views.pop((database, view), None) is None:
             raise HttpError(404, f"no view {view}", "VIEW", view)
@@ -487,6 +499,7 @@ _ROUTES: dict[tuple[str, str], Callable[..., Any]] = {
     ("GET", "databases/*/views"): RestServer.list_views,
     ("POST", "databases/*/views"): RestServer.create_view,
     ("GET", "databases/*/views/*"): RestServer.get_view,
+    ("POST", "databases/*/views/*"): RestServer.alter_view,
     ("DELETE", "databases/*/views/*"): RestServer.drop_view,
     ("GET", "databases/*/functions"): RestServer.list_functions,
     ("POST", "databases/*/functions"): RestServer.create_function,

@@ -42,3 +42,33 @@ def test_with_joins_travel_and_stars(swb):
     assert swb.sql(count.format("")).first()[0] == 2
     with pytest.raises(SqlAnalysisError):
         swb.sql("SELECT __paimon_file_path FROM k")
+
+
+def test_sys_bucket_is_the_bucket_of_the_row(swb):
+    columns = {
+        "i": "INT", "l": "BIGINT", "s": "STRING", "b": "BINARY", "d": "DOUBLE", "w": "DECIMAL(38, 18)", "n": "DECIMAL(9, 2)",
+        "z": "TIMESTAMP", "t": "TIMESTAMP_NTZ", "y": "TINYINT", "o": "BOOLEAN", "e": "DATE",
+    }  # fmt: skip
+    options = {
+        "bucket": f"'bucket-key' = '{','.join(columns)}'",
+        "mod_bucket": "'bucket-key' = 'i', 'bucket-function.type' = 'mod'",
+    }
+    for function, key in options.items():
+        declared = ", ".join(f"{name} {kind}" for name, kind in columns.items())
+        swb.run(f"""
+            CREATE TABLE {function} ({declared}) TBLPROPERTIES ('bucket' = '97', {key});
+            INSERT INTO {function} VALUES
+                (-7, 1, 'text', X'00FF', 1.5, 12.5, 3.25, TIMESTAMP '2024-05-06 07:08:09.123456',
+                 TIMESTAMP_NTZ '1969-05-06 07:08:09.123456', 5, true, DATE '2024-05-06');
+            INSERT INTO {function} VALUES (8, 2, '', X'', -0.0, -1, 0, null, null, null, null, null)
+        """)
+    everything = ", ".join(columns)
+    query = "SELECT __paimon_bucket, {} FROM {} ORDER BY i"
+    for call, name in ((f"paimon.sys.bucket(97, {everything})", "bucket"), ("sys.mod_bucket(97, i)", "mod_bucket")):
+        found = [tuple(r) for r in swb.sql(query.format(call, name)).collect()]
+        assert len({bucket for bucket, _ in found}) == 2
+        assert all(bucket == computed for bucket, computed in found)
+    from pyspark.errors import PythonException
+
+    with pytest.raises(PythonException, match="number of buckets, an INT"):
+        swb.sql("SELECT sys.bucket('4', i) FROM bucket").collect()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from paimon_nb.base.errors import DatabaseNotFound, TimeTravelError, UnknownOption
+from paimon_nb.base.errors import DatabaseNotFound, SchemaChangeError, SqlAnalysisError, TimeTravelError, UnknownOption
 
 pytestmark = pytest.mark.spark
 
@@ -86,3 +86,27 @@ def test_statements_that_begin_with_their_source(wb):
     assert wb.run("DESCRIBE v").arrow.to_pylist() == [{"col_name": "id", "data_type": "INT", "comment": None}]
     assert [r.id for r in wb.sql("SELECT t.id FROM paimon.d.t WHERE d.t.id = 11").collect()] == [11]
     assert wb.sql("SELECT count(*) FROM t TIMESTAMP AS OF current_timestamp + interval 1 hour").first()[0] == 4
+
+
+def test_the_past_of_a_path_has_its_own_columns(swb):
+    swb.run("CREATE TABLE t (id INT); INSERT INTO t VALUES (1); ALTER TABLE t ADD COLUMN v STRING")
+    swb.run("INSERT INTO t VALUES (2, 'a')")
+    reader = swb.spark.read.format("paimon").option("scan.snapshot-id", 1)
+    past = reader.load(swb.table("t").path)
+    assert (past.columns, [tuple(r) for r in past.collect()]) == (["id"], [(1,)])
+    assert reader.table("t").columns == ["id", "v"]
+
+
+def test_new_columns_whose_names_differ_in_case_only_are_refused(swb):
+    swb.run("CREATE TABLE t (aA INT, b INT)")
+    for change in ("RENAME COLUMN aA TO aa", "ADD COLUMN B INT"):
+        with pytest.raises(SchemaChangeError, match="exists already"):
+            swb.spark.sql(f"ALTER TABLE t {change}")
+    swb.spark.conf.set("spark.sql.caseSensitive", "true")
+    try:
+        swb.spark.sql("ALTER TABLE t RENAME COLUMN aA TO aa")
+        with pytest.raises(SqlAnalysisError):
+            swb.run("SELECT AA FROM t")
+    finally:
+        swb.spark.conf.unset("spark.sql.caseSensitive")
+    assert swb.table("t").schema.names == ("aa", "b")

@@ -44,10 +44,10 @@ def test_a_default_that_java_stored_with_its_quotes(swb):
         CALL sys.alter_column_default_value('t', 's', '''text''');
         INSERT INTO t (id) VALUES (1);
         INSERT INTO t (id) SELECT 2;
-        INSERT INTO t VALUES (3, 'x', NULL);
+        INSERT INTO t VALUES (3, 'x', NULL), (4, concat('te', 'xt'), DEFAULT);
         UPDATE t SET s = DEFAULT WHERE id = 3
     """)
-    assert rows(swb, "SELECT * FROM t") == [(i, "text", {"a": 1}) for i in (1, 2, 3)]
+    assert rows(swb, "SELECT * FROM t") == [(i, "text", {"a": 1}) for i in (1, 2, 3, 4)]
 
 
 TWISTED = "named_struct('nick', 'k', 'name', 'n')"
@@ -329,6 +329,8 @@ def test_ranges_of_buckets(wb):
     ("text", "why"),
     [
         ("CREATE DATABASE d LOCATION '/tmp/d'", "a location of its own"),
+        ("CREATE EXTERNAL TABLE x (a INT)", "no external tables"),
+        ("ALTER TABLE t ADD COLUMN d INT DEFAULT 5", "cannot be added with a default"),
         ("ANALYZE TABLE t COMPUTE STATISTICS NOSCAN", "NOSCAN has no effect"),
         ("CALL sys.rollback(table => 't', version => '1', tag => 'one')", "one of version, snapshot and tag"),
         ("CALL sys.rollback(table => 't', version => 'one', snapshot => 1)", "one of version, snapshot and tag"),
@@ -577,7 +579,7 @@ def test_a_streaming_write_merges_schemas(swb, tmp_path):
 
 @pytest.mark.spark
 def test_functions_of_the_system_database(swb):
-    assert rows(swb, "SHOW USER FUNCTIONS IN sys") == [("sys.max_pt",)]
+    assert rows(swb, "SHOW USER FUNCTIONS IN sys") == [("sys.bucket",), ("sys.max_pt",), ("sys.mod_bucket",)]
     assert ("sys.max_pt",) not in rows(swb, "SHOW SYSTEM FUNCTIONS IN sys")
     with pytest.raises(PaimonError, match="no database 'nowhere'"):
         swb.run("SHOW FUNCTIONS IN nowhere")

@@ -136,7 +136,7 @@ class Machine:
     def check_sound(self) -> None:
         store = self.catalog.table(self.name).store
         assert missing(store) == [], "files that are named and not there"
-        assert find_orphans(store, clock.now_ms() + 1, any_age=True) == [], "files that nobody needs"
+        assert find_orphans(store, clock.now_ms() + 1) == [], "files that nobody needs"
 
     # -- looking in more ways
 
@@ -603,7 +603,7 @@ class Machine:
 
     def do_orphans(self, dice: random.Random) -> str:
         store = self.catalog.table(self.name).store
-        gone = remove_orphans(store, clock.now_ms() + 1, dry_run=False, any_age=True)
+        gone = remove_orphans(store, clock.now_ms() + 1, dry_run=False)
         assert gone == [], "files that nobody needs"
         return ""
 

@@ -20,6 +20,7 @@ from paimon_nb.procedures import PROCEDURES, UNSUPPORTED, Procedure
 PAGE = Path(__file__).parents[2] / "docs" / "procedures.md"
 EXAMPLES: dict[str, str] = {
     "alter_column_default_value": "CALL sys.alter_column_default_value('t', 'v', 'none')",
+    "alter_view_dialect": "CALL sys.alter_view_dialect('v', 'update', 'spark', 'SELECT id FROM t')",
     "clear_consumers": "CALL sys.clear_consumers('t', 'report.*')",
     "clone": "CALL sys.clone(database => 'default', `table` => 't', target_database => 'lab', target_table => 't', `where` => 'dt = ''2025-10-19''')",
     "compact": "CALL sys.compact(`table` => 't', partitions => 'dt=2025-10-19', compact_strategy => 'full')",
@@ -78,6 +79,7 @@ EXAMPLES: dict[str, str] = {
 }  # fmt: skip
 _JOB = "| job | tables |\n|---|---|\n| ... | {} |"
 GIVEN = {
+    "alter_view_dialect": "| result |\n|---|\n| true |",
     "create_privileged_user": "| result |\n|---|\n| User ann is created without any privileges. |",
     "copy_files": "| result |\n|---|\n| Success |",
     "data_evolution_merge_into": "| result |\n|---|\n| true |",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import AlreadyExists, BadOptionValue, DatabaseNotFound, TableNotFound
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.hive.client import HiveMetastoreClient
 from paimon_nb.catalog.hive.hive_conf import WAREHOUSE, hive_settings
 from paimon_nb.catalog.hive.hms_table import Layout
@@ -19,8 +20,7 @@ from paimon_nb.options import catalog as opt
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from paimon_nb.base.identifier import Identifier
-    from paimon_nb.catalog.api import Catalog
+    from paimon_nb.catalog.api import Catalog, StoredView
     from paimon_nb.format.schema import TableSchema
 
 
@@ -68,6 +68,8 @@ class HiveCatalog(WarehouseCatalog):
     """Tables at the locations in the metastore, also outside the warehouse: the metastore is trusted."""
 
     metastore: HiveMetastore
+    stores_views = True
+    has_external_tables = True
 
     def _fs_for_paths(self, *paths: str) -> RootedFileIO:
         roots = self.fs.roots
@@ -83,6 +85,40 @@ class HiveCatalog(WarehouseCatalog):
         if (kind := self.metastore.kind(name)) is not None:
             raise AlreadyExists(f"{name} is {kind} already", hint="choose another name", name=str(name))
         return super().create_table(name, schema, if_not_exists=if_not_exists)
+
+    def drop_database(self, name: str, *, if_exists: bool = False, cascade: bool = False) -> bool:
+        if cascade and self.metastore.has_database(name) and not self.metastore.has_other_tables(name):
+            for view in self.metastore.views(name):
+                self.metastore.remove_view(Identifier(name, view))
+        return super().drop_database(name, if_exists=if_exists, cascade=cascade)
+
+    def database_properties(self, name: str) -> dict[str, str]:
+        properties = self.metastore.database_properties(name)
+        if properties is None:
+            raise self._no_database(name)
+        return properties
+
+    def alter_database(self, name: str, properties: Mapping[str, str]) -> None:
+        if not self.metastore.alter_database(name, properties):
+            raise self._no_database(name)
+
+    def views(self, database: str) -> list[str]:
+        if not self.metastore.has_database(database):
+            raise self._no_database(database)
+        return self.metastore.views(database)
+
+    def view(self, name: Identifier) -> StoredView | None:
+        return self.metastore.view(name)
+
+    def create_view(self, name: Identifier, view: StoredView) -> None:
+        if not self.metastore.has_database(name.database):
+            raise self._no_database(name.database)
+        if not self.metastore.add_view(name, view):
+            kind = self.metastore.kind(name) or "a table"
+            raise AlreadyExists(f"{name} is {kind} already", hint="choose another name", name=str(name))
+
+    def drop_view(self, name: Identifier) -> bool:
+        return self.metastore.remove_view(name)
 
     def _no_table(self, name: Identifier) -> TableNotFound | DatabaseNotFound:
         if self.metastore.has_database(name.database) and (kind := self.metastore.kind(name)) is not None:

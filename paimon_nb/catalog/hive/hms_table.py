@@ -97,8 +97,8 @@ class Layout:
         sd.serdeInfo = sd.serdeInfo or ttypes.SerDeInfo()
         sd.serdeInfo.serializationLib, sd.serdeInfo.parameters = SERDE, {}
         keys = partition_keys(schema)
-        sd.cols = [_hive_column(f) for f in schema.fields if f.name not in keys]
-        entry.partitionKeys = [_hive_column(schema.field(k)) for k in keys]
+        sd.cols = [hive_column(f) for f in schema.fields if f.name not in keys]
+        entry.partitionKeys = [hive_column(schema.field(k)) for k in keys]
         if not keys and (field := TableOptions(schema.options).get(opt.METASTORE_TAG_TO_PARTITION)):
             entry.partitionKeys = [ttypes.FieldSchema(name=field, type="string")]
         entry.sd = sd
@@ -178,7 +178,8 @@ def _is_table_option(key: str) -> bool:
     return key in TABLE_OPTIONS or key in _KEYS or key.startswith("fields.")
 
 
-def _hive_column(field: DataField) -> Any:
+def hive_column(field: DataField) -> Any:
+    """A column of an entry."""
     from hive_metastore import ttypes
 
     return ttypes.FieldSchema(name=field.name, type=to_hive(field.type), comment=field.description)

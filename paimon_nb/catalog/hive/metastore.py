@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import InvalidName, StoreError, TableNotFound, UnsupportedOperation
-from paimon_nb.catalog.hive.client import Exists, HiveMetastoreClient, NotFound, Refused
+from paimon_nb.catalog.hive.client import Exists, HiveMetastoreClient, NotFound, Refused, user
 from paimon_nb.catalog.hive.hms_table import (
     Layout,
     is_external,
@@ -23,6 +23,7 @@ from paimon_nb.catalog.hive.hms_table import (
 )
 from paimon_nb.catalog.hive.partitions import PartitionSync
 from paimon_nb.catalog.hive.types import HIVE_TIMESTAMP_LTZ
+from paimon_nb.catalog.hive.views import is_view, view_entry, view_of
 from paimon_nb.catalog.metastore import Metastore
 from paimon_nb.fs import without_scheme
 from paimon_nb.options import table as opt
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from paimon_nb.base.identifier import Identifier
+    from paimon_nb.catalog.api import StoredView
     from paimon_nb.format.schema import SchemaDirectory, TableSchema
 
 _PAGE_SIZE = 300
@@ -82,8 +84,8 @@ class HiveMetastore(Metastore):
 
         own = dict(properties or {})
         database = ttypes.Database(
-            name=name.lower(), description=own.pop("comment", None), ownerName=own.pop("owner", None),
-            ownerType=None, parameters=None,
+            name=name.lower(), description=own.pop("comment", None), ownerName=own.pop("owner", None) or user(),
+            ownerType=ttypes.PrincipalType.USER, parameters=None,
         )  # fmt: skip
         location = own.pop("location", None) or super().database_path(name.lower())
         database.parameters = own
@@ -97,6 +99,36 @@ class HiveMetastore(Metastore):
         except Refused as error:
             if self._find_database(name) is not None:  # of two concurrent calls, Hive 4 may report a key violation
                 return False
+            raise _error_of_refusal("database", name, error) from None
+        return True
+
+    def database_properties(self, name: str) -> dict[str, str] | None:
+        """`comment`, `location`, `owner` and the parameters of a database; None if it does not exist."""
+        database = self._find_database(name)
+        if database is None:
+            return None
+        own = {
+            "comment": database.description, "location": self.layout.database_location(database),
+            "owner": database.ownerName,
+        }  # fmt: skip
+        return {**{k: v for k, v in own.items() if v}, **(database.parameters or {})}
+
+    def alter_database(self, name: str, properties: Mapping[str, str]) -> bool:
+        """Set properties of a database. Returns False if it does not exist."""
+        database = self._find_database(name)
+        if database is None:
+            return False
+        changed = dict(properties)
+        database.description = changed.pop("comment", database.description)
+        database.ownerName = changed.pop("owner", database.ownerName)
+        if (location := changed.pop("location", None)) is not None:
+            self.layout.set_database_location(database, _stored_uri(location))
+        database.parameters = {**(database.parameters or {}), **changed}
+        try:
+            self.client.execute("alter_database", name.lower(), database)
+        except NotFound:
+            return False
+        except Refused as error:
             raise _error_of_refusal("database", name, error) from None
         return True
 
@@ -155,6 +187,10 @@ class HiveMetastore(Metastore):
             return None
         except Refused as error:
             raise _error_of_refusal("table", str(name), error) from None
+
+    def has_other_tables(self, database: str) -> bool:
+        """Whether the database has tables that are not Paimon's. Views do not count."""
+        return not all(is_paimon(e) or is_view(e) for e in self.entries(database))
 
     def has_table(self, name: Identifier) -> bool:
         entry = self.entry(name)
@@ -293,6 +329,42 @@ class HiveMetastore(Metastore):
     def set_location(self, entry: Any, path: str) -> None:
         """Set a partition's location."""
         self.layout.set_location(entry, _stored_uri(path))
+
+    # -- views
+
+    def views(self, database: str) -> list[str]:
+        """The names of a database's views, also of those that Hive created; sorted."""
+        return sorted(e.tableName for e in self.entries(database) if is_view(e))
+
+    def view(self, name: Identifier) -> StoredView | None:
+        """The view of this name; None if there is none."""
+        entry = self.entry(name)
+        return view_of(entry) if entry is not None and is_view(entry) else None
+
+    def add_view(self, name: Identifier, view: StoredView) -> bool:
+        """Create a view. Returns False if there is a table or view of this name."""
+        entry = view_entry(name, view)
+        self._replace_unsupported_types(entry)
+        try:
+            self.client.execute("create_table", entry)
+        except Exists:
+            return False
+        except Refused as error:
+            if self.entry(name) is not None:
+                return False
+            raise _error_of_refusal("view", str(name), error) from None
+        return True
+
+    def remove_view(self, name: Identifier) -> bool:
+        """Drop a view. Returns False if there is none of this name."""
+        entry = self.entry(name)
+        if entry is None or not is_view(entry):
+            return False
+        try:
+            self.client.execute("drop_table", name.database.lower(), name.table.lower(), False)
+        except NotFound:
+            return False
+        return True
 
 
 def _client_capabilities() -> Any:

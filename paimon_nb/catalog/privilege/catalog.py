@@ -74,6 +74,9 @@ class PrivilegedCatalog(Catalog):
     def databases(self) -> list[str]:
         return self._open.databases()
 
+    def has_database(self, name: str) -> bool:
+        return self._open.has_database(name)
+
     def create_database(
         self, name: str, *, if_not_exists: bool = False, properties: Mapping[str, str] | None = None
     ) -> bool:

@@ -242,6 +242,9 @@ class RestApi:
         body = {"identifier": _identifier_json(name), "schema": schema}
         self._post(f"{self._database_path(name.database)}/views", body, f"view {name}")
 
+    def alter_view(self, name: Identifier, changes: Sequence[Mapping[str, str]]) -> None:
+        self._post(self._view_path(name), {"changes": [dict(c) for c in changes]}, f"view {name}", "VIEW")
+
     def drop_view(self, name: Identifier) -> None:
         self._delete(self._view_path(name), f"view {name}", "VIEW")
 

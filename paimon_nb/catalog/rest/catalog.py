@@ -276,7 +276,7 @@ class RestCatalog(Catalog):
             dialects = node.texts("dialects")
             query = dialects.get("spark") or dialects.get("flink") or node.get("query", str)
             fields = tuple(parse_field_json(f, "column") for f in node.get("fields", list))
-            return StoredView(query, fields, node.get("comment", str, None))
+            return StoredView(query, fields, node.get("comment", str, None), node.texts("options"))
         except FormatError as error:
             raise StoreError(
                 f"view {name}: the catalog server at {self.api.transport.uri} sends an invalid definition: {error.message}",
@@ -290,7 +290,7 @@ class RestCatalog(Catalog):
             "query": view.query,
             "dialects": {"spark": view.query},
             "comment": view.comment,
-            "options": {},
+            "options": dict(view.options),
         }
         with self._name_not_found_errors(name.database):
             self.api.create_view(name, body)
@@ -301,6 +301,10 @@ class RestCatalog(Catalog):
         except (UnknownName, UnsupportedOperation):
             return False
         return True
+
+    def alter_view_dialect(self, name: Identifier, action: str, dialect: str, query: str | None) -> None:
+        change = {"action": f"{action}Dialect", "dialect": dialect, **({} if query is None else {"query": query})}
+        self.api.alter_view(name, [change])
 
     def functions(self, database: str) -> list[str]:
         with self._name_not_found_errors(database):

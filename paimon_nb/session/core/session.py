@@ -192,6 +192,11 @@ class Session:
                 name=name,
             ) from None
 
+    def has_catalog(self, name: str) -> bool:
+        """Whether the session or Spark's settings have a catalog of this name."""
+        self._follow_spark_settings(name)
+        return name in self.catalogs
+
     def find(self, parts: tuple[str, ...]) -> ResolvedTable:
         """Resolve a table name to its catalog and identifier. The table need not exist."""
         *prefix, last = parts or ("",)  # no parts at all are rejected as an empty name

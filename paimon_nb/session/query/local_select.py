@@ -93,6 +93,8 @@ def try_local_select(session: Session, query: Query) -> Rows | None:
     # In this order: asking Spark takes longer.
     if selection is None or not _is_readable(session, query.tables[0]):
         return None
+    if session.spark_setting("spark.sql.caseSensitive") == "true":
+        return None
     try:
         source = _table_at_travel(session, query.tables[0], selection)
         answer = _computation(selection, source.fields) if source else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, SchemaMismatch, UnsupportedOperation
+from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, SchemaMismatch
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.schema import TableSchema, create_schema
 from paimon_nb.options import parse_names
@@ -25,11 +25,13 @@ def new_table_schema(definition: TableDef, fields: tuple[object, ...] | None = N
     primary = _keys_from_clause_or_option("primary-key", definition.primary_keys, options)
     partition = _keys_from_clause_or_option("partition", definition.partition_keys, options)
     if definition.location is not None:
-        raise UnsupportedOperation(
-            "a filesystem catalog cannot store a LOCATION outside its warehouse",
-            hint="open the path with paimon_nb.open_table(path), or CREATE TEMPORARY TABLE with 'path'",
-        )
-    columns: Sequence[Any] = fields if fields is not None else stored_columns(definition)
+        options["path"] = definition.location
+    if definition.external:
+        options["external"] = "true"
+    takes_existing_columns = "path" in options and not definition.columns and not primary and not partition
+    columns: Sequence[Any] = fields if fields is not None else ()
+    if fields is None and not takes_existing_columns:
+        columns = stored_columns(definition)
     names = [getattr(c, "name", None) or c[0] for c in columns]
     for what, keys in (("primary", primary), ("partition", partition)):
         for key in keys:

@@ -77,8 +77,9 @@ def run_query(
     from paimon_nb.session.query.hidden_columns import project_hidden
     from paimon_nb.session.query.hints import greatest_partition
     from paimon_nb.spark.errors import spark_errors
+    from paimon_nb.spark.write.bucket_function import BUCKET_FUNCTIONS, register_bucket_functions, temporary_name
     from paimon_nb.sql import render
-    from paimon_nb.sql.session_functions import current_names, max_pt_calls
+    from paimon_nb.sql.session_functions import current_names, max_pt_calls, system_function_names
 
     lookups = session.lookups
     tables = query.tables if lookups is None else tuple(t for t in query.tables if not t.lookup)
@@ -91,6 +92,10 @@ def run_query(
         current = current_names(text, query.span, session.current_catalog, session.current_database)
         for max_pt_span, name in max_pt_calls(text, query.span):
             current[max_pt_span] = spark_literal(greatest_partition(session.table(split_name(name))))
+        bucket_names = system_function_names(text, query.span, BUCKET_FUNCTIONS)
+        if bucket_names:
+            register_bucket_functions(session.spark, {name for _, name in bucket_names})
+        current |= {name_span: temporary_name(name) for name_span, name in bucket_names}
 
         def analyse(query: Query) -> tuple[str, DataFrame]:
             sql = render(query, text, {**names, **current}, flink=session.flink_semantics)

@@ -24,13 +24,13 @@ def use(context: StatementContext, statement: Use) -> Result:
     """USE CATALOG c, USE db, USE c.db. Spark's USE x means a database, else a catalog."""
     session, parts = context.session, statement.name
     if statement.kind == "catalog" or (
-        len(parts) == 1 and parts[0] in session.catalogs and parts[0] not in session.catalog.databases()
+        len(parts) == 1 and parts[0] not in session.catalog.databases() and session.has_catalog(parts[0])
     ):
         session.use_catalog(session.catalog_named(parts[0]))
         return summary(f"using catalog {parts[0]}")
     catalog, database = session.find_database(parts)
     known = catalog.databases()
-    if database not in (*known, SYSTEM_DATABASE):
+    if database not in (*known, SYSTEM_DATABASE) and not catalog.has_database(database):
         raise DatabaseNotFound(
             f"no database {database!r} in catalog {catalog.name!r}",
             hint=did_you_mean(database, known) or f"known: {', '.join(known[:10])}",

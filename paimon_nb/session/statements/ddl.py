@@ -9,6 +9,7 @@ from paimon_nb.base.errors import (
     AlreadyExists,
     BadOptionValue,
     InvalidName,
+    SchemaChangeError,
     SchemaMismatch,
     SqlAnalysisError,
     TableNotFound,
@@ -22,6 +23,7 @@ from paimon_nb.catalog.api import StoredView
 from paimon_nb.options import validate_table_options
 from paimon_nb.options.spelling import misspelled_catalog_keys
 from paimon_nb.plan import (
+    AddColumn,
     AddPartition,
     AlterDatabase,
     AlterTable,
@@ -38,6 +40,7 @@ from paimon_nb.plan import (
     DropTable,
     DropView,
     Query,
+    RenameColumn,
     RenameTable,
     RenameTag,
     SetOptions,
@@ -61,7 +64,7 @@ from paimon_nb.session.streaming.planner import empty_unbounded_inputs
 from paimon_nb.table.maintenance import refuse_existing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from paimon_nb.catalog.api import Catalog
     from paimon_nb.format.schema import TableSchema
@@ -165,6 +168,11 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
     connector = definition.options.get("connector")
     if statement.temporary or connector not in _PAIMON_CONNECTORS or (connector and "path" in definition.options):
         return temporary_tables.create(context, statement)
+    if definition.external and not session.find(statement.name).catalog.has_external_tables:
+        raise UnsupportedOperation(
+            "the catalog has no external tables: it stores tables in its warehouse",
+            hint="CREATE TEMPORARY TABLE t WITH ('connector' = 'paimon', 'path' = '...')",
+        )
     if definition.provider not in (None, "paimon"):
         raise UnsupportedOperation(
             f"USING {definition.provider} is not a Paimon table", hint="USING paimon, or use plain Spark for that table"
@@ -188,6 +196,8 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
         schema = new_table_schema(replace(definition, columns=()), fields=tuple(columns))
     else:
         schema = new_table_schema(definition)
+    if statement.or_replace and not schema.fields:
+        raise SchemaMismatch("the new table has no columns", hint="name at least one column and its type")
     if session.spark_answers and definition.comment is None:  # Flink's tables have an empty comment, Spark's have none
         schema = replace(schema, comment=None)
     if any(not c.is_physical for c in definition.columns):
@@ -292,6 +302,33 @@ def undrop(context: StatementContext, statement: Undrop) -> Result:
     return summary(f"table {found.name} restored")
 
 
+def _check_no_new_default(changes: Sequence[object]) -> None:
+    """Raises SchemaChangeError for a new column with a default: rows written before would not have it, as Spark's rows do."""
+    for change in changes:
+        if isinstance(change, AddColumn) and change.default is not None and change.default.upper() != "NULL":
+            name = ".".join(change.path)
+            raise SchemaChangeError(
+                f"column {name!r} cannot be added with a default: rows written before have NULL",
+                hint=f"ADD COLUMN {name}, then ALTER COLUMN {name} SET DEFAULT {change.default}",
+            )
+
+
+def _check_names_without_case(changes: Sequence[object], names: Iterable[str]) -> None:
+    """Spark takes names that differ in case only for one name. Raises SchemaChangeError for a new name that is taken."""
+    taken = {name.lower(): name for name in names}
+    for change in changes:
+        match change:
+            case RenameColumn(path=(_,), new_name=new) | AddColumn(path=(new,), if_not_exists=False):
+                pass
+            case _:
+                continue
+        if new.lower() in taken:
+            raise SchemaChangeError(
+                f"column {taken[new.lower()]!r} exists already",
+                hint="choose another name, or SET spark.sql.caseSensitive = true",
+            )
+
+
 def alter_table(context: StatementContext, statement: AlterTable) -> Result:
     """ALTER TABLE: all schema changes in one new schema; tags, partitions and renames one by one."""
     session = context.session
@@ -307,6 +344,9 @@ def alter_table(context: StatementContext, statement: AlterTable) -> Result:
     effects: list[str] = []
     snapshots: list[tuple[str, int]] = []
     check_watermark_column(statement.changes, table.schema)
+    _check_no_new_default(statement.changes)
+    if session.spark_answers and session.spark_setting("spark.sql.caseSensitive") != "true":
+        _check_names_without_case(statement.changes, table.schema.names)
     stored, computed = as_stored_changes(statement.changes, table.schema, lambda: session.spark)
     changes = as_option_changes(stored, table.schema, computed)
     schema_changes = [c for c in changes if is_schema_change(c)]
@@ -414,7 +454,7 @@ def _store_view(context: StatementContext, statement: CreateView) -> Result:
         text = f"SELECT * FROM ({text}) AS v({names})"
     if statement.or_replace:
         found.catalog.drop_view(found.name)
-    found.catalog.create_view(found.name, StoredView(text, tuple(fields), statement.comment))
+    found.catalog.create_view(found.name, StoredView(text, tuple(fields), statement.comment, statement.options))
     return summary(f"view {found.name} created")
 
 

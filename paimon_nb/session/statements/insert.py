@@ -22,6 +22,7 @@ from paimon_nb.session.statements.local_source import cast_without_loss, rows_of
 from paimon_nb.session.statements.schema_merging import merging_of, with_merged_schema
 from paimon_nb.session.statements.upsert import upsert, upsert_key
 from paimon_nb.sql import source_query
+from paimon_nb.syntax.lexer import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -161,7 +162,7 @@ def _insert_query(context: StatementContext, statement: Insert) -> Result:
 
         return insert_into_table(context, statement, table)
     upserts = _upserts(session, statement, table)
-    frame = run_query(session, source, context.text, context.params)
+    frame = run_query(session, source, context.text, context.params, rewrite=_with_null_defaults)
     columns = statement.columns
     by_column_name = statement.by_name or (columns is not None and not session.flink_semantics)
     rules = merging_of(session, target.options) if by_column_name else None
@@ -183,6 +184,21 @@ def _insert_query(context: StatementContext, statement: Insert) -> Result:
     return store_rows(
         session, aligned, table, overwrite=statement.overwrite, partition=statement.partition, notes=notes
     )  # fmt: skip
+
+
+def _with_null_defaults(text: str) -> str:
+    """VALUES with NULL for each DEFAULT, which a write replaces by the column's default. Other queries stay as they are."""
+    read = tokens(text)
+    if not read or read[0].upper != "VALUES":
+        return text
+    depth, spans = 0, []
+    for token in read:
+        depth += {"(": 1, ")": -1}.get(token.text, 0)
+        if depth == 1 and token.upper == "DEFAULT":
+            spans.append((token.start, token.stop))
+    for start, stop in reversed(spans):
+        text = f"{text[:start]}NULL{text[stop:]}"
+    return text
 
 
 def statement_set(context: StatementContext, statement: StatementSet) -> Result:

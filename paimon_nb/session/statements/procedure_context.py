@@ -47,6 +47,11 @@ class ProcedureContext:
         return bool(self.session.settings.get("execution.runtime-mode") == "streaming")
 
     @property
+    def dialect(self) -> str:
+        """'flink' if the session has Flink's semantics, else 'spark'."""
+        return "flink" if self.session.flink_semantics else "spark"
+
+    @property
     def spark(self) -> SparkSession | None:
         """The session's Spark if it is running."""
         return self.session.spark if self.session.spark_started else None

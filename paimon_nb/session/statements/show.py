@@ -5,7 +5,13 @@ from __future__ import annotations
 import fnmatch
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import SqlAnalysisError, SqlSyntaxError, UnknownName, UnsupportedOperation
+from paimon_nb.base.errors import (
+    SqlAnalysisError,
+    SqlSyntaxError,
+    TableNotFound,
+    UnknownName,
+    UnsupportedOperation,
+)
 from paimon_nb.base.identifier import Identifier, quote
 from paimon_nb.base.redact import MASK, redact_options, redact_text
 from paimon_nb.base.registry import did_you_mean
@@ -24,10 +30,11 @@ from paimon_nb.table.system.global_tables import LISTED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from paimon_nb.catalog.api import StoredView
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.format.types import DataField
     from paimon_nb.plan import Describe, Show, ShowCreate
-    from paimon_nb.session.core.session import ResolvedTable
+    from paimon_nb.session.core.session import ResolvedTable, Session
     from paimon_nb.session.core.statement_context import StatementContext
     from paimon_nb.table.table import Table
 
@@ -182,10 +189,11 @@ def _show_properties(context: StatementContext, statement: Show) -> Result:
 def _show_functions(context: StatementContext, statement: Show) -> Result:
     """SHOW FUNCTIONS with our LIKE: Spark's LIKE has no %, and takes a name instead of a pattern."""
     from paimon_nb.spark.errors import spark_errors
+    from paimon_nb.spark.write.bucket_function import BUCKET_FUNCTIONS
 
     scope = statement.text.split()[1].upper()
     if statement.name[-1:] == ("sys",):
-        database, names = "sys", ["max_pt"]
+        database, names = "sys", ["max_pt", *BUCKET_FUNCTIONS]
     else:
         catalog, database = context.session.find_database(statement.name)
         names = catalog.functions(database)
@@ -302,6 +310,8 @@ def describe(context: StatementContext, statement: Describe) -> Result:
         catalog, database = session.find_database(statement.name)
         count = len(catalog.tables(database))
         more = redact_options(catalog.database_properties(database))
+        if session.spark_answers:
+            return spark_show.describe_database(catalog.name, database, more, extended=statement.extended)
         return rows(
             {
                 "info_name": ["Catalog Identifier", "Namespace Identifier", "Tables", *more],
@@ -339,7 +349,14 @@ def describe(context: StatementContext, statement: Describe) -> Result:
                 "comment": [None] * len(system_fields),
             }
         )  # fmt: skip
-    table = session.stored(statement.name)
+    try:
+        table = session.stored(statement.name)
+    except TableNotFound:
+        if (stored := _stored_view(session, statement.name)) is None:
+            raise
+        if session.flink_semantics:
+            return flink_show.describe_columns(stored[1].fields, (), {}, statement.column)
+        return spark_show.describe_view(*stored, extended=statement.extended)
     columns = [f for f in table.schema.fields if statement.column in (None, f.name)]
     computed = [c for c in computed_columns(table.schema.options) if statement.column in (None, c.name)]
     if statement.column is not None and not columns and not computed:
@@ -381,6 +398,13 @@ def describe(context: StatementContext, statement: Describe) -> Result:
     return rows(out, {"nullable": pa.bool_()})
 
 
+def _stored_view(session: Session, parts: tuple[str, ...]) -> tuple[Identifier, StoredView] | None:
+    """The view of this name that its catalog stores; None if there is none."""
+    found = session.find(parts)
+    view = found.catalog.view(found.name)
+    return None if view is None else (found.name, view)
+
+
 def _system_fields(found: ResolvedTable) -> Sequence[DataField] | None:
     """The columns of a system table, or None for another table. Raises TableNotFound."""
     from paimon_nb.format.types import from_arrow_schema
@@ -414,6 +438,8 @@ def show_create(context: StatementContext, statement: ShowCreate) -> Result:
         catalog.tables(database)  # raises for an unknown one
         return rows({"createdb_stmt": [f"CREATE DATABASE {quote(catalog.name)}.{quote(database)}"]})
     if statement.what == "view":
+        if statement.name[-1] not in session.views and (stored := _stored_view(session, statement.name)) is not None:
+            return rows({"createtab_stmt": [spark_show.create_view(*stored)]})
         view, _ = session.view(statement.name[-1])
         return rows({"createtab_stmt": [view.text]})
     if len(statement.name) == 1 and statement.name[0] in session.temporary:
@@ -428,7 +454,12 @@ def show_create(context: StatementContext, statement: ShowCreate) -> Result:
         return rows(
             {"createtab_stmt": [flink_show.create_table(full_name, fields, table_options, {}, computed_last=True)]}
         )
-    table = session.stored(statement.name)
+    try:
+        table = session.stored(statement.name)
+    except TableNotFound:
+        if (stored := _stored_view(session, statement.name)) is None:
+            raise
+        return rows({"createtab_stmt": [spark_show.create_view(*stored)]})
     if session.flink_semantics:
         schema = table.schema
         text = flink_show.create_table(

@@ -31,14 +31,18 @@ from paimon_nb.plan.query import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
 from paimon_nb.session.core.result import Result, rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from paimon_nb.base.identifier import Identifier
+    from paimon_nb.catalog.api import StoredView
     from paimon_nb.table.table import Table
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TEXTS = ("CHAR", "VARCHAR", "DATE", "TIME", "TIMESTAMP")
 """Types whose default values are texts in quotes."""
 _NO_COMMENT = ""
+_DATABASE_PROPERTIES = ("comment", "location", "owner")
+"""Properties of a database that Spark shows in rows of their own."""
 
 
 def type_text(t: DataType) -> str:
@@ -114,6 +118,45 @@ def create_table(catalog: str, table: Table) -> str:
     text += f"LOCATION {text_literal(table.path)}\n"
     options = [f"  {text_literal(k)} = {text_literal(v)}" for k, v in sorted(_properties(table).items())]
     return text + "TBLPROPERTIES (\n" + ",\n".join(options) + ")\n"
+
+
+def describe_database(catalog: str, database: str, properties: Mapping[str, str], *, extended: bool) -> Result:
+    """DESCRIBE DATABASE: the names, Spark's own properties, and with EXTENDED all others in one row."""
+    lines = {"Catalog Name": catalog, "Namespace Name": database}
+    lines |= {key.capitalize(): properties[key] for key in _DATABASE_PROPERTIES if key in properties}
+    others = sorted((k, v) for k, v in properties.items() if k not in _DATABASE_PROPERTIES)
+    if extended:
+        lines["Properties"] = "(" + ", ".join(f"({k},{v})" for k, v in others) + ")" if others else ""
+    return rows({"info_name": list(lines), "info_value": list(lines.values())})
+
+
+def describe_view(name: Identifier, view: StoredView, *, extended: bool) -> Result:
+    """DESCRIBE of a view that a catalog stores, as Paimon's Spark extension answers it: with Paimon's types."""
+    lines: list[tuple[Any, ...]] = [(f.name, str(f.type), f.description) for f in view.fields]
+    if extended:
+        columns = ", ".join(f.name for f in view.fields)
+        options = ", ".join(f"{k}={v}" for k, v in sorted(redact_options(view.options).items()))
+        lines += [("", "", _NO_COMMENT), ("# Detailed View Information", "", _NO_COMMENT)]
+        lines += [("Name", str(name), _NO_COMMENT), ("Comment", view.comment or "", _NO_COMMENT)]
+        lines += [("View Text", view.query, _NO_COMMENT), ("View Query Output Columns", f"[{columns}]", _NO_COMMENT)]
+        lines.append(("View Properties", f"[{options}]", _NO_COMMENT))
+    return _as_rows(lines)
+
+
+def create_view(name: Identifier, view: StoredView) -> str:
+    """CREATE VIEW text of a view that a catalog stores, as Paimon's Spark extension writes it."""
+    columns = [
+        _name(f.name) + (f" COMMENT {text_literal(f.description)}" if f.description else "") for f in view.fields
+    ]
+    text = f"CREATE VIEW {name} (\n  " + ",\n  ".join(columns) + ")\n"
+    if view.comment is not None:
+        text += f"COMMENT {text_literal(view.comment)}\n"
+    if view.options:
+        options = sorted(redact_options(view.options).items())
+        text += (
+            "TBLPROPERTIES (\n  " + ",\n  ".join(f"{text_literal(k)} = {text_literal(v)}" for k, v in options) + ")\n"
+        )
+    return f"{text}AS\n{view.query}\n"
 
 
 def _properties(table: Table) -> dict[str, str]:

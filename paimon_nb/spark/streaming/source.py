@@ -144,7 +144,7 @@ class TableStreamReader(DataSourceStreamReader):
             if newest is None or newest.next <= start.next - (not start.full):
                 return self._offset_json(self._without_new_data(start, newest))
             end = self._apply_limits(start, newest)
-            return self._offset_json(start if self._waits_for_rows(start, end) else end)
+            return self._offset_json(start if self._waits_for_rows(start, newest) else end)
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """The inputs of the tasks of a micro-batch."""
@@ -237,8 +237,8 @@ class TableStreamReader(DataSourceStreamReader):
             position = step.after
         return position
 
-    def _waits_for_rows(self, start: StreamOffset, end: StreamOffset) -> bool:
-        """Whether there are too few rows for a micro-batch, and not for too long. The first one after a start does not wait."""
+    def _waits_for_rows(self, start: StreamOffset, newest: StreamOffset) -> bool:
+        """Whether too few rows are available, and not for too long. The first micro-batch after a start does not wait."""
         min_rows, longest = (
             self.store.options.get(o) for o in (READ_STREAM_MINROWSPERTRIGGER, READ_STREAM_MAXTRIGGERDELAYMS)
         )
@@ -247,7 +247,7 @@ class TableStreamReader(DataSourceStreamReader):
         if time.monotonic() - self._last_batch_at >= longest / 1000:
             return False
         rows = 0
-        for step in self._steps_to(start, end):
+        for step in self._steps_to(start, newest):
             rows += step.row_count
             if rows >= min_rows:
                 return False

@@ -36,11 +36,9 @@ def create(cursor: Cursor, span: Span) -> Statement:
     cursor.take("GLOBAL")
     temporary = cursor.take_one("TEMPORARY", "TEMP") is not None
     what = cursor.take_one(*_WHAT)
-    if what is None and cursor.sees("EXTERNAL"):
-        cursor.refuse(
-            "CREATE EXTERNAL TABLE is not supported: tables are stored in the warehouse",
-            "CREATE TEMPORARY TABLE t WITH ('connector' = 'paimon', 'path' = '...')",
-        )
+    external = what is None and cursor.take("EXTERNAL", "TABLE")
+    if external:
+        what = "TABLE"
     if what is None or what == "FUNCTION":
         if what == "FUNCTION" or cursor.take("SYSTEM"):
             cursor.at = len(cursor.tokens)
@@ -53,7 +51,7 @@ def create(cursor: Cursor, span: Span) -> Statement:
         return CreateCatalog(text, span, name, cursor.options(), exists)
     if what == "TABLE":
         made = _parse_table(cursor, span, exists, or_replace, temporary)
-        return replace(made, only_replace=only_replace)
+        return replace(made, only_replace=only_replace, definition=replace(made.definition, external=external))
     if what == "VIEW":
         return _parse_view(cursor, span, exists, or_replace, temporary)
     database = cursor.parts("database")
@@ -85,15 +83,21 @@ def _parse_view(
             return out
 
         columns = cursor.listed(item)
-    comment = cursor.string() if cursor.take("COMMENT") else None
+    comment, options = None, {}
+    while cursor.sees("COMMENT") or cursor.sees("TBLPROPERTIES"):
+        if cursor.take("COMMENT"):
+            comment = cursor.string()
+        else:
+            cursor.take("TBLPROPERTIES")
+            options = cursor.options()
     if temporary and cursor.sees("USING"):  # Spark reads these files itself
         cursor.at = len(cursor.tokens)
         return SparkCommand(cursor.text_of(span), span)
-    if cursor.take("TBLPROPERTIES"):
-        cursor.options()
     cursor.expect("AS")
     query = query_of(cursor, Span(cursor.start, span.stop))
-    return CreateView(cursor.text_of(span), span, name, query, tuple(columns), temporary, or_replace, exists, comment)
+    return CreateView(
+        cursor.text_of(span), span, name, query, tuple(columns), temporary, or_replace, exists, comment, options
+    )
 
 
 class _Table:

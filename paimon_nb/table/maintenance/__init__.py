@@ -7,7 +7,7 @@ from paimon_nb.table.maintenance.expire import ExpireLimits, delete_changelogs, 
 from paimon_nb.table.maintenance.manifests import compact_manifests, remove_missing_files, remove_missing_manifests
 from paimon_nb.table.maintenance.mark_done import mark_partitions_done
 from paimon_nb.table.maintenance.merge_branch import merge_branch
-from paimon_nb.table.maintenance.orphans import Orphan, find_orphans, remove_orphans
+from paimon_nb.table.maintenance.orphans import ORPHAN_AGE_MS, Orphan, find_orphans, remove_orphans
 from paimon_nb.table.maintenance.partitions import drop_partitions, expire_partitions, refuse_existing, truncate
 from paimon_nb.table.maintenance.purge import purge
 from paimon_nb.table.maintenance.reachable import Reachable, reachable
@@ -16,7 +16,7 @@ from paimon_nb.table.maintenance.rollback import rollback_to_snapshot, rollback_
 from paimon_nb.table.maintenance.tags import create_tag, delete_tag, expire_tags, rename_tag, replace_tag
 
 __all__ = [
-    "ExpireLimits", "Orphan", "Reachable", "analyze", "clear_consumers", "compact_manifests", "create_branch",
+    "ORPHAN_AGE_MS", "ExpireLimits", "Orphan", "Reachable", "analyze", "clear_consumers", "compact_manifests", "create_branch",
     "create_tag", "delete_branch", "delete_changelogs", "delete_consumer", "delete_tag", "drop_partitions", "expire_changelogs",
     "expire_partitions", "expire_snapshots", "expire_tags", "fast_forward", "find_orphans", "mark_partitions_done",
     "merge_branch",

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.table.maintenance.reachable import Reachable, reachable
 
 if TYPE_CHECKING:
@@ -19,7 +18,8 @@ if TYPE_CHECKING:
     from paimon_nb.fs import FileStatus
     from paimon_nb.table.store import TableStore
 
-DAY_MS = 24 * 3600 * 1000
+ORPHAN_AGE_MS = 24 * 3600 * 1000
+"""How old a file is that counts as an orphan by default: a day."""
 _TEMPORARY = re.compile(r"^\..*\.tmp$|\.tmp$")
 
 
@@ -32,22 +32,13 @@ class Orphan:
     modified_ms: int
 
 
-def find_orphans(store: TableStore, older_than_ms: int | None = None, *, any_age: bool = False) -> list[Orphan]:
-    """Unused files, modified before `older_than_ms` (epoch; default: a day ago).
+def find_orphans(store: TableStore, older_than_ms: int | None = None) -> list[Orphan]:
+    """Unused files, modified before `older_than_ms` (epoch; default: a day ago). Younger ones may belong to a running write.
 
     The set of used files is read before and after the listing, so it includes what a concurrent commit or expiry
     changes. An unreadable file raises an error, and then nothing counts as unused.
-
-    Raises: BadOptionValue: less than a day ago: such files may belong to a running write.
     """
-    now = clock.now_ms()
-    limit = older_than_ms if older_than_ms is not None else now - DAY_MS
-    if limit > now - DAY_MS + 60_000 and not any_age:
-        raise BadOptionValue(
-            "files younger than a day may belong to a running write",
-            hint="choose an older_than of at least one day ago",
-            older_than_ms=limit,
-        )
+    limit = older_than_ms if older_than_ms is not None else clock.now_ms() - ORPHAN_AGE_MS
     before = reachable(store)
     listed = [s for s in _list_candidates(store) if s.modified_ms < limit]
     if not listed:
@@ -56,11 +47,9 @@ def find_orphans(store: TableStore, older_than_ms: int | None = None, *, any_age
     return [Orphan(s.path, s.size, s.modified_ms) for s in listed if not (_is_used(before, s) or _is_used(after, s))]
 
 
-def remove_orphans(
-    store: TableStore, older_than_ms: int | None = None, *, dry_run: bool = True, any_age: bool = False
-) -> list[Orphan]:
+def remove_orphans(store: TableStore, older_than_ms: int | None = None, *, dry_run: bool = True) -> list[Orphan]:
     """Find unused files and, unless `dry_run`, delete them and the empty bucket and partition directories."""
-    found = find_orphans(store, older_than_ms, any_age=any_age)
+    found = find_orphans(store, older_than_ms)
     if dry_run:
         return found
     for orphan in found:

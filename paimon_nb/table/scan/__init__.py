@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         parse_incremental,
         parse_travel,
         resolve,
+        travels,
     )
     from paimon_nb.table.scan.predicate.evaluate import filter_rows
     from paimon_nb.table.scan.predicate.model import (
@@ -62,7 +63,7 @@ else:
             "plan.point_lookup": "PointLookup",
             "predicate.evaluate": "filter_rows", "predicate.model": "And Compare Constant In IsNotNull IsNull Like Not Or Predicate StartsWith conjunction_of conjuncts",
             "read.split_reader": "iter_plan iter_split load_deletion_vector read_plan read_split read_split_kinds",
-            "plan.time_travel": "OWN_SCHEMA AtSnapshot AtTag AtTime AtVersion AtWatermark Between BetweenTimes Increment Latest TimeTravel ToAutoTag parse_incremental parse_travel resolve",
+            "plan.time_travel": "OWN_SCHEMA AtSnapshot AtTag AtTime AtVersion AtWatermark Between BetweenTimes Increment Latest TimeTravel ToAutoTag parse_incremental parse_travel resolve travels",
             "predicate.parser": "parse_predicate",
         },
     )  # fmt: skip
@@ -73,5 +74,5 @@ __all__ = [
     "Predicate", "ScanPlan", "Skip", "Split", "Stage", "StartsWith", "ToAutoTag", "TimeTravel", "conjunction_of", "conjuncts",
     "all_levels", "iter_plan", "iter_split", "filter_rows", "load_deletion_vector", "parse_incremental", "parse_predicate", "parse_travel",
     "plan_changes", "plan_incremental", "plan_scan", "plan_snapshot", "read_plan", "read_split", "read_split_kinds",
-    "resolve",
+    "resolve", "travels",
 ]  # fmt: skip

@@ -67,7 +67,7 @@ def test_buckets_with_several_runs_and_waiting_rows(tmp_path):
     assert levels(store) == [(0, 5, 6)]
     expected = [{"k": i, "v": f"{i}"} for i in range(4)] + rows([50, 60], "last")
     assert by_key(rows_of(store), "k") == by_key(expected, "k")
-    assert find_orphans(store, clock.now_ms() + 1, any_age=True) == []  # nor the indexes of files that never were seen
+    assert find_orphans(store, clock.now_ms() + 1) == []  # nor the indexes of files that never were seen
 
 
 @pytest.mark.parametrize(("column", "extension"), [("TIMESTAMP(3)", "avro"), ("TIMESTAMP(9)", "orc")])

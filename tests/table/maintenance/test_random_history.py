@@ -66,7 +66,7 @@ def one_step(store, dice: random.Random, step: int) -> None:
         case "forward":
             fast_forward(store, dice.choice(store.branches.names() or ["-"]))
         case "orphans":
-            remove_orphans(store, clock.now_ms() + 1, dry_run=False, any_age=True)
+            remove_orphans(store, clock.now_ms() + 1, dry_run=False)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -79,4 +79,4 @@ def test_no_needed_file_is_ever_deleted(seed):
         except PaimonError:
             continue  # the step made no sense in this state; the table must be sound all the same
         assert missing(store) == [], f"after step {step}"
-    assert find_orphans(store, clock.now_ms() + 1, any_age=True) == []
+    assert find_orphans(store, clock.now_ms() + 1) == []

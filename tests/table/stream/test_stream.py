@@ -251,6 +251,7 @@ def test_merge_engines_without_a_changelog_are_refused(tmp_path):
         {"scan.tag-name": "x"}, {"scan.watermark": "1"}, {"incremental-between": "1,2"}, {"scan.mode": "incremental"},
         {"scan.mode": "latest-delta"}, {"scan.version": "1"},
         {"streaming-read-overwrite": "true", "changelog-producer": "lookup"},
+        {"scan.snapshot-id": "1", "scan.timestamp-millis": "1700000000000"},
     ],
     ids=str,
 )  # fmt: skip

@@ -189,7 +189,7 @@ class TestGone:
         [kept] = files(store)
         expire_snapshots(store, ExpireLimits.of(store, retain_min=1, retain_max=1, older_than_ms=1 << 62))
         assert index_files(tmp_path) == [kept.file_name + ".index"]
-        assert find_orphans(store, older_than_ms=1 << 62, any_age=True) == []
+        assert find_orphans(store, older_than_ms=1 << 62) == []
 
     @pytest.mark.parametrize("format", ["parquet", "orc", "avro"])
     def test_no_complaint_from_an_encoder_that_was_cut_off(

@@ -23,7 +23,7 @@ from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.store import TableStore
@@ -114,13 +114,6 @@ def parse_travel(options: TableOptions) -> TimeTravel:
     """
     check_mode(options)
     keys = [key for key in _KEYS if key in options.raw]
-    names = keys + ([SCAN_VERSION] if SCAN_VERSION in options.raw else [])
-    if len(names) > 1:
-        raise BadOptionValue(
-            f"only one time travel option is allowed, found {len(names)}: {', '.join(names)}",
-            hint="keep one of them",
-            option=names[1],
-        )
     mode = options.get(opt.SCAN_MODE)
     if SCAN_VERSION in options.raw:
         return AtVersion(options.raw[SCAN_VERSION])
@@ -152,7 +145,17 @@ def parse_travel(options: TableOptions) -> TimeTravel:
 
 
 def check_mode(options: TableOptions) -> None:
-    """Raise BadOptionValue for a time travel option with a `scan.mode` that uses none. Source: Paimon `SchemaValidation.validateStartupMode`."""
+    """Raise BadOptionValue for two time travel options, or for one with a `scan.mode` that uses none.
+
+    Source: Paimon `SchemaValidation.validateStartupMode`.
+    """
+    names = [key for key in (*_KEYS, SCAN_VERSION) if key in options.raw]
+    if len(names) > 1:
+        raise BadOptionValue(
+            f"only one time travel option is allowed, found {len(names)}: {', '.join(names)}",
+            hint="keep one of them",
+            option=names[1],
+        )
     mode = options.raw.get(opt.SCAN_MODE.key)
     if mode in _MODES_WITHOUT_TIME_TRAVEL:
         for key in _TIME_TRAVEL_OPTIONS:
@@ -194,6 +197,11 @@ def local_ms(text: str, option: str) -> int:
         raise BadOptionValue(
             f"option {option!r} cannot be {text!r}: it is not a time", hint="write '2024-01-31 12:00:00'", option=option
         ) from None
+
+
+def travels(options: Mapping[str, str]) -> bool:
+    """Whether options select a past snapshot."""
+    return any(key in options for key in _KEYS)
 
 
 def reads_own_schema(options: TableOptions) -> bool:
