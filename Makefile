@@ -88,7 +88,7 @@ matrix: ## Run the tests of tests/spark on each supported PySpark, each in a ven
 	$$venv/bin/python -m pytest -q -m "spark and not nightly" tests/spark -p no:cacheprovider; done
 
 # The type checker has one thread: the tests beside it use the other core.
-check: $(SETUP) ## Format, lint, types and tidiness (under a minute, no JVM)
+check: $(SETUP) ## Format, lint, types and tidiness (no JVM)
 	@$(LINT)
 	@$(BIN)/mypy & PAIMON_NB_WITHOUT=all $(BIN)/python -m pytest tests/tidy tests/base -q; tests=$$?; wait $$! && exit $$tests
 
