@@ -74,7 +74,8 @@ def select_tree(query: Query, text: str) -> SelectTree:
     """
     if query.flink_edits or query.unnested:
         _leave_to_spark("Flink's syntax is translated for Spark")
-    if any(by != quote(text[span.start : span.stop]) for span, by in query.edits):
+    written = [(text[span.start : span.stop], by) for span, by in query.edits]
+    if any(by not in (name, name.lower(), quote(name)) for name, by in written):
         _leave_to_spark("syntax that is translated is left to Spark")
     if query.parameters:
         _leave_to_spark("it has parameters")

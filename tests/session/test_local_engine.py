@@ -70,6 +70,7 @@ ANSWERS = {
     "SELECT id FROM orders UNION ALL SELECT 0 FROM customers WHERE city = 'Rome' ORDER BY id DESC LIMIT 2 OFFSET 3": [(1,), (0,)],
     "SELECT year(day) AS y, round(avg(weight), 1) AS w FROM orders WHERE weight <> 0.1 GROUP BY year(day) HAVING count(*) > 0 ORDER BY y": [
         (2023, 2.3), (2024, 0.5)],
+    "SELECT sum(if(weight > 1, 1, 0)) AS n FROM orders": [(1,)],
     "SELECT city, n FROM (SELECT city, count(*) AS n FROM customers GROUP BY city) AS q WHERE n > 1": [("Oslo", 2)],
     "SELECT sum(price) FROM orders VERSION AS OF 1": [(Decimal("112.49"),)],
     "SELECT commit_kind, count(*) AS n FROM `orders$snapshots` GROUP BY commit_kind": [("APPEND", 2)],
