@@ -42,7 +42,7 @@ _NO_ALIAS = frozenset(
 
 
 class DuckDbTables:
-    """DuckDB over the tables of a workbench, read-only. Made by `Workbench.duckdb`.
+    """DuckDB over the tables of a workbench, read-only. Created by `Workbench.duckdb`.
 
     Attributes:
         connection: the `duckdb.DuckDBPyConnection`, in memory; frames and files of your own are registered there.

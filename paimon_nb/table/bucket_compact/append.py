@@ -31,7 +31,7 @@ _FULL_FILES = 3
 """Minimum number of files for a full compaction of a bucket (Paimon `BucketedAppendCompactManager`)."""
 
 
-class BucketKey(Protocol):
+class BucketLocation(Protocol):
     """A partition and bucket."""
 
     @property
@@ -125,7 +125,7 @@ def _has_deletes(files: Sequence[DataFile], vectors: BucketVectors | None) -> bo
 
 
 def compact_append_bucket(
-    store: TableStore, where: BucketKey, files: Sequence[DataFile], vectors: BucketVectors | None = None
+    store: TableStore, where: BucketLocation, files: Sequence[DataFile], vectors: BucketVectors | None = None
 ) -> CompactResult:
     """Merge `files` in their order. Rows hidden by deletion vectors are dropped, and so are the vectors."""
     start = files[0].min_sequence if files else 0
@@ -134,7 +134,7 @@ def compact_append_bucket(
 
 def rewrite_append(
     store: TableStore,
-    where: BucketKey,
+    where: BucketLocation,
     files: Sequence[DataFile],
     vectors: BucketVectors | None,
     source: int,
@@ -163,7 +163,7 @@ def rewrite_append(
 
 def append_rows(
     store: TableStore,
-    where: BucketKey,
+    where: BucketLocation,
     files: Sequence[DataFile],
     vectors: BucketVectors | None,
     *,

@@ -15,7 +15,7 @@ from paimon_nb.base import clock
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
-from paimon_nb.table.bucket_compact.append import BucketKey, rewrite_append
+from paimon_nb.table.bucket_compact.append import BucketLocation, rewrite_append
 from paimon_nb.table.cluster import Order
 from paimon_nb.table.data_file_writer import APPEND_SOURCE
 from paimon_nb.table.lsm.levels import Levels
@@ -92,7 +92,7 @@ def idle_history_partitions(
 
 
 def cluster_files(
-    store: TableStore, where: BucketKey, unit: Unit, vectors: BucketVectors | None = None
+    store: TableStore, where: BucketLocation, unit: Unit, vectors: BucketVectors | None = None
 ) -> CompactResult:
     """Sort the unit's files onto its level. Rows hidden by deletion vectors are dropped, and so are the vectors."""
     order = Order.of_options(store)

@@ -1,4 +1,4 @@
-"""Which tables have Iceberg metadata, where it lies, and what such tables cannot have.
+"""Which tables have Iceberg metadata, where it is stored, and what such tables cannot have.
 
 Source: Paimon 2.1 `IcebergPathFactory`, `IcebergCommitCallback.catalogDatabasePath`; docs/spec/format.md section 21.
 """

@@ -78,12 +78,12 @@ class IcebergMetadata:
         return self.snapshots[-1]
 
     def only(self, ids: frozenset[int]) -> IcebergMetadata:
-        """The same table with these snapshots alone."""
+        """The same table with only these snapshots."""
         return replace(self, snapshots=tuple(s for s in self.snapshots if s["snapshot-id"] in ids))
 
 
 def identity_of(snapshot: Snapshot) -> str:
-    """What tells a Paimon commit from another one with the same snapshot id."""
+    """What distinguishes a Paimon commit from another one with the same snapshot id."""
     return snapshot.uuid or f"{snapshot.commit_user}:{snapshot.commit_identifier}:{snapshot.time_ms}"
 
 

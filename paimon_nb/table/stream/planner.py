@@ -275,10 +275,10 @@ def _overwrite_splits(store: TableStore, snapshot: Snapshot, bound: Predicate | 
         )  # a long-lived changelog does not retain rows that an overwrite deleted
     entries = _pruned_changes(store, snapshot.delta_manifest_list, bound)
     removed = dict(_in_order(store, [e for e in entries if e.kind == DELETE]))
-    come = dict(_in_order(store, [e for e in entries if e.kind == ADD]))
+    added = dict(_in_order(store, [e for e in entries if e.kind == ADD]))
     before = change_of(store, snapshot.id - 1)
     pieces = []
-    for source, retracts, state in ((removed, True, before), (come, False, snapshot)):
+    for source, retracts, state in ((removed, True, before), (added, False, snapshot)):
         vectors = vectors_of(store, state)
         for (partition, bucket, total), files in source.items():
             split = Split(
