@@ -122,7 +122,7 @@ def test_more_files_than_one_listing_holds(s3, warehouse):
 
 
 def test_wrong_keys_and_buckets_are_told(s3, warehouse):
-    with pytest.raises(StoreError, match="no bucket 'nowhere-at-all'") as caught:
+    with pytest.raises(StoreError, match="bucket 'nowhere-at-all' does not exist") as caught:
         open_fs(warehouse, s3).read("s3://nowhere-at-all/x")
     assert caught.value.hint
     with pytest.raises(MissingFile):
