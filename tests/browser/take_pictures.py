@@ -163,13 +163,6 @@ def _changes_come(_: Notebook, output: Any) -> None:
     expect(output.locator("tbody tr").first).to_contain_text("-D")
 
 
-def _a_chart_by_carrier(_: Notebook, output: Any) -> None:
-    output.get_by_role("tab", name="Chart").click()
-    output.get_by_label("Type").select_option("bar")
-    output.get_by_label("X").select_option(label="carrier")
-    expect(output.locator(".dg-bar-mark").first).to_be_visible()
-
-
 WHY = "flight_date=2013-01-09 carrier=UA flight=750 origin=EWR"
 SCENES = {
     "explore": Scene("%paimon explore flights"),
@@ -188,7 +181,6 @@ SCENES = {
         "%%paimon\nSELECT carrier, origin, flight, dep_delay -- the departures of a day\nFROM flights\n"
         "WHERE flight_date = DATE '2013-01-08' AND dep_delay > 60 LIMIT 6"
     ),
-    "chart": Scene("%%paimon\nSELECT flight_date, carrier, origin, dep_delay FROM flights", _a_chart_by_carrier),
 }
 
 
