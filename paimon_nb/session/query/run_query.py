@@ -255,7 +255,8 @@ def _paimon_frame(session: Session, ref: TableRef) -> DataFrame:
         return from_arrow(session.spark, rows)
     table = found.catalog.table(found.name, session.options_of(found))
     if found.name.system is not None:
-        frame = from_arrow(session.spark, table.system(found.name.system, options=options))
+        rows = table.system(found.name.system, options=options)  # an unknown name is rejected before Spark starts
+        frame = from_arrow(session.spark, rows)
         table_options = table.schema.options if has_computed_columns(found.name.system) else {}
         return with_computed(frame, table_options, last=True)
     if ref.lookup:
