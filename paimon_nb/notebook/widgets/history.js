@@ -2,7 +2,7 @@
 function historyTable(host, model, select) {
   const box = html(host, "section", { class: "history", "aria-label": "history" });
   const head = html(box, "h4", {}, "History"), bar = html(box, "div", { class: "bar" }), ask = html(box, "div");
-  const said = html(box, "output", { role: "status", class: "history-said" });
+  const said = html(box, "div", { role: "status", class: "history-said" });
   const scroll = html(box, "div", { class: "grid", role: "region", "aria-label": "commits, newest first" }), more = html(box, "div");
   let tagging = false, confirming = null;
 
