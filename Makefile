@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 SETUP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab docs test unit bare matrix check nightly bench binder brokers system-deps format clean
+.PHONY: help demo lab docs test unit bare matrix check labextension labextension-check nightly bench binder brokers system-deps format clean
 
 help: ## Show this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[1mmake %-12s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -91,6 +91,14 @@ matrix: ## Run the tests of tests/spark on each supported PySpark, each in a ven
 check: $(SETUP) ## Format, lint, types and tidiness (no JVM)
 	@$(LINT)
 	@$(BIN)/mypy & PAIMON_NB_WITHOUT=all $(BIN)/python -m pytest tests/tidy tests/base -q; tests=$$?; wait $$! && exit $$tests
+
+labextension: ## Build the JupyterLab extension from labextension/ (needs Node 20 and npm); commit what it writes
+	@cd labextension && npm ci --ignore-scripts --silent && npm run --silent build
+
+labextension-check: ## Build the JupyterLab extension and compare it with the committed one; skipped where npm is missing
+	@command -v npm >/dev/null || { echo "labextension-check: skipped, npm is not installed"; exit 0; }; \
+	$(MAKE) --no-print-directory labextension && changed=$$(git status --porcelain paimon_nb/notebook/labextension) && \
+	{ test -z "$$changed" || { echo "$$changed"; echo "the committed bundle differs from its sources: commit what make labextension writes"; exit 1; }; }
 
 nightly: $(SETUP) ## The long runs: fuzz, soak, races, many seeds
 	@$(BIN)/python -m pytest -m nightly -q

@@ -9,6 +9,7 @@ from typing import Any
 def load(ipython: Any) -> None:
     """Register magics, completion and the panels of tables."""
     from paimon_nb.base.errors import PaimonError
+    from paimon_nb.notebook.catalog_comm import open_comm
     from paimon_nb.notebook.complete import paimon_matcher
     from paimon_nb.notebook.display import Rows
     from paimon_nb.notebook.errors import full, in_python_cell
@@ -25,6 +26,7 @@ def load(ipython: Any) -> None:
     install_views()
     current.shell = ipython
     Rows.interactive = show_grid
+    open_comm()
     # IPython asks an error for its traceback. Errors of the magics have their own, see `with_short_traceback`.
     magics = ipython.magics_manager.registry["PaimonMagics"]
     PaimonError._render_traceback_ = lambda error: (  # type: ignore[attr-defined]
@@ -35,6 +37,7 @@ def load(ipython: Any) -> None:
 def unload(ipython: Any) -> None:
     """Remove completion and close the session."""
     from paimon_nb.base.errors import PaimonError
+    from paimon_nb.notebook.catalog_comm import close_comm
     from paimon_nb.notebook.complete import paimon_matcher
     from paimon_nb.notebook.display import Rows
     from paimon_nb.notebook.magics.active import current
@@ -42,6 +45,7 @@ def unload(ipython: Any) -> None:
     if paimon_matcher in ipython.Completer.custom_matchers:
         ipython.Completer.custom_matchers.remove(paimon_matcher)
     Rows.interactive = None
+    close_comm()
     if hasattr(PaimonError, "_render_traceback_"):
         del PaimonError._render_traceback_
     current.shell = None

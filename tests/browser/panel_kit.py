@@ -44,10 +44,15 @@ def signs(output: Any) -> list[str]:
 
 def serious_issues(notebook: Notebook, cell: int) -> list[tuple[str, str]]:
     """What axe-core finds in a cell's output that keeps somebody out: (rule, first place)."""
+    notebook.output(cell).evaluate("(e, id) => { e.id = id; }", f"axe-{cell}")
+    return serious_issues_of(notebook, f"#axe-{cell}")
+
+
+def serious_issues_of(notebook: Notebook, selector: str) -> list[tuple[str, str]]:
+    """The same for a part of the page."""
     from axe_playwright_python.sync_playwright import Axe
 
-    notebook.output(cell).evaluate("(e, id) => { e.id = id; }", f"axe-{cell}")
-    found = Axe().run(notebook.page, f"#axe-{cell}", {"resultTypes": ["violations"]}).response
+    found = Axe().run(notebook.page, selector, {"resultTypes": ["violations"]}).response
     return [
         (v["id"], str(v["nodes"][0]["html"])[:160])
         for v in found["violations"]

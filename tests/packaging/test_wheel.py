@@ -166,8 +166,8 @@ def test_a_widget_and_the_extension_of_the_wheel_in_jupyterlab(whole: Path, tmp_
         slider.press("Home")  # a round trip to the kernel: the first snapshot has fewer files
         expect(files).not_to_have_count(before)
         plugins = notebook.page.evaluate(
-            "() => ['highlight', 'stills', 'help'].map(p => jupyterapp.isPluginActivated('paimon-nb:' + p))"
+            "() => ['highlight', 'stills', 'help', 'catalog'].map(p => jupyterapp.isPluginActivated('paimon-nb:' + p))"
         )
-        assert plugins == [True, True, True]
+        assert plugins == [True, True, True, True]
         notebook.close_all()
         browser.close()

@@ -99,6 +99,24 @@ def health(store: TableStore, name: Identifier | None = None, *, read_files: boo
     return sorted(found, key=lambda f: order[f.grade]) or [_healthy_finding(look)]
 
 
+def health_of_manifests(
+    store: TableStore, snapshot: Snapshot, name: Identifier | None = None
+) -> tuple[list[Finding], int]:
+    """The findings of the checks that open manifests and nothing else: no listing, no data file.
+
+    Returns:
+        The findings (empty if there are none), and the size of the snapshot's data files in bytes.
+
+    Raises:
+        FormatError: a manifest is missing or damaged.
+    """
+    title = str(name.of_table() if name else Identifier("default", store.name)).replace("'", "''")
+    buckets = {k: [e.file for e in v] for k, v in by_bucket(live_entries(store, snapshot)).items()}
+    look = _TableState(store, title, snapshot, buckets)
+    findings = [finding for check in MANIFEST_CHECKS for finding in check(look)]
+    return findings, sum(f.file_size for _, f in look.files)
+
+
 def _healthy_finding(look: _TableState) -> Finding:
     files = [f for _, f in look.files]
     return Finding(
@@ -287,3 +305,7 @@ def _find_orphan_files(look: _TableState) -> Iterator[Finding]:
 CHECKS: tuple[Callable[[_TableState], Iterator[Finding]], ...] = (
     _find_missing_files, _find_many_runs, _find_small_files, _find_many_deletes, _find_bad_bucket_sizes, _find_long_history, _find_many_manifests, _find_orphan_files,
 )  # fmt: skip
+MANIFEST_CHECKS: tuple[Callable[[_TableState], Iterator[Finding]], ...] = (
+    _find_many_runs, _find_small_files, _find_many_deletes, _find_bad_bucket_sizes, _find_many_manifests,
+)  # fmt: skip
+"""Those of `CHECKS` that open manifests and nothing else."""

@@ -1,0 +1,143 @@
+// One connection to the catalog of a kernel: its state, requests and answers. Executes nothing: the kernel opens a comm when
+// paimon_nb is loaded. JupyterLab sends comm messages to a subshell where the kernel has them, so the tree answers while a cell runs.
+import type { Kernel, KernelMessage } from "@jupyterlab/services";
+import { UUID } from "@lumino/coreutils";
+import { Signal, type ISignal } from "@lumino/signaling";
+import { isGone } from "../cells";
+
+const TARGET = "paimon-nb:catalog";
+const SUBSHELL_MS = 2000;
+
+/** waiting: not known yet; foreign: not Python; absent: paimon_nb is not loaded. */
+export type State = "waiting" | "foreign" | "absent" | "ready" | "restarting" | "dead";
+
+interface Pending {
+  resolve: (answer: never) => void;
+  reject: (error: Error) => void;
+  since: number;
+}
+
+/** The request was answered with an error of the catalog. */
+export class CatalogError extends Error {}
+
+/** The kernel ended before it answered. */
+export class KernelEnded extends Error {}
+
+export class KernelCatalog {
+  private comm: Kernel.IComm | null = null;
+  private current: State = "waiting";
+  private pending = new Map<string, Pending>();
+  private signal = new Signal<this, void>(this);
+  /** The language of the kernel, for the message that it is not Python. */
+  language = "";
+
+  constructor(readonly connection: Kernel.IKernelConnection) {
+    connection.registerCommTarget(TARGET, (comm) => this.attach(comm));
+    connection.statusChanged.connect(this.onStatus, this);
+    connection.disposed.connect(() => this.end("dead"));
+    void this.probe();
+  }
+
+  /** The state or the kernel's status changed. */
+  get changed(): ISignal<this, void> {
+    return this.signal;
+  }
+
+  get state(): State {
+    return this.current;
+  }
+
+  /** Milliseconds that the oldest request has waited for a busy kernel; 0 if none waits. */
+  get waitedMs(): number {
+    if (this.connection.status !== "busy" || !this.pending.size) return 0;
+    return Date.now() - Math.min(...[...this.pending.values()].map((p) => p.since));
+  }
+
+  /** Find the comm that the kernel opened before this page was loaded. */
+  async probe(): Promise<void> {
+    const info = await this.connection.info.catch(() => null);
+    if (!info || this.connection.isDisposed) return;
+    this.language = info.language_info.name;
+    if (this.language !== "python") return this.become("foreign");
+    const reply = await this.connection.requestCommInfo({ target_name: TARGET }).catch(() => null);
+    if (this.connection.isDisposed || this.comm || !reply || reply.content.status !== "ok") return;
+    const ids = Object.keys(reply.content.comms);
+    if (!ids.length) return isGone(this.connection.status) ? undefined : this.become("absent");
+    await this.attach(this.connection.createComm(TARGET, ids[ids.length - 1]));
+  }
+
+  private async attach(comm: Kernel.IComm): Promise<void> {
+    this.comm = comm;
+    comm.onMsg = (message) => this.onAnswer(message);
+    comm.onClose = () => {
+      if (this.comm === comm) this.end("absent");
+    };
+    this.become("ready");
+  }
+
+  /** Load paimon_nb in the kernel, outside its history. */
+  async load(): Promise<void> {
+    const future = this.connection.requestExecute({
+      code: "%load_ext paimon_nb",
+      silent: true,
+      store_history: false,
+      stop_on_error: false,
+      user_expressions: { open: "__import__('paimon_nb.notebook.catalog_comm', fromlist=['open_comm']).open_comm()" },
+    });
+    const reply = (await future.done) as KernelMessage.IExecuteReplyMsg | undefined;
+    const content = reply?.content as { status?: string; ename?: string; evalue?: string; user_expressions?: { open?: { status: string; evalue?: string } } } | undefined;
+    if (content?.status === "error") throw new CatalogError(`${content.ename}: ${content.evalue}`);
+    const opened = content?.user_expressions?.open;
+    if (opened?.status === "error") throw new CatalogError(String(opened.evalue));
+  }
+
+  /** Ask the kernel. Rejects with CatalogError or KernelEnded. */
+  async request<T>(body: object): Promise<T> {
+    await this.subshell();
+    const comm = this.comm;
+    if (!comm || comm.isDisposed) throw new KernelEnded("the kernel ended");
+    const id = UUID.uuid4();
+    return new Promise<T>((resolve, reject) => {
+      this.pending.set(id, { resolve: resolve as (answer: never) => void, reject, since: Date.now() });
+      comm.send({ ...body, id } as never);
+    });
+  }
+
+  /** Requests that are sent before the subshell exists would wait for a running cell. */
+  private async subshell(): Promise<void> {
+    const started = (this.comm as { subshellStarted?: Promise<void> } | null)?.subshellStarted;
+    if (!started || !this.connection.supportsSubshells) return;
+    await Promise.race([started, new Promise<void>((done) => setTimeout(done, SUBSHELL_MS))]);
+  }
+
+  private onAnswer(message: KernelMessage.ICommMsgMsg): void {
+    const answer = message.content.data as unknown as { id: string; error?: string };
+    const pending = this.pending.get(answer.id);
+    if (!pending) return; // the answer to another page
+    this.pending.delete(answer.id);
+    if (answer.error !== undefined) pending.reject(new CatalogError(answer.error));
+    else pending.resolve(answer as never);
+  }
+
+  private onStatus(_: Kernel.IKernelConnection, status: Kernel.Status): void {
+    if (isGone(status)) return this.end(status === "dead" ? "dead" : "restarting");
+    if (this.current === "restarting" || this.current === "dead") {
+      this.become("waiting");
+      void this.probe();
+    } else {
+      this.signal.emit();
+    }
+  }
+
+  private end(state: State): void {
+    this.comm = null;
+    for (const pending of this.pending.values()) pending.reject(new KernelEnded("the kernel ended"));
+    this.pending.clear();
+    this.become(state);
+  }
+
+  private become(state: State): void {
+    this.current = state;
+    this.signal.emit();
+  }
+}

@@ -1,0 +1,210 @@
+// The loaded part of a kernel's catalog tree: what is open, what is selected, what the filter shows.
+import { Signal, type ISignal } from "@lumino/signaling";
+import { CatalogError, type KernelCatalog } from "./kernel";
+import type { Children, Facts, TableFacts, TreeNode } from "./protocol";
+
+/** Tables of one request for facts. */
+const FACTS_AT_ONCE = 20;
+
+export interface Line {
+  node: TreeNode;
+  key: string;
+  level: number;
+  parent: Line | null;
+  /** null: not loaded. */
+  children: Line[] | null;
+  more: number;
+  empty: string;
+  loading: boolean;
+  error: string;
+  facts: TableFacts | null;
+  /** The refresh that `facts` belongs to. */
+  factsOf: number;
+}
+
+/** A row that is drawn: a line, or a remark below one ("more", an error, "no tables yet"). */
+export interface Row {
+  line: Line;
+  level: number;
+  open: boolean;
+  remark: "" | "more" | "error" | "empty";
+  text: string;
+  position: number;
+  size: number;
+}
+
+const ROOT: TreeNode = { kind: "root", path: [], label: "", note: "", tip: "", expands: true, insert: "", command: "", mark: "" };
+
+function lineOf(node: TreeNode, parent: Line | null): Line {
+  const key = JSON.stringify([node.kind, ...node.path]);
+  const level = parent ? parent.level + 1 : 0;
+  return { node, key, level, parent, children: null, more: 0, empty: "", loading: false, error: "", facts: null, factsOf: 0 };
+}
+
+export class TreeModel {
+  readonly root = lineOf(ROOT, null);
+  /** Keys of the open lines; they stay open over a refresh and a restart of the kernel. */
+  readonly open = new Set<string>();
+  selected = "";
+  current = "";
+  warehouse = "";
+  loadedAt: Date | null = null;
+  private text = "";
+  private refreshes = 0;
+  private signal = new Signal<this, void>(this);
+
+  constructor(readonly catalog: KernelCatalog) {}
+
+  get changed(): ISignal<this, void> {
+    return this.signal;
+  }
+
+  get filter(): string {
+    return this.text;
+  }
+
+  /** Show only names that contain this text. Long lists are searched by the kernel. */
+  set filter(text: string) {
+    if (text === this.text) return;
+    this.text = text;
+    for (const line of this.lines()) if (line.more > 0 || line.node.kind === "database") this.searched(line);
+    this.signal.emit();
+  }
+
+  private searched(line: Line): void {
+    if (line.children && (line.more > 0 || line.children.length === 0)) void this.load(line);
+  }
+
+  /** Every loaded line. */
+  *lines(from: Line = this.root): Generator<Line> {
+    yield from;
+    for (const child of from.children ?? []) yield* this.lines(child);
+  }
+
+  find(key: string): Line | null {
+    for (const line of this.lines()) if (line.key === key) return line;
+    return null;
+  }
+
+  /** Read the top and all open lines again. */
+  async refresh(): Promise<void> {
+    this.refreshes += 1;
+    const first = this.root.children === null;
+    await this.load(this.root);
+    if (!first || !this.root.children) return;
+    for (const line of this.root.children) if (line.node.mark === "current") await this.expand(line);
+  }
+
+  async expand(line: Line): Promise<void> {
+    if (!line.node.expands) return;
+    this.open.add(line.key);
+    this.signal.emit();
+    if (line.children === null && !line.loading) await this.load(line);
+    if (line.node.kind !== "catalog") return;
+    for (const child of line.children ?? []) if (child.node.mark === "current" && child.children === null) await this.expand(child);
+  }
+
+  collapse(line: Line): void {
+    this.open.delete(line.key);
+    this.signal.emit();
+  }
+
+  collapseAll(): void {
+    this.open.clear();
+    this.signal.emit();
+  }
+
+  /** The children of a line, and of those among them that are open. */
+  async load(line: Line, start = 0): Promise<void> {
+    const refresh = this.refreshes;
+    line.loading = true;
+    this.signal.emit();
+    try {
+      const { kind, path } = line.node;
+      const match = kind === "database" ? this.text : "";
+      const answer = await this.catalog.request<Children>({ do: "children", kind, path, match, start });
+      if (refresh !== this.refreshes) return;
+      this.merge(line, answer, start);
+      line.error = "";
+    } catch (error) {
+      if (!(error instanceof CatalogError)) return; // the kernel ended: the side bar says so
+      line.error = error.message;
+      line.children = line.children ?? [];
+    } finally {
+      line.loading = false;
+      this.signal.emit();
+    }
+    const open = (line.children ?? []).filter((c) => this.open.has(c.key) && !c.loading);
+    await Promise.all(open.map((child) => this.load(child)));
+  }
+
+  private merge(line: Line, answer: Children, start: number): void {
+    const before = new Map((line.children ?? []).map((c) => [c.key, c]));
+    const kept = start > 0 ? line.children ?? [] : [];
+    line.children = kept.concat(
+      answer.nodes.map((node) => {
+        const made = lineOf(node, line), known = before.get(made.key);
+        if (!known) return made;
+        known.node = node;
+        return known;
+      }),
+    );
+    line.more = answer.more;
+    line.empty = answer.empty;
+    this.current = answer.current;
+    this.warehouse = answer.warehouse;
+    this.loadedAt = new Date();
+  }
+
+  /** Read size and health of tables that have none since the last refresh. */
+  async loadFacts(lines: Line[]): Promise<void> {
+    let wanted = lines.filter((l) => l.node.kind === "table" && l.factsOf !== this.refreshes);
+    const refresh = this.refreshes;
+    for (const line of wanted) line.factsOf = refresh;
+    while (wanted.length && refresh === this.refreshes) {
+      const now = wanted.slice(0, FACTS_AT_ONCE);
+      const answer = await this.catalog.request<Facts>({ do: "facts", paths: now.map((l) => l.node.path) }).catch(() => null);
+      if (!answer) return;
+      now.slice(0, now.length - answer.left).forEach((line, i) => { line.facts = answer.facts[i]; });
+      wanted = wanted.slice(now.length - answer.left);
+      this.signal.emit();
+    }
+  }
+
+  /** What is drawn, from the top. */
+  rows(): Row[] {
+    const rows: Row[] = [];
+    this.addRows(rows, this.root, this.text.toLowerCase());
+    return rows;
+  }
+
+  private addRows(rows: Row[], parent: Line, filter: string): void {
+    const shown = (parent.children ?? []).filter((line) => !filter || this.matches(line, filter));
+    const remarks = this.remarks(parent, shown.length, filter);
+    shown.forEach((line, i) => {
+      const found = !!filter && (line.children ?? []).some((c) => this.matches(c, filter));
+      const open = line.node.expands && (this.open.has(line.key) || found);
+      rows.push({ line, level: line.level, open, remark: "", text: "", position: i + 1, size: shown.length + remarks.length });
+      // A name that matches shows all its children; one that only contains matches shows these.
+      if (open) this.addRows(rows, line, filter && !found ? "" : filter);
+    });
+    remarks.forEach(([remark, text], i) =>
+      rows.push({ line: parent, level: parent.level + 1, open: false, remark, text, position: shown.length + i + 1, size: shown.length + remarks.length }),
+    );
+  }
+
+  private matches(line: Line, filter: string): boolean {
+    return line.node.label.toLowerCase().includes(filter) || (line.children ?? []).some((c) => this.matches(c, filter));
+  }
+
+  private remarks(line: Line, shown: number, filter: string): [Row["remark"], string][] {
+    if (line.error) return [["error", line.error]];
+    if (line.children === null) return [];
+    if (line.more > 0) return [["more", `${line.more.toLocaleString("en-US")} more …`]];
+    if (shown === 0 && !line.loading) {
+      const text = filter && line.children.length ? "no loaded name matches" : line.empty;
+      return text ? [["empty", text]] : [];
+    }
+    return [];
+  }
+}

@@ -1,0 +1,42 @@
+// The answers of paimon_nb/notebook/catalog_comm.py.
+
+export interface TreeNode {
+  kind: string;
+  path: string[];
+  label: string;
+  note: string;
+  tip: string;
+  expands: boolean;
+  /** SQL text of the name. */
+  insert: string;
+  /** The name as one word of a %paimon command; "" if it is not one word. */
+  command: string;
+  mark: string;
+}
+
+export interface Children {
+  nodes: TreeNode[];
+  more: number;
+  empty: string;
+  current: string;
+  warehouse: string;
+}
+
+export interface TableFacts {
+  path: string[];
+  note: string;
+  tip: string;
+  health: "ok" | "slow" | "broken" | "empty" | "unknown";
+  key: string;
+}
+
+export interface Facts {
+  facts: TableFacts[];
+  left: number;
+}
+
+/** A MIME bundle of an output. */
+export interface Bundle {
+  data: Record<string, never>;
+  metadata: Record<string, never>;
+}

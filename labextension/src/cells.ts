@@ -1,0 +1,68 @@
+// What panels cannot do themselves: insert cells, notice that their kernel is gone, interrupt the kernel.
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/application";
+import { INotebookTracker, NotebookActions } from "@jupyterlab/notebook";
+
+const GONE = new Set(["restarting", "autorestarting", "terminating", "dead"]);
+// Inspection commands change nothing, so they run at once. Statements wait for the user.
+const RUNS_AT_ONCE = /^%paimon (\w+ [\w.-]+( (--at )?\d+)*|create|jobs|help|doctor)$/;
+
+/** Whether a kernel with this status answers no more. */
+export const isGone = (status: string): boolean => GONE.has(status);
+
+/** Tell the panels in a node that their kernel is gone: the widget manager notices a restart, but not a kernel that dies. */
+export function endPanels(node: HTMLElement): void {
+  for (const panel of node.querySelectorAll(".pnb")) panel.dispatchEvent(new CustomEvent("paimon-nb:kernel-ended"));
+}
+
+export const endings: JupyterFrontEndPlugin<void> = {
+  id: "paimon-nb:endings",
+  autoStart: true,
+  requires: [INotebookTracker],
+  activate: (_app, tracker: INotebookTracker) => {
+    tracker.widgetAdded.connect((_, panel) => {
+      panel.sessionContext.statusChanged.connect((_, status) => {
+        if (isGone(status)) endPanels(panel.node);
+      });
+    });
+  },
+};
+
+// Widgets have no access to the notebook: they dispatch an event, which the handler cancels.
+function insertForWidgets(app: JupyterFrontEnd, tracker: INotebookTracker): void {
+  document.addEventListener("paimon-nb:insert", (event) => {
+    const { source, run } = (event as CustomEvent).detail;
+    const panel = tracker.currentWidget;
+    if (!panel || typeof source !== "string") return;
+    event.preventDefault();
+    void app.commands.execute("notebook:insert-cell-below").then(() => {
+      tracker.activeCell?.model.sharedModel.setSource(source);
+      if (run === true && RUNS_AT_ONCE.test(source)) return app.commands.execute("notebook:run-cell");
+      return NotebookActions.focusActiveCell(panel.content);
+    });
+  });
+}
+
+// The cancel button of a progress line interrupts the kernel.
+function cancelButtons(tracker: INotebookTracker): void {
+  const style = document.createElement("style");
+  style.textContent = "button.pnb-cancel{display:inline-block !important}";
+  document.head.appendChild(style);
+  document.addEventListener("click", (event) => {
+    const panel = tracker.currentWidget;
+    const pressed = event.target instanceof Element ? event.target.closest<HTMLButtonElement>("button.pnb-cancel") : null;
+    const kernel = pressed && panel && panel.node.contains(pressed) ? panel.sessionContext.session?.kernel : null;
+    if (!pressed || !kernel) return;
+    pressed.disabled = true;
+    void kernel.interrupt();
+  });
+}
+
+export const help: JupyterFrontEndPlugin<void> = {
+  id: "paimon-nb:help",
+  autoStart: true,
+  requires: [INotebookTracker],
+  activate: (app, tracker: INotebookTracker) => {
+    insertForWidgets(app, tracker);
+    cancelButtons(tracker);
+  },
+};

@@ -1,0 +1,8 @@
+// The extension of JupyterLab and Notebook 7: SQL highlighting of %%paimon cells, stored pictures of widgets, cells that panels
+// insert, and the catalog in the side bar.
+import { catalog } from "./catalog/plugin";
+import { endings, help } from "./cells";
+import { highlight } from "./highlight";
+import { stills } from "./stills";
+
+export default [highlight, stills, endings, help, catalog];

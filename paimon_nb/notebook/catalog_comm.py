@@ -1,0 +1,163 @@
+"""The comm that answers the catalog side bar of JupyterLab.
+
+The kernel opens the comm when the extension is loaded, so a front end that never hears of it asks nothing and executes nothing. A
+front end with subshells sends the requests to a thread of their own: the tree answers while a cell runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base.errors import UnknownName
+from paimon_nb.notebook.catalog_tree import children, table_facts, tree_table
+from paimon_nb.notebook.errors import last, sentence
+from paimon_nb.notebook.magics.active import workbench
+from paimon_nb.notebook.table_panels import PANELS, preview
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+TARGET = "paimon-nb:catalog"
+
+
+class CatalogComm:
+    """Answers the requests of all side bars that are connected to this kernel.
+
+    Args:
+        comm: the open comm.
+    """
+
+    def __init__(self, comm: Any) -> None:
+        self.comm = comm
+        self.closed = False
+        self._panels: dict[str, Any] = {}
+        """The widget of each tab, by the tab's id."""
+        comm.on_msg(self._on_message)
+        comm.on_close(self._on_close)
+
+    def _on_message(self, message: Mapping[str, Any]) -> None:
+        request = message["content"].get("data")
+        answer = self.answer(request)
+        if answer is not None:
+            self.comm.send(answer)
+
+    def _on_close(self, _: Any) -> None:
+        self.closed = True
+
+    def answer(self, request: Any) -> dict[str, Any] | None:
+        """The answer to a request. Pages are untrusted: None for an unexpected one."""
+        if not isinstance(request, dict) or not isinstance(request.get("id"), str):
+            return None
+        try:
+            found = self._answer(request)
+        except Exception as error:  # the catalog or the table may be damaged, or not be reachable
+            last.error = error
+            found = {"error": sentence(error)}
+        return None if found is None else {"id": request["id"], **found}
+
+    def _answer(self, request: Mapping[str, Any]) -> dict[str, Any] | None:
+        match request:
+            case {"do": "children", "kind": str(kind), "path": list(path), "match": str(match), "start": int(start)}:
+                found = children(workbench(), kind, _names(path), match, max(0, start))
+                return {
+                    **_session(),
+                    "nodes": [asdict(n) for n in found.nodes],
+                    "more": found.more,
+                    "empty": found.empty,
+                }
+            case {"do": "facts", "paths": list(paths)}:
+                facts, left = table_facts(workbench(), [_names(path) for path in paths])
+                return {"facts": [f.as_json() for f in facts], "left": left}
+            case {"do": "open", "tab": str(tab), "panel": str(panel), "kind": str(kind), "path": list(path)}:
+                return self._open(tab, panel, kind, _names(path))
+            case {"do": "close", "tab": str(tab)}:
+                self._close(tab)
+                return {}
+        return None
+
+    def _open(self, tab: str, panel: str, kind: str, path: Sequence[str]) -> dict[str, Any]:
+        """Make the widget of a tab; the front end draws its MIME bundle."""
+        shown = self._panel(panel, kind, path)
+        self._close(tab)
+        self._panels[tab] = shown
+        if hasattr(shown, "follow"):
+            shown.follow()
+        data = shown._repr_mimebundle_()
+        bundle, metadata = data if isinstance(data, tuple) else (data, {})
+        return {"data": bundle, "metadata": metadata}
+
+    @staticmethod
+    def _panel(panel: str, kind: str, path: Sequence[str]) -> Any:
+        if panel == "jobs":
+            from paimon_nb.notebook.widgets.jobs import JobsView
+
+            return JobsView(workbench())
+        table = tree_table(workbench(), kind, path)
+        if panel != "preview":
+            return PANELS.find(panel)(table)
+        name = path[-1]
+        return preview(table, tag=name if kind == "tag" else None, system=name if kind == "system_table" else None)
+
+    def _close(self, tab: str) -> None:
+        """Stop what a tab shows; the kernel and the front end forget its widget."""
+        from paimon_nb.notebook.widgets.jobs import JobsView
+        from paimon_nb.notebook.widgets.live import LiveTable
+
+        before = self._panels.pop(tab, None)
+        if isinstance(before, LiveTable):
+            before.stop()
+        if isinstance(before, JobsView):
+            before.replaced()
+        if hasattr(before, "close"):
+            before.close()
+
+    def close(self) -> None:
+        """Close the tabs' widgets and the comm."""
+        for tab in list(self._panels):
+            self._close(tab)
+        if not self.closed:
+            self.closed = True
+            self.comm.close()
+
+
+def _names(path: Sequence[Any]) -> list[str]:
+    if not all(isinstance(name, str) for name in path):
+        raise UnknownName("a tree path is a list of names", hint="refresh the tree")
+    return list(path)
+
+
+def _session() -> dict[str, str]:
+    """Where the session is; shown above the tree."""
+    session = workbench().session
+    return {
+        "current": f"{session.current_catalog}.{session.current_database}",
+        "warehouse": str(session.catalogs[session.current_catalog].warehouse),
+    }
+
+
+class _Open:
+    """The comm of this kernel."""
+
+    comm: CatalogComm | None = None
+
+
+_open = _Open()
+
+
+def open_comm() -> None:
+    """Open the comm of this kernel, unless it is open. Does nothing where no front end is connected."""
+    from paimon_nb.notebook.progress import has_front_end
+
+    if not has_front_end() or (_open.comm is not None and not _open.comm.closed):
+        return
+    from comm import create_comm
+
+    _open.comm = CatalogComm(create_comm(target_name=TARGET))
+
+
+def close_comm() -> None:
+    """Close the comm."""
+    if _open.comm is not None:
+        _open.comm.close()
+        _open.comm = None

@@ -1,0 +1,358 @@
+"""The catalog tree of JupyterLab's side bar: catalogs, databases, tables, columns, tags, jobs. Reads metadata only.
+
+A node is addressed by its kind and its path, a list of names. `children` reads names; `table_facts` reads size and health of
+some tables within a time limit. Neither starts Spark.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base.errors import PaimonError, UnknownName
+from paimon_nb.base.identifier import MAIN_BRANCH, Identifier, quote
+from paimon_nb.notebook.errors import sentence
+from paimon_nb.notebook.overview import ago, kind_of
+from paimon_nb.notebook.svg import count
+from paimon_nb.table.inspect.formatting import bytes_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from paimon_nb.catalog.api import Catalog
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.session import Session
+    from paimon_nb.table.table import Table
+    from paimon_nb.workbench import Workbench
+
+    _Level = tuple[Sequence[Any], Callable[[Any], "Node"], str]
+    """The children of a node: a cheap list, the function that makes a node of an item, the text for an empty list."""
+
+PAGE = 200
+"""Nodes of one answer."""
+FACTS_SECONDS = 1.5
+"""One request for facts ends after this time; the tables that are left are requested again."""
+MAX_FILES = 5_000
+MAX_MANIFEST_BYTES = 8 << 20
+"""Size and health need every manifest of the snapshot: for larger tables only the number of rows is shown."""
+_PLAIN = re.compile(r"[\w-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One line of the tree."""
+
+    kind: str
+    """catalog, database, table, view, column, tags, tag, branches, branch, system, system_table, temporary, jobs, job."""
+    path: tuple[str, ...]
+    label: str
+    note: str = ""
+    """Dimmed text after the label: a type, a time, a number."""
+    tip: str = ""
+    expands: bool = False
+    insert: str = ""
+    """The SQL text that dragging the node inserts."""
+    command: str = ""
+    """Table: its name in a %paimon command; '' if the name is not one word."""
+    mark: str = ""
+    """Column: key or partition. Job: running, failed or ended. Database, catalog: current."""
+
+
+@dataclass(frozen=True, slots=True)
+class Children:
+    """Some children of a node."""
+
+    nodes: tuple[Node, ...]
+    more: int = 0
+    """Children after these."""
+    empty: str = ""
+    """What to show if there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableFacts:
+    """What a line of a table shows beside the name."""
+
+    path: tuple[str, ...]
+    note: str
+    tip: str
+    health: str
+    """ok, slow, broken, empty or unknown."""
+    key: str = ""
+    """The primary key as arguments of %paimon why, without values; '' for a table without one."""
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def children(wb: Workbench, kind: str, path: Sequence[str], match: str = "", start: int = 0) -> Children:
+    """The children of a node, at most `PAGE` of them.
+
+    Args:
+        kind, path: the node; 'root' and () for the top.
+        match: only children whose name contains this text, in any case.
+        start: how many of them to skip.
+
+    Raises:
+        UnknownName: no node of this kind has children.
+        PaimonError: the catalog or the table cannot be read.
+    """
+    read = _CHILDREN.get(kind)
+    if read is None or len(path) != _DEPTH[kind]:
+        raise UnknownName(f"no tree node {kind!r} with {count(len(path), 'name')}", hint="refresh the tree", name=kind)
+    names, node, empty = read(wb.session, tuple(path))
+    found = [name for name in names if match.lower() in _text_of(name).lower()]
+    return Children(
+        tuple(node(name) for name in found[start : start + PAGE]), max(0, len(found) - start - PAGE),
+        f"no name contains {match!r}" if match and names else empty,
+    )  # fmt: skip
+
+
+def _text_of(name: Any) -> str:
+    """The text that the filter searches."""
+    return str(getattr(name, "name", name[-1] if isinstance(name, tuple) else name))
+
+
+def _root(session: Session, _: tuple[str, ...]) -> _Level:
+    top = [Node("catalog", (name,), name, expands=True, insert=_written(name), mark="current" if name == session.current_catalog else "",
+                tip=_catalog_tip(session.catalogs[name])) for name in sorted(session.catalogs)]  # fmt: skip
+    temporary = len(session.views) + len(session.temporary)
+    if temporary:
+        tip = "temporary views and tables of this session"
+        top.append(Node("temporary", (), "Temporary", f"{temporary}", tip, expands=True))
+    running = sum(job.isActive for job in list(session.jobs.all.values()))
+    note = f"{running} running" if running else f"{len(session.jobs.all) or ''}"
+    top.append(Node("jobs", (), "Jobs", note, "streaming jobs of this session", expands=True))
+    return top, lambda node: node, ""
+
+
+def _catalog_tip(catalog: Catalog) -> str:
+    return f"catalog {catalog.name}\nwarehouse {catalog.warehouse}"
+
+
+def _databases(session: Session, path: tuple[str, ...]) -> _Level:
+    catalog = _catalog(session, path[0])
+
+    def node(name: str) -> Node:
+        current = (catalog.name, name) == (session.current_catalog, session.current_database)
+        parts = (name,) if catalog.name == session.current_catalog else (catalog.name, name)
+        return Node(
+            "database", (*path, name), name, expands=True, insert=_dotted(parts), mark="current" if current else "",
+            tip=f"database {name}" + (" (current)" if current else ""), command=_command(parts),
+        )  # fmt: skip
+
+    return sorted(catalog.databases()), node, "no databases"
+
+
+def _tables(session: Session, path: tuple[str, ...]) -> _Level:
+    catalog, database = _catalog(session, path[0]), path[1]
+
+    def node(of: tuple[str, str]) -> Node:
+        kind, name = of
+        parts = _relative(session, (*path, name))
+        return Node(
+            kind, (*path, name), name, note="view" if kind == "view" else "", tip=f"{kind} {name}", expands=kind == "table",
+            insert=_dotted(parts), command=_command(parts),
+        )  # fmt: skip
+
+    names = [("table", name) for name in catalog.tables(database)]
+    names += [("view", name) for name in catalog.views(database)]
+    return sorted(names, key=lambda n: n[1]), node, "no tables yet"
+
+
+def _table_children(session: Session, path: tuple[str, ...]) -> _Level:
+    table = _table(session, path)
+    schema = table.schema
+    groups = [("tags", "Tags"), ("branches", "Branches"), ("system", "System tables")]
+
+    def node(child: Any) -> Node:
+        if isinstance(child, tuple):
+            return Node(child[0], path, child[1], expands=True)
+        mark = (
+            "key" if child.name in schema.primary_keys else "partition" if child.name in schema.partition_keys else ""
+        )
+        kind = "" if not mark else "primary key" if mark == "key" else "partition key"
+        default = f"default {child.default_value}" if child.default_value is not None else ""
+        tip = "\n".join(filter(None, (f"{child.name}: {child.type}", kind, default, child.description)))
+        return Node(
+            "column", (*path, child.name), child.name, str(child.type), tip, insert=_written(child.name), mark=mark
+        )
+
+    # After many columns, the groups would be on a later page.
+    return [*groups, *schema.fields] if len(schema.fields) > PAGE else [*schema.fields, *groups], node, ""
+
+
+def _tags(session: Session, path: tuple[str, ...]) -> _Level:
+    store = _table(session, path).store
+
+    def node(name: str) -> Node:
+        text = "'" + name.replace("'", "''") + "'"
+        try:
+            snapshot = f"snapshot {store.tags.get(name).snapshot.id}"
+        except PaimonError as error:
+            return Node("tag", (*path, name), name, "unreadable", sentence(error), insert=text)
+        return Node("tag", (*path, name), name, snapshot, f"tag {name} of {snapshot}", insert=text)
+
+    return store.tags.names(), node, "no tags"
+
+
+def _branches(session: Session, path: tuple[str, ...]) -> _Level:
+    def node(name: str) -> Node:
+        parts = _relative(session, (*path[:-1], f"{path[-1]}$branch_{name}"))
+        return Node("branch", (*path, name), name, tip=f"branch {name}", insert=_dotted(parts), command=_command(parts))
+
+    names = [n for n in _table(session, path).store.branches.names() if n != MAIN_BRANCH]
+    return sorted(names), node, "no branches"
+
+
+def _system_tables(session: Session, path: tuple[str, ...]) -> _Level:
+    from paimon_nb.table.system import SYSTEM_TABLES
+
+    def node(name: str) -> Node:
+        parts = _relative(session, (*path[:-1], f"{path[-1]}${name}"))
+        return Node("system_table", (*path, name), name, tip=f"{path[-1]}${name}", insert=_dotted(parts))
+
+    return sorted(SYSTEM_TABLES), node, ""
+
+
+def _temporary(session: Session, _: tuple[str, ...]) -> _Level:
+    kinds = [*((name, "view") for name in session.views), *((name, "table") for name in session.temporary)]
+
+    def node(of: tuple[str, str]) -> Node:
+        name, kind = of
+        return Node(
+            "view", ("", "", name), name, f"temporary {kind}", f"temporary {kind} {name}", insert=_written(name)
+        )
+
+    return sorted(kinds), node, ""
+
+
+def _jobs(session: Session, _: tuple[str, ...]) -> _Level:
+    def node(job: Any) -> Node:
+        status = job.status.lower()
+        mark = "running" if status == "running" else "failed" if status == "failed" else "ended"
+        since = ago(int(time.time() * 1000) - job.started_ms)
+        tip = f"{job.name}\n{status}, started {since}, {count(job.rows, 'row')}"
+        return Node("job", (job.id,), job.name, status, tip, insert=f"'{job.id}'", mark=mark)
+
+    newest_first = sorted(session.jobs.all.values(), key=lambda job: (not job.isActive, -job.started_ms))
+    return newest_first, node, "no streaming jobs in this session"
+
+
+_CHILDREN: Mapping[str, Callable[[Any, tuple[str, ...]], _Level]] = {
+    "root": _root, "catalog": _databases, "database": _tables, "table": _table_children, "tags": _tags, "branches": _branches,
+    "system": _system_tables, "temporary": _temporary, "jobs": _jobs,
+}  # fmt: skip
+_DEPTH = {
+    "root": 0,
+    "catalog": 1,
+    "database": 2,
+    "table": 3,
+    "tags": 3,
+    "branches": 3,
+    "system": 3,
+    "temporary": 0,
+    "jobs": 0,
+}
+
+
+# -- tables
+
+
+def table_facts(
+    wb: Workbench, paths: Iterable[Sequence[str]], seconds: float = FACTS_SECONDS
+) -> tuple[tuple[TableFacts, ...], int]:
+    """Rows, size and health of tables, from their metadata.
+
+    Args:
+        paths: the tables: catalog, database, name.
+        seconds: read at least one table, and no further one after this time.
+
+    Returns:
+        The facts of the first tables, and the number of tables that are left.
+    """
+    wanted, found = [tuple(path) for path in paths], list[TableFacts]()
+    end = time.monotonic() + seconds
+    for path in wanted:
+        if found and time.monotonic() > end:
+            break
+        try:
+            found.append(_facts(_table(wb.session, path), path))
+        except (PaimonError, OSError) as error:  # a damaged table is shown with its error
+            found.append(TableFacts(path, "unreadable", sentence(error), "broken"))
+    return tuple(found), len(wanted) - len(found)
+
+
+def _facts(table: Table, path: tuple[str, ...]) -> TableFacts:
+    from paimon_nb.table.inspect.health import health_of_manifests
+    from paimon_nb.table.live_files import snapshot_manifests
+
+    store, latest = table.store, table.latest_snapshot()
+    kind = " · ".join(kind_of(store))
+    key = " ".join(f"{k if _PLAIN.fullmatch(k) else quote(k)}=" for k in table.primary_keys)
+    if latest is None:
+        return TableFacts(path, "empty", f"{kind}\nno snapshot yet", "empty", key)
+    rows, commit = f"{latest.total_record_count or 0:,} rows", _commit(latest)
+    manifests = snapshot_manifests(store, latest)
+    files = sum(m.num_added - m.num_deleted for m in manifests)
+    if files > MAX_FILES or sum(m.file_size for m in manifests) > MAX_MANIFEST_BYTES:
+        note = f"{kind}\n{rows}, {files:,} files; %paimon doctor checks them\n{commit}"
+        return TableFacts(path, rows, note, "unknown", key)
+    findings, size = health_of_manifests(store, latest, table.name)
+    problems = [f"{f.what}: {f.detail}" for f in findings] or ["no problem in the metadata"]
+    tip = "\n".join((kind, f"{rows}, {count(files, 'file')}, {bytes_text(size)}", commit, *problems))
+    return TableFacts(path, bytes_text(size), tip, "slow" if findings else "ok", key)
+
+
+def _commit(latest: Snapshot) -> str:
+    return f"snapshot {latest.id}, {latest.commit_kind.lower()} {ago(int(time.time() * 1000) - latest.time_ms)}"
+
+
+def tree_table(wb: Workbench, kind: str, path: Sequence[str]) -> Table:
+    """The table of a node of kind table, branch, tag or system_table.
+
+    Raises:
+        UnknownName: the node has no table. PaimonError: the table cannot be read.
+    """
+    if kind not in ("table", "branch", "tag", "system_table") or len(path) != (3 if kind == "table" else 4):
+        raise UnknownName(f"no table for a tree node {kind!r}", hint="refresh the tree", name=kind)
+    name = f"{path[2]}$branch_{path[3]}" if kind == "branch" else path[2]
+    return _table(wb.session, (path[0], path[1], name))
+
+
+def _catalog(session: Session, name: str) -> Catalog:
+    found = session.catalogs.get(name)
+    if found is None:
+        raise UnknownName(f"no catalog {name!r}", hint="refresh the tree", name=name)
+    return found
+
+
+def _table(session: Session, path: tuple[str, ...]) -> Table:
+    """The stored table; the session's dynamic options are left out, because reading them may call Spark."""
+    return _catalog(session, path[0]).table(Identifier.parse_object(path[1], path[2]))
+
+
+# -- names
+
+
+def _written(name: str) -> str:
+    from paimon_nb.sql import written
+
+    return written(name)
+
+
+def _dotted(parts: Iterable[str]) -> str:
+    return ".".join(map(_written, parts))
+
+
+def _relative(session: Session, path: tuple[str, ...]) -> tuple[str, ...]:
+    """The shortest name that resolves to this table in the session."""
+    if path[0] != session.current_catalog:
+        return path
+    return path[1:] if path[1] != session.current_database else path[2:]
+
+
+def _command(parts: tuple[str, ...]) -> str:
+    return ".".join(parts) if all(map(_PLAIN.fullmatch, parts)) else ""

@@ -1,0 +1,85 @@
+"""Opens a panel by the name of its %paimon command, and the preview of a table's rows."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base.registry import Registry
+from paimon_nb.notebook.magics.active import workbench
+from paimon_nb.notebook.views import compaction_view, compared_view, explore_view, funnel_view, lsm_view, timeline_view
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paimon_nb.notebook.widgets.grid import Grid
+    from paimon_nb.table.table import Table
+
+PREVIEW_ROWS = 50
+
+
+def _doctor(table: Table) -> Any:
+    from paimon_nb.notebook.reports import health_report
+
+    return health_report(str(table.name), table.health())
+
+
+def _live(table: Table) -> Any:
+    from paimon_nb.notebook.table_feed import TableFeed
+    from paimon_nb.notebook.widgets.live import LiveTable
+
+    return LiveTable(TableFeed(table, workbench().session.jobs), f"SELECT * FROM {table.name.quoted()}")
+
+
+PANELS: Registry[Callable[[Table], Any]] = Registry(
+    "panel",
+    {
+        "explore": explore_view,
+        "timeline": timeline_view,
+        "lsm": lsm_view,
+        "compact": compaction_view,
+        "skip": funnel_view,
+        "compare": compared_view,
+        "doctor": _doctor,
+        "live": _live,
+    },
+)
+"""The panels that need only a table."""
+
+
+def table_panel(panel: str, table: str) -> Any:
+    """The panel of a table, as `%paimon <panel> <table>` shows it; for names that are not one word of a command.
+
+    Args:
+        panel: one of `PANELS`.
+        table: `[catalog.][database.]table`; parts that contain dots are in backticks.
+
+    Raises:
+        UnknownName: no such panel. PaimonError: the table cannot be read.
+    """
+    return PANELS.find(panel)(workbench().table(table))
+
+
+def preview(table: Table, *, tag: str | None = None, system: str | None = None) -> Grid:
+    """The first rows of a table as a grid, read in this process.
+
+    Args:
+        tag: read the snapshot of this tag. system: read this system table instead.
+    """
+    from paimon_nb.notebook.display import Rows
+    from paimon_nb.notebook.grid.source import GridSource
+    from paimon_nb.notebook.magics.grids import read_facts
+    from paimon_nb.notebook.widgets.grid import Grid
+    from paimon_nb.session import Result
+    from paimon_nb.table.scan.plan.snapshot_scan import observed_plans
+
+    started = time.monotonic()
+    with observed_plans() as plans:
+        if system is not None:
+            found = table.system(system).slice(0, PREVIEW_ROWS + 1)
+        else:
+            found = (table if tag is None else table.at(tag=tag)).head(PREVIEW_ROWS + 1)
+    rows = found.slice(0, PREVIEW_ROWS)
+    result = Result("rows", arrow=rows)
+    source = GridSource(result, rows, complete=True, cut=found.num_rows > PREVIEW_ROWS)
+    return Grid(Rows(result, PREVIEW_ROWS), source, read_facts(time.monotonic() - started, plans, result))

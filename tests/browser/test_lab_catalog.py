@@ -1,0 +1,200 @@
+"""The catalog in JupyterLab's side bar: by mouse and by keyboard, over a restart of the kernel, hostile names, both themes."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from panel_kit import LIVE, opened, serious_issues_of
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from lab_kit import Lab, Notebook
+    from playwright.sync_api import Locator
+
+pytestmark = pytest.mark.browser
+
+CELLS = ("%load_ext paimon_nb\n%paimon connect warehouse", "%paimon lsm carts")
+KERNEL = "window.jupyterapp.shell.widgets('main').next().value.sessionContext.session.kernel"
+COUNT = f"async () => (await {KERNEL}.requestExecute({{code: '', silent: true}}).done).content.execution_count"
+HISTORY = f"""async () => (await {KERNEL}.requestHistory(
+    {{hist_access_type: 'tail', n: 50, output: false, raw: true}})).content.history.map((h) => h[2])"""
+NAME = "a 'b' \"c\" <img src=x onerror=alert(1)>"
+HOSTILE = f"""wb = get_ipython().run_line_magic('paimon', 'workbench')
+import pyarrow as pa
+_ = wb.create_table({f"`{NAME}`"!r}, pa.table({{{NAME!r}: [7]}}))
+print('made')"""
+
+
+@pytest.fixture(scope="module")
+def shown(notebook: Notebook, lab: Lab, tables: Path) -> Iterator[Notebook]:
+    shutil.copytree(tables, lab.root / "warehouse")
+    shown = opened(notebook, lab, "catalog.ipynb", CELLS)
+    shown.command("paimon-nb:catalog-show")
+    yield shown
+    shown.command("filebrowser:activate")
+
+
+@pytest.fixture
+def bar(shown: Notebook) -> Locator:
+    return shown.page.get_by_role("region", name="Paimon catalog side bar")
+
+
+def item(bar: Locator, name: str) -> Locator:
+    """The line whose spoken text begins with `name`."""
+    return bar.locator(f'[role=treeitem][aria-label^="{name}"]').first
+
+
+def drop_cells_after(shown: Notebook, count: int) -> None:
+    """Leave the notebook as it was."""
+    cells = shown.page.locator(".jp-CodeCell")
+    while cells.count() > count:
+        shown.page.evaluate(
+            "n => { window.jupyterapp.shell.widgets('main').next().value.content.activeCellIndex = n; }", count
+        )
+        shown.command("notebook:delete-cell")
+
+
+def test_tables_have_a_size_and_a_health(bar: Locator) -> None:
+    expect(item(bar, "paimon, catalog")).to_have_attribute("aria-expanded", "true")
+    expect(item(bar, "orders, table")).to_have_attribute("aria-label", "orders, table, 209 kB, healthy")
+    expect(item(bar, "orders, table")).to_have_attribute("title", re.compile("primary-key table · deduplicate"))
+
+
+def test_a_click_shows_rows_and_runs_no_cell(shown: Notebook, bar: Locator) -> None:
+    page = shown.page
+    before = page.evaluate(COUNT), page.evaluate(HISTORY)
+    item(bar, "orders, table").click()
+    preview = page.locator(".pnb-cat-tab")
+    expect(preview.locator("output").last).to_contain_text("the first 50 rows")
+    item(bar, "carts, table").click()
+    expect(preview.locator("output").last).to_contain_text("2 rows")
+    expect(preview).to_have_count(1)  # the second replaced the first
+    assert (page.evaluate(COUNT), page.evaluate(HISTORY)) == before
+    expect(page.locator(".jp-CodeCell")).to_have_count(2)
+
+
+def test_the_keyboard_reaches_everything(shown: Notebook, bar: Locator) -> None:
+    page, keyboard = shown.page, shown.page.keyboard
+    bar.get_by_label("Filter tables and columns").focus()
+    keyboard.press("ArrowDown")
+    keyboard.press("Home")
+    expect(item(bar, "paimon, catalog")).to_be_focused()
+    keyboard.press("o")
+    expect(item(bar, "orders, table")).to_be_focused()
+    keyboard.press("ArrowRight")
+    expect(item(bar, "orders, table")).to_have_attribute("aria-expanded", "true")
+    expect(item(bar, "id, column, BIGINT NOT NULL, primary key")).to_be_visible()
+    keyboard.press("ArrowRight")
+    expect(item(bar, "id, column")).to_be_focused()
+    keyboard.press("ArrowLeft")
+    keyboard.press("ArrowLeft")
+    expect(item(bar, "orders, table")).to_have_attribute("aria-expanded", "false")
+    keyboard.press("Enter")
+    expect(page.locator(".pnb-cat-tab").locator("output").last).to_contain_text("the first 50 rows")
+    expect(item(bar, "orders, table")).to_be_focused()
+    keyboard.press("Shift+F10")
+    for _ in range(3):
+        keyboard.press("ArrowDown")
+    keyboard.press("Enter")  # after the rows and the query: explore
+    expect(page.locator(".jp-CodeCell")).to_have_count(3)
+    expect(page.locator(".jp-CodeCell").nth(2).locator(".cm-content")).to_have_text("%paimon explore orders")
+    expect(shown.output(2).locator(".tiles")).to_contain_text("physical rows")
+    drop_cells_after(shown, 2)
+
+
+def test_the_menu_writes_queries_and_opens_panels_in_tabs(shown: Notebook, bar: Locator) -> None:
+    page, menu = shown.page, shown.page.locator(".pnb-cat-menu")
+    item(bar, "sales, table").click(button="right")
+    menu.get_by_text("Row history …").click()
+    cell = page.locator(".jp-CodeCell").nth(2).locator(".cm-content")
+    expect(cell).to_have_text("%paimon why sales day= id=")
+    drop_cells_after(shown, 2)
+    item(bar, "sales, table").click(button="right")
+    menu.get_by_text("Open in a tab").click()
+    page.get_by_text("Timeline", exact=True).last.click()
+    slider = page.locator(".pnb-cat-tab").get_by_role("slider")
+    slider.press("Home")  # the widget is alive
+    expect(page.locator(".pnb-cat-tab").get_by_text("VERSION AS OF 1")).to_be_visible()
+    page.locator('.lm-TabBar-tab:has-text("Timeline: sales") .lm-TabBar-tabCloseIcon').click()
+    expect(slider).to_have_count(0)
+
+
+def test_a_name_is_dragged_into_a_cell(shown: Notebook, bar: Locator) -> None:
+    cell = shown.page.locator(".jp-CodeCell").nth(0).locator(".cm-content")
+    item(bar, "carts, table").drag_to(cell)
+    expect(cell).to_contain_text("carts")
+    shown.command("notebook:undo-cell-action")
+    cell.press("Control+z")
+    expect(cell).not_to_contain_text("carts")
+
+
+def test_the_filter_shows_tables_and_columns(shown: Notebook, bar: Locator) -> None:
+    field = bar.get_by_label("Filter tables and columns")
+    field.fill("SAL")
+    expect(item(bar, "sales, table")).to_be_visible()
+    expect(item(bar, "carts, table")).to_have_count(0)
+    field.press("Escape")
+    expect(item(bar, "carts, table")).to_be_visible()
+    assert field.input_value() == ""
+    assert shown.alerts == []
+
+
+def test_hostile_names_stay_text(shown: Notebook, bar: Locator) -> None:
+    page = shown.page
+    page.evaluate(f"code => {KERNEL}.requestExecute({{code, store_history: false}}).done.then(() => null)", HOSTILE)
+    bar.get_by_role("button", name="Refresh").click()
+    row = bar.locator("[role=treeitem]", has_text="onerror=alert")
+    row.locator(".pnb-cat-twisty").click()
+    expect(bar.locator("[role=treeitem]", has_text="onerror=alert")).to_have_count(2)  # the table and its column
+    row.first.click()
+    expect(page.locator(".pnb-cat-tab").locator("output").last).to_contain_text("1 row")
+    row.first.click(button="right")
+    page.locator(".pnb-cat-menu").get_by_text("Explore", exact=True).click()
+    expect(shown.output(2).locator(".tiles")).to_contain_text("rows")  # by Python: no command can name it
+    item(bar, "hostile, table").locator(".pnb-cat-twisty").click()
+    expect(bar.locator("[role=treeitem][data-kind=column]")).not_to_have_count(1)
+    assert bar.evaluate(LIVE) == []
+    assert shown.alerts == []
+    item(bar, "hostile, table").locator(".pnb-cat-twisty").click()
+    drop_cells_after(shown, 2)
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"], ids=["light", "dark"])
+def test_it_is_legible_and_accessible(shown: Notebook, bar: Locator, theme: str) -> None:
+    shown.theme(theme)
+    expect(item(bar, "orders, table")).to_be_visible()
+    assert serious_issues_of(shown, "#paimon-nb-catalog") == []
+
+
+def test_it_answers_while_a_cell_runs(shown: Notebook, bar: Locator) -> None:
+    running = f"() => {{ {KERNEL}.requestExecute({{code: 'import time; time.sleep(60)', store_history: false}}).done.catch(() => null); }}"
+    shown.page.evaluate(running)
+    expect(bar.locator(".pnb-cat-status")).to_have_attribute("data-status", "busy")
+    item(bar, "sales, table").locator(".pnb-cat-twisty").click()
+    expect(item(bar, "shop, column")).to_be_visible()
+    expect(bar.locator(".pnb-cat-status")).to_have_attribute("data-status", "busy")
+    shown.page.evaluate(f"() => {KERNEL}.interrupt().then(() => null)")
+    expect(bar.locator(".pnb-cat-status")).to_have_attribute("data-status", "idle")
+
+
+def test_a_restarted_kernel_is_loaded_by_a_button(shown: Notebook, bar: Locator) -> None:
+    shown.page.evaluate(f"() => {KERNEL}.restart().then(() => null)")
+    load = bar.get_by_role("button", name="Load paimon_nb")
+    load.wait_for()
+    expect(bar.get_by_role("treeitem")).to_have_count(0)
+    expect(shown.page.locator(".pnb-cat-tab").get_by_text("The kernel has ended.")).to_be_visible()
+    assert serious_issues_of(shown, "#paimon-nb-catalog") == []
+    load.press("Enter")
+    expect(item(bar, "default, database")).to_be_visible()
+    assert shown.page.evaluate(COUNT) == 0  # nothing is in the history
+
+
+def test_without_a_notebook_it_says_what_to_open(shown: Notebook, bar: Locator) -> None:
+    shown.close_all()
+    expect(bar.get_by_role("status")).to_contain_text("Open a notebook or a console")
