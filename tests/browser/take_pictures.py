@@ -213,6 +213,32 @@ def take(notebook: Notebook, lab: Lab, names: Sequence[str], to: Path) -> None:
             print(f"{name}-{theme.lower()}.png", flush=True)
 
 
+BAR = "catalog"
+"""The picture of the side bar: a whole page, not a cell."""
+
+
+def take_bar(notebook: Notebook, lab: Lab, to: Path) -> None:
+    """The side bar with an open table, and a preview in a tab."""
+    page = notebook.page
+    page.set_viewport_size({"width": WIDTH, "height": 640})
+    query = "%%paimon\nSELECT carrier, COUNT(*) AS flights\nFROM flights GROUP BY carrier ORDER BY flights DESC LIMIT 5"
+    opened(notebook, lab, "flights.ipynb", ["%load_ext paimon_nb\n%paimon connect warehouse", query], wait_ms=600_000)
+    notebook.command("paimon-nb:catalog-show")
+    bar = page.get_by_role("tree", name="Paimon catalog")
+    board = bar.locator('[aria-label^="board, table"]')
+    board.locator(".pnb-cat-twisty").click()
+    bar.locator('[aria-label^="delay, column"]').wait_for()
+    board.click()
+    page.locator(".pnb-cat-tab .pnb").wait_for()
+    for table in ("flights", "by_month"):
+        expect(bar.locator(f'[aria-label^="{table}, table"] .pnb-cat-health')).to_be_visible()
+    for theme in THEMES:
+        notebook.theme(f"JupyterLab {theme}")
+        page.mouse.move(WIDTH - 10, 400)
+        page.screenshot(path=to / f"{BAR}-{theme.lower()}.png")
+        print(f"{BAR}-{theme.lower()}.png", flush=True)
+
+
 @contextmanager
 def large_page() -> Iterator[Page]:
     """Tall enough that no cell is cut."""
@@ -230,11 +256,11 @@ def large_page() -> Iterator[Page]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(SCENES))
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join((*SCENES, BAR)))
     parser.add_argument("--demo", type=Path, default=DEMO, help="the warehouse that `make demo` leaves")
     parser.add_argument("--to", type=Path, default=IMAGES)
     given = parser.parse_args()
-    unknown = [n for n in given.names if n not in SCENES]
+    unknown = [n for n in given.names if n not in SCENES and n != BAR]
     if unknown:
         parser.error(f"no picture {', '.join(unknown)}")
     if not given.demo.is_dir():
@@ -242,8 +268,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="nyc") as folder, jupyterlab(Path(folder)) as (url, notebooks):
         prepare(given.demo, notebooks / "warehouse")
         with large_page() as page:
-            shown = Notebook(page)
-            take(shown, Lab(url, notebooks, "."), given.names or list(SCENES), given.to)
+            shown, lab = Notebook(page), Lab(url, notebooks, ".")
+            cells = [n for n in given.names if n != BAR] if given.names else list(SCENES)
+            if cells:
+                take(shown, lab, cells, given.to)
+            if not given.names or BAR in given.names:
+                take_bar(shown, lab, given.to)
             shown.close_all()
 
 
