@@ -221,7 +221,9 @@ def take_bar(notebook: Notebook, lab: Lab, to: Path) -> None:
     """The side bar with an open table, and a preview in a tab."""
     page = notebook.page
     page.set_viewport_size({"width": WIDTH, "height": 640})
-    query = "%%paimon\nSELECT carrier, COUNT(*) AS flights\nFROM flights GROUP BY carrier ORDER BY flights DESC LIMIT 5"
+    query = (
+        "%%paimon\nSELECT carrier, COUNT(*) AS flights\nFROM flights GROUP BY carrier\nORDER BY flights DESC LIMIT 5"
+    )
     opened(notebook, lab, "flights.ipynb", ["%load_ext paimon_nb\n%paimon connect warehouse", query], wait_ms=600_000)
     notebook.command("paimon-nb:catalog-show")
     bar = page.get_by_role("tree", name="Paimon catalog")

@@ -50,13 +50,20 @@ def item(bar: Locator, name: str) -> Locator:
     return bar.locator(f'[role=treeitem][aria-label^="{name}"]').first
 
 
-def drop_cells_after(shown: Notebook, count: int) -> None:
-    """Leave the notebook as it was."""
-    cells = shown.page.locator(".jp-CodeCell")
-    while cells.count() > count:
-        shown.page.evaluate(
-            "n => { window.jupyterapp.shell.widgets('main').next().value.content.activeCellIndex = n; }", count
-        )
+LAST = """n => {
+  const notebook = window.jupyterapp.shell.widgets('main').next().value.content;
+  notebook.activeCellIndex = Math.min(n, notebook.widgets.length - 1);
+}"""
+
+
+@pytest.fixture(autouse=True)
+def two_cells(shown: Notebook) -> Iterator[None]:
+    """Cells are inserted at the end, and each test leaves the notebook as it was."""
+    if shown.page.locator(".jp-CodeCell").count():
+        shown.page.evaluate(LAST, 1)
+    yield
+    while shown.page.locator(".jp-CodeCell").count() > len(CELLS):
+        shown.page.evaluate(LAST, len(CELLS))
         shown.command("notebook:delete-cell")
 
 
@@ -105,7 +112,6 @@ def test_the_keyboard_reaches_everything(shown: Notebook, bar: Locator) -> None:
     expect(page.locator(".jp-CodeCell")).to_have_count(3)
     expect(page.locator(".jp-CodeCell").nth(2).locator(".cm-content")).to_have_text("%paimon explore orders")
     expect(shown.output(2).locator(".tiles")).to_contain_text("physical rows")
-    drop_cells_after(shown, 2)
 
 
 def test_the_menu_writes_queries_and_opens_panels_in_tabs(shown: Notebook, bar: Locator) -> None:
@@ -114,7 +120,7 @@ def test_the_menu_writes_queries_and_opens_panels_in_tabs(shown: Notebook, bar: 
     menu.get_by_text("Row history …").click()
     cell = page.locator(".jp-CodeCell").nth(2).locator(".cm-content")
     expect(cell).to_have_text("%paimon why sales day= id=")
-    drop_cells_after(shown, 2)
+    shown.page.evaluate(LAST, 1)
     item(bar, "sales, table").click(button="right")
     menu.get_by_text("Open in a tab").click()
     page.get_by_text("Timeline", exact=True).last.click()
@@ -162,7 +168,6 @@ def test_hostile_names_stay_text(shown: Notebook, bar: Locator) -> None:
     assert bar.evaluate(LIVE) == []
     assert shown.alerts == []
     item(bar, "hostile, table").locator(".pnb-cat-twisty").click()
-    drop_cells_after(shown, 2)
 
 
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"], ids=["light", "dark"])
