@@ -16,6 +16,8 @@ export interface Line {
   more: number;
   empty: string;
   loading: boolean;
+  /** The number of its last load. */
+  load: number;
   error: string;
   facts: TableFacts | null;
   /** The refresh that `facts` belongs to. */
@@ -38,7 +40,7 @@ const ROOT: TreeNode = { kind: "root", path: [], label: "", note: "", tip: "", e
 function lineOf(node: TreeNode, parent: Line | null): Line {
   const key = JSON.stringify([node.kind, ...node.path]);
   const level = parent ? parent.level + 1 : 0;
-  return { node, key, level, parent, children: null, more: 0, empty: "", loading: false, error: "", facts: null, factsOf: 0 };
+  return { node, key, level, parent, children: null, more: 0, empty: "", loading: false, load: 0, error: "", facts: null, factsOf: 0 };
 }
 
 export class TreeModel {
@@ -51,6 +53,7 @@ export class TreeModel {
   loadedAt: Date | null = null;
   private text = "";
   private refreshes = 0;
+  private loads = 0;
   private signal = new Signal<this, void>(this);
 
   constructor(readonly catalog: KernelCatalog) {}
@@ -89,10 +92,7 @@ export class TreeModel {
   /** Read the top and all open lines again. */
   async refresh(): Promise<void> {
     this.refreshes += 1;
-    const first = this.root.children === null;
     await this.load(this.root);
-    if (!first || !this.root.children) return;
-    for (const line of this.root.children) if (line.node.mark === "current") await this.expand(line);
   }
 
   async expand(line: Line): Promise<void> {
@@ -100,8 +100,6 @@ export class TreeModel {
     this.open.add(line.key);
     this.signal.emit();
     if (line.children === null && !line.loading) await this.load(line);
-    if (line.node.kind !== "catalog") return;
-    for (const child of line.children ?? []) if (child.node.mark === "current" && child.children === null) await this.expand(child);
   }
 
   collapse(line: Line): void {
@@ -114,28 +112,25 @@ export class TreeModel {
     this.signal.emit();
   }
 
-  /** The children of a line, and of those among them that are open. */
+  /** The children of a line, and of those among them that are open. A later load of the same line replaces an earlier one. */
   async load(line: Line, start = 0): Promise<void> {
-    const refresh = this.refreshes;
+    const load = ++this.loads;
+    line.load = load;
     line.loading = true;
     this.signal.emit();
-    try {
-      const { kind, path } = line.node;
-      const match = kind === "database" ? this.text : "";
-      const answer = await this.catalog.request<Children>({ do: "children", kind, path, match, start });
-      if (refresh !== this.refreshes) return;
-      this.merge(line, answer, start);
-      line.error = "";
-    } catch (error) {
-      if (!(error instanceof CatalogError)) return; // the kernel ended: the side bar says so
-      line.error = error.message;
+    const { kind, path } = line.node, match = kind === "database" ? this.text : "";
+    const answer = await this.catalog.request<Children>({ do: "children", kind, path, match, start }).catch((error: Error) => error);
+    if (line.load !== load) return;
+    line.loading = false;
+    if (answer instanceof CatalogError) {
+      line.error = answer.message;
       line.children = line.children ?? [];
-    } finally {
-      line.loading = false;
-      this.signal.emit();
-    }
-    const open = (line.children ?? []).filter((c) => this.open.has(c.key) && !c.loading);
-    await Promise.all(open.map((child) => this.load(child)));
+    } else if (!(answer instanceof Error)) {
+      line.error = "";
+      this.merge(line, answer, start);
+    } // else the kernel ended: the side bar says so
+    this.signal.emit();
+    await Promise.all((line.children ?? []).filter((child) => this.open.has(child.key)).map((child) => this.load(child)));
   }
 
   private merge(line: Line, answer: Children, start: number): void {
@@ -149,6 +144,8 @@ export class TreeModel {
         return known;
       }),
     );
+    // What the session uses is open at first.
+    if (kept.length === 0 && before.size === 0) for (const child of line.children) if (child.node.mark === "current") this.open.add(child.key);
     line.more = answer.more;
     line.empty = answer.empty;
     this.current = answer.current;

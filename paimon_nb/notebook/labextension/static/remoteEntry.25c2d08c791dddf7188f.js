@@ -1,5 +1,5 @@
 // Generated from labextension/ by `make labextension`. Do not edit.
-// sources: a9d64642580f5a835cd11b0662b18984300d6a9c50b64ed9735420734231f920
+// sources: fdbcaaeb4a22e0a5a4442902541c9078116ad7c3289624e9bf48b179e5c3172b
 (() => {
 const SHARED = ["@jupyterlab/application","@jupyterlab/apputils","@jupyterlab/codemirror","@jupyterlab/console","@jupyterlab/notebook","@jupyterlab/rendermime","@jupyterlab/ui-components","@lumino/coreutils","@lumino/signaling","@lumino/widgets"];
 let scope;
@@ -381,7 +381,7 @@ var ROOT = { kind: "root", path: [], label: "", note: "", tip: "", expands: true
 function lineOf(node, parent) {
   const key = JSON.stringify([node.kind, ...node.path]);
   const level = parent ? parent.level + 1 : 0;
-  return { node, key, level, parent, children: null, more: 0, empty: "", loading: false, error: "", facts: null, factsOf: 0 };
+  return { node, key, level, parent, children: null, more: 0, empty: "", loading: false, load: 0, error: "", facts: null, factsOf: 0 };
 }
 var TreeModel = class {
   constructor(catalog2) {
@@ -395,6 +395,7 @@ var TreeModel = class {
     this.loadedAt = null;
     this.text = "";
     this.refreshes = 0;
+    this.loads = 0;
     this.signal = new import_signaling2.Signal(this);
   }
   get changed() {
@@ -425,18 +426,13 @@ var TreeModel = class {
   /** Read the top and all open lines again. */
   async refresh() {
     this.refreshes += 1;
-    const first = this.root.children === null;
     await this.load(this.root);
-    if (!first || !this.root.children) return;
-    for (const line of this.root.children) if (line.node.mark === "current") await this.expand(line);
   }
   async expand(line) {
     if (!line.node.expands) return;
     this.open.add(line.key);
     this.signal.emit();
     if (line.children === null && !line.loading) await this.load(line);
-    if (line.node.kind !== "catalog") return;
-    for (const child of line.children ?? []) if (child.node.mark === "current" && child.children === null) await this.expand(child);
   }
   collapse(line) {
     this.open.delete(line.key);
@@ -446,28 +442,25 @@ var TreeModel = class {
     this.open.clear();
     this.signal.emit();
   }
-  /** The children of a line, and of those among them that are open. */
+  /** The children of a line, and of those among them that are open. A later load of the same line replaces an earlier one. */
   async load(line, start = 0) {
-    const refresh = this.refreshes;
+    const load = ++this.loads;
+    line.load = load;
     line.loading = true;
     this.signal.emit();
-    try {
-      const { kind, path } = line.node;
-      const match = kind === "database" ? this.text : "";
-      const answer = await this.catalog.request({ do: "children", kind, path, match, start });
-      if (refresh !== this.refreshes) return;
-      this.merge(line, answer, start);
-      line.error = "";
-    } catch (error) {
-      if (!(error instanceof CatalogError)) return;
-      line.error = error.message;
+    const { kind, path } = line.node, match = kind === "database" ? this.text : "";
+    const answer = await this.catalog.request({ do: "children", kind, path, match, start }).catch((error) => error);
+    if (line.load !== load) return;
+    line.loading = false;
+    if (answer instanceof CatalogError) {
+      line.error = answer.message;
       line.children = line.children ?? [];
-    } finally {
-      line.loading = false;
-      this.signal.emit();
+    } else if (!(answer instanceof Error)) {
+      line.error = "";
+      this.merge(line, answer, start);
     }
-    const open = (line.children ?? []).filter((c) => this.open.has(c.key) && !c.loading);
-    await Promise.all(open.map((child) => this.load(child)));
+    this.signal.emit();
+    await Promise.all((line.children ?? []).filter((child) => this.open.has(child.key)).map((child) => this.load(child)));
   }
   merge(line, answer, start) {
     const before = new Map((line.children ?? []).map((c) => [c.key, c]));
@@ -480,6 +473,9 @@ var TreeModel = class {
         return known;
       })
     );
+    if (kept.length === 0 && before.size === 0) {
+      for (const child of line.children) if (child.node.mark === "current") this.open.add(child.key);
+    }
     line.more = answer.more;
     line.empty = answer.empty;
     this.current = answer.current;
