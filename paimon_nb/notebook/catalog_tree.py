@@ -116,7 +116,7 @@ def _text_of(name: Any) -> str:
 
 
 def _root(session: Session, _: tuple[str, ...]) -> _Level:
-    top = [Node("catalog", (name,), name, expands=True, insert=_written(name), mark="current" if name == session.current_catalog else "",
+    top = [Node("catalog", (name,), name, expands=True, insert=_quoted(name), mark="current" if name == session.current_catalog else "",
                 tip=_catalog_tip(session.catalogs[name])) for name in sorted(session.catalogs)]  # fmt: skip
     temporary = len(session.views) + len(session.temporary)
     if temporary:
@@ -177,7 +177,7 @@ def _table_children(session: Session, path: tuple[str, ...]) -> _Level:
         default = f"default {child.default_value}" if child.default_value is not None else ""
         tip = "\n".join(filter(None, (f"{child.name}: {child.type}", kind, default, child.description)))
         return Node(
-            "column", (*path, child.name), child.name, str(child.type), tip, insert=_written(child.name), mark=mark
+            "column", (*path, child.name), child.name, str(child.type), tip, insert=_quoted(child.name), mark=mark
         )
 
     # After many columns, the groups would be on a later page.
@@ -222,9 +222,7 @@ def _temporary(session: Session, _: tuple[str, ...]) -> _Level:
 
     def node(of: tuple[str, str]) -> Node:
         name, kind = of
-        return Node(
-            "view", ("", "", name), name, f"temporary {kind}", f"temporary {kind} {name}", insert=_written(name)
-        )
+        return Node("view", ("", "", name), name, f"temporary {kind}", f"temporary {kind} {name}", insert=_quoted(name))
 
     return sorted(kinds), node, ""
 
@@ -337,14 +335,14 @@ def _table(session: Session, path: tuple[str, ...]) -> Table:
 # -- names
 
 
-def _written(name: str) -> str:
-    from paimon_nb.sql import written
+def _quoted(name: str) -> str:
+    from paimon_nb.sql import quote_if_needed
 
-    return written(name)
+    return quote_if_needed(name)
 
 
 def _dotted(parts: Iterable[str]) -> str:
-    return ".".join(map(_written, parts))
+    return ".".join(map(_quoted, parts))
 
 
 def _relative(session: Session, path: tuple[str, ...]) -> tuple[str, ...]:
