@@ -1,6 +1,6 @@
 """The comm that answers the catalog side bar of JupyterLab.
 
-The kernel opens the comm when the extension is loaded, so a front end that never hears of it asks nothing and executes nothing. A
+The kernel opens the comm when the extension is loaded, so the front end needs to execute nothing. A
 front end with subshells sends the requests to a thread of their own: the tree answers while a cell runs.
 """
 
@@ -78,12 +78,12 @@ class CatalogComm:
 
     def _open(self, tab: str, panel: str, kind: str, path: Sequence[str]) -> dict[str, Any]:
         """Make the widget of a tab; the front end draws its MIME bundle."""
-        shown = self._panel(panel, kind, path)
+        widget = self._panel(panel, kind, path)
         self._close(tab)
-        self._panels[tab] = shown
-        if hasattr(shown, "follow"):
-            shown.follow()
-        data = shown._repr_mimebundle_()
+        self._panels[tab] = widget
+        if hasattr(widget, "follow"):
+            widget.follow()
+        data = widget._repr_mimebundle_()
         bundle, metadata = data if isinstance(data, tuple) else (data, {})
         return {"data": bundle, "metadata": metadata}
 
@@ -128,7 +128,7 @@ def _names(path: Sequence[Any]) -> list[str]:
 
 
 def _session() -> dict[str, str]:
-    """Where the session is; shown above the tree."""
+    """Where the session is; displayed above the tree."""
     session = workbench().session
     return {
         "current": f"{session.current_catalog}.{session.current_database}",

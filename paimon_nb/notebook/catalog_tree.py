@@ -271,16 +271,16 @@ def table_facts(
     Returns:
         The facts of the first tables, and the number of tables that are left.
     """
-    wanted, found = [tuple(path) for path in paths], list[TableFacts]()
+    requested, found = [tuple(path) for path in paths], list[TableFacts]()
     end = time.monotonic() + seconds
-    for path in wanted:
+    for path in requested:
         if found and time.monotonic() > end:
             break
         try:
             found.append(_facts(_table(wb.session, path), path))
         except (PaimonError, OSError) as error:  # a damaged table is shown with its error
             found.append(TableFacts(path, "unreadable", sentence(error), "broken"))
-    return tuple(found), len(wanted) - len(found)
+    return tuple(found), len(requested) - len(found)
 
 
 def _facts(table: Table, path: tuple[str, ...]) -> TableFacts:
