@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _NESTED = ("ARRAY", "MAP", "MULTISET", "ROW", "VECTOR")
 _SYSTEM_COLUMNS = ("_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL", "rowkind", "_ROW_ID")
 _KEY_PREFIX = "_KEY_"
+_INLINE_BLOBS = (opt.BLOB_DESCRIPTOR_FIELD, opt.BLOB_VIEW_FIELD)
 _TIME_TYPES = ("INT", "BIGINT", "TIMESTAMP", "TIMESTAMP_LTZ")
 """Type roots of record-level time columns."""
 
@@ -54,6 +55,7 @@ def check_schema(schema: TableSchema) -> None:
     _check_time_columns(schema, options)
     _check_row_tracking(schema, options)
     _check_vector_fields(schema, options)
+    _check_blob_fields(schema, options)
     # Options may be set one by one: the file system is checked when a file is written.
     if options.get(opt.DATA_FILE_EXTERNAL_PATHS_STRATEGY) != "specific-fs" or options.has(
         opt.DATA_FILE_EXTERNAL_PATHS_SPECIFIC_FS
@@ -70,12 +72,18 @@ def check_writable_types(schema: TableSchema, before: TableSchema | None = None)
         before: the schema that is changed; its existing columns may stay.
     """
     check_publishable(schema, before)
-    old = {f.id for f in before.fields if is_opaque(f.type)} if before else set()
+    inline = {n for o in _INLINE_BLOBS for n in parse_names(schema.options.get(o.key))}
+    keyed = bool(schema.primary_keys)
+
+    def is_refused(field: DataField) -> bool:
+        return is_opaque(field.type) or (field.type.root == "BLOB" and (keyed or field.name in inline))
+
+    old = {f.id for f in before.fields if is_refused(f)} if before else set()
     for field in schema.fields:
-        if is_opaque(field.type) and field.id not in old:
+        if is_refused(field) and field.id not in old:
             raise UnsupportedFormat(
-                f"column {field.name!r} cannot be {field.type.bare()}: Paimon stores such values in files of their own, "
-                "which are neither written nor read here",
+                f"column {field.name!r} cannot be {field.type.bare()}: only tables without a primary key have BLOB columns here, "
+                "with values in files of their own",
                 hint="use BYTES, which keeps values of up to 2 GB beside the other columns",
                 column=field.name,
                 feature=field.type.root,
@@ -264,6 +272,23 @@ def _check_vector_fields(schema: TableSchema, options: TableOptions) -> None:
             _refuse_option(opt.VECTOR_FILE_FORMAT.key, "files of vectors need row ids", hint)
         if len(vectors) == len(schema.fields):
             _refuse_option(opt.VECTOR_FILE_FORMAT.key, "the table has only vectors", "add another column")
+
+
+def _check_blob_fields(schema: TableSchema, options: TableOptions) -> None:
+    key = opt.BLOB_FIELD.key
+    for name in parse_names(options.raw.get(key)):
+        if not _existing_column(schema, key, name).type.contains_type(lambda t: t.root == "BLOB"):
+            _refuse_option(key, f"column {name!r} is {schema.field(name).type.bare()}", "use BLOB")
+    blobs = [f.name for f in schema.fields if f.type.root == "BLOB"]
+    if not blobs or schema.primary_keys:
+        return
+    if not options.get(opt.DATA_EVOLUTION_ENABLED):
+        hint = f"set {opt.ROW_TRACKING_ENABLED.key!r} and {opt.DATA_EVOLUTION_ENABLED.key!r} to 'true'"
+        _refuse_option(opt.DATA_EVOLUTION_ENABLED.key, f"files of BLOB column {blobs[0]!r} need row ids", hint)
+    if len(blobs) == len(schema.fields):
+        _refuse_option(opt.DATA_EVOLUTION_ENABLED.key, "the table has only BLOB columns", "add another column")
+    if set(blobs) & set(schema.partition_keys):
+        raise SchemaMismatch("a BLOB cannot be a partition column", hint="partition by another column", column=blobs[0])
 
 
 def _check_row_tracking(schema: TableSchema, options: TableOptions) -> None:

@@ -93,7 +93,6 @@ _DEDICATED = "values of these columns would not be stored where Paimon reads the
 UNSUPPORTED: Mapping[str, Unsupported] = {
     "batch-scan-mode": Unsupported("0.5", (READ,), "this scan mode is for compaction jobs of Java Paimon"),
     "blob-descriptor-field": Unsupported("1.4", (WRITE,), _DEDICATED),
-    "blob-field": Unsupported("1.4", (WRITE,), _DEDICATED),
     "blob-view-field": Unsupported("2.0", (WRITE,), _DEDICATED),
     "chain-table.enabled": Unsupported(
         "1.4", ALL, _CHAIN, _is_chain_table, "read one of its branches: FROM `t$branch_<name>`"
@@ -138,6 +137,7 @@ UNSUPPORTED: Mapping[str, Unsupported] = {
 
 _TUNES = "it only sets memory, threads, buffers, spilling or batch sizes"
 _LOOKUP = "it tunes the caches of Flink's lookup join and of lookup compaction"
+_LAYOUT_OF_SPLITS = "it affects the size of splits, not their rows"
 _LAYOUT = "it affects the size or order of files, not their rows"
 _UNUSED_INDEX = "scans do not read global indexes, so it does not change rows; existing indexes are kept"
 _SHREDDING = "a VARIANT may be stored unshredded in any table"
@@ -149,15 +149,13 @@ _ERROR = "the condition that it ignores is an error here"
 
 HARMLESS: Mapping[str, str] = {
     "async-file-write": _TUNES,
-    "blob-as-descriptor": _NO_SUCH_COLUMN,
-    "blob-compaction.enabled": _NO_SUCH_COLUMN,
+    "blob-compaction.enabled": _TUNES,
     "blob-descriptor.source-table": _NO_SUCH_COLUMN,
     "blob-view.resolve.enabled": _NO_SUCH_COLUMN,
-    "blob-write-null-on-fetch-failure": _NO_SUCH_COLUMN,
-    "blob-write-null-on-missing-file": _NO_SUCH_COLUMN,
+    "blob-write-null-on-fetch-failure": _ERROR,
+    "blob-write-null-on-missing-file": _ERROR,
     "blob.copy-buffer-size": _TUNES,
-    "blob.split-by-file-size": _NO_SUCH_COLUMN,
-    "blob.target-file-size": _NO_SUCH_COLUMN,
+    "blob.split-by-file-size": _LAYOUT_OF_SPLITS,
     "bucket-append-ordered": "rows of a bucket are always ordered",
     "cache-page-size": _TUNES,
     "chain-table.chain-partition-keys": _CHAIN_DETAIL,
@@ -200,7 +198,7 @@ HARMLESS: Mapping[str, str] = {
     "local-kv-db.block-size": _TUNES,
     "local-merge-buffer-size": _TUNES,
     "local-sort.max-num-file-handles": _TUNES,
-    "lookup.blob-as-descriptor": _NO_SUCH_COLUMN,
+    "lookup.blob-as-descriptor": _LOOKUP,
     "lookup.cache-file-retention": _LOOKUP,
     "lookup.cache-max-disk-size": _LOOKUP,
     "lookup.cache-rows": _LOOKUP,

@@ -14,13 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _CALLBACK = "Java classes cannot be called"
-_BLOB = "blob columns are not stored separately"
 _WAITS = "a micro-batch waits for the refresh of the lookup table"
 
 WITHOUT_EFFECT: Mapping[str, str] = {
     "commit.custom-listeners": _CALLBACK,
     "cross-partition-upsert.index-ttl": "the index of keys does not expire",
-    "lookup.blob-as-descriptor": _BLOB,
     "lookup.dynamic-partition.refresh.async": _WAITS,
     "lookup.refresh.async": _WAITS,
     "lookup.refresh.async.pending-snapshot-count": _WAITS,

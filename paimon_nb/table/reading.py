@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
 from paimon_nb.format.schema import readable_fields
 from paimon_nb.options.spelling import checked_texts
 from paimon_nb.table.handle import TableHandle, TimestampLike
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    from paimon_nb.format.data.blob import BlobStream
     from paimon_nb.table.query import TableQuery
     from paimon_nb.table.scan import PointLookup, Predicate
     from paimon_nb.table.store import TableStore
@@ -191,6 +192,37 @@ class ReadableTable(TableHandle):
             [f.name for f in readable_fields(plan.schema)] if columns is None else map(plan.schema.column_name, columns)
         )
         return nearest(plan, field, vector, k, metric_name, list(names))
+
+    def open_blob(self, descriptor: bytes) -> BlobStream:
+        """Open a value of a BLOB column as a file, without reading all of it.
+
+        Args:
+            descriptor: what a read with the option `blob-as-descriptor` returns for the value.
+
+        Returns:
+            A seekable binary file; close it, or use it in a `with` statement.
+
+        Raises:
+            BadOptionValue: other bytes than a descriptor.
+            MissingFile: the file of the value was deleted.
+            OutsideWarehouse: the value is in a place that the catalog does not allow.
+
+        Examples:
+            >>> media = wb.table("pictures").copy({"blob-as-descriptor": "true"})  # doctest: +SKIP
+            >>> place = media.to_arrow(where="id = 1").column("picture")[0].as_py()  # doctest: +SKIP
+            >>> with media.open_blob(place) as file:  # doctest: +SKIP
+            ...     head = file.read(16)
+        """
+        from paimon_nb.format.data.blob import BlobDescriptor, BlobStream
+
+        self.store.check_readable()
+        try:
+            place = BlobDescriptor.parse(descriptor)
+        except ValueError as error:
+            raise BadOptionValue(
+                str(error), hint="read the column with the option 'blob-as-descriptor' = 'true'"
+            ) from None
+        return BlobStream(self.store.fs, place)
 
     def select(self, *columns: str | Sequence[str]) -> TableQuery:
         """A lazy read of some columns: `t.select("id").where("id > 7").limit(5).to_pandas()`.

@@ -215,7 +215,7 @@ class TableStore:
     def check_writable_columns(self) -> None:
         """Raise UnsupportedFormat if the table has a column whose values cannot be written."""
         for column in self.schema.fields:
-            if is_opaque(column.type):
+            if is_opaque(column.type) or (column.type.root == "BLOB" and not self.evolves_data):
                 raise UnsupportedFormat(
                     f"{self.name}: rows cannot be written here, since column {column.name!r} is {column.type.bare()}",
                     hint="write the table with a newer Paimon, or ALTER TABLE ... DROP COLUMN",

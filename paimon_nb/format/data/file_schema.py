@@ -31,7 +31,9 @@ TRACKING_FIELDS = (ROW_ID_FIELD, replace(SEQUENCE_FIELD, type=Atomic("BIGINT")))
 """Additional columns of a rewritten file of a table with row tracking."""
 
 FORMATS = ("parquet", "orc", "avro", "json")
-_KNOWN_ELSEWHERE = ("csv", "text", "lance", "blob", "vortex", "mosaic")
+BLOB_FORMAT = "blob"
+"""Format of files with the values of one BLOB column; no `file.format` of a table."""
+_KNOWN_ELSEWHERE = ("csv", "text", "lance", "vortex", "mosaic")
 _CODEC_EXTENSIONS = frozenset(
     ["zst", "zstd", "gz", "gzip", "lz4", "snappy", "bz2", "deflate", "lzo", "br", "zlib", "none"]
 )
@@ -60,7 +62,7 @@ def format_of(file_name: str) -> str:
     while len(parts) > 1 and parts[-1].lower() in _CODEC_EXTENSIONS:
         parts.pop()
     name = parts[-1].lower() if parts else ""
-    if name in FORMATS:
+    if name in FORMATS or name == BLOB_FORMAT:
         return name
     known = f"{name!r} files" if name in _KNOWN_ELSEWHERE else f"files like {file_name!r}"
     raise UnsupportedFormat(f"{known} cannot be read here", hint=f"known formats: {', '.join(FORMATS)}", feature=name)
@@ -144,6 +146,10 @@ def _writer_class(name: str) -> Callable[[Any, Sequence[DataField], TableOptions
             from paimon_nb.format.data.json_files import JsonWriter
 
             return JsonWriter
+        case "blob":
+            from paimon_nb.format.data.blob import BlobWriter
+
+            return BlobWriter
 
     from paimon_nb.format.data.avro import AvroWriter
 

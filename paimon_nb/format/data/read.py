@@ -10,7 +10,8 @@ import pyarrow as pa
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.base.registry import Registry
 from paimon_nb.format.data.avro import AvroReader
-from paimon_nb.format.data.file_schema import format_of
+from paimon_nb.format.data.blob import BlobReader
+from paimon_nb.format.data.file_schema import BLOB_FORMAT, format_of
 from paimon_nb.format.data.json_files import JsonReader
 from paimon_nb.format.data.orc import OrcReader
 from paimon_nb.format.data.parquet import ParquetReader
@@ -57,7 +58,8 @@ class Reader(Protocol):
 
 
 READERS: Registry[Callable[[FileIO, str, Sequence[DataField], TableOptions | None], Reader]] = Registry(
-    "file format", {"parquet": ParquetReader, "orc": OrcReader, "avro": AvroReader, "json": JsonReader}
+    "file format",
+    {"parquet": ParquetReader, "orc": OrcReader, "avro": AvroReader, "json": JsonReader, "blob": BlobReader},
 )
 
 
@@ -78,6 +80,14 @@ def _check_readable(path: str, fields: Sequence[DataField]) -> None:
                 hint="select the other columns by name",
                 column=field.name,
                 feature=field.type.root,
+                path=path,
+            )
+        if field.type.root == "BLOB" and format_of(path) != BLOB_FORMAT:
+            raise UnsupportedFormat(
+                f"column {field.name!r} contains references to values in other files or tables, which are not read here",
+                hint="select the other columns by name",
+                column=field.name,
+                feature="blob-descriptor-field",
                 path=path,
             )
 

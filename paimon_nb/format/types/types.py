@@ -107,8 +107,8 @@ class UnknownType(DataType):
 
 
 def is_opaque(t: DataType) -> bool:
-    """Whether values of this type, or of a nested one, can be neither read nor written."""
-    return t.contains_type(lambda inner: isinstance(inner, UnknownType) or inner.root == "BLOB")
+    """Whether values of this type, or of a nested one, can be neither read nor written. A BLOB is a column of its own."""
+    return t.root != "BLOB" and t.contains_type(lambda inner: isinstance(inner, UnknownType) or inner.root == "BLOB")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from paimon_nb.base.errors import CommitConflict
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.options import table as opt
 from paimon_nb.table.data_file_writer import AppendFileWriter, FileTarget
+from paimon_nb.table.dedicated_files import dedicated_fields, open_dedicated_writers
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.publish.changes import Change, CommitMessage, append_change
 from paimon_nb.table.scan.read.data_evolution import files_by_column, holds_column
-from paimon_nb.table.vector_files import VectorFileWriter, vector_fields
 from paimon_nb.table.write.global_index import drop_stale_indexes
 
 if TYPE_CHECKING:
@@ -57,14 +57,14 @@ def write_columns(store: TableStore, split: Split, columns: Sequence[DataField],
     assert base.first_row_id is not None
     assert base.row_count == rows.num_rows
     target, new = FileTarget(split.partition, split.bucket), list[DataFile]()
-    vectors = _dedicated_columns(store, split, columns)
-    others = [f for f in columns if f not in vectors]
+    dedicated = _dedicated_columns(store, split, columns)
+    others = [f for f in columns if f not in dedicated]
     if others:
         with _ColumnFileWriter(store, target, others, base.first_row_id) as out:
             out.write(rows)
             new += out.finish()
-    if vectors:
-        with VectorFileWriter(store, target, vectors) as out:
+    for writer in open_dedicated_writers(store, target, dedicated):
+        with writer as out:
             out.write(rows)
             at = base.first_row_id
             for file in out.finish():
@@ -76,11 +76,11 @@ def write_columns(store: TableStore, split: Split, columns: Sequence[DataField],
 
 
 def _dedicated_columns(store: TableStore, split: Split, columns: Sequence[DataField]) -> list[DataField]:
-    """Columns whose new values belong into vector files. Where their values are in normal files, they stay there."""
-    vectors = [f for f in columns if f in vector_fields(store)]
-    parts = files_by_column(store, split.files, vectors)
+    """Columns whose new values belong into files of their own. Where their values are in normal files, they stay there."""
+    dedicated = [f for f in columns if f in dedicated_fields(store)]
+    parts = files_by_column(store, split.files, dedicated)
     inside = {f.id for part in parts for f in part.fields if holds_column(store, part.rows[0].file, f)}
-    return [f for f in vectors if f.id not in inside]
+    return [f for f in dedicated if f.id not in inside]
 
 
 def columns_change(

@@ -25,6 +25,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
 from paimon_nb.table.cluster import Order, OrderedRows
 from paimon_nb.table.data_file_writer import FileTarget, write_key_values
+from paimon_nb.table.dedicated_files import open_append_writer
 from paimon_nb.table.live_files import LIVE_FILES, BucketFiles, BucketKey
 from paimon_nb.table.merge import MergeSpec, SortedChunks, merge, merged_groups
 from paimon_nb.table.merge.merge import DELETE, UPDATE_BEFORE
@@ -32,7 +33,6 @@ from paimon_nb.table.publish.abort import abort_messages
 from paimon_nb.table.publish.attempt import manifest_format
 from paimon_nb.table.publish.changes import CommitMessage
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
-from paimon_nb.table.vector_files import open_append_writer
 from paimon_nb.table.write.cross_partition import CrossPartition
 from paimon_nb.table.write.dynamic_bucket import DynamicBuckets
 from paimon_nb.table.write.input_rows import (

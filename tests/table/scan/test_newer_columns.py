@@ -15,7 +15,6 @@ from paimon_nb.spark.scan.table_scan import plan_table_scan
 
 CASES = {
     # table: (columns that are read, their rows, the one that is not)
-    "blobs": (("id", "b", "c"), [(0, 100, "c0"), (1, 1, "c1"), (2, 2, "c2"), (4, 4, "c4")], "x"),
     "blob_descriptors": (("id",), [(0,), (1,), (2,)], "x"),
     "shredded_map": (("id",), [(i,) for i in range(4)], "m"),
 }

@@ -446,10 +446,11 @@ class SplitFiles:
             return
         path = self.store.data_path(self.partition, self.bucket, file)
         fields, columns = schema_and_system(schema), [f.name for f in stored]
+        options = self.store.options if file.file_name.endswith(".blob") else None
         if piece_rows is None or (early is not None and early.points):  # of one value there are few rows
-            yield read_data_file(self.store.fs, path, fields, columns, keep=early)
+            yield read_data_file(self.store.fs, path, fields, columns, options=options, keep=early)
             return
-        for batch in iter_data_file(self.store.fs, path, fields, columns, piece_rows, keep=early):
+        for batch in iter_data_file(self.store.fs, path, fields, columns, piece_rows, options=options, keep=early):
             yield pa.Table.from_batches([batch])
 
 

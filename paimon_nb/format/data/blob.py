@@ -1,0 +1,271 @@
+"""Reads and writes `.blob` files: the values of one BLOB column, each with a checksum, and an index of their lengths.
+
+Source: Paimon 2.1 `BlobFormatWriter`, `BlobFormatReader`, `BlobDescriptor`; docs/spec/format.md section 8.5.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
+from paimon_nb.format.types import DataField, arrow_schema
+from paimon_nb.options import table as opt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow.dataset as ds
+
+    from paimon_nb.fs import FileIO
+    from paimon_nb.options import TableOptions
+
+MAGIC = struct.pack("<I", 1481511375)
+_VERSION = 1
+_NULL, _PLACEHOLDER = -1, -2
+_OVERHEAD = 16
+"""Bytes of a value's magic number, length and checksum."""
+_FOOTER = 5
+_BATCH_BYTES = 64 << 20
+_DESCRIPTOR_MAGIC = 0x424C4F4244455343
+
+
+@dataclass(frozen=True, slots=True)
+class BlobDescriptor:
+    """The place of a value: a part of a file."""
+
+    uri: str
+    """Path of the file."""
+    offset: int
+    """First byte of the value."""
+    length: int
+    """Bytes of the value; -1: up to the end of the file."""
+
+    @staticmethod
+    def parse(data: bytes) -> BlobDescriptor:
+        """Parse what a read with `blob-as-descriptor` returns. Raises ValueError: other bytes."""
+        if not BlobDescriptor.is_descriptor(data):
+            raise ValueError("these bytes are not a blob descriptor")
+        (length,) = struct.unpack_from("<I", data, 9)
+        if len(data) != 29 + length:
+            raise ValueError("a blob descriptor with a wrong length")
+        return BlobDescriptor(data[13 : 13 + length].decode(), *struct.unpack_from("<qq", data, 13 + length))
+
+    @staticmethod
+    def is_descriptor(data: bytes) -> bool:
+        """Whether the bytes are a descriptor, of the version that can be recognised."""
+        return len(data) >= 29 and data[0] == 2 and struct.unpack_from("<Q", data, 1)[0] == _DESCRIPTOR_MAGIC
+
+    def to_bytes(self) -> bytes:
+        """The descriptor as Paimon stores it, in version 2."""
+        uri = self.uri.encode()
+        return struct.pack("<BQI", 2, _DESCRIPTOR_MAGIC, len(uri)) + uri + struct.pack("<qq", self.offset, self.length)
+
+
+class BlobReader:
+    """One open `.blob` file. Its rows are one unit."""
+
+    def __init__(self, fs: FileIO, path: str, fields: Sequence[DataField], options: TableOptions | None = None) -> None:
+        self.path, self.fields = path, tuple(fields)
+        self._as_descriptor = options is not None and bool(options.get(opt.BLOB_AS_DESCRIPTOR))
+        self._file = fs.open(path)
+        try:
+            self._places = _index_of(self._file, fs.size(path), path)
+        except BaseException:
+            self._file.close()
+            raise
+
+    @property
+    def num_rows(self) -> int:
+        return len(self._places)
+
+    @property
+    def row_groups(self) -> list[int]:
+        return [len(self._places)] if self._places else []
+
+    def groups_for(self, condition: ds.Expression) -> list[int]:
+        return list(range(len(self.row_groups)))
+
+    def read(self, groups: Sequence[int] | None = None) -> pa.Table:
+        """All values, in file order."""
+        schema = arrow_schema(self.fields, nullable=True)
+        batches = [] if groups == [] else list(self.batches(max(len(self._places), 1)))
+        return pa.Table.from_batches(batches, schema)
+
+    def batches(self, rows: int, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
+        """Values in batches of at most `rows`, and of about 64 MB."""
+        schema = arrow_schema(self.fields, nullable=True)
+        values: list[bytes | None] = []
+        size = 0
+        for place in [] if groups == [] else self._places:
+            value = self._value(place)
+            if values and (len(values) == rows or size + len(value or b"") > _BATCH_BYTES):
+                yield pa.record_batch([pa.array(values, pa.binary())] * len(self.fields), schema=schema)
+                values, size = [], 0
+            values.append(value)
+            size += len(value or b"")
+        if values:
+            yield pa.record_batch([pa.array(values, pa.binary())] * len(self.fields), schema=schema)
+
+    def _value(self, place: tuple[int, int]) -> bytes | None:
+        at, length = place
+        if length == _NULL:
+            return None
+        if length == _PLACEHOLDER:
+            raise UnsupportedFormat(
+                f"{self.path}: a value is in an older file, which is not read here",
+                hint="read this column with Paimon 2.1 in Java",
+                path=self.path,
+                column=self.fields[0].name if self.fields else None,
+                feature="blob placeholder",
+            )
+        if self._as_descriptor:
+            return BlobDescriptor(self.path, at + 4, length - _OVERHEAD).to_bytes()
+        self._file.seek(at)
+        entry = bytes(self._file.read(length))
+        (checksum,) = struct.unpack("<I", entry[-4:])
+        # Java's checksum covers the length, pypaimon's does not.
+        sums = {zlib.crc32(entry[:-12]), zlib.crc32(entry[:-4])}
+        if entry[:4] != MAGIC or struct.unpack("<Q", entry[-12:-4])[0] != length or checksum not in sums:
+            raise CorruptFile(self.path, f"the value at byte {at} has a wrong checksum")
+        return entry[4:-12]
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _index_of(file: Any, size: int, path: str) -> list[tuple[int, int]]:
+    """(first byte, length) of each entry. Raises CorruptFile, UnsupportedFormat."""
+    if size < _FOOTER:
+        raise CorruptFile(path, "it is truncated")
+    file.seek(size - _FOOTER)
+    index_size, version = struct.unpack("<IB", bytes(file.read(_FOOTER)))
+    if version < _VERSION:
+        raise CorruptFile(path, f"it has the version {version}")
+    if version > _VERSION:
+        raise UnsupportedFormat(
+            f"{path}: version {version} of blob files is not known",
+            hint="use a newer release",
+            path=path,
+            feature="blob",
+        )
+    if index_size > size - _FOOTER:
+        raise CorruptFile(path, "its index has a wrong length")
+    file.seek(size - _FOOTER - index_size)
+    places, at = [], 0
+    for length in _decode_deltas(bytes(file.read(index_size)), path):
+        if length < _PLACEHOLDER or 0 <= length < _OVERHEAD or at + max(length, 0) > size - _FOOTER - index_size:
+            raise CorruptFile(path, f"its index contains the length {length}")
+        places.append((at, length))
+        at += max(length, 0)
+    return places
+
+
+class BlobWriter:
+    """Writes the values of one BLOB column."""
+
+    def __init__(self, out: Any, fields: Sequence[DataField], options: TableOptions, compression: str) -> None:
+        self._out = out
+        self._lengths: list[int] = []
+
+    @property
+    def pending_bytes(self) -> int:
+        return 0
+
+    def write(self, table: pa.Table) -> None:
+        for value in table.column(0):
+            data = value.as_py()
+            if data is None:
+                self._lengths.append(_NULL)
+                continue
+            entry = MAGIC + data + struct.pack("<Q", len(data) + _OVERHEAD)
+            self._out.write(entry + struct.pack("<I", zlib.crc32(entry)))
+            self._lengths.append(len(data) + _OVERHEAD)
+
+    def close(self) -> None:
+        index = _encode_deltas(self._lengths)
+        self._out.write(index + struct.pack("<IB", len(index), _VERSION))
+
+    def abort(self) -> None:
+        """Nothing is buffered."""
+
+
+class BlobStream(io.RawIOBase):
+    """A value as a seekable binary file: its bytes are read when they are needed."""
+
+    def __init__(self, fs: FileIO, place: BlobDescriptor) -> None:
+        super().__init__()
+        self._file, self._begin, self._at = fs.open(place.uri), place.offset, 0
+        self._size = place.length if place.length >= 0 else fs.size(place.uri) - place.offset
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer from the current position; 0 at the end of the value."""
+        wanted = min(len(buffer), self._size - self._at)
+        if wanted <= 0:
+            return 0
+        self._file.seek(self._begin + self._at)
+        data = bytes(self._file.read(wanted))
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Move the position; returns it, from the first byte of the value."""
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        self._at = max(base + offset, 0)
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()
+
+
+def read_blob(fs: FileIO, place: BlobDescriptor) -> bytes:
+    """The value that a descriptor points to. Raises MissingFile, OutsideWarehouse."""
+    with BlobStream(fs, place) as stream:
+        return stream.read()
+
+
+def _encode_deltas(lengths: Sequence[int]) -> bytes:
+    """Differences of neighbours as zigzag varints."""
+    out = bytearray()
+    for before, length in pairwise([0, *lengths]):
+        delta = length - before
+        zigzag = (delta << 1) ^ (delta >> 63)
+        while zigzag > 0x7F:
+            out.append(zigzag & 0x7F | 0x80)
+            zigzag >>= 7
+        out.append(zigzag)
+    return bytes(out)
+
+
+def _decode_deltas(data: bytes, path: str) -> list[int]:
+    lengths, length, number, shift = [], 0, 0, 0
+    for byte in data:
+        number |= (byte & 0x7F) << shift
+        shift += 7
+        if shift > 70:
+            raise CorruptFile(path, "its index contains an unterminated number")
+        if byte < 0x80:
+            length += (number >> 1) ^ -(number & 1)
+            lengths.append(length)
+            number = shift = 0
+    if shift:
+        raise CorruptFile(path, "its index is truncated")
+    return lengths
