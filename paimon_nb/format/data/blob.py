@@ -76,18 +76,18 @@ class BlobReader:
         self._as_descriptor = options is not None and bool(options.get(opt.BLOB_AS_DESCRIPTOR))
         self._file = fs.open(path)
         try:
-            self._places = _index_of(self._file, fs.size(path), path)
+            self._entries = _index_of(self._file, fs.size(path), path)
         except BaseException:
             self._file.close()
             raise
 
     @property
     def num_rows(self) -> int:
-        return len(self._places)
+        return len(self._entries)
 
     @property
     def row_groups(self) -> list[int]:
-        return [len(self._places)] if self._places else []
+        return [len(self._entries)] if self._entries else []
 
     def groups_for(self, condition: ds.Expression) -> list[int]:
         return list(range(len(self.row_groups)))
@@ -95,7 +95,7 @@ class BlobReader:
     def read(self, groups: Sequence[int] | None = None) -> pa.Table:
         """All values, in file order."""
         schema = arrow_schema(self.fields, nullable=True)
-        batches = [] if groups == [] else list(self.batches(max(len(self._places), 1)))
+        batches = [] if groups == [] else list(self.batches(max(len(self._entries), 1)))
         return pa.Table.from_batches(batches, schema)
 
     def batches(self, rows: int, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
@@ -103,7 +103,7 @@ class BlobReader:
         schema = arrow_schema(self.fields, nullable=True)
         values: list[bytes | None] = []
         size = 0
-        for place in [] if groups == [] else self._places:
+        for place in [] if groups == [] else self._entries:
             value = self._value(place)
             if values and (len(values) == rows or size + len(value or b"") > _BATCH_BYTES):
                 yield pa.record_batch([pa.array(values, pa.binary())] * len(self.fields), schema=schema)
@@ -158,13 +158,13 @@ def _index_of(file: Any, size: int, path: str) -> list[tuple[int, int]]:
     if index_size > size - _FOOTER:
         raise CorruptFile(path, "its index has a wrong length")
     file.seek(size - _FOOTER - index_size)
-    places, at = [], 0
+    entries, at = [], 0
     for length in _decode_deltas(bytes(file.read(index_size)), path):
         if length < _PLACEHOLDER or 0 <= length < _OVERHEAD or at + max(length, 0) > size - _FOOTER - index_size:
             raise CorruptFile(path, f"its index contains the length {length}")
-        places.append((at, length))
+        entries.append((at, length))
         at += max(length, 0)
-    return places
+    return entries
 
 
 class BlobWriter:
