@@ -205,24 +205,24 @@ class ReadableTable(TableHandle):
         Raises:
             BadOptionValue: other bytes than a descriptor.
             MissingFile: the file of the value was deleted.
-            OutsideWarehouse: the value is in a place that the catalog does not allow.
+            OutsideWarehouse: the value is in a location that the catalog does not allow.
 
         Examples:
             >>> media = wb.table("pictures").copy({"blob-as-descriptor": "true"})  # doctest: +SKIP
-            >>> place = media.to_arrow(where="id = 1").column("picture")[0].as_py()  # doctest: +SKIP
-            >>> with media.open_blob(place) as file:  # doctest: +SKIP
+            >>> location = media.to_arrow(where="id = 1").column("picture")[0].as_py()  # doctest: +SKIP
+            >>> with media.open_blob(location) as file:  # doctest: +SKIP
             ...     head = file.read(16)
         """
         from paimon_nb.format.data.blob import BlobDescriptor, BlobStream
 
         self.store.check_readable()
         try:
-            place = BlobDescriptor.parse(descriptor)
+            location = BlobDescriptor.parse(descriptor)
         except ValueError as error:
             raise BadOptionValue(
                 str(error), hint="read the column with the option 'blob-as-descriptor' = 'true'"
             ) from None
-        return BlobStream(self.store.fs, place)
+        return BlobStream(self.store.fs, location)
 
     def select(self, *columns: str | Sequence[str]) -> TableQuery:
         """A lazy read of some columns: `t.select("id").where("id > 7").limit(5).to_pandas()`.

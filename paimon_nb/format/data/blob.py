@@ -38,7 +38,7 @@ _DESCRIPTOR_MAGIC = 0x424C4F4244455343
 
 @dataclass(frozen=True, slots=True)
 class BlobDescriptor:
-    """The place of a value: a part of a file."""
+    """The location of a value: a part of a file."""
 
     uri: str
     """Path of the file."""
@@ -103,8 +103,8 @@ class BlobReader:
         schema = arrow_schema(self.fields, nullable=True)
         values: list[bytes | None] = []
         size = 0
-        for place in [] if groups == [] else self._entries:
-            value = self._value(place)
+        for location in [] if groups == [] else self._entries:
+            value = self._value(location)
             if values and (len(values) == rows or size + len(value or b"") > _BATCH_BYTES):
                 yield pa.record_batch([pa.array(values, pa.binary())] * len(self.fields), schema=schema)
                 values, size = [], 0
@@ -113,8 +113,8 @@ class BlobReader:
         if values:
             yield pa.record_batch([pa.array(values, pa.binary())] * len(self.fields), schema=schema)
 
-    def _value(self, place: tuple[int, int]) -> bytes | None:
-        at, length = place
+    def _value(self, location: tuple[int, int]) -> bytes | None:
+        at, length = location
         if length == _NULL:
             return None
         if length == _PLACEHOLDER:
@@ -199,10 +199,10 @@ class BlobWriter:
 class BlobStream(io.RawIOBase):
     """A value as a seekable binary file: its bytes are read when they are needed."""
 
-    def __init__(self, fs: FileIO, place: BlobDescriptor) -> None:
+    def __init__(self, fs: FileIO, location: BlobDescriptor) -> None:
         super().__init__()
-        self._file, self._begin, self._at = fs.open(place.uri), place.offset, 0
-        self._size = place.length if place.length >= 0 else fs.size(place.uri) - place.offset
+        self._file, self._begin, self._at = fs.open(location.uri), location.offset, 0
+        self._size = location.length if location.length >= 0 else fs.size(location.uri) - location.offset
 
     def readable(self) -> bool:
         return True
@@ -212,11 +212,11 @@ class BlobStream(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Fill the buffer from the current position; 0 at the end of the value."""
-        wanted = min(len(buffer), self._size - self._at)
-        if wanted <= 0:
+        count = min(len(buffer), self._size - self._at)
+        if count <= 0:
             return 0
         self._file.seek(self._begin + self._at)
-        data = bytes(self._file.read(wanted))
+        data = bytes(self._file.read(count))
         buffer[: len(data)] = data
         self._at += len(data)
         return len(data)
@@ -236,9 +236,9 @@ class BlobStream(io.RawIOBase):
         super().close()
 
 
-def read_blob(fs: FileIO, place: BlobDescriptor) -> bytes:
+def read_blob(fs: FileIO, location: BlobDescriptor) -> bytes:
     """The value that a descriptor points to. Raises MissingFile, OutsideWarehouse."""
-    with BlobStream(fs, place) as stream:
+    with BlobStream(fs, location) as stream:
         return stream.read()
 
 
