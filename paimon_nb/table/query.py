@@ -339,6 +339,7 @@ class TableQuery:
             A `pyarrow.dataset.Dataset`. Each scan reads the version that is the latest then, unless this query has one.
 
         Examples:
+            >>> import pyarrow.compute as pc
             >>> t.to_dataset().to_table(columns=["id"], filter=pc.field("price") > 10).num_rows
             2
         """

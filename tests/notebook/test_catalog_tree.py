@@ -59,6 +59,7 @@ def test_the_tree_from_catalogs_to_columns(wb: Workbench) -> None:
     assert "snapshots" in labels(wb, "system", *ORDERS)
 
 
+@pytest.mark.spark
 def test_tags_branches_views_and_temporary_tables(wb: Workbench) -> None:
     table = wb.table("orders")
     assert children(wb, "tags", ORDERS).empty == "no tags"

@@ -232,6 +232,7 @@ def test_indexes_are_built_of_the_columns_that_exist(wb):
         )
 
 
+@pytest.mark.spark
 def test_a_temporary_table_with_other_columns_than_its_files_cannot_be_read(wb, tmp_path):
     there = f"WITH ('connector' = 'paimon', 'path' = '{tmp_path}/t', 'auto-create' = 'true')"
     wb.run(f"CREATE TABLE a (i INT) {there}; CREATE TABLE b (i INT, j INT) {there}")

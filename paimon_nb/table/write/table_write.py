@@ -127,7 +127,7 @@ class KeyBucketWriter:
 class AppendBucketWriter:
     """Streams rows to files in input order. Memory: one slice of rows.
 
-    `tracked` as for `AppendFiles`. With an order, rows are buffered until the end: in memory up to `write-buffer-size`,
+    `tracked` as for `AppendFileWriter`. With an order, rows are buffered until the end: in memory up to `write-buffer-size`,
     then on local disk.
     """
 

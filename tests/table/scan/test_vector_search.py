@@ -108,7 +108,7 @@ def test_equal_scores_keep_the_order_of_the_rows(wb):
         ({"vector": [1, 2, 3]}, SchemaMismatch, "the query has 3 elements"),
         ({"vector": "abc"}, SchemaMismatch, "finite numbers"),
         ({"vector": [1, float("nan")]}, SchemaMismatch, "finite numbers"),
-        ({"vector": [1, 2], "k": 0}, BadOptionValue, "k is 0"),
+        ({"vector": [1, 2], "k": 0}, BadOptionValue, "k must be at least 1, not 0"),
         ({"vector": [1, 2], "metric": "manhattan"}, BadOptionValue, "manhattan"),
         ({"vector": [1, 2], "column": "s"}, SchemaMismatch, "not a vector of numbers"),
         ({"vector": [1, 2], "column": "w"}, ColumnNotFound, "'w'"),
