@@ -36,7 +36,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background jo
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SLOWEST_FIRST = (
-    "tests/browser/test_lab.py", "tests/connectors/test_kafka.py", "tests/interop/test_alternating.py", "tests/catalog/test_s3.py",
+    "tests/browser/test_lab.py", "tests/browser/test_lab_chart.py", "tests/connectors/test_kafka.py", "tests/interop/test_alternating.py", "tests/catalog/test_s3.py",
     "notebooks/01-quickstart.ipynb", "notebooks/09-streams.ipynb", "tests/session/test_update_delete.py",
     "tests/spark/test_standalone_cluster.py", "notebooks/07-buckets-and-partitions.ipynb", "notebooks/10-cdc.ipynb",
     "tests/spark/test_spark_write.py", "tests/session/test_merge.py", "tests/session/test_flink_functions.py",
@@ -50,7 +50,6 @@ SLOWEST_FIRST = (
 )  # fmt: skip
 """The files that take longest, in that order. They begin first: a long one that begins last would keep one core busy alone."""
 
-BROWSER = [f"browser/{p.name}" for p in (REPO / "tests" / "browser").glob("test_*.py")]
 SERVERS = {
     "metastores and S3": (
         "catalog/test_s3.py", "catalog/test_every_catalog.py", "catalog/test_s3_spark.py", "catalog/test_hive_lock.py",
@@ -61,7 +60,14 @@ SERVERS = {
         "connectors/test_mysql_sync.py", "connectors/test_mysql_table.py", "connectors/test_jdbc_table.py",
     ),
     "Flink": ("interop/test_alternating.py", "interop/test_privileges.py", "interop/test_fuzz_sessions.py"),
-    "JupyterLab": BROWSER,
+    "JupyterLab: results": (
+        "browser/test_lab_chart.py", "browser/test_lab_data.py", "browser/test_lab_grid.py", "browser/test_lab_history.py",
+        "browser/test_lab_streams.py",
+    ),
+    "JupyterLab: panels": (
+        "browser/test_lab.py", "browser/test_lab_home.py", "browser/test_lab_kernel.py", "browser/test_lab_panels.py",
+        "browser/test_live_page.py", "browser/test_exported.py", "browser/test_speed.py",
+    ),
 }  # fmt: skip
 SERVER_GROUPS = {f"tests/{file}": server for server, files in SERVERS.items() for file in files}
 """Files that go to one process of several, which starts their server once."""

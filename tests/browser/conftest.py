@@ -64,7 +64,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def page_of_lab(browser: Browser) -> Iterator[Notebook]:
-    """One page for all tests: JupyterLab takes seconds to load."""
+    """One page for all tests: its scripts are loaded once and then cached."""
     context = browser.new_context(viewport={"width": 1180, "height": 1000}, device_scale_factor=1.5)
     page = context.new_page()
     page.set_default_timeout(30_000)
@@ -75,5 +75,6 @@ def page_of_lab(browser: Browser) -> Iterator[Notebook]:
 @pytest.fixture(scope="module")
 def notebook(page_of_lab: Notebook) -> Iterator[Notebook]:
     """The page for the tests of a module; each leaves it as the next may find it. Its kernels end with them."""
+    page_of_lab.forget_page()
     yield page_of_lab
     page_of_lab.close_all()

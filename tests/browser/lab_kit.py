@@ -63,6 +63,10 @@ class Notebook:
         self.page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', timeout=60_000)
         self._dismiss()
 
+    def forget_page(self) -> None:
+        """The next notebook loads JupyterLab again: a module that ended kernels or moved tabs leaves no trace in the next."""
+        self._loaded = False
+
     def close_all(self) -> None:
         """Leave nothing open and no kernel running; nobody is asked whether to save."""
         self.page.evaluate(CLOSE_ALL)

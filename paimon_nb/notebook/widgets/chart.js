@@ -11,7 +11,7 @@ function chartPanel(host, model, columns, { send, code }) {
   const legend = html(host, "div", { class: "dg-legend" });
   const plot = html(host, "div", { class: "dg-plot", "data-lm-suppress-shortcuts": "true" });
   const read = html(host, "output", { class: "dg-read", role: "status" });
-  const notes = html(host, "div", { class: "dg-notes" });
+  const notes = html(host, "div", { class: "dg-chart-notes" });
 
   const pick = (label, keep, options, value, onChange) => { const made = choice(bar, label, options, value, onChange); made.dataset.keep = keep; return made; };
   const named = (fits) => columns.map((c, i) => [i, shownText(clip(c.name, 60))]).filter(([i]) => fits(columns[i].role));
