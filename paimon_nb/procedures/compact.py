@@ -41,7 +41,7 @@ def _compact_table(
     where: str | None, partition_idle_time: int | None, compact_strategy: str | None, buckets: str | None,
 ) -> pa.Table:  # fmt: skip
     _check_strategy(compact_strategy)
-    _refuse_full_in_streams(context, compact_strategy)
+    _check_batch_only(context, compact_strategy, partition_idle_time)
     sorts = order_strategy not in (None, "none")
     own_options = parse_options(options) or {}
     # A compaction job also expires snapshots, which writers of a write-only table leave to it.
@@ -72,7 +72,8 @@ def _compact_table(
     else:
         in_buckets = _parse_bucket_ranges(buckets)
         if context.is_streaming:
-            check_streamable(target, partition_idle_time)
+            check_streamable(target)
+        if context.starts_endless_jobs:
             compaction = ContinuousCompaction(target, context.spark, selected, in_buckets)
             return start_job(context, f"compact {target.name}", lambda: [compaction])
         full = _is_full(target, compact_strategy)
@@ -102,11 +103,11 @@ def _check_strategy(text: str | None) -> None:
         raise BadOptionValue(f"compact_strategy cannot be {text!r}", hint="use full or minor")
 
 
-def _refuse_full_in_streams(context: Context, strategy: str | None) -> None:
-    if strategy == "full" and context.is_streaming:
-        raise UnsupportedOperation(
-            "compact_strategy => 'full' needs batch mode", hint="SET 'execution.runtime-mode' = 'batch' before it"
-        )
+def _check_batch_only(context: Context, strategy: str | None, idle_ms: int | None) -> None:
+    """Raises UnsupportedOperation: in streaming mode, an argument that exists in batch mode only."""
+    if context.is_streaming and (strategy == "full" or idle_ms is not None):
+        what = "compact_strategy => 'full'" if strategy == "full" else "partition_idle_time"
+        raise UnsupportedOperation(f"{what} needs batch mode", hint="SET 'execution.runtime-mode' = 'batch' before it")
 
 
 def _is_full(target: Table, strategy: str | None) -> bool:
@@ -137,7 +138,7 @@ def _by_position(values: Sequence[Any]) -> dict[str, Any]:
 COMPACT: Procedure = Procedure(
     "compact",
     "Compact a table: all sorted runs of each bucket (full), or those that the compaction strategy picks (minor). "
-    "In streaming mode it starts a job that compacts after each commit, until STOP JOB.",
+    "In streaming mode after SET 'table.dml-sync' = 'false' it starts a job that compacts after each commit, until STOP JOB.",
     (
         table_argument(),
         Argument("partitions", doc="'a=1,b=2;a=3'"),
@@ -162,6 +163,7 @@ def _compact_database(
     excluding_tables: str | None, table_options: str | None, partition_idle_time: int | None, compact_strategy: str | None,
 ) -> pa.Table:  # fmt: skip
     _check_strategy(compact_strategy)
+    _check_batch_only(context, compact_strategy, partition_idle_time)
     databases = re.compile(including_databases or ".*")
     included, excluded = (
         re.compile(including_tables or ".*"),
@@ -176,11 +178,13 @@ def _compact_database(
                 if any(map(included.fullmatch, both)) and not (excluded and any(map(excluded.fullmatch, both))):
                     yield context.catalog.table(Identifier(database, name), options)
 
-    if context.is_streaming:
-        return _compact_database_continuously(context, matching, mode, partition_idle_time, compact_strategy)
+    if context.starts_endless_jobs:
+        return _compact_database_continuously(context, matching, mode)
     succeeded, failed = 0, []
     for table in matching():
         try:
+            if context.is_streaming:
+                check_streamable(table)
             idle_ms = partition_idle_time if table.partition_keys else None
             selected = _selected_partitions(table, None, None, idle_ms)
             is_full = _is_full(table, compact_strategy)
@@ -195,17 +199,16 @@ def _compact_database(
 
 
 def _compact_database_continuously(
-    context: Context, matching: Callable[[], Iterator[Table]], mode: str | None, idle_ms: int | None, strategy: str | None
-) -> pa.Table:  # fmt: skip
+    context: Context, matching: Callable[[], Iterator[Table]], mode: str | None
+) -> pa.Table:
     """Start a job over the tables; in mode `combined` also over those that are created later."""
-    _refuse_full_in_streams(context, strategy)
     compactions: dict[str, ContinuousCompaction] = {}
 
     def current() -> Collection[ContinuousCompaction]:
         if not compactions or mode == "combined":
             for table in matching():
                 if str(table.name) not in compactions:
-                    check_streamable(table, idle_ms)
+                    check_streamable(table)
                     compactions[str(table.name)] = ContinuousCompaction(table, context.spark, None, None)
         return compactions.values()
 
@@ -214,12 +217,13 @@ def _compact_database_continuously(
 
 COMPACT_DATABASE = Procedure(
     "compact_database",
-    "Compact every table whose name matches. In streaming mode it starts a job that compacts after each commit, until STOP JOB.",
+    "Compact every table whose name matches. "
+    "In streaming mode after SET 'table.dml-sync' = 'false' it starts a job that compacts after each commit, until STOP JOB.",
     (
         Argument("including_databases", "regex", doc="regular expression"),
         Argument(
             "mode",
-            doc="combined: the job of streaming mode also compacts tables that are created later; divided: it does not",
+            doc="combined: a job of streaming mode also compacts tables that are created later; divided: it does not",
         ),
         Argument("including_tables", "regex", doc="regular expression on table or database.table"),
         Argument("excluding_tables", "regex", doc="regular expression"),

@@ -1,4 +1,4 @@
-"""The job of `CALL sys.compact` in streaming mode: it compacts a table after each commit of the table's writers."""
+"""The endless job of `CALL sys.compact` in streaming mode: it compacts a table after each commit of the table's writers."""
 
 from __future__ import annotations
 
@@ -118,11 +118,9 @@ class CompactionJob:
             self._error = error
 
 
-def check_streamable(table: Table, idle_ms: int | None) -> None:
-    """Raises UnsupportedOperation: a compaction that exists in batch mode only."""
+def check_streamable(table: Table) -> None:
+    """Raises UnsupportedOperation: the table's compaction exists in batch mode only."""
     batch = "SET 'execution.runtime-mode' = 'batch' before it"
-    if idle_ms is not None:
-        raise UnsupportedOperation("partition_idle_time needs batch mode", hint=batch)
     if table.options.get(opt.BUCKET) == POSTPONE_BUCKET or uses_clustering(table.store):
         what = "incremental clustering" if uses_clustering(table.store) else "the compaction of postponed buckets"
         raise UnsupportedOperation(f"{table.name}: {what} needs batch mode", hint=batch)

@@ -52,6 +52,10 @@ class Context(Protocol):
         """Whether the session is in Flink's streaming mode."""
 
     @property
+    def starts_endless_jobs(self) -> bool:
+        """Whether a compaction continues after the CALL: in streaming mode with 'table.dml-sync' = 'false'."""
+
+    @property
     def dialect(self) -> str:
         """'flink' if the session has Flink's semantics, else 'spark'."""
 

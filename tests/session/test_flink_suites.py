@@ -151,7 +151,7 @@ def test_a_compaction_in_streaming_mode_runs_until_it_is_stopped(wb):
     wb.run("""CREATE TABLE t (k INT PRIMARY KEY NOT ENFORCED, v INT) WITH ('bucket' = '1', 'write-only' = 'true',
         'changelog-producer' = 'full-compaction', 'continuous.discovery-interval' = '50 ms',
         'snapshot.num-retained.min' = '3', 'snapshot.num-retained.max' = '3')""")
-    wb.run("INSERT INTO t VALUES (1, 1); SET 'execution.runtime-mode' = 'streaming'")
+    wb.run("INSERT INTO t VALUES (1, 1); SET 'execution.runtime-mode' = 'streaming'; SET 'table.dml-sync' = 'false'")
     job = wb.run("CALL sys.compact('t')").job
     for v in (2, 3):
         assert job.process_available(60)
@@ -165,9 +165,20 @@ def test_a_compaction_in_streaming_mode_runs_until_it_is_stopped(wb):
     assert rows(wb, "SELECT level FROM `t$files`") == [(5,)]
 
 
+@pytest.mark.parametrize("call", ["compact('t')", "compact_database()"])
+def test_a_compaction_in_streaming_mode_is_done_when_the_call_returns(wb, call):
+    wb.run("CREATE TABLE t (k INT PRIMARY KEY NOT ENFORCED) WITH ('bucket' = '1', 'write-only' = 'true')")
+    wb.run("INSERT INTO t VALUES (1); INSERT INTO t VALUES (2); SET 'execution.runtime-mode' = 'streaming'")
+    called = wb.run(f"CALL sys.{call}")
+    assert (called.job, called.arrow.to_pylist()) == (None, [{"result": "Success"}])
+    assert wb.table("t").files().column("level").to_pylist() == [5]
+    with pytest.raises(BadOptionValue, match=r"table\.dml-sync"):
+        wb.run("SET 'table.dml-sync' = 'never'")
+
+
 def test_a_compaction_of_a_database_in_streaming_mode_finds_new_tables(wb):
     new = "CREATE TABLE {} (k INT PRIMARY KEY NOT ENFORCED) WITH ('bucket' = '1', 'changelog-producer' = 'lookup', 'write-only' = 'true')"
-    wb.run("SET 'execution.runtime-mode' = 'streaming'; " + new.format("a"))
+    wb.run("SET 'execution.runtime-mode' = 'streaming'; SET 'table.dml-sync' = 'false'; " + new.format("a"))
     job = wb.run(
         "CALL sys.compact_database(mode => 'combined', table_options => 'continuous.discovery-interval=50 ms')"
     ).job

@@ -47,6 +47,11 @@ class ProcedureContext:
         return bool(self.session.settings.get("execution.runtime-mode") == "streaming")
 
     @property
+    def starts_endless_jobs(self) -> bool:
+        """Whether a compaction continues after the CALL: in streaming mode with 'table.dml-sync' = 'false'."""
+        return self.is_streaming and str(self.session.settings.get("table.dml-sync", "true")).lower() == "false"
+
+    @property
     def dialect(self) -> str:
         """'flink' if the session has Flink's semantics, else 'spark'."""
         return "flink" if self.session.flink_semantics else "spark"

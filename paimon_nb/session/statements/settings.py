@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from paimon_nb.session.core.statement_context import StatementContext
 
 MODE = "execution.runtime-mode"
+DML_SYNC = "table.dml-sync"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ FLINK_SETTINGS: Mapping[str, Meaning] = {
     "execution.checkpointing.dir": Meaning("folder where streaming jobs keep their progress"),
     "state.checkpoints.dir": Meaning("folder where streaming jobs keep their progress"),
     "pipeline.name": Meaning("name of the jobs that follow"),
+    DML_SYNC: Meaning("in streaming mode, false lets compact and compact_database follow new commits as a job"),
     "parallelism.default": Meaning("tasks of a shuffle", "spark.sql.shuffle.partitions"),
     "table.local-time-zone": Meaning("the session's time zone", "spark.sql.session.timeZone"),
     "sql-client.execution.result-mode": Meaning("answers are tables in every mode", used=False),
@@ -102,6 +104,8 @@ def apply_setting(session: Session, key: str, value: str, text: str, span: Span)
         raise BadOptionValue(
             f"{key} cannot be {value!r}", hint="use a whole number of at least 1", option=key, value=value
         )
+    if key == DML_SYNC and value.lower() not in ("true", "false"):
+        raise BadOptionValue(f"{key} cannot be {value!r}", hint="'true' or 'false'", option=key, value=value)
     check_engine_setting(key, value)
     if key == MODE and not session.flink_semantics:
         notes.append(f"7 / 2 is now 3, as in Flink; RESET '{MODE}' for Spark's 3.5")
