@@ -163,6 +163,13 @@ def _changes_come(_: Notebook, output: Any) -> None:
     expect(output.locator("tbody tr").first).to_contain_text("-D")
 
 
+def _a_chart(_: Notebook, output: Any) -> None:
+    output.get_by_role("tab", name="Chart").click()
+    for label, choice in (("Aggregate", "average"), ("Colour", "origin")):
+        output.get_by_label(label, exact=True).select_option(label=choice)
+    expect(output.locator(".dg-chart svg")).to_be_visible()
+
+
 WHY = "flight_date=2013-01-09 carrier=UA flight=750 origin=EWR"
 SCENES = {
     "explore": Scene("%paimon explore flights"),
@@ -181,6 +188,7 @@ SCENES = {
         "%%paimon\nSELECT carrier, origin, flight, dep_delay -- the departures of a day\nFROM flights\n"
         "WHERE flight_date = DATE '2013-01-08' AND dep_delay > 60 LIMIT 6"
     ),
+    "chart": Scene("%%paimon\nSELECT carrier, origin, dep_delay FROM flights WHERE dep_delay > 0", _a_chart),
 }
 
 

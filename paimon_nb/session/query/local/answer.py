@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from paimon_nb.session.core.session import Session
     from paimon_nb.session.query.local.translate import Scan
 
-_UNBOUNDED_ROWS = 200_000
+_UNBOUNDED_ROWS = 500_000
 """Rows of the tables up to which a result without groups and LIMIT is computed here."""
 _MAX_LIMIT = 100_000
 _SPARK_DEFAULTS = {
