@@ -44,7 +44,9 @@ class ProcedureContext:
     @property
     def is_streaming(self) -> bool:
         """Whether the session is in Flink's streaming mode."""
-        return bool(self.session.settings.get("execution.runtime-mode") == "streaming")
+        from paimon_nb.session.streaming.planner import is_streaming
+
+        return is_streaming(self.session)
 
     @property
     def starts_endless_jobs(self) -> bool:
