@@ -66,7 +66,7 @@ function drawFacts(host, facts, go, open) {
     }
   }
   if (facts.svg) {
-    svgInto(html(host, "div", { class: "strip", tabindex: "0", role: "region", "aria-label": "commits" }), facts.svg);
+    svgInto(html(host, "div", { class: "strip", role: "region", "aria-label": "commits" }), facts.svg);
     for (const dot of host.querySelectorAll(".dot")) dot.addEventListener("click", () => go(`snapshot/${dot.dataset.snapshot}`));
   }
   if (facts.panels.length) {

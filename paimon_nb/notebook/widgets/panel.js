@@ -11,7 +11,10 @@ function svgInto(host, text, onFile) {
   svg.setAttribute("role", "group");
   host.classList.add("drawn");  // wider than a narrow page: it scrolls, so that its text stays legible
   host.appendChild(svg);
-  if (host.scrollWidth > host.clientWidth + 1) host.tabIndex = 0; else host.removeAttribute("tabindex");
+  // What scrolls takes the focus. A cell that is out of sight has no width when it is drawn.
+  if (!host.sizes) host.sizes = new ResizeObserver(() => { if (host.scrollWidth > host.clientWidth + 1) host.tabIndex = 0; else host.removeAttribute("tabindex"); });
+  host.sizes.disconnect();
+  for (const sized of [host, svg]) host.sizes.observe(sized);
   for (const file of svg.querySelectorAll(".file")) {
     for (const event of ["mouseenter", "focus"]) file.addEventListener(event, () => onFile && onFile(file.getAttribute("aria-label")));
   }
