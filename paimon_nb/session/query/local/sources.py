@@ -16,7 +16,7 @@ from paimon_nb.session.query.run_query import global_system_table, known_to_spar
 from paimon_nb.sql.select_tree import NotLocal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Generator, Iterator, Mapping
 
     import pyarrow as pa
 
@@ -205,18 +205,24 @@ def _schema_of(types: Mapping[str, pa.DataType]) -> pa.Schema:
 def _rows_of(scan: PlannedScan) -> pa.Table | pa.RecordBatchReader:
     import pyarrow as pa
 
-    from paimon_nb.format.types.arrow_builders import arrow_schema
+    from paimon_nb.format.types.arrow_builders import arrow_schema, empty_table
     from paimon_nb.spark.scan.scan_strategy import ScanStrategy
     from paimon_nb.spark.scan.table_scan import read_inline, read_searched
+    from paimon_nb.spark.scan.visible_rows import hides_by_position
 
     splits = scan.plan.splits
     if splits and all(r.strategy is ScanStrategy.SEARCHED for r in scan.routes):
         rows = read_searched(scan, splits)
         if rows is not None:
             return rows
-    if sum(s.row_count for s in splits) * _row_bytes(scan.fields) <= _IN_MEMORY_BYTES:
+    in_memory = sum(s.row_count for s in splits) * _row_bytes(scan.fields) <= _IN_MEMORY_BYTES
+    by_position = hides_by_position(scan.store, splits, scan.routes)
+    if by_position and in_memory:
+        return pa.concat_tables([empty_table(scan.fields), *_visible_rows(scan)])
+    if in_memory:
         return read_inline(scan, splits)
-    return pa.RecordBatchReader.from_batches(arrow_schema(scan.fields, nullable=True), _batches(scan))
+    batches = _visible_batches(scan) if by_position else _merged_batches(scan)
+    return pa.RecordBatchReader.from_batches(arrow_schema(scan.fields, nullable=True), batches)
 
 
 def _row_bytes(fields: tuple[DataField, ...]) -> int:
@@ -225,7 +231,20 @@ def _row_bytes(fields: tuple[DataField, ...]) -> int:
     return sum(_TEXT_BYTES if k.endswith(("CHAR", "BINARY")) else _VALUE_BYTES.get(k, _OTHER_BYTES) for k in kinds)
 
 
-def _batches(scan: PlannedScan) -> Iterator[pa.RecordBatch]:
+def _visible_rows(scan: PlannedScan) -> Generator[pa.Table, None, None]:
+    from paimon_nb.spark.scan.visible_rows import visible_rows
+
+    ahead = _IN_MEMORY_BYTES // max(_row_bytes(scan.fields), 1)
+    return visible_rows(scan.store, scan.plan.splits, scan.fields, scan.plan.predicate, rows_ahead=ahead)
+
+
+def _visible_batches(scan: PlannedScan) -> Iterator[pa.RecordBatch]:
+    with closing(_visible_rows(scan)) as pieces:
+        for rows in pieces:
+            yield from rows.to_batches(max_chunksize=_BATCH_ROWS)
+
+
+def _merged_batches(scan: PlannedScan) -> Iterator[pa.RecordBatch]:
     from paimon_nb.table.scan import iter_split
 
     names = [f.name for f in scan.fields]
