@@ -13,7 +13,6 @@ from paimon_nb.base.errors import ColumnNotFound, FixedOption, SchemaChangeError
 from paimon_nb.base.identifier import check_name
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.column_directives import converted_column, without_vector_field
-from paimon_nb.catalog.schema_validation import check_schema, check_writable_types
 from paimon_nb.catalog.type_promotion import may_change
 from paimon_nb.format.schema import TableSchema, with_keys, with_new_ids
 from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row, Vector, parse_type
@@ -91,6 +90,8 @@ class _Draft:
         )
         if not self.fields:
             raise SchemaChangeError("a table needs at least one column", hint="DROP TABLE removes the table")
+        from paimon_nb.catalog.schema_validation import check_schema, check_writable_types
+
         check_schema(changed)
         check_writable_types(changed, self.old)
         return replace(changed, id=self.old.id + 1, time_ms=now_ms)

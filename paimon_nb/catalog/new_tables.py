@@ -8,7 +8,6 @@ from paimon_nb.base.errors import InvalidName, UnsupportedOperation
 from paimon_nb.base.identifier import MAIN_BRANCH, Identifier, check_name
 from paimon_nb.catalog.api import SYSTEM_DATABASE, Catalog
 from paimon_nb.catalog.column_directives import with_directives
-from paimon_nb.catalog.schema_validation import check_no_fallback, check_schema, check_writable_types
 from paimon_nb.options.catalog import DISABLE_CREATE_TABLE_IN_DEFAULT_DB
 
 if TYPE_CHECKING:
@@ -55,6 +54,8 @@ class NewTableRules:
 
     def checked_schema(self, schema: TableSchema) -> TableSchema:
         """The schema with the catalog's defaults (`table-default.*`). Raises if a table cannot have it."""
+        from paimon_nb.catalog.schema_validation import check_no_fallback, check_schema, check_writable_types
+
         missing = {k: v for k, v in self._table_defaults.items() if k not in schema.options}
         if missing:
             schema = schema.with_options({**schema.options, **missing})

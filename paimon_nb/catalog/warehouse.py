@@ -25,7 +25,6 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.catalog.metastore import DB_SUFFIX, Metastore
 from paimon_nb.catalog.new_tables import NewTableRules, check_new_database
-from paimon_nb.catalog.schema_validation import check_fallback
 from paimon_nb.format.schema import SchemaDirectory, TableSchema, replacement_schema
 from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO, without_scheme
 from paimon_nb.options import TableOptions
@@ -352,6 +351,7 @@ class WarehouseCatalog(Catalog):
     def alter_table(self, name: Identifier, changes: Sequence[Change]) -> TableSchema:
         from paimon_nb.catalog.alter import apply_changes
         from paimon_nb.catalog.deletion_vector_toggle import check_deletion_vector_toggle
+        from paimon_nb.catalog.schema_validation import check_fallback
 
         for _ in range(_MAX_ALTER_ATTEMPTS):
             store = self._store(name)

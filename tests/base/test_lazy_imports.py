@@ -34,3 +34,16 @@ print([m for m in [*(f"paimon_nb.{{r}}" for r in rows), *heavy] if m in sys.modu
     subprocess.run([sys.executable, "-c", make], check=True)
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_question_loads_no_rules_of_writing(tmp_path):
+    ask = f"""
+import sys, paimon_nb
+wb = paimon_nb.connect({str(tmp_path)!r})
+writing = ["catalog.schema_validation", "table.iceberg", "table.maintenance", "table.stream", "table.vector_search"]
+late = [m for m in [*(f"paimon_nb.{{w}}" for w in writing), "pyarrow.compute", "pyarrow.parquet"] if m in sys.modules]
+wb.run("SHOW TABLES")
+print(late, [w for w in writing if f"paimon_nb.{{w}}" in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[] []"

@@ -34,7 +34,6 @@ from paimon_nb.catalog.rest.schema_changes import change_nodes
 from paimon_nb.catalog.rest.storage_tokens import TokenFileIO
 from paimon_nb.catalog.rest.transport import Timeouts, Transport
 from paimon_nb.catalog.rest.versions import RestVersions
-from paimon_nb.catalog.schema_validation import check_fallback
 from paimon_nb.format.metadata_json import java_json
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.schema.table_schema import highest_id
@@ -253,6 +252,7 @@ class RestCatalog(Catalog):
     def alter_table(self, name: Identifier, changes: Sequence[Change]) -> TableSchema:
         from paimon_nb.catalog.alter import apply_changes
         from paimon_nb.catalog.deletion_vector_toggle import check_deletion_vector_toggle
+        from paimon_nb.catalog.schema_validation import check_fallback
 
         store = self._store(name)
         has_data = store.snapshots.latest_id() is not None

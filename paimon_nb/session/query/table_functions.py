@@ -9,7 +9,6 @@ from paimon_nb.base.identifier import split_name
 from paimon_nb.format.schema import readable_fields
 from paimon_nb.format.types import Atomic, DataField
 from paimon_nb.session.query.char_columns import with_chars
-from paimon_nb.table.vector_search import SCORE, SCORE_ID
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -72,6 +71,8 @@ def vector_search_rows(
     Raises: SqlAnalysisError: wrong arguments. SchemaMismatch, ColumnNotFound: as in `Table.search`.
     """
     assert ref.function is not None
+    from paimon_nb.table.vector_search import SCORE, SCORE_ID
+
     function = ref.function
     arguments = dict(zip(_SEARCH_ARGUMENTS, function.positional, strict=False))
     arguments |= {k.lower(): v for k, v in function.named.items()}

@@ -61,7 +61,6 @@ from paimon_nb.session.query.watermark import as_option_changes, check_watermark
 from paimon_nb.session.statements.alter_computed_columns import as_stored_changes
 from paimon_nb.session.statements.local_source import rows_of_query_over_data
 from paimon_nb.session.streaming.planner import empty_unbounded_inputs
-from paimon_nb.table.maintenance import refuse_existing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -388,6 +387,8 @@ def alter_table(context: StatementContext, statement: AlterTable) -> Result:
                 snapshots += [(str(found.name), i) for i in ids]
                 effects.append("partitions dropped" if ids else "no such partition, nothing dropped")
             case AddPartition(partitions, if_not_exists):
+                from paimon_nb.table.maintenance import refuse_existing
+
                 specs = [partition_values(p, table.partition_keys) for p in partitions]
                 refuse_existing(table.store, [] if if_not_exists else specs)
                 notes.append("nothing to add: a partition is created with its first row")

@@ -46,7 +46,6 @@ from paimon_nb.syntax.tree import (
     walk,
 )
 from paimon_nb.table.scan import OWN_SCHEMA
-from paimon_nb.table.stream import is_upsert_stream
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -93,6 +92,8 @@ class StreamInput:
     @property
     def is_upsert(self) -> bool:
         """Whether its changes do not contain what they replace: see `ChangelogNormalize`."""
+        from paimon_nb.table.stream import is_upsert_stream
+
         return self.table is not None and self.system is None and is_upsert_stream(self.table.store)
 
     @property
