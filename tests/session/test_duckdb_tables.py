@@ -154,3 +154,17 @@ def test_the_command_line(wb: paimon_nb.Workbench, tmp_path: Path) -> None:
     )  # fmt: skip
     assert (wrong.returncode, wrong.stdout) == (1, "")
     assert "cannot be answered without Spark" in wrong.stderr
+
+
+def test_a_text_reads_one_snapshot_of_a_table(wb: paimon_nb.Workbench) -> None:
+    wb.run("CREATE TABLE empty (id INT); ALTER TABLE orders ADD COLUMN late INT")
+    texts = {
+        "SELECT count(*), count(a.late) FROM orders a JOIN orders USING (id) JOIN shop.items i USING (id)": (2, 0),
+        "SELECT (SELECT count(*) FROM orders), (SELECT count(*) FROM paimon.default.orders)": (3, 3),
+        "SELECT count(*) FROM orders AT (TIMESTAMP => '2999-01-01')": (3,),
+        "SELECT count(*) FROM empty": (0,),
+    }
+    read = {text: wb.duckdb().sql(text) for text in texts}
+    wb.run("INSERT INTO orders VALUES (4, 'new', 1); INSERT INTO empty VALUES (1)")
+    assert {text: found.fetchall()[0] for text, found in read.items()} == texts
+    assert wb.duckdb().sql("SELECT count(*), count(late) FROM orders").fetchall()[0] == (4, 1)

@@ -1,6 +1,6 @@
 """DuckDB's own dialect over the tables of a session, read-only: a table that is named becomes a view of a dataset.
 
-DuckDB pushes the columns and conditions of a query into the dataset. `t AT (VERSION => 3)` and `t AT (TIMESTAMP => '...')` read earlier versions.
+A text reads one snapshot of each table, also if it names the table twice and a commit lands meanwhile. DuckDB pushes the columns and conditions of a query into the dataset. `t AT (VERSION => 3)` and `t AT (TIMESTAMP => '...')` read earlier versions.
 """
 
 from __future__ import annotations
@@ -15,16 +15,20 @@ from paimon_nb.base.errors import (
     TableNotFound,
     UnsupportedOperation,
 )
+from paimon_nb.options.table import SCAN_FALLBACK_BRANCH
 from paimon_nb.session.core.result import Result
 from paimon_nb.session.query.frames_and_files import is_frame, is_spark_frame
 from paimon_nb.session.query.local.values import quote_name
 from paimon_nb.syntax.lexer import tokens
+from paimon_nb.table.scan import Latest, parse_incremental, parse_travel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from paimon_nb.base.identifier import Identifier
     from paimon_nb.session.core.session import Session
     from paimon_nb.syntax.lexer import Token
+    from paimon_nb.table.table import Table
 
 MAX_ROWS = 1_000_000
 """Rows of a displayed result, at most."""
@@ -68,7 +72,8 @@ class DuckDbTables:
             params: values of `$name` or `:name` markers.
 
         Returns:
-            A `duckdb.DuckDBPyRelation` of the last statement; its rows are read when it is executed.
+            A `duckdb.DuckDBPyRelation` of the last statement. Its rows are read when it is executed, from the snapshots that
+            were the latest at this call.
 
         Raises:
             UnsupportedOperation: a statement writes.
@@ -123,7 +128,9 @@ class DuckDbTables:
         """The name of a view of an earlier version."""
         table = self._session.table(names)
         if kind == "TIMESTAMP":
-            query = table.at(timestamp=value.value)
+            # A time in the future means the latest snapshot, and each scan would look for it again.
+            found = table.scan(timestamp=value.value).plan.snapshot
+            query = table.at(timestamp=value.value) if found is None else table.at(snapshot=found.id)
         elif value.kind == "number":
             query = table.at(snapshot=int(value.text))
         else:
@@ -138,13 +145,19 @@ class DuckDbTables:
         names = {names for _, _, names in _chains(words)}
         if {w.upper for w in words} >= {"SHOW", "TABLES"}:
             names |= {(t,) for t in self._session.catalog.tables(self._session.current_database)}
+        tables: dict[tuple[str, Identifier], Any] = {}
         for name in sorted(names):
-            rows = self._rows_of(name)
+            rows = self._rows_of(name, tables)
             if rows is not None:
                 self._make_view(name, rows)
 
-    def _rows_of(self, names: tuple[str, ...]) -> Any:
-        """What a name means: rows for DuckDB, or None."""
+    def _rows_of(self, names: tuple[str, ...], tables: dict[tuple[str, Identifier], Any]) -> Any:
+        """What a name means: rows for DuckDB, or None.
+
+        Args:
+            names: the parts of the name.
+            tables: the rows of tables that the text names otherwise, by catalog and table; extended.
+        """
         session = self._session
         try:
             found = session.find(names)
@@ -153,7 +166,10 @@ class DuckDbTables:
                 raise TableNotFound(f"no table {found.name}")
             if found.name.system is not None:
                 return found.catalog.table(found.name, session.options_of(found)).system(found.name.system)
-            return session.table(names).to_dataset()
+            key = (found.catalog.name, found.name)
+            if key not in tables:
+                tables[key] = _rows_of_one_snapshot(session.table(names))
+            return tables[key]
         except PaimonError:
             if len(names) > 1:
                 return None
@@ -173,6 +189,24 @@ class DuckDbTables:
         self.connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
         view = ".".join(map(quote_name, names))
         self.connection.execute(f"CREATE OR REPLACE VIEW {view} AS FROM temp.main.{quote_name(source)}")
+
+
+def _rows_of_one_snapshot(table: Table) -> Any:
+    """A table's rows for all scans of a text: a dataset of the snapshot that is the latest now.
+
+    An option that selects a snapshot or changes does so in each scan. A fallback branch has snapshots of its own, and each scan reads
+    the latest.
+    """
+    store = table.store
+    has_time_travel = parse_incremental(store.options) is not None or not isinstance(
+        parse_travel(store.options), Latest
+    )
+    if has_time_travel or store.options.get(SCAN_FALLBACK_BRANCH):
+        return table.to_dataset()
+    latest = store.latest()
+    if latest is None:
+        return table.to_dataset().schema.empty_table()
+    return table.copy({"scan.snapshot-id": latest.id, "scan.mode": "default"}).to_dataset()
 
 
 def _check_reads(statement: Any) -> None:
