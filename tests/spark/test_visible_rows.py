@@ -13,7 +13,9 @@ from paimon_nb.base.errors import MissingFile
 from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
 from paimon_nb.spark.scan.table_scan import PlannedScan, plan_table_scan
 from paimon_nb.spark.scan.visible_rows import hides_by_position, visible_rows
+from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.scan import Compare
+from paimon_nb.table.write import TableWrite
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,6 +75,26 @@ def test_the_rows_are_those_of_a_merge(tmp_path: Path, engine: str) -> None:
         found = read(scan, rows_ahead=1_500)
         by = [(n, "ascending") for n in names]
         assert found.sort_by(by).to_pydict() == expected.select(names).sort_by(by).to_pydict()
+
+
+@pytest.mark.parametrize("sequence", ["", ", 'sequence.field' = 'n'"])
+def test_files_of_writers_at_the_same_time_are_compared_row_by_row(tmp_path: Path, sequence: str) -> None:
+    wb = paimon_nb.connect(str(tmp_path / "w"))
+    options = f"'bucket' = '1', 'write-only' = 'true'{sequence}"
+    wb.run(f"CREATE TABLE t (k BIGINT, v STRING, n INT, PRIMARY KEY (k) NOT ENFORCED) WITH ({options})")
+    table = wb.table("t")
+    with TableWrite(table.store, compact=False) as first, TableWrite(table.store, compact=False) as second:
+        for writer, name, keys in ((first, "first", range(99)), (second, "second", range(98, -1, -1))):
+            numbers = pa.array([k % 3 for k in keys], pa.int32())
+            writer.write(pa.table({"k": list(keys), "v": [name] * 99, "n": numbers}))
+        for writer in (second, first):
+            TableCommit(table.store).commit(writer.prepare_commit())
+    files = wb.table("t").scan().plan.files
+    assert files[0].max_sequence >= files[1].min_sequence
+    assert files[1].max_sequence >= files[0].min_sequence
+    expected = wb.table("t").to_arrow().sort_by("k")
+    assert set(expected.column("v").to_pylist()) == {"first", "second"}
+    assert read(scan_of(wb.table("t")), rows_ahead=100).sort_by("k").to_pydict() == expected.to_pydict()
 
 
 def test_row_groups_are_left_out_by_their_statistics(tmp_path: Path) -> None:

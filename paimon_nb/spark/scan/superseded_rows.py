@@ -11,12 +11,14 @@ import threading
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, kv_columns, read_data_file
+from paimon_nb.format.data import SEQUENCE_NUMBER, kv_columns, read_data_file
 from paimon_nb.format.data.schema_evolution import evolve
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.index import read_deletion_vectors
@@ -93,9 +95,8 @@ def _update_cached(store: TableStore, split: Split) -> dict[str, np.ndarray] | N
         for raw in (False, True):
             found = _CACHE.get(split_key(store, replace(split, files=old, raw=raw)))
             if found is not None:
-                return hidden_since(
-                    _unpack_bits(found), old, new, lambda f: _read_keys_cached(store, split, f, fields), spec
-                )
+                rows = partial(_read_keys_cached, store, split, fields=fields, sequence=_overlap_in_age(new))
+                return hidden_since(_unpack_bits(found), old, new, rows, spec)
     return None
 
 
@@ -120,8 +121,9 @@ def _superseded_by_merge(store: TableStore, split: Split, deleted: Mapping[str, 
     fields = [store.schema.field(n) for n in names]
     tables, owners = [], []
     files = sorted(split.files, key=lambda f: f.min_sequence)  # oldest first, so that rows of one key are in order
+    sequence = _overlap_in_age(files)
     for number, file in enumerate(files):
-        table = _read_keys_cached(store, split, file, fields)
+        table = _read_keys_cached(store, split, file, fields, sequence)
         owners.append(np.full(table.num_rows, number, np.int32))
         tables.append(table)
     kv = pa.concat_tables(tables).combine_chunks()
@@ -144,6 +146,11 @@ def _superseded_by_merge(store: TableStore, split: Split, deleted: Mapping[str, 
     rows = by_file(files, ~visible, starts)
     merged = _merge_overlapping(store, split, spec, files, overlapping, owner, starts)
     return HiddenRows(rows, (merged,) if merged is not None else ())
+
+
+def _overlap_in_age(files: Sequence[DataFile]) -> bool:
+    """Whether files, oldest first, overlap in their sequence numbers: then these must be compared row by row."""
+    return any(old.max_sequence >= new.min_sequence for old, new in pairwise(files))
 
 
 def _by_group(kv: pa.Table, spec: MergeSpec) -> tuple[np.ndarray, np.ndarray]:
@@ -188,24 +195,28 @@ def _merge_overlapping(
     return merge(runs, spec, drop_delete=True).select(list(store.schema.names))
 
 
-def _read_keys_cached(store: TableStore, split: Split, file: DataFile, fields: Sequence[DataField]) -> pa.Table:
+def _read_keys_cached(
+    store: TableStore, split: Split, file: DataFile, fields: Sequence[DataField], sequence: bool
+) -> pa.Table:
     """`_read_columns` of key columns, cached: the next snapshot has mostly the same files."""
     path = store.data_path(split.partition, split.bucket, file)
-    part = (store.schema.id, tuple(fields))
+    part = (store.schema.id, tuple(fields), sequence)
     return _DECODED.get(
-        store.fs, path, lambda: _read_columns(store, split, file, fields), lambda t: int(t.nbytes) + 500, part
+        store.fs, path, lambda: _read_columns(store, split, file, fields, sequence), lambda t: int(t.nbytes) + 500, part
     )
 
 
-def _read_columns(store: TableStore, split: Split, file: DataFile, fields: Sequence[DataField]) -> pa.Table:
-    """Some columns of one file in the current schema, with sequence number and row kind."""
+def _read_columns(
+    store: TableStore, split: Split, file: DataFile, fields: Sequence[DataField], sequence: bool = True
+) -> pa.Table:
+    """Some columns of one file in the current schema, with row kind and, if `sequence`, sequence number."""
     schema = store.schema if file.schema_id == store.schema.id else store.schemas.get(file.schema_id)
-    key_range = kv_columns(tuple(fields))
+    key_range = [f for f in kv_columns(tuple(fields)) if sequence or f.name != SEQUENCE_NUMBER]
     ids = {f.id for f in key_range}
     stored = [f for f in kv_columns(schema.fields) if f.id in ids]
     path = store.data_path(split.partition, split.bucket, file)
     table = read_data_file(store.fs, path, kv_columns(schema.fields), [f.name for f in stored])
-    return evolve(table, stored, key_range).select([f.name for f in fields] + [SEQUENCE_NUMBER, VALUE_KIND])
+    return evolve(table, stored, key_range)
 
 
 # -- cache

@@ -11,7 +11,7 @@ from paimon_nb.format.manifest import DataFile
 from paimon_nb.table.merge import MergeSpec, remaining_rows
 
 Rows = Callable[[DataFile], pa.Table]
-"""A file's key, `_SEQUENCE_NUMBER` and `_VALUE_KIND` columns."""
+"""A file's key and `_VALUE_KIND` columns, and `_SEQUENCE_NUMBER` if the new files overlap in age."""
 
 
 def hidden_since(

@@ -211,11 +211,14 @@ Indices = npt.NDArray[np.int64]
 
 
 def merge_order(kv: pa.Table, spec: MergeSpec) -> Indices:
-    """Row numbers in merge order."""
-    sequence = _numpy_int64(kv.column(SEQUENCE_NUMBER))
+    """Row numbers in merge order. `kv` without `_SEQUENCE_NUMBER`: the rows of each key are in the order of their age."""
+    has_sequence = SEQUENCE_NUMBER in kv.column_names
     key = _single_integer(kv, spec)
     if key is not None and not spec.sequence_fields:
         order = np.argsort(key, kind="stable")
+        if not has_sequence:
+            return order.astype(np.int64, copy=False)
+        sequence = _numpy_int64(kv.column(SEQUENCE_NUMBER))
         # Runs are usually passed oldest first, so a stable sort is enough; otherwise sequence numbers decide.
         k, s = key[order], sequence[order]
         same = k[1:] == k[:-1]
@@ -233,8 +236,9 @@ def merge_order(kv: pa.Table, spec: MergeSpec) -> Indices:
         columns.append(_sortable_column(kv.column(name)))
         # NULL is the smallest sequence, and so merged first, in either order.
         sort_keys.append((f"s{i}", "descending" if spec.descending else "ascending", "at_start"))
-    columns.append(kv.column(SEQUENCE_NUMBER))
-    sort_keys.append(("n", "ascending", "at_start"))
+    if has_sequence:  # the sort is stable
+        columns.append(kv.column(SEQUENCE_NUMBER))
+        sort_keys.append(("n", "ascending", "at_start"))
     table = pa.table(columns, names=[k for k, _, _ in sort_keys])
     order = pc.sort_indices(table, sort_keys=sort_keys)
     return to_numpy(order).astype(np.int64)

@@ -117,7 +117,8 @@ def without_retracts(rows: pa.Table) -> pa.Table:
 def remaining_rows(kv: pa.Table, spec: MergeSpec) -> Indices:
     """For deduplicate and first-row: the row numbers of `kv` that remain, in key order, without retractions.
 
-    `kv` needs only the key, user sequence, `_SEQUENCE_NUMBER` and `_VALUE_KIND` columns.
+    `kv` needs only the key, user sequence, `_SEQUENCE_NUMBER` and `_VALUE_KIND` columns; without `_SEQUENCE_NUMBER` the rows of each key
+    are in the order of their age.
     """
     inserts = np.flatnonzero(~retraction_mask(kv)) if spec.ignore_delete else None
     some = kv if inserts is None else kv.take(from_numpy(inserts))
