@@ -26,6 +26,8 @@ class Scanned(Protocol):
         self, columns: Sequence[str] | None = None, filter: pc.Expression | None = None, *, batch_rows: int = ...
     ) -> Any: ...
 
+    def to_reader(self) -> pa.RecordBatchReader: ...
+
     def count(self) -> int: ...
 
     def head(self, rows: int = ...) -> pa.Table: ...
@@ -85,6 +87,14 @@ class TableDataset(ds.Dataset):  # type: ignore[misc]  # pyarrow has no types
             An iterator of `pyarrow.RecordBatch`.
         """
         return self.scanner(columns, filter).to_batches()
+
+    def to_reader(self) -> pa.RecordBatchReader:
+        """All rows as a stream, read no further than the consumer has taken them.
+
+        Returns:
+            A `pyarrow.RecordBatchReader`, which can be read once.
+        """
+        return self._query.to_reader()
 
     def count_rows(self, filter: pc.Expression | None = None, **_: Any) -> int:
         """The number of rows.

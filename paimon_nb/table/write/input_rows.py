@@ -85,8 +85,8 @@ def as_reader(rows: Any) -> pa.RecordBatchReader:
         rows = rows.toArrow()
     elif hasattr(rows, "collect") and hasattr(rows, "collect_schema"):  # a LazyFrame of polars
         rows = rows.collect()
-    elif hasattr(rows, "scanner"):  # a dataset of pyarrow
-        return rows.scanner().to_reader()
+    elif hasattr(rows, "scanner"):
+        return _reader_of_dataset(rows)
     if not isinstance(rows, pa.Table) and hasattr(rows, "__arrow_c_stream__"):
         try:
             reader = pa.RecordBatchReader.from_stream(rows)
@@ -95,6 +95,15 @@ def as_reader(rows: Any) -> pa.RecordBatchReader:
         if not reader.schema.pandas_metadata:
             return reader
     return as_table(rows).to_reader()
+
+
+def _reader_of_dataset(rows: Any) -> pa.RecordBatchReader:
+    """The rows of a dataset of pyarrow, or of a table of ours, as a stream."""
+    if hasattr(rows, "to_reader"):  # ours, read no further than the consumer has taken it
+        return rows.to_reader()
+    # With threads, a scanner of pyarrow decodes up to a gigabyte ahead of the consumer.
+    few = {"use_threads": False, "batch_readahead": 1} if type(rows).__module__ == "pyarrow._dataset" else {}
+    return rows.scanner(**few).to_reader()
 
 
 def chunks(reader: pa.RecordBatchReader) -> Iterator[pa.Table]:

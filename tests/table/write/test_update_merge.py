@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,11 +19,13 @@ import paimon_nb
 from paimon_nb.base.errors import (
     BadOptionValue,
     ColumnNotFound,
+    MissingFile,
     NullNotAllowed,
     SchemaMismatch,
     UnsupportedOperation,
     WriteError,
 )
+from paimon_nb.table.write.input_rows import as_reader
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "scan"))
 
@@ -178,6 +181,20 @@ def test_frames_of_every_kind_are_written(wb, kind: str, method: str) -> None:
         getattr(t, method)(frame)
     found = {r["id"]: r["name"] for r in t.to_arrow().to_pylist()}
     assert found == {1: "a", 2: "b"} | ({} if method == "overwrite" else {9: "old"})
+
+
+@pytest.mark.parametrize("source", ["table", "dataset"])
+def test_a_source_is_read_no_further_than_it_is_written(wb, tmp_path: Path, source: str) -> None:
+    wb.run("CREATE TABLE s (id INT) WITH ('bucket' = '8', 'bucket-key' = 'id')")
+    s = wb.table("s")
+    s.append(pa.table({"id": pa.array(range(80), pa.int32())}))
+    rows = as_reader(s if source == "table" else s.to_dataset())
+    assert rows.read_next_batch().num_rows
+    time.sleep(0.2)  # for a thread that reads ahead
+    for file in tmp_path.rglob("s/bucket-*/data-*"):
+        file.unlink()
+    with pytest.raises(MissingFile):
+        rows.read_all()
 
 
 def bad(t: paimon_nb.Table) -> dict[str, tuple[type[Exception], object]]:
