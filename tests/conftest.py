@@ -36,7 +36,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background jo
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SLOWEST_FIRST = (
-    "tests/browser/test_lab.py", "tests/browser/test_lab_chart.py", "tests/connectors/test_kafka.py", "tests/interop/test_alternating.py", "tests/catalog/test_s3.py",
+    "tests/tidy/test_words.py", "tests/browser/test_lab.py", "tests/browser/test_lab_chart.py", "tests/connectors/test_kafka.py", "tests/interop/test_alternating.py", "tests/catalog/test_s3.py",
     "notebooks/01-quickstart.ipynb", "notebooks/09-streams.ipynb", "tests/session/test_update_delete.py",
     "tests/spark/test_standalone_cluster.py", "notebooks/07-buckets-and-partitions.ipynb", "notebooks/10-cdc.ipynb",
     "tests/spark/test_spark_write.py", "tests/session/test_merge.py", "tests/session/test_flink_functions.py",
@@ -68,9 +68,13 @@ SERVERS = {
         "browser/test_lab.py", "browser/test_lab_home.py", "browser/test_lab_kernel.py", "browser/test_lab_panels.py",
         "browser/test_live_page.py", "browser/test_exported.py", "browser/test_speed.py",
     ),
+    "syntax trees of the package": (
+        "tidy/test_words.py", "tidy/test_sql_front_end.py", "tidy/test_module_graph.py", "tidy/test_arrows.py",
+        "tidy/test_imports_exist.py", "tidy/test_files.py",
+    ),
 }  # fmt: skip
 SERVER_GROUPS = {f"tests/{file}": server for server, files in SERVERS.items() for file in files}
-"""Files that go to one process of several, which starts their server once."""
+"""Files that go to one process of several, which starts their server (or parses the package) once."""
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from typing import TYPE_CHECKING
 
 import pytest
@@ -48,6 +49,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     shell.value("%paimon connect wh")
     yield shell
     ip.run_line_magic("unload_ext", "paimon_nb")
+    atexit.unregister(ip.atexit_operations)  # else hundreds stay in memory, and each collects garbage at the end
     assert current.workbench is None
     current.error = None
     current.history.clear()

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-PACKAGE = Path(__file__).parents[2] / "paimon_nb"
+from source_kit import PACKAGE, nodes, package_files
+
 LEVEL = {
     "base": 0, "options": 0, "fs": 1, "syntax": 1, "format": 2, "table": 3, "catalog": 4, "plan": 4, "sql": 5, "spark": 5,
     "connectors": 5, "procedures": 6, "workbench": 6, "session": 6, "doctor": 6, "warm_up": 7, "notebook": 7, "cli": 7, "actions": 6, "mcp_server": 7,
@@ -17,8 +18,8 @@ NO_SPARK = {"base", "options", "fs", "format", "table", "catalog", "plan", "sql"
 
 def imports() -> Iterator[tuple[Path, str]]:
     """(file, imported module) for every import statement of the package, also those inside functions."""
-    for file in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text())):
+    for file in package_files():
+        for node in nodes(file):
             if isinstance(node, ast.Import):
                 yield from ((file, alias.name) for alias in node.names)
             elif isinstance(node, ast.ImportFrom):

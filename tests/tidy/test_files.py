@@ -6,8 +6,7 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "paimon_nb"
+from source_kit import PACKAGE, ROOT, package_files, tree
 
 
 def tracked() -> list[Path]:
@@ -18,8 +17,8 @@ def tracked() -> list[Path]:
 def test_every_module_opens_with_a_sentence():
     silent = [
         str(file.relative_to(ROOT))
-        for file in sorted(PACKAGE.rglob("*.py"))
-        if file.read_text().strip() and not ast.get_docstring(ast.parse(file.read_text()))
+        for file in package_files()
+        if tree(file).body and not ast.get_docstring(tree(file))
     ]
     assert silent == []
 

@@ -15,10 +15,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from source_kit import ROOT, nodes
 
-ROOT = Path(__file__).parents[2]
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
 _CODE_BLOCK = re.compile(r"^( *)```(?:python|py)\b[^\n]*\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:>>> )?((?:from|import)[ \t]+paimon_nb\b[^\n#]*?)[ \t]*(?:#.*)?$", re.MULTILINE)
 _SCRIPT_IN_TEXT = re.compile(r"(?:^|[\n;\"'] *)((?:from paimon_nb[\w.]* import [\w, ]+)|(?:import paimon_nb[\w.]*))")
@@ -32,7 +33,7 @@ def _module_names(module: str) -> frozenset[str] | None:
     if not file.is_file():
         return frozenset(p.stem for p in path.glob("*.py")) if path.is_dir() and any(path.glob("*.py")) else None
     names: set[str] = {p.stem for p in path.iterdir()} if path.is_dir() else set()
-    for node in ast.walk(ast.parse(file.read_text())):
+    for node in nodes(file):
         match node:
             case ast.ImportFrom(module=str(other), names=[ast.alias(name="*")]):
                 names |= _module_names(other) or set()
@@ -49,9 +50,9 @@ def _module_names(module: str) -> frozenset[str] | None:
     return frozenset(names)
 
 
-def _wrong(tree: ast.AST) -> Iterator[str]:
+def _wrong(code: Iterable[ast.AST]) -> Iterator[str]:
     """The imports of `paimon_nb` that name nothing."""
-    for node in ast.walk(tree):
+    for node in code:
         if isinstance(node, ast.Import):
             yield from (
                 a.name for a in node.names if a.name.partition(".")[0] == "paimon_nb" and _module_names(a.name) is None
@@ -68,7 +69,7 @@ def _wrong_in_text(text: str) -> Iterator[str]:
     """The same for code that is not a module: code blocks of pages, doctests, cells, scripts in strings."""
     for line in {*_IMPORT_LINE.findall(text), *_SCRIPT_IN_TEXT.findall(text)}:
         try:
-            yield from _wrong(ast.parse(textwrap.dedent(line).rstrip("\\( ")))
+            yield from _wrong(ast.walk(ast.parse(textwrap.dedent(line).rstrip("\\( "))))
         except SyntaxError:
             continue
 
@@ -81,8 +82,7 @@ def _texts(file: Path) -> Iterator[str]:
     elif file.suffix == ".md":
         yield from (block for _, block in _CODE_BLOCK.findall(source))
     else:
-        tree = ast.parse(source)
-        yield from (n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str))
+        yield from (n.value for n in nodes(file) if isinstance(n, ast.Constant) and isinstance(n.value, str))
 
 
 def _sources() -> list[Path]:
@@ -94,7 +94,7 @@ def _sources() -> list[Path]:
 def test_imports_of_the_package_name_something() -> None:
     wrong: list[str] = []
     for file in _sources():
-        found = set(_wrong(ast.parse(file.read_text()))) if file.suffix == ".py" else set()
+        found = set(_wrong(nodes(file))) if file.suffix == ".py" else set()
         found.update(name for text in _texts(file) if "paimon_nb" in text for name in _wrong_in_text(text))
         wrong += [f"{file.relative_to(ROOT)}: {name}" for name in sorted(found)]
     assert wrong == []
@@ -102,6 +102,6 @@ def test_imports_of_the_package_name_something() -> None:
 
 def test_a_removed_module_and_a_removed_name_are_found() -> None:
     code = "def f():\n    from paimon_nb.table.gone import x\n    from paimon_nb.table.store import TableStore, Gone\n"
-    assert list(_wrong(ast.parse(code))) == ["paimon_nb.table.gone", "paimon_nb.table.store.Gone"]
+    assert list(_wrong(ast.walk(ast.parse(code)))) == ["paimon_nb.table.gone", "paimon_nb.table.store.Gone"]
     script = "python -c 'import paimon_nb.gone; from paimon_nb.table.store import Gone'"
     assert sorted(_wrong_in_text(script)) == ["paimon_nb.gone", "paimon_nb.table.store.Gone"]

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-PACKAGE = Path(__file__).parents[2] / "paimon_nb"
+from source_kit import PACKAGE, nodes, package_files
 
 FOLDERS = {
     "options": (
@@ -51,7 +51,7 @@ Graph = Mapping[str, frozenset[str]]
 
 def import_graph() -> Graph:
     """Module -> the modules of the package that it imports, at any level of the file."""
-    files = {_module_name(file): file for file in sorted(PACKAGE.rglob("*.py"))}
+    files = {_module_name(file): file for file in package_files()}
     return {name: frozenset(_imported(file, files) - {name}) for name, file in files.items()}
 
 
@@ -61,7 +61,7 @@ def _module_name(file: Path) -> str:
 
 def _imported(file: Path, modules: Iterable[str]) -> set[str]:
     found: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text())):
+    for node in nodes(file):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:

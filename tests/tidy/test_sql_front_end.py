@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from source_kit import PACKAGE, package_files, tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PACKAGE = Path(__file__).parents[2] / "paimon_nb"
 READ_SQL = ("syntax", "sql", "session", "plan", "table/scan/predicate")
 """The folders that read the text of statements and conditions."""
 PATTERNS = {
@@ -32,13 +32,13 @@ PARSERS = {"syntax/expressions.py": "ExpressionParser", "syntax/queries.py": "Qu
 
 
 def modules() -> Iterator[tuple[str, ast.Module]]:
-    for file in sorted(PACKAGE.rglob("*.py")):
-        yield file.relative_to(PACKAGE).as_posix(), ast.parse(file.read_text())
+    for file in package_files():
+        yield file.relative_to(PACKAGE).as_posix(), tree(file)
 
 
-def imported(tree: ast.AST) -> set[str]:
+def imported(module: ast.AST) -> set[str]:
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in ast.walk(module):
         if isinstance(node, ast.Import):
             names.update(alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -48,29 +48,29 @@ def imported(tree: ast.AST) -> set[str]:
 
 def test_no_other_parser_of_sql_is_imported() -> None:
     others = {"sqlglot", "sqlparse", "sqlfluff", "pyparsing", "lark"}
-    assert [name for name, tree in modules() if imported(tree) & others] == []
+    assert [name for name, module in modules() if imported(module) & others] == []
 
 
 def test_regular_expressions_read_no_sql_outside_the_lexer() -> None:
-    users = {name for name, tree in modules() if name.startswith(READ_SQL) and "re" in imported(tree)}
+    users = {name for name, module in modules() if name.startswith(READ_SQL) and "re" in imported(module)}
     assert users == set(PATTERNS)
 
 
 def test_expressions_and_queries_have_one_parser() -> None:
     found = {
         name: node.name
-        for name, tree in modules()
+        for name, module in modules()
         if name.startswith(READ_SQL)
-        for node in ast.walk(tree)
+        for node in ast.walk(module)
         if isinstance(node, ast.ClassDef) and node.name.endswith(("Parser", "Lexer", "Tokenizer"))
     }
     assert found == PARSERS
 
 
-def walks_backwards(tree: ast.AST) -> list[int]:
+def walks_backwards(module: ast.AST) -> list[int]:
     """The lines of loops that count an index down."""
     lines = []
-    for loop in (node for node in ast.walk(tree) if isinstance(node, ast.While | ast.For)):
+    for loop in (node for node in ast.walk(module) if isinstance(node, ast.While | ast.For)):
         parts = list(ast.walk(loop))
         indices = {
             name.id
@@ -112,7 +112,7 @@ def test_a_loop_that_counts_down_is_found() -> None:
 def test_no_operand_is_found_by_walking_backwards() -> None:
     wrong = {
         name: lines
-        for name, tree in modules()
-        if name.startswith(("syntax", "sql")) and (lines := walks_backwards(tree))
+        for name, module in modules()
+        if name.startswith(("syntax", "sql")) and (lines := walks_backwards(module))
     }
     assert wrong == {}

@@ -6,13 +6,14 @@ import ast
 import io
 import re
 import tokenize
-from pathlib import Path
+from functools import cache
 from typing import TYPE_CHECKING
+
+from source_kit import PACKAGE, nodes, package_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-PACKAGE = Path(__file__).parents[2] / "paimon_nb"
+    from pathlib import Path
 
 _PRIVATE_WORDS = """
     told untold said say says tell tells given anew ails mend mends mended slip slips door doors room rooms
@@ -47,8 +48,8 @@ def _is_private(name: str) -> bool:
     return name.lower().strip("_") not in STANDARD_NAMES and bool(_words(name) & PRIVATE_WORDS)
 
 
-def _bindings(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _bindings(file: Path) -> Iterator[str]:
+    for node in nodes(file):
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 yield name
@@ -56,25 +57,26 @@ def _bindings(tree: ast.AST) -> Iterator[str]:
                 yield name
 
 
-def _texts(source: str) -> Iterator[str]:
+def _texts(file: Path) -> Iterator[str]:
     """Comments and string literals: docstrings, messages, hints."""
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+    for token in tokenize.generate_tokens(io.StringIO(file.read_text()).readline):
         if token.type == tokenize.COMMENT:
             yield token.string
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(file):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield " ".join(node.value.split())
 
 
+@cache
 def _found() -> tuple[list[str], list[str]]:
     """The private names and the private phrases of the package, each with its file."""
     names: list[str] = []
     phrases: list[str] = []
-    for file in sorted(PACKAGE.rglob("*.py")):
-        source, where = file.read_text(), file.relative_to(PACKAGE)
-        found = [name for name in [file.stem, *_bindings(ast.parse(source))] if _is_private(name)]
+    for file in package_files():
+        where = file.relative_to(PACKAGE)
+        found = [name for name in [file.stem, *_bindings(file)] if _is_private(name)]
         names.extend(f"{where}: {name}" for name in found)
-        hits = [hit.group() for text in _texts(source) for hit in PRIVATE_PHRASES.finditer(text)]
+        hits = [hit.group() for text in _texts(file) for hit in PRIVATE_PHRASES.finditer(text)]
         phrases.extend(f"{where}: {hit}" for hit in hits)
     return names, phrases
 
