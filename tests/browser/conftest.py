@@ -65,7 +65,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def page_of_lab(browser: Browser) -> Iterator[Notebook]:
     """One page for all tests: its scripts are loaded once and then cached."""
-    context = browser.new_context(viewport={"width": 1180, "height": 1000}, device_scale_factor=1.5)
+    context = browser.new_context(viewport={"width": 1180, "height": 1000})
     page = context.new_page()
     page.set_default_timeout(30_000)
     yield Notebook(page)
