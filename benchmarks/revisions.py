@@ -1,6 +1,7 @@
 """This checkout beside an older one: `python -m benchmarks.revisions OLD_CHECKOUT [--rows N] [--repeat N]`.
 
-The same public calls run in processes whose PYTHONPATH is one checkout or the other, in turn. Prints a line for each call: the median
+The same public calls run in processes whose PYTHONPATH is one checkout or the other, in turn. A checkout with a `.venv` runs in it, as its
+dependencies can differ. Prints a line for each call: the median
 seconds of both, their ratio (below 1 this checkout is faster) and the range of the ratios of the rounds, which is the noise.
 """
 
@@ -48,9 +49,11 @@ def main() -> int:
 
 def _run(checkout: Path, rows: int) -> dict[str, Any]:
     """Seconds and answers of each call with the package of a checkout, in a new process and an empty warehouse."""
-    environment = {**os.environ, "PYTHONPATH": str(checkout), "PYSPARK_PYTHON": sys.executable}
+    own = checkout / ".venv" / "bin" / "python"
+    python = str(own) if own.exists() else sys.executable
+    environment = {**os.environ, "PYTHONPATH": str(checkout), "PYSPARK_PYTHON": python}
     with tempfile.TemporaryDirectory(prefix="paimon_nb-revisions-") as directory:
-        command = [sys.executable, __file__, directory, str(rows)]
+        command = [python, __file__, directory, str(rows)]
         done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=directory)
     if done.returncode:
         raise SystemExit(f"{checkout}:\n{done.stderr}")
@@ -86,7 +89,9 @@ def calls(directory: str, rows: int) -> dict[str, Any]:
     def batch(start: int, count: int, seed: int) -> pa.Table:
         random = np.random.default_rng(seed)
         keys = random.permutation(count) + start
-        return pa.table({"k": keys, "n": random.integers(0, 1000, count), "s": [f"name {key % 9973:06}" for key in keys]})
+        return pa.table(
+            {"k": keys, "n": random.integers(0, 1000, count), "s": [f"name {key % 9973:06}" for key in keys]}
+        )
 
     wb = timed("connect", lambda: paimon_nb.connect(directory))
     ddl = "CREATE TABLE {} (k BIGINT, n BIGINT, s STRING, PRIMARY KEY (k) NOT ENFORCED) WITH ('bucket' = '4', 'write-only' = '{}')"
@@ -110,7 +115,8 @@ def calls(directory: str, rows: int) -> dict[str, Any]:
     repeated("INSERT of 10 rows by SQL", lambda n: wb.sql(texts[n]), INSERTS)
     source = f"{directory}/source.parquet"
     pq.write_table(base, source)
-    spark = timed("Spark's start", lambda: wb.spark)
+    spark = wb.spark
+    timed("Spark's start", lambda: spark.range(1).count())
     spark.read.parquet(source).createOrReplaceTempView("source")
     timed("INSERT ... SELECT by Spark", lambda: wb.sql("INSERT INTO loaded SELECT k, n, s FROM source"))
     question = "SELECT count(*) AS c, sum(n) AS n, max(s) AS s FROM t"

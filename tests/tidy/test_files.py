@@ -16,9 +16,7 @@ def tracked() -> list[Path]:
 
 def test_every_module_opens_with_a_sentence():
     silent = [
-        str(file.relative_to(ROOT))
-        for file in package_files()
-        if tree(file).body and not ast.get_docstring(tree(file))
+        str(file.relative_to(ROOT)) for file in package_files() if tree(file).body and not ast.get_docstring(tree(file))
     ]
     assert silent == []
 
