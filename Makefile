@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 SETUP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab docs test unit bare matrix check labextension labextension-check nightly bench binder brokers system-deps format clean
+.PHONY: help demo lab docs test unit bare matrix libraries check labextension labextension-check nightly bench binder brokers system-deps format clean
 
 help: ## Show this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[1mmake %-12s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -86,6 +86,12 @@ matrix: ## Run the tests of tests/spark on each supported PySpark, each in a ven
 	$$venv/bin/python -m pip install --quiet --disable-pip-version-check -e ".[test]" "pyspark==$$spark.*"; \
 	echo "PySpark $$($$venv/bin/python -c 'import pyspark; print(pyspark.__version__)')"; \
 	$$venv/bin/python -m pytest -q -m "spark and not nightly" tests/spark -p no:cacheprovider; done
+
+libraries: ## Read a table into torch, Ray and Daft, each in a venv of its own (LIBRARIES="ray daft": some of them)
+	@set -e; for library in $(or $(LIBRARIES),torch ray daft); do \
+	venv=.venv-$$library; test -x $$venv/bin/python || $(PYTHON) -m venv $$venv; \
+	$$venv/bin/python -m pip install --quiet --disable-pip-version-check -e ".[test,$$library]"; \
+	$$venv/bin/python -m pytest -q -m nightly -k $$library tests/table/scan/test_calls_of_libraries.py -p no:cacheprovider; done
 
 # The type checker has one thread: the tests beside it use the other core.
 check: $(SETUP) ## Format, lint, types and tidiness (no JVM)

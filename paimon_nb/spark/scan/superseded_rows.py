@@ -12,7 +12,6 @@ from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +23,7 @@ from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.index import read_deletion_vectors
 from paimon_nb.format.manifest import DataFile, DvRange
 from paimon_nb.spark.scan.superseded_rows_delta import by_file, hidden_since
+from paimon_nb.table.lsm.levels import key_decoder
 from paimon_nb.table.merge import PICKS_ROWS, MergeSpec, merge, remaining_rows
 from paimon_nb.table.merge.groups import group_ends, group_starts, merge_order
 from paimon_nb.table.merge.merge import retraction_mask
@@ -95,7 +95,7 @@ def _update_cached(store: TableStore, split: Split) -> dict[str, np.ndarray] | N
         for raw in (False, True):
             found = _CACHE.get(split_key(store, replace(split, files=old, raw=raw)))
             if found is not None:
-                rows = partial(_read_keys_cached, store, split, fields=fields, sequence=_overlap_in_age(new))
+                rows = partial(_read_keys_cached, store, split, fields=fields, sequence=_overlap_in_age(store, new))
                 return hidden_since(_unpack_bits(found), old, new, rows, spec)
     return None
 
@@ -121,7 +121,7 @@ def _superseded_by_merge(store: TableStore, split: Split, deleted: Mapping[str, 
     fields = [store.schema.field(n) for n in names]
     tables, owners = [], []
     files = sorted(split.files, key=lambda f: f.min_sequence)  # oldest first, so that rows of one key are in order
-    sequence = _overlap_in_age(files)
+    sequence = _overlap_in_age(store, files)
     for number, file in enumerate(files):
         table = _read_keys_cached(store, split, file, fields, sequence)
         owners.append(np.full(table.num_rows, number, np.int32))
@@ -148,9 +148,16 @@ def _superseded_by_merge(store: TableStore, split: Split, deleted: Mapping[str, 
     return HiddenRows(rows, (merged,) if merged is not None else ())
 
 
-def _overlap_in_age(files: Sequence[DataFile]) -> bool:
-    """Whether files, oldest first, overlap in their sequence numbers: then these must be compared row by row."""
-    return any(old.max_sequence >= new.min_sequence for old, new in pairwise(files))
+def _overlap_in_age(store: TableStore, files: Sequence[DataFile]) -> bool:
+    """Whether files, oldest first, overlap in sequence numbers and in keys: then sequence numbers must be compared row by row."""
+    decode = key_decoder([f.type for f in store.schema.key_fields])
+    older: list[DataFile] = []
+    for new in files:
+        older = [f for f in older if f.max_sequence >= new.min_sequence]
+        if any(decode(f.min_key) <= decode(new.max_key) and decode(new.min_key) <= decode(f.max_key) for f in older):
+            return True
+        older.append(new)
+    return False
 
 
 def _by_group(kv: pa.Table, spec: MergeSpec) -> tuple[np.ndarray, np.ndarray]:
