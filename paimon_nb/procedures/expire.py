@@ -113,6 +113,8 @@ def _remove_orphan_files(
     mode: str | None,
 ) -> pa.Table:
     """`db.*` means all tables of a database."""
+    if mode and mode.lower() not in ("local", "distributed"):
+        raise BadOptionValue(f"unknown mode {mode!r}", hint="local or distributed; both do the same here", mode=mode)
     now = clock.now_ms()
     if older_than is not None and older_than >= now:
         raise BadOptionValue(
@@ -190,7 +192,7 @@ REMOVE_ORPHAN_FILES = Procedure(
         ),
         Argument("dry_run", "bool", doc="only list the files"),
         Argument("parallelism", "int", doc="accepted, without effect here"),
-        Argument("mode", doc="local or distributed"),
+        Argument("mode", doc="local or distributed, without effect here"),
     ),
     _remove_orphan_files,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import SqlAnalysisError, UnsupportedOperation
+from paimon_nb.base.errors import SchemaMismatch, SqlAnalysisError, UnsupportedOperation
 from paimon_nb.base.identifier import quote
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, success
 from paimon_nb.syntax.lexer import Cursor, tokens
@@ -13,6 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pyarrow as pa
+
+    from paimon_nb.format.types import DataField, DataType
+
+
+_FAMILIES = {
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL"), "number"),
+    **dict.fromkeys(("CHAR", "VARCHAR"), "text"),
+    **dict.fromkeys(("BINARY", "VARBINARY", "BLOB"), "bytes"),
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_LTZ"), "timestamp"),
+}
 
 
 def _merge_into(context: Context, source_sqls: str | None, **arguments: str | None) -> pa.Table:
@@ -73,6 +83,8 @@ def _merge(
         raise SqlAnalysisError("merge_into has nothing to do", hint="set a setting, values or a delete condition")
     name = ".".join(quote(p) for p in (context.catalog.name, table.name.database, table.name.table))
     alias = quote(target_alias or table.name.table)
+    if not_matched_insert_values and not_matched_insert_values.strip() != "*":
+        _check_value_types(context, table.schema.fields, not_matched_insert_values, source)
     context.sql(f"MERGE INTO {name} AS {alias} USING {source} ON {merge_condition}\n{''.join(clauses)}")
     return success()
 
@@ -125,6 +137,30 @@ def _insert_clause(values_text: str | None, columns: Sequence[str], source_colum
             argument="not_matched_insert_values",
         )
     return f"INSERT ({', '.join(map(quote, columns))}) VALUES ({', '.join(values)})"
+
+
+def _check_value_types(context: Context, fields: Sequence[DataField], values_text: str, source: str) -> None:
+    """Refuse values of another kind than their columns, such as a number for a column of text. Java's action compares types, too."""
+    from pyspark.sql.types import NullType
+
+    from paimon_nb.spark.types import from_spark_type
+
+    frame: Any = context.sql(f"SELECT {values_text} FROM {source} LIMIT 0")
+    for column, value in zip(fields, frame.schema.fields, strict=True):
+        if isinstance(value.dataType, NullType):
+            continue
+        found = from_spark_type(value.dataType)
+        if _kind_of_value(column.type) != _kind_of_value(found):
+            raise SchemaMismatch(
+                f"not_matched_insert_values has a value of type {found} for column {column.name!r} {column.type}",
+                hint=f"CAST(... AS {column.type.with_nullable(True)})",
+                column=column.name,
+            )
+
+
+def _kind_of_value(data_type: DataType) -> str:
+    """The family of a type: within it, values are converted as in an INSERT."""
+    return _FAMILIES.get(data_type.root, data_type.root)
 
 
 def _columns_with_sources(columns: Sequence[str], source_columns: Sequence[str]) -> list[tuple[str, str]]:

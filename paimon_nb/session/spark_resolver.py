@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ from paimon_nb.syntax.lexer import tokens
 from paimon_nb.table.scan import OWN_SCHEMA, travels
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.catalog import Catalog
 
@@ -104,7 +107,8 @@ class SparkResolver(Resolver):
     def table(self, parts: tuple[str, ...], options: Mapping[str, str]) -> DataFrame | None:
         table_options, travel = _time_travel(options)
         ref = TableRef(parts, Span(0, 0), options=table_options, travel=travel)
-        frame = resolve(self.session, ref, ".".join(parts))
+        with self._spark_answers():
+            frame = resolve(self.session, ref, ".".join(parts))
         return None if frame is None else _with_not_null(frame, schema_fields(self.session, ref))
 
     def path(self, path: str, options: Mapping[str, str]) -> DataFrame:
@@ -118,7 +122,8 @@ class SparkResolver(Resolver):
         frame = read_table(
             self.session.spark, table, options={**table_options, **time_travel_options(self.session, travel)}
         )
-        return _with_not_null(with_chars(self.session, frame, table), table.schema.fields)
+        with self._spark_answers():
+            return _with_not_null(with_chars(self.session, frame, table), table.schema.fields)
 
     def sql(self, text: str, args: dict[str, Any] | list[Any] | None, kwargs: Mapping[str, Any]) -> DataFrame:
         from paimon_nb.session.executor import run_text
@@ -127,11 +132,16 @@ class SparkResolver(Resolver):
         if isinstance(args, list):
             text, args = _with_named_markers(text, args)
         params = {**(args if isinstance(args, Mapping) else {}), **kwargs}
+        with self._spark_answers(), replacing_all_partitions():
+            *_, result = run_text(self.session, text, params)
+            return dataframe_of(self.session, result)
+
+    @contextmanager
+    def _spark_answers(self) -> Iterator[None]:
+        """Statements and reads in the block answer as Spark's, unless the session has Flink's semantics."""
         before, self.session.spark_answers = self.session.spark_answers, not self.session.flink_semantics
         try:
-            with replacing_all_partitions():
-                *_, result = run_text(self.session, text, params)
-            return dataframe_of(self.session, result)
+            yield
         finally:
             self.session.spark_answers = before
 

@@ -53,24 +53,19 @@ def check_delete(store: TableStore) -> None:
             f"{store.name}: column {kind_column!r} holds the row kind ('rowkind.field'), so a DELETE would have no effect",
             hint=f"write the rows with '-D' in {kind_column!r}",
         )
-    match o.merge_engine:
-        case "deduplicate":
-            return
-        case "partial-update":
-            if o.get(opt.PARTIAL_UPDATE_REMOVE_RECORD_ON_DELETE) or o.get(
-                opt.PARTIAL_UPDATE_REMOVE_RECORD_ON_SEQUENCE_GROUP
-            ):
-                return
-            hint = "ALTER TABLE ... SET ('partial-update.remove-record-on-delete' = 'true')"
-        case "aggregation":
-            if o.get(opt.AGGREGATION_REMOVE_RECORD_ON_DELETE):
-                return
-            hint = "ALTER TABLE ... SET ('aggregation.remove-record-on-delete' = 'true')"
-        case _:
-            hint = "DELETE by partition columns only, or INSERT OVERWRITE"
+    hint = _hint_without_deletes(store)
+    if hint is None:
+        return
     raise UnsupportedOperation(
         f"{store.name}: merge engine {o.merge_engine} does not support DELETE", hint=hint, engine=o.merge_engine
     )
+
+
+def deletes_from_files(store: TableStore) -> bool:
+    """Whether Spark's DELETE rewrites files of a primary-key table, as its merge engine takes no delete markers."""
+    if not store.has_keys or store.options.get(opt.ROWKIND_FIELD):
+        return False
+    return _hint_without_deletes(store) is not None
 
 
 def check_merge(store: TableStore, *, deletes: bool) -> None:
@@ -96,6 +91,25 @@ def check_merge_update(store: TableStore, columns: Iterable[str]) -> None:
             hint="use INSERT OVERWRITE to move rows between partitions",
             columns=fixed,
         )
+
+
+def _hint_without_deletes(store: TableStore) -> str | None:
+    """None if the merge engine of a primary-key table takes delete markers; else what to do instead."""
+    match store.options.merge_engine:
+        case "deduplicate":
+            return None
+        case "partial-update":
+            if store.options.get(opt.PARTIAL_UPDATE_REMOVE_RECORD_ON_DELETE) or store.options.get(
+                opt.PARTIAL_UPDATE_REMOVE_RECORD_ON_SEQUENCE_GROUP
+            ):
+                return None
+            return "ALTER TABLE ... SET ('partial-update.remove-record-on-delete' = 'true')"
+        case "aggregation":
+            if store.options.get(opt.AGGREGATION_REMOVE_RECORD_ON_DELETE):
+                return None
+            return "ALTER TABLE ... SET ('aggregation.remove-record-on-delete' = 'true')"
+        case _:
+            return "DELETE by partition columns only, or INSERT OVERWRITE"
 
 
 def _check_engine(store: TableStore, what: str) -> None:

@@ -1,4 +1,4 @@
-"""Deletes rows by position from tables without primary key: marked in deletion vectors, or by rewriting files.
+"""Deletes rows by position from tables without primary key and from compacted files of others: marks them, or rewrites files.
 
 Source: docs/spec/merge-semantics.md sections 4.1 and 6 (Paimon on Spark: `PaimonRowLevelCommand`).
 """
@@ -10,22 +10,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
-from paimon_nb.table.data_file_writer import AppendFileWriter, FileTarget
-from paimon_nb.table.live_files import index_entries
+from paimon_nb.table.bucket_compact.sorted_run_reader import file_rows
+from paimon_nb.table.data_file_writer import COMPACT_SOURCE, AppendFileWriter, FileTarget, write_key_values
+from paimon_nb.table.live_files import index_entries, live_entries
 from paimon_nb.table.publish.changes import CommitMessage
-from paimon_nb.table.scan.plan.snapshot_scan import DvRef, ScanPlan, Split
+from paimon_nb.table.scan.plan.snapshot_scan import DvRef, ScanPlan, Split, is_independent
 from paimon_nb.table.scan.read.data_evolution import anchor_file, group_by_row_range
 from paimon_nb.table.scan.read.row_tracking import tracked_rows, tracks_rows
 from paimon_nb.table.scan.read.split_reader import load_deletion_vector, read_split
+from paimon_nb.table.store import POSTPONE_BUCKET
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
 
+    from paimon_nb.format.manifest import DataFile
     from paimon_nb.table.store import TableStore
 
 Marked = tuple[Split, np.ndarray]
@@ -53,6 +57,23 @@ def one_split_per_file(plan: ScanPlan) -> tuple[Split, ...]:
 def _vector_of_file(split: Split, name: str) -> dict[str, DvRef] | None:
     ref = (split.deletion_vectors or {}).get(name)
     return None if ref is None else {name: ref}
+
+
+def check_compacted(plan: ScanPlan) -> None:
+    """Raises UnsupportedOperation if rows of a primary-key table wait to be merged with others, so that a deleted key could return."""
+    store = plan.store
+    if not store.has_keys:
+        return
+    unread = is_independent(store)  # level 0 is read after a compaction only
+    waiting = (
+        e.bucket == POSTPONE_BUCKET or (unread and e.file.level == 0) for e in live_entries(store, plan.snapshot)
+    )
+    if any(waiting) or not all(split.raw for split in plan.splits):
+        raise UnsupportedOperation(
+            f"{store.name}: merge engine {store.options.merge_engine} supports DELETE only from compacted files",
+            hint=f"CALL sys.compact(`table` => '{store.name}'), then DELETE again",
+            engine=store.options.merge_engine,
+        )
 
 
 def rows_with_positions(
@@ -96,8 +117,12 @@ def delete_marked_rows(store: TableStore, plan: ScanPlan, marked: Sequence[Marke
 
 
 def rewrite_without_rows(store: TableStore, split: Split, positions: np.ndarray) -> CommitMessage:
-    """Rewrites a file in its bucket and order without the rows at `positions`; tracked rows keep their ids."""
+    """Rewrites a file in its bucket, level and order without the rows at `positions`; tracked rows keep their ids."""
     store = store.at_newest_schema()
+    if store.has_keys:
+        (file,) = split.files
+        target = FileTarget(split.partition, split.bucket, file.level, COMPACT_SOURCE)
+        return _replacing(split, write_key_values(store, target, _key_values_without(store, split, positions)))
     tracked = tracks_rows(store)
     rows, positions_of = rows_with_positions(store, split, tracked=tracked)
     remaining = rows.filter(from_numpy(~np.isin(positions_of, positions)))
@@ -106,10 +131,24 @@ def rewrite_without_rows(store: TableStore, split: Split, positions: np.ndarray)
         if remaining.num_rows:
             out.write(remaining)
         new = out.finish()
+    return _replacing(split, new)
+
+
+def _replacing(split: Split, new: Sequence[DataFile]) -> CommitMessage:
+    """The message that replaces the files of a split."""
     return CommitMessage(
-        split.partition, split.bucket, split.total_buckets, new_files=tuple(new), deleted_files=(file,),
+        split.partition, split.bucket, split.total_buckets, new_files=tuple(new), deleted_files=split.files,
         base_snapshot=split.snapshot_id,
     )  # fmt: skip
+
+
+def _key_values_without(store: TableStore, split: Split, positions: np.ndarray) -> Iterator[pa.Table]:
+    """The key-value rows of a file, in key order, without those at `positions`."""
+    (file,) = split.files
+    start = 0
+    for rows in file_rows(store, split.partition, split.bucket, file, None):
+        yield rows.filter(from_numpy(~np.isin(np.arange(start, start + rows.num_rows), positions)))
+        start += rows.num_rows
 
 
 def uses_deletion_vectors(store: TableStore) -> bool:

@@ -20,6 +20,7 @@ from paimon_nb.base.errors import (
     ConsumerNotFound,
     PaimonError,
     ProcedureNotFound,
+    SchemaMismatch,
     SnapshotNotFound,
     SqlAnalysisError,
     TableNotFound,
@@ -764,9 +765,9 @@ def test_merge_into(tmp_path, spark):
     for bad in (
         "'t', '', '', 's', 't.id = s.order_id', '', 'price = 1', '', '', 's.price > 1'",
         "'t', '', '', 's', 't.id = s.order_id', '', '', '', 's.order_id'",
-        "'t', '', '', 's', 't.id = s.order_id', ''",
+        "'t', '', '', 's', 't.id = s.order_id', '', '', '', 's.order_id, ''text'' '",
     ):
-        with pytest.raises(SqlAnalysisError) as caught:
+        with pytest.raises((SqlAnalysisError, SchemaMismatch)) as caught:
             wb.run(f"CALL sys.merge_into({bad})")
         assert caught.value.hint
     assert rows() == [(1, 7), (2, 7), (9, -1)]

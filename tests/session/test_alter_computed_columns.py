@@ -8,29 +8,29 @@ from paimon_nb.base.errors import ColumnNotFound, PaimonError, SchemaChangeError
 
 STORED = ["a", "b", "s", "ts"]
 CREATED = "CREATE TABLE t (a INT, b INT, s STRING, ts TIMESTAMP(3))"
-C = {"4.name": "c", "4.expr": "a * 2", "4.data-type": "INT"}
-D = {"5.name": "d", "5.expr": "b * 2", "5.data-type": "INT"}
+C = {"4.name": "c", "4.expr": "`a` * 2", "4.data-type": "INT"}
+D = {"5.name": "d", "5.expr": "`b` * 2", "5.data-type": "INT"}
 CASES: dict[str, tuple[list[str], list[str], dict[str, str]]] = {
     # statements after CREATE TABLE; then stored columns, and the options that begin with 'schema.'
-    "add": (["ADD (c AS a * b)"], STORED, {**C, "4.expr": "a * b"}),
+    "add": (["ADD (c AS a * b)"], STORED, {**C, "4.expr": "`a` * `b`"}),
     "add in places": (
         ["ADD (c AS a * b FIRST, d AS UPPER(s) COMMENT 'up' AFTER a)"], STORED,
-        {"0.name": "c", "0.expr": "a * b", "0.data-type": "INT",
-         "2.name": "d", "2.expr": "UPPER(s)", "2.data-type": "STRING", "2.comment": "up"},
+        {"0.name": "c", "0.expr": "`a` * `b`", "0.data-type": "INT",
+         "2.name": "d", "2.expr": "UPPER(`s`)", "2.data-type": "STRING", "2.comment": "up"},
     ),
-    "add one": (["ADD c AS a + 1 AFTER a"], STORED, {"1.name": "c", "1.expr": "a + 1", "1.data-type": "INT"}),
+    "add one": (["ADD c AS a + 1 AFTER a"], STORED, {"1.name": "c", "1.expr": "`a` + 1", "1.data-type": "INT"}),
     "add both kinds": (
         ["ADD (x INT, c AS x * 2, y STRING FIRST)"], ["y", *STORED, "x"],
-        {"6.name": "c", "6.expr": "x * 2", "6.data-type": "INT"},
+        {"6.name": "c", "6.expr": "`x` * 2", "6.data-type": "INT"},
     ),
     "stored columns in front": (
         ["ADD (c AS a * 2)", "ADD x INT FIRST", "ADD y INT"], ["x", *STORED, "y"],
-        {"5.name": "c", "5.expr": "a * 2", "5.data-type": "INT"},
+        {"5.name": "c", "5.expr": "`a` * 2", "5.data-type": "INT"},
     ),
-    "modify": (["ADD (c AS a * 2)", "MODIFY c AS a * 3"], STORED, {**C, "4.expr": "a * 3"}),
+    "modify": (["ADD (c AS a * 2)", "MODIFY c AS a * 3"], STORED, {**C, "4.expr": "`a` * 3"}),
     "modify its place": (
         ["ADD (c AS a * 2)", "MODIFY (c AS a * 4 COMMENT 'four' FIRST)"], STORED,
-        {"0.name": "c", "0.expr": "a * 4", "0.data-type": "INT", "0.comment": "four"},
+        {"0.name": "c", "0.expr": "`a` * 4", "0.data-type": "INT", "0.comment": "four"},
     ),
     "a wider source": (["ADD (c AS a * 2)", "MODIFY a BIGINT"], STORED, {**C, "4.data-type": "BIGINT"}),
     "drop": (["ADD (c AS a * 2, d AS b * 2)", "DROP c"], STORED, {k.replace("5", "4"): v for k, v in D.items()}),
@@ -44,12 +44,12 @@ CASES: dict[str, tuple[list[str], list[str], dict[str, str]]] = {
     "move": (["ADD (c AS a * 2)", "MODIFY s STRING FIRST"], ["s", "a", "b", "ts"], C),
     "with a watermark": (
         ["ADD (c AS a * 2, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)"], STORED,
-        {**C, "watermark.0.rowtime": "ts", "watermark.0.strategy.expr": "ts - INTERVAL '5' SECOND",
+        {**C, "watermark.0.rowtime": "ts", "watermark.0.strategy.expr": "`ts` - INTERVAL '5' SECOND",
          "watermark.0.strategy.data-type": "TIMESTAMP(3)"},
     ),
     "a watermark of it": (
         ["ADD (c AS ts)", "ADD WATERMARK FOR c AS c"], STORED,
-        {**C, "4.expr": "ts", "4.data-type": "TIMESTAMP(3)", "watermark.0.rowtime": "c", "watermark.0.strategy.expr": "c",
+        {**C, "4.expr": "`ts`", "4.data-type": "TIMESTAMP(3)", "watermark.0.rowtime": "c", "watermark.0.strategy.expr": "`c`",
          "watermark.0.strategy.data-type": "TIMESTAMP(3)"},
     ),
 }  # fmt: skip

@@ -31,11 +31,11 @@ def test_they_are_computed_when_read(made):
 def test_they_are_kept_as_flink_keeps_them(made):
     """What Flink wrote into the schema file for this statement; it writes expressions with quoted names."""
     schema = made.table("cc").schema
-    kept = {k: v.replace("`", "") for k, v in schema.options.items() if k.startswith("schema.")}
+    kept = {k: v for k, v in schema.options.items() if k.startswith("schema.")}
     assert kept == {
-        "schema.3.name": "cost", "schema.3.expr": "price * qty", "schema.3.data-type": "DECIMAL(21, 2)",
-        "schema.5.name": "d", "schema.5.expr": "CAST(ts AS DATE)", "schema.5.data-type": "DATE", "schema.5.comment": "day",
-        "schema.watermark.0.rowtime": "ts", "schema.watermark.0.strategy.expr": "ts - INTERVAL '5' SECOND",
+        "schema.3.name": "cost", "schema.3.expr": "`price` * `qty`", "schema.3.data-type": "DECIMAL(21, 2)",
+        "schema.5.name": "d", "schema.5.expr": "CAST(`ts` AS DATE)", "schema.5.data-type": "DATE", "schema.5.comment": "day",
+        "schema.watermark.0.rowtime": "ts", "schema.watermark.0.strategy.expr": "`ts` - INTERVAL '5' SECOND",
         "schema.watermark.0.strategy.data-type": "TIMESTAMP(3)",
     }  # fmt: skip
 
@@ -43,10 +43,10 @@ def test_they_are_kept_as_flink_keeps_them(made):
 def test_they_are_told(made):
     told = made.run("DESCRIBE cc").arrow.to_pylist()
     assert [(r["col_name"], r["data_type"], r["key"]) for r in told][3:] == [
-        ("cost", "DECIMAL(21, 2)", "AS price * qty"), ("ts", "TIMESTAMP(3)", None), ("d", "DATE", "AS CAST(ts AS DATE)"),
+        ("cost", "DECIMAL(21, 2)", "AS `price` * `qty`"), ("ts", "TIMESTAMP(3)", None), ("d", "DATE", "AS CAST(`ts` AS DATE)"),
     ]  # fmt: skip
     (again,) = made.run("SHOW CREATE TABLE cc").arrow.column(0).to_pylist()
-    assert "  `cost` AS price * qty,\n  `ts` TIMESTAMP(3),\n  `d` AS CAST(ts AS DATE) COMMENT 'day'" in again
+    assert "  `cost` AS `price` * `qty`,\n  `ts` TIMESTAMP(3),\n  `d` AS CAST(`ts` AS DATE) COMMENT 'day'" in again
     made.run(again.replace("`cc`", "`dd`"))
     assert made.table("dd").schema.options == made.table("cc").schema.options
     made.run("CREATE TABLE ll (more INT, twice AS more * 2) LIKE cc")

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+from datetime import datetime
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
 
@@ -249,3 +254,35 @@ def test_a_temporary_table_with_other_columns_than_its_files_cannot_be_read(wb, 
     wb.run(f"CREATE TABLE a (i INT) {there}; CREATE TABLE b (i INT, j INT) {there}")
     with pytest.raises(SchemaMismatch, match="has the columns i INT"):
         wb.run("SELECT * FROM b")
+
+
+def test_schemas_list_options_in_javas_order(wb):
+    wb.run("""CREATE TABLE t (a INT PRIMARY KEY NOT ENFORCED) WITH ('a.aa.aaa' = 'val1', 'b.bb.bbb' = 'val2');
+        ALTER TABLE t SET ('snapshot.time-retained' = '5 h'); ALTER TABLE t SET ('snapshot.num-retained.max' = '20');
+        ALTER TABLE t SET ('snapshot.num-retained.min' = '18'); ALTER TABLE t SET ('manifest.format' = 'avro')""")
+    options = [json.loads(row["options"]) for row in wb.table("t").system("schemas").to_pylist()]
+    assert list(options[1]) == ["a.aa.aaa", "snapshot.time-retained", "b.bb.bbb"]
+    last = ["a.aa.aaa", "snapshot.time-retained", "b.bb.bbb", "snapshot.num-retained.max", "manifest.format"]
+    assert list(options[4]) == [*last, "snapshot.num-retained.min"]
+
+
+def test_orphans_of_the_last_day_and_of_branches(wb):
+    wb.run(
+        "CREATE TABLE t (k BIGINT PRIMARY KEY NOT ENFORCED, v STRING) WITH ('bucket' = '1'); INSERT INTO t VALUES (1, 'Hi')"
+    )
+    wb.run("CALL sys.create_branch('default.t', 'br')")
+    root = Path(wb.table("t").path)
+    lost = [root / "bucket-0/orphan_file1", root / "branch/branch-br/snapshot/orphan_file2"]
+    for path in lost:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("a")
+        os.utime(path, (path.stat().st_mtime - 10,) * 2)
+    older_than = datetime.fromtimestamp(lost[0].stat().st_mtime + 1).isoformat(" ")[:23]
+    call = "CALL sys.remove_orphan_files(`table` => 'default.*', {}dry_run => {})"
+    assert rows(wb, call.format("", "false")) == [(0, 0)]
+    for dry_run in ("true, mode => 'distributed'", "false"):
+        assert rows(wb, call.format(f"older_than => '{older_than}', ", dry_run)) == [(2, 2)]
+    assert [path.exists() for path in lost] == [False, False]
+    assert rows(wb, "SELECT * FROM t") == [(1, "Hi")]
+    with pytest.raises(BadOptionValue, match="unknown mode"):
+        wb.run(call.format("", "true, mode => 'unknown'"))

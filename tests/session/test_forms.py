@@ -92,17 +92,17 @@ def test_a_watermark_is_kept_as_flink_keeps_it(run):
     run("CREATE TABLE t (id INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)")
     kept = {
         "schema.watermark.0.rowtime": "ts",
-        "schema.watermark.0.strategy.expr": "ts - INTERVAL '5' SECOND",
+        "schema.watermark.0.strategy.expr": "`ts` - INTERVAL '5' SECOND",
         "schema.watermark.0.strategy.data-type": "TIMESTAMP(3)",
     }
     assert dict(run.wb.table("t").schema.options) == kept
     ((ddl,),) = run("SHOW CREATE TABLE t")
-    assert "WATERMARK FOR `ts` AS ts - INTERVAL '5' SECOND" in ddl
+    assert "WATERMARK FOR `ts` AS `ts` - INTERVAL '5' SECOND" in ddl
     assert "schema.watermark" not in ddl
     run(f"DROP TABLE t; {ddl}")
     assert dict(run.wb.table("t").schema.options) == kept
     run("ALTER TABLE t MODIFY WATERMARK FOR ts AS ts")
-    assert run.wb.table("t").schema.options["schema.watermark.0.strategy.expr"] == "ts"
+    assert run.wb.table("t").schema.options["schema.watermark.0.strategy.expr"] == "`ts`"
     with pytest.raises(SchemaChangeError, match="already"):
         run("ALTER TABLE t ADD WATERMARK FOR ts AS ts")
     run("ALTER TABLE t DROP WATERMARK")

@@ -518,6 +518,8 @@ def test_char_of_orc_is_as_stored_unless_padding_is_set(swb):
     swb.run("CREATE TABLE t (id INT, c CHAR(5)) TBLPROPERTIES ('file.format' = 'orc'); INSERT INTO t VALUES (1, 'ab')")
     assert rows(swb, "SELECT c FROM t WHERE c = 'ab'") == [("ab",)]
     assert rows(swb, "SELECT concat(c, '|') FROM t") == [("ab|",)]
+    padded = swb.spark.sql("SELECT c FROM t WHERE c = 'ab'"), swb.spark.table("t").select("c")
+    assert [[tuple(r) for r in frame.collect()] for frame in padded] == [[("ab   ",)]] * 2
 
 
 @pytest.mark.spark

@@ -21,12 +21,12 @@ UPSERT = "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = '
 REMOVE = "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN DELETE"
 ACCEPTED = {
     "deduplicate": {UPDATE, DELETE, UPSERT, REMOVE},
-    "partial-update": {UPDATE, UPSERT},
+    "partial-update": {UPDATE, DELETE, UPSERT},
     "partial-update, deleting": {UPDATE, DELETE, UPSERT, REMOVE},
     "partial-update, group": {UPDATE, DELETE, UPSERT, REMOVE},
-    "aggregation": set(),
+    "aggregation": {DELETE},
     "aggregation, deleting": {DELETE},
-    "first-row": set(),
+    "first-row": {DELETE},
 }
 
 

@@ -68,7 +68,7 @@ DYNAMIC_BUCKET_ASSIGNER_PARALLELISM = integer(
 DYNAMIC_BUCKET_INITIAL_BUCKETS = integer(
     "dynamic-bucket.initial-buckets",
     None,
-    "buckets that the first keys of a partition are spread over; one unless set",
+    "buckets that the first keys of a partition are spread over; one unless set, or up to 8 with dynamic-bucket.max-buckets",
     check=at_least(1),
 )
 DYNAMIC_BUCKET_MAX_BUCKETS = integer("dynamic-bucket.max-buckets", -1, "most buckets of a partition; -1 no limit")

@@ -1,6 +1,6 @@
 """CHAR columns in each dialect: Spark pads them when it reads and compares; Flink takes texts as they are stored.
 
-Files of ORC store CHAR without padding. A table of ORC files gives its texts as they are stored in both dialects, unless
+Files of ORC store CHAR without padding. Spark's API pads it; `Workbench.run` gives it as it is stored in both dialects, unless
 `spark.sql.readSideCharPadding` is set: so one statement has one answer in both.
 """
 
@@ -37,5 +37,5 @@ def with_padded_chars(session: Session, rows: pa.Table, table: Table) -> pa.Tabl
 
 
 def _are_as_stored(session: Session, table: Table) -> bool:
-    unset = session.spark_setting(_PADDING) is None
-    return session.flink_semantics or (unset and table.options.get(opt.FILE_FORMAT) == "orc")
+    undecided = session.spark_setting(_PADDING) is None and not session.spark_answers
+    return session.flink_semantics or (undecided and table.options.get(opt.FILE_FORMAT) == "orc")

@@ -14,9 +14,10 @@ from paimon_nb.base.identifier import quote
 from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.format.types import parse_type
 from paimon_nb.plan import ColumnDef
+from paimon_nb.syntax.lexer import tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -108,12 +109,13 @@ def computed_options(
         SqlAnalysisError: Spark cannot compute an expression from the stored columns.
     """
     out: dict[str, str] = {}
+    names = {f.name for f in stored}
     for n, column in enumerate(columns, first):
         if column.computed is not None:
             kind = _type_of(column.computed, spark(), stored)
             properties = {
                 "name": column.name,
-                "expr": column.computed,
+                "expr": quoted_columns(column.computed, names),
                 "data-type": str(kind),
                 "comment": column.comment,
             }
@@ -138,6 +140,18 @@ def _type_of(expression: str, spark: SparkSession, stored: Sequence[DataField]) 
         (field,) = fields_of_spark(rows.selectExpr(f"{to_spark_expression(expression)} AS c").schema)
     # Spark knows no TIMESTAMP(3).
     return {f.name: f.type for f in stored}.get(expression.strip("`"), field.type)
+
+
+def quoted_columns(expression: str, names: Collection[str]) -> str:
+    """An expression in which the names of columns are in backticks, as Flink stores it."""
+    found = tokens(expression)
+    parts, at = [], 0
+    for i, token in enumerate(found):
+        called = i + 1 < len(found) and found[i + 1].text == "("
+        if token.kind == "word" and token.text in names and not called:
+            parts += [expression[at : token.start], quote(token.text)]
+            at = token.stop
+    return "".join(parts) + expression[at:]
 
 
 def has_computed_columns(system: str | None) -> bool:

@@ -10,7 +10,7 @@ from paimon_nb.base.errors import ColumnNotFound, SchemaChangeError, SqlSyntaxEr
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.plan import Change, DropColumn, RenameColumn, ResetOptions, SetOptions, SetWatermark, Watermark
-from paimon_nb.session.query.computed_columns import computed_columns
+from paimon_nb.session.query.computed_columns import computed_columns, quoted_columns
 from paimon_nb.syntax.lexer import tokens
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def watermark_options(watermark: Watermark, types: Mapping[str, str]) -> dict[st
             column=watermark.column,
         )
     kind = types[watermark.column].removesuffix(" NOT NULL")
-    return {COLUMN: watermark.column, EXPRESSION: watermark.expression, TYPE: kind}
+    return {COLUMN: watermark.column, EXPRESSION: quoted_columns(watermark.expression, types), TYPE: kind}
 
 
 def as_option_changes(

@@ -48,9 +48,9 @@ class Target:
         assert self.statement.target is not None
         return self.statement.target.alias or self.statement.target.parts[-1]
 
-    def rows(self) -> tuple[DataFrame, LocatedRows | None]:
+    def rows(self, *, located: bool = False) -> tuple[DataFrame, LocatedRows | None]:
         """The rows that may match the condition, with all columns and the metadata columns that the statement names;
-        without a primary key also with row positions."""
+        without a primary key, or if `located`, also with row positions."""
         from paimon_nb.spark.scan.located_rows import locate_rows
         from paimon_nb.spark.scan.metadata_columns import add_metadata_columns, with_metadata_columns
         from paimon_nb.spark.scan.table_scan import read_table
@@ -59,14 +59,15 @@ class Target:
         assert self.statement.target is not None
         spark = self.context.session.spark
         filter = self.statement.target.filter
-        located = [p for p in self.statement.target.metadata_columns if p not in ROW_TRACKING_COLUMNS]
-        if self.table.store.has_keys and located:
-            return self._with_chars(with_metadata_columns(spark, self.table, filter, located)), None
-        if self.table.store.has_keys:
+        places = [p for p in self.statement.target.metadata_columns if p not in ROW_TRACKING_COLUMNS]
+        merged = self.table.store.has_keys and not located
+        if merged and places:
+            return self._with_chars(with_metadata_columns(spark, self.table, filter, places)), None
+        if merged:
             return self._with_chars(read_table(spark, self.table, filter=filter)), None
         source = locate_rows(spark, self.table, filter)
-        if located:
-            source = add_metadata_columns(spark, self.table, source, located)
+        if places:
+            source = add_metadata_columns(spark, self.table, source, places)
         return self._with_chars(source.frame), source
 
     def _with_chars(self, frame: DataFrame) -> DataFrame:

@@ -26,8 +26,7 @@ from paimon_nb.format.types import (
 )
 from paimon_nb.session.core.result import Result, rows
 from paimon_nb.session.query import watermark
-from paimon_nb.session.query.computed_columns import computed_columns, is_computed_column_key
-from paimon_nb.syntax.lexer import tokens
+from paimon_nb.session.query.computed_columns import computed_columns, is_computed_column_key, quoted_columns
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -182,18 +181,6 @@ def type_text(t: DataType, *, full: bool = False) -> str:
         case Row():
             return "ROW<" + ", ".join(_field(f, full) for f in t.fields) + ">"
     return t.bare()
-
-
-def quoted_columns(expression: str, names: Collection[str]) -> str:
-    """An expression in which the names of columns are in backticks, as Flink stores it."""
-    found = tokens(expression)
-    parts, at = [], 0
-    for i, token in enumerate(found):
-        called = i + 1 < len(found) and found[i + 1].text == "("
-        if token.kind == "word" and token.text in names and not called:
-            parts += [expression[at : token.start], quote(token.text)]
-            at = token.stop
-    return "".join(parts) + expression[at:]
 
 
 def _names(fields: Sequence[DataField], options: Mapping[str, str]) -> set[str]:

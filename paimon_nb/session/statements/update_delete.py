@@ -13,7 +13,7 @@ from paimon_nb.session.query.projection import default_text
 from paimon_nb.session.statements.dml_target import Target, open_target, with_nested_value, with_positional_names
 from paimon_nb.session.statements.matching_partitions import constant_condition, matching_partitions
 from paimon_nb.session.statements.schema_merging import merging_of
-from paimon_nb.table.dml_checks import check_delete, check_merge_update, check_update
+from paimon_nb.table.dml_checks import check_delete, check_merge_update, check_update, deletes_from_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -70,7 +70,10 @@ def update(context: StatementContext, statement: Update) -> Result:
 
 
 def delete(context: StatementContext, statement: Delete) -> Result:
-    """DELETE: drops whole partitions if possible; else writes retractions (primary-key table) or deletes rows from files."""
+    """DELETE: drops whole partitions if possible; else writes retractions (primary-key table) or deletes rows from files.
+
+    As in Java, Flink's DELETE is refused for merge engines that take no delete markers, and Spark's rewrites their compacted files.
+    """
     target = open_target(context, statement)
     table = target.table
     if not table.primary_keys or not table.options.get(opt.DELETE_FORCE_PRODUCE_CHANGELOG):
@@ -81,8 +84,10 @@ def delete(context: StatementContext, statement: Delete) -> Result:
         specs = None if constant is False else matching_partitions(target, where)
         if specs is not None:
             return dml_summary(target, None, "deleted from", table.drop_partitions(specs) if specs else [])
-    check_delete(table.store)
-    rows, source = target.rows()
+    from_files = not context.session.flink_semantics and deletes_from_files(table.store)
+    if not from_files:
+        check_delete(table.store)
+    rows, source = target.rows(located=from_files)
     found = target.run_sql(
         [rows],
         lambda render, views: (

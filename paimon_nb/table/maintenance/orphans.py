@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 ORPHAN_AGE_MS = 24 * 3600 * 1000
 """How old a file is that counts as an orphan by default: a day."""
-_TEMPORARY = re.compile(r"^\..*\.tmp$|\.tmp$")
+_SNAPSHOT_FILE = re.compile(r"^(snapshot-|changelog-).*|^(EARLIEST|LATEST)$")
+"""Names in the snapshot and changelog directories that are not orphans."""
+_TEMPORARY = re.compile(r"\.tmp$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,8 @@ def _list_candidates(store: TableStore) -> Iterator[FileStatus]:
     for branch_root in branch_roots:
         for folder in ("snapshot", "changelog"):
             for status in fs.list(f"{branch_root}/{folder}"):
-                if not status.is_dir and _TEMPORARY.search(status.name):
+                known = _SNAPSHOT_FILE.match(status.name) and not _TEMPORARY.search(status.name)
+                if not status.is_dir and not known:
                     yield status
     yield from _data_files(store, store.data_root, len(store.schema.partition_keys))
 

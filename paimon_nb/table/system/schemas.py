@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.redact import redact_options
+from paimon_nb.table.merge.aggregate.java_hash_order import java_hash_order
 from paimon_nb.table.system.columns import fixed, local_wall_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from paimon_nb.table.store import TableStore
 
@@ -28,11 +30,23 @@ def _compact_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
+def _in_javas_order(options: Mapping[str, str]) -> dict[str, str]:
+    """The options in the order of the HashMap that Java reads a schema file into."""
+    keys = list(options)
+    return {keys[i]: options[keys[i]] for i in java_hash_order([_string_hash(key) for key in keys])}
+
+
+def _string_hash(text: str) -> int:
+    """Java's `String.hashCode`, as an unsigned 32-bit number."""
+    units = memoryview(text.encode("utf-16-le")).cast("H")
+    return reduce(lambda code, unit: (31 * code + unit) & 0xFFFFFFFF, units, 0)
+
+
 def _schema_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     for s in store.schemas.all():
         yield (
             s.id, _compact_json([f.to_json() for f in s.fields]), _compact_json(list(s.partition_keys)), _compact_json(list(s.primary_keys)),
-            _compact_json(redact_options(s.options)), s.comment, local_wall_ms(s.time_ms),
+            _compact_json(_in_javas_order(redact_options(s.options))), s.comment, local_wall_ms(s.time_ms),
         )  # fmt: skip
 
 

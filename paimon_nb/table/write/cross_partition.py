@@ -6,19 +6,20 @@ A write reads every key of the table once. Source: docs/spec/merge-semantics.md 
 from __future__ import annotations
 
 import functools
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from paimon_nb.format.row import to_scalar
+from paimon_nb.format.row import key_hash, to_scalar
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.lsm.superseded import key_ids
 from paimon_nb.table.scan.read.bucket_keys import bucket_keys
-from paimon_nb.table.write.input_rows import DELETE, UPDATE_BEFORE, partition_groups
+from paimon_nb.table.write.input_rows import DELETE, UPDATE_BEFORE, one_chunk, partition_groups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,6 +48,8 @@ class CrossPartition:
         self.store = store
         self.engine = store.options.merge_engine
         self._target = store.options.get(opt.DYNAMIC_BUCKET_TARGET_ROW_NUM)
+        self._assigners = store.options.get(opt.DYNAMIC_BUCKET_ASSIGNER_PARALLELISM) or 1
+        """Number of assigners that share the keys. Assigner a owns the buckets b with b % assigners = a."""
         self._bucket_of_key: dict[object, BucketKey] = {}
         self._counts: dict[bytes, dict[int, int]] = {}
         keys_of_partition = [
@@ -66,6 +69,7 @@ class CrossPartition:
         """Route each row to its own partition or, depending on the merge engine, to the key's current partition."""
         partitions, groups = partition_groups(self.store, rows)
         ids = key_ids(rows, self.store.schema.key_fields).to_pylist()
+        assigners = self._assigner_of_rows(rows)
         source: list[int] = []
         where: list[BucketKey] = []
         out_kinds: list[int] = []
@@ -75,30 +79,42 @@ class CrossPartition:
             where.append(bucket_key)
             out_kinds.append(kind)
 
-        for row, (within, group, kind) in enumerate(zip(ids, groups.tolist(), kinds.tolist(), strict=True)):
+        columns = ids, groups.tolist(), kinds.tolist(), assigners.tolist()
+        for row, (within, group, kind, assigner) in enumerate(zip(*columns, strict=True)):
             named = partitions[group]
             key = (within, self._partition_part(named))
             known = self._bucket_of_key.get(key)
             if known is None:
-                emit(row, self._assign_new_bucket(key, named), kind)
+                emit(row, self._assign_new_bucket(key, named, assigner), kind)
             elif known[0] == named:
                 emit(row, known, kind)
             elif self.engine == "deduplicate":
                 emit(row, known, DELETE)
                 if kind not in (DELETE, UPDATE_BEFORE):
                     self._counts[known[0]][known[1]] -= 1
-                    emit(row, self._assign_new_bucket(key, named), kind)
+                    emit(row, self._assign_new_bucket(key, named, assigner), kind)
             elif self.engine != "first-row":
                 emit(row, known, kind)  # partial-update, aggregation: the row stays in the key's current partition
         return self._routed_rows(rows, source, where, out_kinds)
 
     # -- inside
 
-    def _assign_new_bucket(self, key: object, partition: bytes) -> BucketKey:
+    def _assigner_of_rows(self, rows: pa.Table) -> np.ndarray:
+        """The assigner of each row's key, by the hash of the whole primary key."""
+        if self._assigners == 1:
+            return np.zeros(rows.num_rows, np.int64)
+        by_name = {f.name: f for f in self.store.schema.fields}
+        fields = [by_name[name] for name in self.store.schema.primary_keys]
+        hashes = np.asarray(key_hash([f.type for f in fields], [one_chunk(rows.column(f.name)) for f in fields]))
+        return np.abs(hashes.astype(np.int64)) % self._assigners
+
+    def _assign_new_bucket(self, key: object, partition: bytes, assigner: int) -> BucketKey:
+        """The assigner's first bucket below the target, else its first bucket that does not exist yet."""
         counts = self._counts.setdefault(partition, {})
-        bucket = next((b for b in sorted(counts) if counts[b] < self._target), None)
+        own = itertools.count(assigner, self._assigners)
+        bucket = next((b for b in sorted(counts) if b % self._assigners == assigner and counts[b] < self._target), None)
         if bucket is None:
-            bucket = next(b for b in range(len(counts) + 1) if b not in counts)
+            bucket = next(b for b in own if b not in counts)
         bucket_key = (partition, bucket)
         self._record_bucket(key, bucket_key)
         return bucket_key

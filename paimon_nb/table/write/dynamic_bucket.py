@@ -26,17 +26,20 @@ if TYPE_CHECKING:
     from paimon_nb.table.store import TableStore
 
 _MAX_BUCKETS = 32767
+_PARALLELISM = 8
+"""Assigners of a table with a limited number of buckets. In Java as many as tasks; a constant gives one layout everywhere."""
 
 
 def _assigner_count(store: TableStore) -> int:
     """Number of assigners that share the keys of a partition, and so its initial buckets. Assigner a owns the buckets b
     with b % assigners = a.
 
-    Java runs at most one per task; here one process runs all of them.
+    Java runs at most one per task; here one process runs all of them. With a limited number of buckets, the first rows
+    are spread over them; without, one assigner keeps a small table in one file.
     """
     options = store.options
     count = options.get(opt.DYNAMIC_BUCKET_INITIAL_BUCKETS) or options.get(opt.DYNAMIC_BUCKET_ASSIGNER_PARALLELISM)
-    return count or 1
+    return count or (_PARALLELISM if options.get(opt.DYNAMIC_BUCKET_MAX_BUCKETS) > 0 else 1)
 
 
 @dataclass

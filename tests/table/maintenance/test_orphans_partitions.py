@@ -61,6 +61,21 @@ class TestOrphans:
         remove_orphans(store, dry_run=False)
         assert (on_disk(store), missing(store), find_orphans(store)) == ({"a", "b", "all"}, [], [])
 
+    def test_unknown_files_beside_snapshots(self, time):
+        store = self.littered(time)
+        for folder in ("snapshot", "branch/branch-br/snapshot", "branch/branch-br/changelog"):
+            store.fs.write(f"{store.root}/{folder}/unknown", b"1")
+        store.fs.write(f"{store.root}/snapshot/.snapshot-9.abc.tmp", b"1")
+        time.ms += 3 * DAY
+        found = {o.path.removeprefix(store.root + "/") for o in remove_orphans(store, dry_run=False)}
+        assert {path for path in found if "snapshot/" in path or "changelog/" in path} == {
+            "snapshot/unknown",
+            "snapshot/.snapshot-9.abc.tmp",
+            "branch/branch-br/snapshot/unknown",
+            "branch/branch-br/changelog/unknown",
+        }
+        assert (store.snapshots.ids(), store.on_branch("br").snapshots.ids()) == ([1, 2, 3], [2])
+
     def test_young_files_may_belong_to_a_writer(self, time):
         store = self.littered(time)
         store.fs.write(f"{store.root}/bucket-0/in-flight.parquet", b"1")

@@ -44,6 +44,14 @@ def test_no_new_key_no_new_index(tmp_path):
     assert (store.latest().index_manifest, rows_of(store)) == (before, [])
 
 
+def test_a_limited_number_of_buckets_shares_the_first_rows(tmp_path):
+    options = {"dynamic-bucket.max-buckets": "2", "dynamic-bucket.target-row-num": "100"}
+    store = dynamic(tmp_path, **options)
+    for text in ("a", "b"):
+        put(store, rows(range(8), text))
+        assert (set(counts(store)), sum(counts(store).values())) == ({0, 1}, 8)
+
+
 def test_no_bucket_at_most_is_one(tmp_path):
     store = dynamic(tmp_path, **{"dynamic-bucket.max-buckets": "0"})
     put(store, rows(range(10)))
@@ -135,6 +143,15 @@ class TestKeysThatMove:
             ],
             "k",
         )
+
+    def test_assigners_share_the_keys(self, tmp_path):
+        store = self.table(
+            tmp_path, **{"dynamic-bucket.assigner-parallelism": "3", "dynamic-bucket.target-row-num": "3"}
+        )
+        put(store, [{"k": k, "dt": "a", "v": "1"} for k in range(1, 6)])
+        assert {e.bucket for e in live_entries(store, store.latest())} == {0, 1, 2}
+        put(store, [{"k": k, "dt": "b", "v": "2"} for k in range(1, 6)])
+        assert by_key(rows_of(store), "k") == by_key([{"k": k, "dt": "b", "v": "2"} for k in range(1, 6)], "k")
 
     def test_partial_updates_join_the_old_partition(self, tmp_path):
         store = self.table(tmp_path, **{"merge-engine": "partial-update"})
