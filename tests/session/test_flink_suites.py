@@ -286,3 +286,31 @@ def test_orphans_of_the_last_day_and_of_branches(wb):
     assert rows(wb, "SELECT * FROM t") == [(1, "Hi")]
     with pytest.raises(BadOptionValue, match="unknown mode"):
         wb.run(call.format("", "true, mode => 'unknown'"))
+
+
+@pytest.mark.parametrize("keys", [", PRIMARY KEY (k) NOT ENFORCED", ""], ids=["keys", "no keys"])
+def test_running_jobs_follow_changed_external_paths(wb, tmp_path, keys):
+    """Both the compaction job and a writer, which refreshes its handle for each checkpoint."""
+    old, new = (tmp_path / name for name in ("old", "new"))
+    options = "'changelog-producer' = 'full-compaction', 'bucket' = '1'" if keys else "'compaction.min.file-num' = '2'"
+    wb.run(f"""CREATE TABLE t (k INT, v INT{keys}) WITH ({options}, 'continuous.discovery-interval' = '50 ms', 'write-only' = 'true',
+        'data-file.external-paths' = 'file://{old}', 'data-file.external-paths.strategy' = 'round-robin',
+        'sink.writer-refresh-detectors' = 'external-paths'); SET 'execution.runtime-mode' = 'streaming'; SET 'table.dml-sync' = 'false'""")
+    writer, job = wb.table("t"), wb.run("CALL sys.compact(`table` => 't')").job
+
+    def write(v: int) -> None:
+        writer.refresh().append(pa.table({"k": pa.array([1], pa.int32()), "v": pa.array([v], pa.int32())}))
+
+    def paths() -> set[str]:
+        return {path.removeprefix("file://") for path in writer.refresh().files().column("file_path").to_pylist()}
+
+    for v in (1, 2):
+        write(v)
+    assert job.wait_for(lambda: len(paths()) == 1 and job.process_available(60), 60)
+    assert ({path.startswith(f"{old}/") for path in paths()}, new.exists()) == ({True}, False)
+    wb.run(f"ALTER TABLE t SET ('data-file.external-paths' = 'file://{new}')")
+    write(3)
+    assert job.wait_for(lambda: len(paths()) == 1 and job.process_available(60), 60)
+    job.stop()
+    assert {path.startswith(f"{new}/") for path in paths()} == {True}
+    assert sorted(writer.refresh().to_arrow().column("v").to_pylist()) == ([3] if keys else [1, 2, 3])
