@@ -108,4 +108,4 @@ def test_rows_are_computed_where_the_column_stands(swb):
 def test_a_new_table_keeps_the_watermark_of_a_computed_column(swb):
     swb.run("CREATE TABLE t (s STRING, c AS CAST(s AS TIMESTAMP(3)), WATERMARK FOR c AS c)")
     assert swb.table("t").schema.options["schema.watermark.0.rowtime"] == "c"
-    assert "WATERMARK FOR `c` AS c" in swb.run("SHOW CREATE TABLE t").arrow.column(0)[0].as_py()
+    assert "WATERMARK FOR `c` AS `c`" in swb.run("SHOW CREATE TABLE t").arrow.column(0)[0].as_py()

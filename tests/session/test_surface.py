@@ -197,7 +197,7 @@ def test_row_14_51_and_52_when_files_are_put_together(wb, do):
 @pytest.mark.usefixtures("wb")
 def test_row_17_a_watermark(do):
     do("CREATE TABLE t (a INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)")
-    assert "WATERMARK FOR `ts` AS ts - INTERVAL '5' SECOND" in do("SHOW CREATE TABLE t")[0][0]
+    assert "WATERMARK FOR `ts` AS `ts` - INTERVAL '5' SECOND" in do("SHOW CREATE TABLE t")[0][0]
 
 
 @pytest.mark.usefixtures("wb", "row")

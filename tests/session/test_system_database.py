@@ -69,9 +69,9 @@ def test_describe_shows_the_watermark(wb):
         CREATE TABLE t (id INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND);
         CREATE TABLE plain (id INT, ts TIMESTAMP(3))
     """)
-    assert [(r["col_name"], r["watermark"]) for r in rows(wb, "DESC t")] == [("id", None), ("ts", "ts - INTERVAL '5' SECOND")]  # fmt: skip
+    assert [(r["col_name"], r["watermark"]) for r in rows(wb, "DESC t")] == [("id", None), ("ts", "`ts` - INTERVAL '5' SECOND")]  # fmt: skip
     assert "watermark" not in rows(wb, "DESC plain")[0]
-    assert [r["watermark"] for r in rows(wb, "DESCRIBE EXTENDED t")][:3] == [None, "ts - INTERVAL '5' SECOND", None]
+    assert [r["watermark"] for r in rows(wb, "DESCRIBE EXTENDED t")][:3] == [None, "`ts` - INTERVAL '5' SECOND", None]
 
 
 def test_results_of_procedures_in_flinks_mode(wb):
