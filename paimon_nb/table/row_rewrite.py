@@ -137,7 +137,7 @@ def rewrite_without_rows(store: TableStore, split: Split, positions: np.ndarray)
 def _replacing(split: Split, new: Sequence[DataFile]) -> CommitMessage:
     """The message that replaces the files of a split."""
     return CommitMessage(
-        split.partition, split.bucket, split.total_buckets, new_files=tuple(new), deleted_files=split.files,
+        split.partition, split.bucket, split.total_buckets, new_files=tuple(new), deleted_files=tuple(split.files),
         base_snapshot=split.snapshot_id,
     )  # fmt: skip
 

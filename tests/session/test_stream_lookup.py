@@ -78,7 +78,7 @@ def test_a_row_that_is_not_there_yet_is_waited_for(swb, tmp_path):
         "INSERT INTO customers VALUES (1, 'Ann'); INSERT INTO orders VALUES (1, 1), (2, 2), (3, CAST(NULL AS BIGINT))"
     )
     swb.run(f"{STREAMING}; SET 'execution.checkpointing.dir' = '{tmp_path}/c'")
-    hint = f"/*+ LOOKUP('table' = 'c', {RETRY}) */"
+    hint = f"/*+ LOOKUP('table' = 'c', 'shuffle' = 'true', {RETRY}) */"
     short, long = (
         looked_up(swb, kind="LEFT", hints=hint.format(3)),
         looked_up(swb, kind="LEFT", hints=hint.format(100_000)),
