@@ -59,15 +59,15 @@ class Target:
         assert self.statement.target is not None
         spark = self.context.session.spark
         filter = self.statement.target.filter
-        places = [p for p in self.statement.target.metadata_columns if p not in ROW_TRACKING_COLUMNS]
+        metadata = [p for p in self.statement.target.metadata_columns if p not in ROW_TRACKING_COLUMNS]
         merged = self.table.store.has_keys and not located
-        if merged and places:
-            return self._with_chars(with_metadata_columns(spark, self.table, filter, places)), None
+        if merged and metadata:
+            return self._with_chars(with_metadata_columns(spark, self.table, filter, metadata)), None
         if merged:
             return self._with_chars(read_table(spark, self.table, filter=filter)), None
         source = locate_rows(spark, self.table, filter)
-        if places:
-            source = add_metadata_columns(spark, self.table, source, places)
+        if metadata:
+            source = add_metadata_columns(spark, self.table, source, metadata)
         return self._with_chars(source.frame), source
 
     def _with_chars(self, frame: DataFrame) -> DataFrame:

@@ -7,7 +7,6 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.redact import redact_options
-from paimon_nb.table.merge.aggregate.java_hash_order import java_hash_order
 from paimon_nb.table.system.columns import fixed, local_wall_ms
 
 if TYPE_CHECKING:
@@ -32,6 +31,8 @@ def _compact_json(value: Any) -> str:
 
 def _in_javas_order(options: Mapping[str, str]) -> dict[str, str]:
     """The options in the order of the HashMap that Java reads a schema file into."""
+    from paimon_nb.table.merge.aggregate.java_hash_order import java_hash_order
+
     keys = list(options)
     return {keys[i]: options[keys[i]] for i in java_hash_order([_string_hash(key) for key in keys])}
 
