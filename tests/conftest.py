@@ -52,7 +52,7 @@ SLOWEST_FIRST = (
 
 SERVERS = {
     "metastores and S3": (
-        "catalog/test_s3.py", "catalog/test_every_catalog.py", "catalog/test_s3_spark.py", "catalog/test_hive_lock.py",
+        "catalog/test_s3.py", "catalog/test_s3_requests.py", "catalog/test_every_catalog.py", "catalog/test_s3_spark.py", "catalog/test_hive_lock.py",
         "catalog/test_hive.py", "catalog/test_clone_hive.py", "catalog/test_migrate.py", "catalog/test_rest.py",
     ),
     "Kafka and MariaDB": (

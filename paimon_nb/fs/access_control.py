@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from paimon_nb.fs.rooted import RootedFileIO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from paimon_nb.fs.api import OutputFile
 
@@ -56,6 +56,17 @@ class GuardedFileIO(RootedFileIO):
 
     def delete(self, path: str) -> bool:
         return self._authorized_fs(path).delete(path)
+
+    def delete_each(self, paths: Iterable[str]) -> None:
+        paths = list(paths)
+        for path in paths:
+            self._authorized_fs(path)
+        self._rooted.delete_each(paths)
+
+    def write_each(self, files: Mapping[str, bytes]) -> None:
+        for path in files:
+            self._authorized_fs(path)
+        self._rooted.write_each(files)
 
     def delete_tree(self, path: str) -> None:
         self._authorized_fs(path).delete_tree(path)

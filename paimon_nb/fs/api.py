@@ -5,10 +5,12 @@ from __future__ import annotations
 import posixpath
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from paimon_nb.base.errors import MissingFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from types import TracebackType
 
 
@@ -77,6 +79,12 @@ class OutputFile(ABC):
             self.abort()
 
 
+class FileSink(Protocol):
+    """Takes new files: a `FileIO`, or what collects them to write them together."""
+
+    def write(self, path: str, data: bytes) -> None: ...
+
+
 class FileIO(ABC):
     """Files by path. Paths are absolute local paths or URIs, with '/' between segments.
 
@@ -89,6 +97,22 @@ class FileIO(ABC):
     @abstractmethod
     def read(self, path: str) -> bytes:
         """The whole file."""
+
+    def read_each(self, paths: Sequence[str]) -> list[bytes | None]:
+        """The whole files, in order; None for a missing one. An object store reads them side by side."""
+        found: list[bytes | None] = []
+        for path in paths:
+            try:
+                found.append(self.read(path))
+            except MissingFile:
+                found.append(None)
+        return found
+
+    def prefetch(self, files: Iterable[tuple[str, int]]) -> None:  # noqa: B027  local files need none
+        """Announce files (path, size) that are read next: an object store fetches small immutable ones side by side.
+
+        Errors are left to the reads.
+        """
 
     @abstractmethod
     def open(self, path: str) -> Any:
@@ -161,7 +185,17 @@ class FileIO(ABC):
         """The operating system's path, if there is one: Arrow and Spark open it directly."""
         return None
 
+    def delete_each(self, paths: Iterable[str]) -> None:
+        """Delete files; those that do not exist are skipped. An object store deletes many by one request."""
+        for path in paths:
+            self.delete(path)
+
     def write(self, path: str, data: bytes) -> None:
         """A new file with this content."""
         with self.create(path) as out:
             out.write(data)
+
+    def write_each(self, files: Mapping[str, bytes]) -> None:
+        """New files, content by path. An object store writes them side by side."""
+        for path, data in files.items():
+            self.write(path, data)

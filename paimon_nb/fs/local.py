@@ -15,7 +15,7 @@ from paimon_nb.base.errors import MissingFile, NotWritable
 from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _AT_ONCE = 16
 """Number of files synced in parallel: a journal writes them in one step."""
@@ -55,6 +55,18 @@ class LocalFileIO(FileIO):
     def read(self, path: str) -> bytes:
         with _plain_errors(path), open(path, "rb") as file:
             return file.read()
+
+    def read_each(self, paths: Sequence[str]) -> list[bytes | None]:
+        found: list[bytes | None] = []
+        for path in paths:
+            try:
+                with open(path, "rb") as file:
+                    found.append(file.read())
+            except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+                found.append(None)
+            except OSError as error:
+                raise _translated_error(error, path) from None
+        return found
 
     def open(self, path: str) -> Any:
         import pyarrow as pa
@@ -103,6 +115,10 @@ class LocalFileIO(FileIO):
         self.make_dirs(os.path.dirname(path))
         with _plain_errors(path):
             return _LocalOutput(path)
+
+    def write_each(self, files: Mapping[str, bytes]) -> None:
+        for path, data in files.items():
+            self.write(path, data)
 
     def write(self, path: str, data: bytes) -> None:
         out = self.create(path)

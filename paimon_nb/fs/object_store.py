@@ -5,20 +5,26 @@ Directories are key prefixes up to a '/'; an empty directory is an object whose 
 
 from __future__ import annotations
 
+import os
 import uuid
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from paimon_nb.base.errors import MissingFile, StoreError
 from paimon_nb.base.override import override
 from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
-from paimon_nb.fs.s3_client import S3Settings, arrow_store, client
+from paimon_nb.fs.object_cache import MAX_BYTES, SMALL_BYTES, ObjectCache, is_immutable
+from paimon_nb.fs.s3_client import REQUESTS_AT_ONCE, S3Settings, arrow_store, client
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    import builtins
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from concurrent.futures import Future
 
+_T = TypeVar("_T")
 _TOKEN = "put-token"
 """Metadata that identifies our object: distinguishes a lost reply from a lost race."""
 _CLAIM = ".moving"
@@ -29,6 +35,23 @@ _PART = 16 << 20
 _BATCH = 1000
 """Maximum number of keys in one delete request."""
 _COPIES_AT_ONCE = 16
+_PARTS_AT_ONCE = 4
+"""Parts of one file that are uploaded at the same time; each is `_PART` bytes in memory."""
+_BODY_TRIES = 5
+"""Requests for one object whose reply broke off; the client itself repeats only requests without a reply."""
+_OBJECTS = ObjectCache()
+"""Shared by all tables of this process."""
+_PREFETCH_BYTES = MAX_BYTES // 2
+_NO_SUCH_RANGE = 416
+
+
+@cache
+def _request_threads(_process_id: int, purpose: str = "files") -> ThreadPoolExecutor:
+    """Threads that wait for replies: their number does not depend on that of the cores.
+
+    Those that upload whole files wait for those that upload `parts`, so these are others.
+    """
+    return ThreadPoolExecutor(REQUESTS_AT_ONCE, thread_name_prefix=f"paimon-s3-{purpose}")
 
 
 @dataclass(frozen=True)
@@ -39,11 +62,36 @@ class S3FileIO(FileIO):
     is_object_store = True
 
     def read(self, path: str) -> bytes:
-        with _translate_errors(path):
-            body: bytes = self._client.get_object(**_bucket_and_key(path))["Body"].read()
-            return body
+        if is_immutable(path):
+            data = self._small_object(path, whole=True)
+            if data is not None:
+                return data
+        return self._get(path)[0]
+
+    @override
+    def read_each(self, paths: Sequence[str]) -> list[bytes | None]:
+        return self._at_once(self._read_or_none, paths)
+
+    @override
+    def prefetch(self, files: Iterable[tuple[str, int]]) -> None:
+        missing, total = [], 0
+        for path, size in files:
+            if not is_immutable(path) or _OBJECTS.has(key := (self.settings, path)):
+                continue
+            if size > SMALL_BYTES:
+                _OBJECTS.put(key, None)
+            elif total + size <= _PREFETCH_BYTES:
+                total += size
+                missing.append(path)
+        self._at_once(self._prefetch_one, missing)
 
     def open(self, path: str) -> Any:
+        """A small object comes with one request; a large one is read by ranges."""
+        data = self._small_object(path) if is_immutable(path) else self._fetch_small(path)
+        if data is not None:
+            import pyarrow as pa
+
+            return pa.BufferReader(data)
         bucket, key = split_uri(path)
         try:
             return arrow_store(self.settings).open_input_file(f"{bucket}/{key}")
@@ -58,8 +106,19 @@ class S3FileIO(FileIO):
             if self._put_object(path, bytes(data), token):
                 return True
             # The client repeats a request whose reply was lost; then the existing object is our own.
-            found = self._head_object(path)
-            return found is not None and found.get("Metadata", {}).get(_TOKEN) == token
+            return self._holds_token(path, token)
+
+    def _holds_token(self, path: str, token: str) -> bool:
+        """Whether the object is the one that was put with this token."""
+        found = self._head_object(path)
+        return found is not None and found.get("Metadata", {}).get(_TOKEN) == token
+
+    def _put_new(self, path: str, data: bytes) -> bool:
+        """`put_if_absent`; this process then reads an immutable file from memory."""
+        made = self.put_if_absent(path, data)
+        if made and is_immutable(path):
+            _OBJECTS.put((self.settings, path), data)
+        return made
 
     def _put_object(self, path: str, data: bytes, token: str) -> bool:
         for last in (False, False, False, True):
@@ -75,6 +134,7 @@ class S3FileIO(FileIO):
 
     @override
     def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
+        _OBJECTS.remove((self.settings, path))
         with _translate_errors(path):
             self._client.put_object(**_bucket_and_key(path), Body=bytes(data))
 
@@ -95,20 +155,37 @@ class S3FileIO(FileIO):
 
     def exists(self, path: str) -> bool:
         with _translate_errors(path):
-            return self._head_object(path) is not None or self._has_children(path)
+            children = _request_threads(os.getpid()).submit(self._has_children, path)
+            return self._head_object(path) is not None or children.result()
 
     def size(self, path: str) -> int:
         with _translate_errors(path):
             return int(self._client.head_object(**_bucket_and_key(path))["ContentLength"])
 
     def delete(self, path: str) -> bool:
+        _OBJECTS.remove((self.settings, path))
         with _translate_errors(path):
             if self._head_object(path) is None:
                 return False
             self._client.delete_object(**_bucket_and_key(path))
             return True
 
+    @override
+    def delete_each(self, paths: Iterable[str]) -> None:
+        by_bucket: dict[str, list[str]] = {}
+        for path in paths:
+            _OBJECTS.remove((self.settings, path))
+            by_bucket.setdefault(split_uri(path)[0], []).append(path)
+        for some in by_bucket.values():
+            with _translate_errors(some[0]):
+                self._delete_keys(some[0], [split_uri(path)[1] for path in some])
+
+    @override
+    def write_each(self, files: Mapping[str, bytes]) -> None:
+        self._at_once(lambda path: self.write(path, files[path]), list(files))
+
     def delete_tree(self, path: str) -> None:
+        _OBJECTS.remove_below(self.settings, path)
         with _translate_errors(path):
             self._delete_keys(path, [*(key for key, _ in self._objects_below(path)), split_uri(path)[1]])
 
@@ -150,6 +227,7 @@ class S3FileIO(FileIO):
             finally:
                 self.delete(claim)
             self._delete_keys(source, [key for key, _ in files])
+            _OBJECTS.remove_below(self.settings, source)
 
     def _copy_all(self, source: str, target: str, files: Sequence[tuple[str, int]]) -> None:
         source_prefix, copied_keys = split_uri(source)[1], []
@@ -183,6 +261,67 @@ class S3FileIO(FileIO):
     @property
     def _client(self) -> Any:
         return client(self.settings)
+
+    def _get(self, path: str, byte_range: str | None = None) -> tuple[bytes, int]:
+        """(bytes, size of the whole object). A reply that breaks off is requested again."""
+        from botocore.exceptions import IncompleteReadError, ReadTimeoutError, ResponseStreamingError
+
+        ranged = {} if byte_range is None else {"Range": byte_range}
+        with _translate_errors(path):
+            for tries_left in reversed(range(_BODY_TRIES)):
+                try:
+                    reply = self._client.get_object(**_bucket_and_key(path), **ranged)
+                    body: bytes = reply["Body"].read()
+                    size = reply.get("ContentRange", "").rpartition("/")[2]
+                    return body, int(size) if size.isdecimal() else len(body)
+                except (IncompleteReadError, ReadTimeoutError, ResponseStreamingError):
+                    if not tries_left:
+                        raise
+        raise AssertionError
+
+    def _fetch_small(self, path: str) -> bytes | None:
+        """The object by one request for its last bytes; None if these are not all of it."""
+        try:
+            data, size = self._get(path, f"bytes=-{SMALL_BYTES}")
+        except StoreError as error:
+            if error.facts.get("status") == _NO_SUCH_RANGE:  # an empty object has no last bytes
+                return b""
+            raise
+        return data if len(data) == size else None
+
+    def _small_object(self, path: str, *, whole: bool = False) -> bytes | None:
+        """An immutable object, from memory or by one request; None if it is too large to keep.
+
+        whole: request all of it, whatever its size.
+        """
+        fetched: list[bytes] = []
+
+        def fetch() -> bytes | None:
+            if not whole:
+                return self._fetch_small(path)
+            fetched.append(self._get(path)[0])
+            return fetched[0]
+
+        data = _OBJECTS.get((self.settings, path), fetch)
+        return fetched[0] if fetched else data
+
+    def _read_or_none(self, path: str) -> bytes | None:
+        try:
+            return self.read(path)
+        except MissingFile:
+            return None
+
+    def _prefetch_one(self, path: str) -> None:
+        with suppress(MissingFile, StoreError):  # the reader that needs the file reports it
+            self._small_object(path)
+
+    def _at_once(self, work: Callable[[str], _T], paths: Sequence[str]) -> builtins.list[_T]:
+        """`work` of each path, side by side, in order. `work` must not call this again: the threads are shared."""
+        if len(paths) <= 1:
+            return [work(path) for path in paths]
+        futures = [_request_threads(os.getpid()).submit(work, path) for path in paths]
+        wait(futures)  # also after an error: what the caller cleans up must not appear later
+        return [future.result() for future in futures]
 
     def _head_object(self, path: str) -> dict[str, Any] | None:
         try:
@@ -233,26 +372,37 @@ class _S3Output(OutputFile):
         self._fs, self._path = fs, path
         self._buffer, self._sent = bytearray(), 0
         self._upload: str | None = None
-        self._parts: list[dict[str, Any]] = []
+        self._token = uuid.uuid4().hex
+        self._parts: list[Future[dict[str, Any]]] = []
         self._closed = False
 
     def write(self, data: Any) -> int:
         view = memoryview(data).cast("B")
         self._buffer += view
         while len(self._buffer) >= _PART:
-            self._upload_part(bytes(self._buffer[:_PART]))
+            self._start_part(bytes(self._buffer[:_PART]))
             del self._buffer[:_PART]
         return len(view)
 
-    def _upload_part(self, part: bytes) -> None:
+    def _start_part(self, part: bytes) -> None:
+        """Upload a part in the background; waits while `_PARTS_AT_ONCE` are under way."""
         with _translate_errors(self._path):
-            s3, where = self._fs._client, _bucket_and_key(self._path)
             if self._upload is None:
-                self._upload = s3.create_multipart_upload(**where)["UploadId"]
+                made = self._fs._client.create_multipart_upload(
+                    **_bucket_and_key(self._path), Metadata={_TOKEN: self._token}
+                )
+                self._upload = made["UploadId"]
+            if len(self._parts) >= _PARTS_AT_ONCE:
+                self._parts[-_PARTS_AT_ONCE].result()
             number = len(self._parts) + 1
-            done = s3.upload_part(**where, UploadId=self._upload, PartNumber=number, Body=part)
-            self._parts.append({"ETag": done["ETag"], "PartNumber": number})
+            self._parts.append(_request_threads(os.getpid(), "parts").submit(self._upload_part, number, part))
             self._sent += len(part)
+
+    def _upload_part(self, number: int, part: bytes) -> dict[str, Any]:
+        done = self._fs._client.upload_part(
+            **_bucket_and_key(self._path), UploadId=self._upload, PartNumber=number, Body=part
+        )
+        return {"ETag": done["ETag"], "PartNumber": number}
 
     def tell(self) -> int:
         return self._sent + len(self._buffer)
@@ -261,10 +411,10 @@ class _S3Output(OutputFile):
         if self._closed:
             return
         if self._upload is None:
-            made = self._fs.put_if_absent(self._path, bytes(self._buffer))
+            made = self._fs._put_new(self._path, bytes(self._buffer))
         else:
             if self._buffer:
-                self._upload_part(bytes(self._buffer))
+                self._start_part(bytes(self._buffer))
                 self._buffer.clear()
             made = self._complete_upload()
         self._closed = True
@@ -274,15 +424,21 @@ class _S3Output(OutputFile):
     def _complete_upload(self) -> bool:
         s3 = self._fs._client
         with _translate_errors(self._path):
+            parts = [part.result() for part in self._parts]
             try:
                 s3.complete_multipart_upload(
                     **_bucket_and_key(self._path),
                     UploadId=self._upload,
-                    MultipartUpload={"Parts": self._parts},
+                    MultipartUpload={"Parts": parts},
                     IfNoneMatch="*",
                 )
             except s3.exceptions.ClientError as error:
-                if _http_status(error) not in (409, 412):
+                if _http_status(error) not in (404, 409, 412):
+                    raise
+                # The client repeats a request whose reply was lost; then the upload is complete, and the object our own.
+                if self._fs._holds_token(self._path, self._token):
+                    return True
+                if _http_status(error) == 404:
                     raise
                 self.abort()
                 return False
@@ -293,6 +449,7 @@ class _S3Output(OutputFile):
             return
         self._closed = True
         if self._upload is not None:
+            wait(self._parts)
             with _translate_errors(self._path):
                 self._fs._client.abort_multipart_upload(**_bucket_and_key(self._path), UploadId=self._upload)
 
@@ -339,7 +496,8 @@ def _translate_errors(path: str) -> Iterator[None]:
         if _http_status(error) == 404:
             raise MissingFile(path) from None
         hint = "check the credentials and their permissions" if _http_status(error) in (401, 403) else "try again"
-        raise StoreError(f"{path}: the store refused: {error}", hint=hint, path=path) from None
+        status = _http_status(error)
+        raise StoreError(f"{path}: the store refused: {error}", hint=hint, path=path, status=status) from None
     except NoCredentialsError:
         raise StoreError(
             f"{path}: no credentials for the store",

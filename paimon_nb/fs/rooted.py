@@ -98,6 +98,13 @@ class RootedFileIO(FileIO):
     def read(self, path: str) -> bytes:
         return self.inner.read(self._checked_path(path))
 
+    def read_each(self, paths: Sequence[str]) -> list[bytes | None]:
+        return self.inner.read_each([self._checked_path(path) for path in paths])
+
+    def prefetch(self, files: Iterable[tuple[str, int]]) -> None:
+        if self.is_object_store:  # others do nothing, and the check of a local path is not free
+            self.inner.prefetch([(self._checked_path(path), size) for path, size in files])
+
     def open(self, path: str) -> Any:
         return self.inner.open(self._checked_path(path))
 
@@ -130,6 +137,12 @@ class RootedFileIO(FileIO):
 
     def delete(self, path: str) -> bool:
         return self.inner.delete(self._checked_path(path))
+
+    def delete_each(self, paths: Iterable[str]) -> None:
+        self.inner.delete_each([self._checked_path(path) for path in paths])
+
+    def write_each(self, files: Mapping[str, bytes]) -> None:
+        self.inner.write_each({self._checked_path(path): data for path, data in files.items()})
 
     def delete_tree(self, path: str) -> None:
         self.inner.delete_tree(self._checked_path(path))

@@ -14,6 +14,12 @@ from paimon_nb.options import catalog as opt
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+REQUESTS_AT_ONCE = 32
+"""Requests of one process that wait for replies side by side, at least."""
+_CONNECT_S, _READ_S = 10, 60
+"""Seconds until a request without an answer is repeated."""
+_TRIES = 10
+"""Of one request that fails with 500, 503, a timeout or a lost connection; pauses grow to 20 seconds."""
 _ANY_REGION = "us-east-1"
 """Region for servers other than Amazon's."""
 
@@ -70,8 +76,11 @@ def _s3_client(settings: S3Settings, _process_id: int) -> Any:
         region_name=settings.region,
         config=Config(
             s3={"addressing_style": "path" if settings.path_style else "auto"},
-            retries={"mode": "standard", "max_attempts": 5},
-            max_pool_connections=32,
+            retries={"mode": "standard", "total_max_attempts": _TRIES},
+            connect_timeout=_CONNECT_S,
+            read_timeout=_READ_S,
+            tcp_keepalive=True,
+            max_pool_connections=2 * REQUESTS_AT_ONCE,
             # Servers other than Amazon's do not support the newer checksums.
             request_checksum_calculation="when_required",
             response_checksum_validation="when_required",
@@ -86,8 +95,10 @@ def arrow_store(settings: S3Settings) -> Any:
 
 @cache
 def _arrow_store(settings: S3Settings, _process_id: int) -> Any:
-    from pyarrow.fs import S3FileSystem
+    import pyarrow as pa
+    from pyarrow.fs import AwsStandardS3RetryStrategy, S3FileSystem
 
+    pa.set_io_thread_count(max(pa.io_thread_count(), REQUESTS_AT_ONCE))  # the default is 8
     return S3FileSystem(
         access_key=settings.access_key,
         secret_key=settings.secret_key,
@@ -95,4 +106,7 @@ def _arrow_store(settings: S3Settings, _process_id: int) -> Any:
         region=settings.region,
         endpoint_override=settings.endpoint,
         force_virtual_addressing=settings.endpoint is not None and not settings.path_style,
+        connect_timeout=_CONNECT_S,
+        request_timeout=_READ_S,
+        retry_strategy=AwsStandardS3RetryStrategy(max_attempts=_TRIES),
     )

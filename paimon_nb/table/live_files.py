@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from paimon_nb.format.snapshot import Snapshot
 
 _THREADS = 4
+_THREADS_OF_OBJECT_STORE = 32
+"""They wait for replies most of the time."""
 Identity = tuple[object, ...]
 BucketKey = tuple[bytes, int]
 """(partition, bucket)."""
@@ -54,6 +56,9 @@ def snapshot_manifests(store: TableStore, snapshot: Snapshot, *, changelog: bool
     lists = [snapshot.base_manifest_list, snapshot.delta_manifest_list]
     if changelog and snapshot.changelog_manifest_list is not None:
         lists.append(snapshot.changelog_manifest_list)
+    if store.fs.is_object_store:
+        index = [snapshot.index_manifest] if snapshot.index_manifest else []
+        store.fs.prefetch((store.manifest_path(name), 0) for name in (*lists, *index))
     return [m for name in lists for m in _read_list(store, name)]
 
 
@@ -155,7 +160,8 @@ def bucket_numbers(entries: Entries) -> tuple[np.ndarray, np.ndarray]:
 def _read_manifests(store: TableStore, files: Sequence[ManifestFile], keep: KeepManifests | None) -> ManifestRead:
     selected = list(files) if keep is None else [m for m, keep_it in zip(files, keep(files), strict=True) if keep_it]
     size = sum(m.file_size for m in selected)
-    parts = map_in_threads(store.fs, lambda m: _read_checked_entries(store, m), selected, size, _THREADS)
+    threads = _THREADS_OF_OBJECT_STORE if store.fs.is_object_store else _THREADS
+    parts = map_in_threads(store.fs, lambda m: _read_checked_entries(store, m), selected, size, threads)
     skipped = len(files) - len(selected)
     files_skipped = sum(m.num_added for m in files) - sum(m.num_added for m in selected)
     return ManifestRead(concat_entries(parts), len(files), skipped, files_skipped)
@@ -179,6 +185,9 @@ def entries_of(
     store: TableStore, manifests: Iterable[ManifestFile], keep: Callable[[ManifestEntry], bool] | None = None
 ) -> Iterable[ManifestEntry]:
     """Entries in list order; `keep` filters."""
+    if store.fs.is_object_store:
+        manifests = list(manifests)
+        store.fs.prefetch((store.manifest_path(m.file_name), m.file_size) for m in manifests)
     for manifest in manifests:
         entries = read_manifest(store.fs, store.manifest_path(manifest.file_name))
         yield from entries if keep is None else filter(keep, entries)

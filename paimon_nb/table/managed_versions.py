@@ -93,13 +93,23 @@ class ManagedSnapshots(SnapshotDirectory):
 
     def latest_id(self) -> int | None:
         try:
-            newest = self._service.latest()
+            newest = self._latest_of_server()
         except UnsupportedOperation:
             return super().latest_id()
-        if newest is None:
-            return None
-        self._read[newest.id] = newest
-        return newest.id
+        return None if newest is None else newest.id
+
+    def latest(self) -> Snapshot | None:
+        self.invalidate_cache()
+        try:
+            return self._latest_of_server()
+        except UnsupportedOperation:
+            return super().latest()
+
+    def _latest_of_server(self) -> Snapshot | None:
+        newest = self._service.latest()
+        if newest is not None:
+            self._read[newest.id] = newest
+        return newest
 
     def get(self, snapshot_id: int) -> Snapshot:
         try:

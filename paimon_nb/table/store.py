@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -13,8 +14,6 @@ from paimon_nb.base.errors import (
     BranchNotFound,
     FixedOption,
     MissingFile,
-    ReadError,
-    SnapshotNotFound,
     TableNotFound,
     TableReplaced,
     UnsupportedFormat,
@@ -31,12 +30,11 @@ from paimon_nb.table.external_paths import PathAllocator, path_allocator
 from paimon_nb.table.managed_versions import ManagedSnapshots, ManagedTags, VersionService
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from paimon_nb.format.manifest import DataFile, IndexEntry
     from paimon_nb.fs import AccessPolicy, FileIO
 
-_LOOKS = 3
 A = TypeVar("A")
 B = TypeVar("B")
 LIGHT = 1 << 20
@@ -92,7 +90,10 @@ class TableStore:
         root = root.rstrip("/")
         branch_root = root if branch == MAIN_BRANCH else BranchDirectory(fs, root).root(branch)
         schemas = SchemaDirectory(fs, branch_root)
-        schema = schemas.latest()
+        newest, first = side_by_side(fs, schemas.latest_id, lambda: _first_schema(fs, root))
+        if newest == 0 and branch_root == root and first is not None:
+            schemas.hold(0, first)
+        schema = None if newest is None else schemas.get(newest)
         if schema is None:
             if branch != MAIN_BRANCH and SchemaDirectory(fs, root).ids():
                 raise BranchNotFound(
@@ -102,13 +103,16 @@ class TableStore:
                     path=root,
                 )
             raise TableNotFound(f"no Paimon table at {root}", hint="check the path, or CREATE TABLE first", path=root)
-        store = cls(fs, root, branch, schema, _table_identity(fs, root))
+        store = cls(fs, root, branch, schema, _digest(first))
         store.__dict__["schemas"] = schemas  # the cached property: `is_current` compares with what was read here
         return store.copy(dynamic) if dynamic else store
 
     def is_current(self) -> bool:
         """Whether the table at this path, and its newest schema, are still those that `open` read."""
-        return self.schemas.is_latest(self.schema.id) and self.identity == _table_identity(self.fs, self.root)
+        own, first = self.schemas.paths_of_newest(self.schema.id), _first_schema_path(self.root)
+        paths = list(dict.fromkeys((*own, first)))
+        found = dict(zip(paths, self.fs.read_each(paths), strict=True))
+        return self.schemas.is_newest(self.schema.id, found) and self.identity == _digest(found[first])
 
     # -- copies of the context
 
@@ -235,7 +239,7 @@ class TableStore:
 
     def check_identity(self) -> None:
         """Raise TableReplaced if the table at this path is not the one that was opened."""
-        now = _table_identity(self.fs, self.root)
+        now = _digest(_first_schema(self.fs, self.root))
         if self.identity and now != self.identity:
             raise TableReplaced(
                 f"{self.name}: the table was dropped{' and created again' if now else ''} since it was opened",
@@ -248,16 +252,7 @@ class TableStore:
 
         Read again each time: another process may have rolled back and committed under an id that was read before.
         """
-        for _ in range(_LOOKS):
-            self.snapshots.invalidate_cache()
-            newest = self.snapshots.latest_id()
-            if newest is None:
-                return None
-            try:
-                return self.snapshots.get(newest)
-            except (SnapshotNotFound, MissingFile):
-                continue  # rolled back between the two reads
-        raise ReadError(f"{self.name}: the latest snapshot disappeared repeatedly", hint="retry", path=self.root)
+        return self.snapshots.latest()
 
     def forget_snapshots(self) -> None:
         """Drop snapshots that were read before: another process may have rolled back."""
@@ -377,6 +372,11 @@ class TableStore:
         """Path of a data or changelog file."""
         return file.external_path or f"{self.bucket_dir(partition, bucket)}/{file.file_name}"
 
+    def prefetch(self, partition: bytes, bucket: int, files: Iterable[DataFile]) -> None:
+        """Announce data files of a bucket that are read next; see `FileIO.prefetch`."""
+        if self.fs.is_object_store:
+            self.fs.prefetch((self.data_path(partition, bucket, f), f.file_size) for f in files)
+
     def extra_paths(self, partition: bytes, bucket: int, file: DataFile) -> list[str]:
         """Paths of the file's sidecars (file indexes), in the same directory."""
         folder = self.data_path(partition, bucket, file).rsplit("/", 1)[0]
@@ -425,11 +425,32 @@ class TableStore:
         return {k: v for k, v in self.__dict__.items() if k in self.__dataclass_fields__}
 
 
-def _table_identity(fs: FileIO, root: str) -> str:
+def _first_schema_path(root: str) -> str:
+    return f"{root}/schema/schema-0"
+
+
+def _first_schema(fs: FileIO, root: str) -> bytes | None:
     try:
-        return hashlib.sha256(fs.read(f"{root}/schema/schema-0")).hexdigest()
+        return fs.read(_first_schema_path(root))
     except MissingFile:
-        return ""
+        return None
+
+
+def _digest(first_schema: bytes | None) -> str:
+    """Identifies a table: a re-created one has another first schema."""
+    return "" if first_schema is None else hashlib.sha256(first_schema).hexdigest()
+
+
+def side_by_side(fs: FileIO, *work: Callable[[], Any]) -> list[Any]:
+    """The results of independent pieces of work: in threads for an object store, else one after the other.
+
+    All end before an error, the first one in this order, is raised.
+    """
+    if not fs.is_object_store:
+        return [one() for one in work]
+    with ThreadPoolExecutor(len(work)) as pool:
+        futures = [pool.submit(copy_context().run, one) for one in work]
+    return [future.result() for future in futures]
 
 
 def map_in_threads(fs: FileIO, work: Callable[[A], B], items: Sequence[A], size: int, threads: int) -> list[B]:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from paimon_nb.base.errors import MissingFile, NotWritable, OutsideWarehouse, PaimonError
-from paimon_nb.fs import FileIO, LocalFileIO, MemoryFileIO, RootedFileIO, open_fs
+from paimon_nb.base.errors import AccessDenied, MissingFile, NotWritable, OutsideWarehouse, PaimonError
+from paimon_nb.fs import FileIO, GuardedFileIO, LocalFileIO, MemoryFileIO, RootedFileIO, open_fs
 
 
 @pytest.fixture(params=["local", "memory", "rooted local", "rooted memory", "rooted s3"])
@@ -19,6 +19,16 @@ def place(request, tmp_path) -> tuple[FileIO, str]:
         return RootedFileIO(open_fs(root, request.getfixturevalue("s3")), root), root
     inner, root = (LocalFileIO(), str(tmp_path)) if "local" in request.param else (MemoryFileIO(), "memory:/w")
     return (RootedFileIO(inner, root) if "rooted" in request.param else inner), root
+
+
+class ReadsOnly:
+    """A policy that refuses to write."""
+
+    def check_read(self) -> None:
+        """Allowed."""
+
+    def check_write(self) -> None:
+        raise AccessDenied("no right to write", hint="GRANT it")
 
 
 def test_a_file_is_written_read_and_deleted(place):
@@ -95,6 +105,41 @@ def test_listing_tells_direct_children_by_name(place):
         (f"{root}/t/sub", 0, True),
     ]
     assert fs.list(f"{root}/nothing") == []
+
+
+def test_several_files_at_once(place):
+    fs, root = place
+    paths = [f"{root}/a/1", f"{root}/b/2", f"{root}/b/3"]
+    fs.write_each(dict(zip(paths, [b"x", b"", b"z"], strict=True)))
+    fs.prefetch((path, 1) for path in paths)
+    assert fs.read_each([*paths, f"{root}/none", f"{root}/none/f"]) == [b"x", b"", b"z", None, None]
+    with pytest.raises(FileExistsError):
+        fs.write_each({f"{root}/new": b"", paths[0]: b"y"})
+    fs.delete_each([paths[0], f"{root}/none", paths[2]])
+    assert fs.read_each(paths) == [None, b"", None]
+
+
+def test_a_guarded_view_refuses_several_files_at_once(tmp_path):
+    rooted = RootedFileIO(LocalFileIO(), str(tmp_path))
+    rooted.write(f"{tmp_path}/f", b"x")
+    fs = GuardedFileIO(rooted, ReadsOnly())
+    for act in (lambda: fs.write_each({f"{tmp_path}/g": b""}), lambda: fs.delete_each([f"{tmp_path}/f"])):
+        with pytest.raises(AccessDenied):
+            act()
+    assert [e.name for e in rooted.list(str(tmp_path))] == ["f"]
+
+
+def test_a_rooted_view_of_several_files_never_leaves(tmp_path):
+    fs = RootedFileIO(LocalFileIO(), str(tmp_path / "w"))
+    inside, outside = f"{tmp_path}/w/a", f"{tmp_path}/b"
+    for act in (
+        lambda: fs.read_each([inside, outside]),
+        lambda: fs.write_each({inside: b"", outside: b""}),
+        lambda: fs.delete_each([inside, outside]),
+    ):
+        with pytest.raises(OutsideWarehouse):
+            act()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_directories_are_moved_and_removed_whole(place):

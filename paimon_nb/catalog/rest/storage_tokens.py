@@ -10,7 +10,8 @@ from paimon_nb.catalog.rest.authorizer import renew_at
 from paimon_nb.fs import FileIO, FileStatus, OutputFile, open_fs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    import builtins
+    from collections.abc import Iterable, Mapping, Sequence
 
     from paimon_nb.base.identifier import Identifier
     from paimon_nb.catalog.rest.api import RestApi, StorageToken
@@ -68,6 +69,12 @@ class TokenFileIO(FileIO):
     def read(self, path: str) -> bytes:
         return self._fs_with_token.read(path)
 
+    def read_each(self, paths: Sequence[str]) -> builtins.list[bytes | None]:
+        return self._fs_with_token.read_each(paths)
+
+    def prefetch(self, files: Iterable[tuple[str, int]]) -> None:
+        self._fs_with_token.prefetch(files)
+
     def open(self, path: str) -> Any:
         return self._fs_with_token.open(path)
 
@@ -94,6 +101,12 @@ class TokenFileIO(FileIO):
 
     def delete(self, path: str) -> bool:
         return self._fs_with_token.delete(path)
+
+    def delete_each(self, paths: Iterable[str]) -> None:
+        self._fs_with_token.delete_each(paths)
+
+    def write_each(self, files: Mapping[str, bytes]) -> None:
+        self._fs_with_token.write_each(files)
 
     def delete_tree(self, path: str) -> None:
         self._fs_with_token.delete_tree(path)

@@ -11,7 +11,7 @@ from paimon_nb.format.manifest.manifests import ROOT, checked_name, optional, re
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paimon_nb.fs import FileIO
+    from paimon_nb.fs import FileIO, FileSink
 
 _VERSION = 1
 _RANGE = record(
@@ -90,7 +90,7 @@ def _dv_range(node: dict[str, Any]) -> DvRange:
 
 
 def write_index_manifest(
-    fs: FileIO, path: str, entries: Sequence[IndexEntry], compression: str = "zstd", kind: str = "avro"
+    fs: FileSink, path: str, entries: Sequence[IndexEntry], compression: str = "zstd", kind: str = "avro"
 ) -> int:
     """Write the complete list. Returns its size in bytes."""
     rows = (

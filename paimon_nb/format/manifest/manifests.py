@@ -19,7 +19,7 @@ from paimon_nb.format.manifest.orc_rows import orc_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from paimon_nb.fs import FileIO
+    from paimon_nb.fs import FileIO, FileSink
 
 
 NAMESPACE = "org.apache.paimon.avro.generated"
@@ -70,7 +70,12 @@ def rows_of(
 
 
 def write_rows(
-    fs: FileIO, path: str, schema: dict[str, Any], rows: Iterable[dict[str, Any]], compression: str, kind: str = "avro"
+    fs: FileSink,
+    path: str,
+    schema: dict[str, Any],
+    rows: Iterable[dict[str, Any]],
+    compression: str,
+    kind: str = "avro",
 ) -> int:
     """Write a metadata file; `kind`: avro or orc. Returns its size in bytes. Raises `UnsupportedFormat` for an unknown
     codec.
@@ -305,7 +310,7 @@ def _manifest_file(row: dict[str, Any]) -> ManifestFile:
 
 
 def write_manifest_list(
-    fs: FileIO, path: str, manifests: Sequence[ManifestFile], compression: str = "zstd", kind: str = "avro"
+    fs: FileSink, path: str, manifests: Sequence[ManifestFile], compression: str = "zstd", kind: str = "avro"
 ) -> int:
     """Write a manifest list, which may be empty. Returns its size in bytes."""
     rows = (
@@ -466,7 +471,7 @@ def _epoch_ms_or_none(value: Any) -> int | None:
 
 
 def write_manifest(
-    fs: FileIO, path: str, entries: Sequence[ManifestEntry], compression: str = "zstd", kind: str = "avro"
+    fs: FileSink, path: str, entries: Sequence[ManifestEntry], compression: str = "zstd", kind: str = "avro"
 ) -> int:
     """Write a manifest. Returns its size in bytes. Raises `UnsupportedFormat` for an unknown compression."""
     newer = any(e.file.write_cols_sequences is not None for e in entries)

@@ -316,6 +316,7 @@ class SchemaDirectory:
     def __init__(self, fs: FileIO, branch_root: str) -> None:
         self.fs, self.root = fs, posixpath.join(branch_root, "schema")
         self._read: dict[int, tuple[bytes, TableSchema]] = {}
+        self._newest_seen: int | None = None
 
     def path(self, schema_id: int) -> str:
         return posixpath.join(self.root, f"schema-{schema_id}")
@@ -327,7 +328,12 @@ class SchemaDirectory:
 
     def latest_id(self) -> int | None:
         """The id of the newest version, or None if the table does not exist."""
-        return max(self.ids(), default=None)
+        if self._newest_seen is not None:
+            there, following = self.fs.read_each([self.path(self._newest_seen), self.path(self._newest_seen + 1)])
+            if there is not None and following is None:
+                return self._newest_seen
+        self._newest_seen = max(self.ids(), default=None)
+        return self._newest_seen
 
     def latest(self) -> TableSchema | None:
         """The newest version, or None if the table does not exist."""
@@ -348,15 +354,22 @@ class SchemaDirectory:
             held = self._read[schema_id] = data, TableSchema.from_json(data, path)
         return held[1]
 
-    def is_latest(self, schema_id: int) -> bool:
-        """Whether this version is still the newest, with the content that was read before; False if it was not read."""
+    def hold(self, schema_id: int, data: bytes) -> None:
+        """Take over the content of a version that was read already."""
+        self._read[schema_id] = data, TableSchema.from_json(data, self.path(schema_id))
+
+    def paths_of_newest(self, schema_id: int) -> tuple[str, str]:
+        """The files that show if this version is the newest."""
+        return self.path(schema_id), self.path(schema_id + 1)
+
+    def is_newest(self, schema_id: int, found: Mapping[str, bytes | None]) -> bool:
+        """Whether this version is still the newest, with the content that was read before; False if it was not read.
+
+        found: content of `paths_of_newest`.
+        """
         held = self._read.get(schema_id)
-        if held is None or self.latest_id() != schema_id:
-            return False
-        try:
-            return self.fs.read(self.path(schema_id)) == held[0]
-        except MissingFile:
-            return False
+        own, following = self.paths_of_newest(schema_id)
+        return held is not None and found[own] == held[0] and found[following] is None
 
     def all(self) -> list[TableSchema]:
         return [self.get(i) for i in self.ids()]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import CorruptFile, MissingFile, SnapshotNotFound, StoreError
+from paimon_nb.base.errors import CorruptFile, MissingFile, ReadError, SnapshotNotFound, StoreError
 from paimon_nb.format.metadata_json import JsonObject, java_json
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from paimon_nb.fs import FileIO
 
 NEWEST_VERSION = 3
+FIRST_ID = 1
+"""Of the first snapshot of a table."""
 BATCH_IDENTIFIER = 9223372036854775807
 """`commitIdentifier` of batch writes."""
 NO_WATERMARK = -9223372036854775808
@@ -163,9 +165,13 @@ _PAUSE_S = 0.05
 def read_hint(fs: FileIO, directory: str, name: str) -> int | None:
     """The number in a hint file; None if it is missing or invalid, and the caller must list the directory."""
     try:
-        text = fs.read(posixpath.join(directory, name)).decode("ascii", "replace").strip()
+        return _number(fs.read(posixpath.join(directory, name)))
     except (MissingFile, StoreError, OSError):
         return None
+
+
+def _number(hint: bytes | None) -> int | None:
+    text = (hint or b"").decode("ascii", "replace").strip()
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else None
 
 
@@ -197,6 +203,8 @@ class SnapshotDirectory:
         self._name = re.compile(rf"{kind}-(\d{{1,18}})")
         self._read: dict[int, Snapshot] = {}
         self._last: tuple[bytes, Snapshot] | None = None
+        self._newest_seen: int | None = None
+        self._oldest_seen: int | None = None
 
     def path(self, snapshot_id: int) -> str:
         return posixpath.join(self.root, f"{self.kind}-{snapshot_id}")
@@ -207,37 +215,94 @@ class SnapshotDirectory:
         return sorted(int(m[1]) for m in matches if m)
 
     def latest_id(self) -> int | None:
-        """The newest id. The hint is used only if its snapshot exists and the next one does not."""
-        hint = read_hint(self.fs, self.root, LATEST)
-        if (
-            hint is not None
-            and hint > 0
-            and self.fs.exists(self.path(hint))
-            and not self.fs.exists(self.path(hint + 1))
-        ):
-            return hint
+        """The newest id. A hint is used only if its snapshot exists and the next one does not."""
+        found = self._find_newest()
+        return found[0] if isinstance(found, tuple) else found
+
+    def _find_newest(self) -> tuple[int, bytes] | int | None:
+        """The newest id, with its file if that was read on the way.
+
+        Two hints are tried: the id that was the newest before, and the file LATEST, which also shows a gap behind
+        that id. The reads of one attempt do not wait for one another.
+        """
+        try:
+            if found := self._newest_by_hints():
+                self._newest_seen = found[0]
+                return found
+        except (OSError, StoreError):
+            pass  # an unreadable hint is as good as none
         ids = self.ids()
-        return ids[-1] if ids else None
+        self._newest_seen = ids[-1] if ids else None
+        return self._newest_seen
+
+    def _newest_by_hints(self) -> tuple[int, bytes] | None:
+        latest, before = posixpath.join(self.root, LATEST), self._newest_seen
+        if before is None:
+            hint = read_hint(self.fs, self.root, LATEST)
+        else:
+            text, file, following = self.fs.read_each([latest, self.path(before), self.path(before + 1)])
+            hint = _number(text)
+            if hint is not None and hint <= before and file is not None:
+                if following is None:
+                    return before, file
+                hint = before + 1  # published, and its hint is not written yet
+        if hint is None or hint < FIRST_ID:
+            return None
+        file, following = self.fs.read_each([self.path(hint), self.path(hint + 1)])
+        return (hint, file) if file is not None and following is None else None
 
     def earliest_id(self) -> int | None:
-        """The oldest id. The hint is used only if its snapshot exists."""
-        hint = read_hint(self.fs, self.root, EARLIEST)
-        if hint is not None and self.fs.exists(self.path(hint)):
-            return hint
+        """The oldest id. The hint is used only if its snapshot exists; without a hint, no id is below the first one."""
+        found = self._find_oldest()
+        return found[0] if isinstance(found, tuple) else found
+
+    def earliest(self) -> Snapshot | None:
+        """The oldest snapshot; None for a table without one, or if it expired in the meantime."""
+        found = self._find_oldest()
+        try:
+            if isinstance(found, tuple):
+                return Snapshot.from_json(found[1], self.path(found[0]))
+            return None if found is None else self.get(found)
+        except (SnapshotNotFound, MissingFile):
+            return None
+
+    def _find_oldest(self) -> tuple[int, bytes] | int | None:
+        """The oldest id, with its file if that was read on the way. The id that was the oldest before is a hint, too."""
+        before = self._oldest_seen or FIRST_ID
+        earliest = posixpath.join(self.root, EARLIEST)
+        paths = list(dict.fromkeys((earliest, self.path(FIRST_ID), self.path(before))))
+        try:
+            found = dict(zip(paths, self.fs.read_each(paths), strict=True))
+            first, file = found[self.path(FIRST_ID)], found[self.path(before)]
+            hint = _number(found[earliest])
+            if first is not None and hint in (None, FIRST_ID):
+                return FIRST_ID, first
+            if hint is not None and hint != before:
+                (file,) = self.fs.read_each([self.path(hint)])
+            if hint is not None and file is not None:
+                self._oldest_seen = hint
+                return hint, file
+        except (OSError, StoreError):
+            pass  # an unreadable hint is as good as none
         ids = self.ids()
         return ids[0] if ids else None
 
     def latest(self) -> Snapshot | None:
-        """The newest snapshot, or None for a table without one."""
-        for _ in range(3):
-            newest = self.latest_id()
+        """The newest snapshot, or None for a table without one. Read again each time."""
+        for _ in range(_TRIES):
+            self.invalidate_cache()
+            newest = self._find_newest()
             if newest is None:
                 return None
+            if isinstance(newest, tuple):
+                snapshot_id, data = newest
+                snapshot = self._read[snapshot_id] = self._cached_snapshot(data, self.path(snapshot_id))
+                return snapshot
             try:
                 return self.get(newest)
-            except SnapshotNotFound:
+            except (SnapshotNotFound, MissingFile):
                 continue  # expired or rolled back between the two reads
-        return None
+        raise ReadError(f"{self.root}: the latest {self.kind} disappeared repeatedly", hint="try again", path=self.root)
 
     def get(self, snapshot_id: int) -> Snapshot:
         """The snapshot with this id. Raises `SnapshotNotFound` with the available range, `CorruptFile`."""
@@ -269,14 +334,13 @@ class SnapshotDirectory:
 
     def all(self, last: int | None = None) -> list[Snapshot]:
         """All existing snapshots, or the newest `last` of them, ascending."""
-        out = []
         ids = self.ids()
-        for snapshot_id in ids if last is None else ids[-last:]:
-            try:
-                out.append(self.get(snapshot_id))
-            except SnapshotNotFound:
-                continue  # expired in the meantime
-        return out
+        selected = ids if last is None else ids[-last:]
+        missing = [i for i in selected if i not in self._read]
+        for snapshot_id, data in zip(missing, self.fs.read_each([self.path(i) for i in missing]), strict=True):
+            if data is not None:  # else it expired in the meantime
+                self._read[snapshot_id] = Snapshot.from_json(data, self.path(snapshot_id))
+        return [self._read[i] for i in selected if i in self._read]
 
     def publish(
         self,
@@ -300,6 +364,7 @@ class SnapshotDirectory:
         path = self.path(snapshot.id)
         try:
             if self.fs.sync_and_put_if_absent(named, path, snapshot.to_json()):
+                self._newest_seen = snapshot.id
                 return Published.WON
         except (OSError, StoreError):
             # The outcome is unknown: the published file decides.

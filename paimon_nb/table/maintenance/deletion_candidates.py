@@ -73,6 +73,6 @@ class DeletionCandidates:
         ]
 
 
-def delete_paths(store: TableStore, paths: Iterable[str]) -> int:
-    """Delete files; returns how many existed."""
-    return sum(store.fs.delete(path) for path in paths)
+def delete_paths(store: TableStore, paths: Iterable[str]) -> None:
+    """Delete files; those that do not exist are skipped."""
+    store.fs.delete_each(paths)

@@ -101,6 +101,7 @@ def remove_missing_manifests(store: TableStore) -> tuple[list[str], int | None]:
         delta_record_count=0,
         uuid=store.new_snapshot_uuid(),
     )
+    writer.flush()
     if store.snapshots.publish(repaired, writer.written, base=latest) is Published.LOST:
         writer.discard()
         raise CommitConflict(

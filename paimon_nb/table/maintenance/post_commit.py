@@ -10,11 +10,11 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.options import table as opt
 from paimon_nb.table.maintenance.auto_tags import create_batch_tag, create_due_tags
 from paimon_nb.table.maintenance.consumers import expire_consumers
-from paimon_nb.table.maintenance.expire import expire_changelogs, expire_snapshots
+from paimon_nb.table.maintenance.expire import ExpireLimits, expire_changelogs, expire_snapshots
 from paimon_nb.table.maintenance.mark_done import mark_done
 from paimon_nb.table.maintenance.partitions import expire_partitions
 from paimon_nb.table.maintenance.tags import expire_tags
-from paimon_nb.table.store import POSTPONE_BUCKET
+from paimon_nb.table.store import POSTPONE_BUCKET, side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -44,14 +44,17 @@ def run_post_commit(
     looks = own and _partitions_are_due(store, batch, looked_ms)
     done = batch and bool(store.schema.partition_keys) and o.get(opt.PARTITION_END_INPUT_TO_DONE)
     tags = o.get(opt.TAG_AUTOMATIC_CREATION)
+    due_steps: dict[str, bool] = {}
     steps: list[tuple[bool, Callable[[TableStore], object]]] = [
         (done, lambda s: mark_done(s, partitions)),
         (own and o.get(opt.CONSUMER_EXPIRATION_TIME) is not None, expire_consumers),
         (looks, expire_partitions),
         (own and tags in ("process-time", "watermark"), create_due_tags),
         (own and batch and tags == "batch", create_batch_tag),
-        (own and bool(o.get(opt.TAG_TIME_EXPIRE_ENABLED)), _expire_tags),
-        (own and not _has_postponed_rows(store), _expire_history),
+        (own, lambda s: due_steps.update(_due_expiries(s))),
+        (own, lambda s: expire_tags(s) if due_steps.get("tags") else None),
+        (own, lambda s: expire_snapshots(s) if due_steps.get("snapshots") else None),
+        (own, lambda s: expire_changelogs(s) if due_steps.get("changelogs") else None),
     ]
     for due, step in steps:
         try:
@@ -62,9 +65,20 @@ def run_post_commit(
     return looks
 
 
-def _expire_tags(store: TableStore) -> None:
-    if (store.versions is not None or store.fs.names(store.tags.root)) and store.tags.names():
-        expire_tags(store)
+def _due_expiries(store: TableStore) -> dict[str, bool]:
+    """What may have expired. Mostly nothing has; for an object store this is one round of requests."""
+    history = not _has_postponed_rows(store)
+    tags, snapshots, changelogs = side_by_side(
+        store.fs,
+        lambda: bool(store.options.get(opt.TAG_TIME_EXPIRE_ENABLED)) and _has_tags(store),
+        lambda: history and _has_expired_snapshots(store),
+        lambda: history and store.options.changelog_outlives_snapshots and bool(store.changelogs.ids()),
+    )
+    return {"tags": tags, "snapshots": snapshots, "changelogs": changelogs}
+
+
+def _has_tags(store: TableStore) -> bool:
+    return (store.versions is not None or bool(store.fs.names(store.tags.root))) and bool(store.tags.names())
 
 
 def _has_postponed_rows(store: TableStore) -> bool:
@@ -73,14 +87,14 @@ def _has_postponed_rows(store: TableStore) -> bool:
     return newest is not None and newest.commit_kind != "COMPACT"
 
 
-def _expire_history(store: TableStore) -> None:
-    newest, retained = store.snapshots.latest_id(), store.options.get(opt.SNAPSHOT_NUM_RETAINED_MIN)
-    if newest is not None and newest > retained:  # cheap checks before the expensive one
-        oldest = store.snapshots.earliest_id()
-        if oldest is not None and newest - oldest >= retained:
-            expire_snapshots(store)
-    if store.options.changelog_outlives_snapshots and store.changelogs.ids():
-        expire_changelogs(store)
+def _has_expired_snapshots(store: TableStore) -> bool:
+    """Whether the oldest snapshot is beyond the limits. Consumers, which may retain it, are not read."""
+    newest, oldest = side_by_side(store.fs, store.snapshots.latest_id, store.snapshots.earliest)
+    if newest is None or oldest is None or newest - oldest.id < store.options.get(opt.SNAPSHOT_NUM_RETAINED_MIN):
+        return False
+    limits = ExpireLimits.of(store)
+    beyond = newest - oldest.id
+    return bool(beyond >= limits.retain_max or (beyond >= limits.retain_min and oldest.time_ms < limits.older_than_ms))
 
 
 def _partitions_are_due(store: TableStore, batch: bool, looked_ms: int | None) -> bool:

@@ -56,6 +56,7 @@ from paimon_nb.table.publish.conflict import (
 )
 from paimon_nb.table.publish.partition_changes import partition_changes
 from paimon_nb.table.scan.read.data_evolution import is_dedicated
+from paimon_nb.table.store import side_by_side
 
 if TYPE_CHECKING:
     from paimon_nb.table.store import TableStore
@@ -64,13 +65,28 @@ _FIRST_GUESS = 200
 """Assumed compressed bytes of one entry, until a manifest of the table gives a better estimate."""
 
 
+class CollectedFiles:
+    """Encoded files that are not written yet."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+        """Content by path."""
+
+    def write(self, path: str, data: bytes) -> None:
+        self.files[path] = data
+
+
 @dataclass
 class ManifestWriter:
-    """Writes the metadata files of one commit attempt and records their paths, so that a lost attempt can be cleaned up."""
+    """Writes the metadata files of one commit attempt and records their paths, so that a lost attempt can be cleaned up.
+
+    The files are encoded one after the other and written together, by `flush`.
+    """
 
     store: TableStore
     written: list[str] = field(default_factory=list)
     """Paths in write order."""
+    _unwritten: CollectedFiles = field(default_factory=lambda: CollectedFiles())
     _id: str = field(default_factory=lambda: str(uuid.uuid4()))
     _counts: dict[str, int] = field(default_factory=dict)
 
@@ -83,7 +99,7 @@ class ManifestWriter:
     def manifest_list(self, manifests: Sequence[ManifestFile]) -> tuple[str, int]:
         """Write a manifest list. Returns (name, bytes). An empty list is written as a file too."""
         name, path = self._new_name("manifest-list")
-        size = write_manifest_list(self.store.fs, path, list(manifests), self._compression, self._format)
+        size = write_manifest_list(self._unwritten, path, list(manifests), self._compression, self._format)
         cache_manifest_list(self.store.fs, path, manifests)
         return name, size
 
@@ -92,13 +108,18 @@ class ManifestWriter:
         if not entries:
             return None
         name, path = self._new_name("index-manifest")
-        write_index_manifest(self.store.fs, path, list(entries), self._compression, self._format)
+        write_index_manifest(self._unwritten, path, list(entries), self._compression, self._format)
         return name
+
+    def flush(self) -> None:
+        """Write the files. Before the snapshot that references them is published."""
+        self.store.fs.write_each(self._unwritten.files)
+        self._unwritten.files.clear()
 
     def discard(self) -> None:
         """Delete everything written. Only for an attempt that surely was not published."""
-        for path in reversed(self.written):
-            self.store.fs.delete(path)
+        self._unwritten.files.clear()
+        self.store.fs.delete_each(reversed(self.written))
         self.written.clear()
 
     @property
@@ -121,7 +142,7 @@ class ManifestWriter:
         if self.store.options.get(opt.MANIFEST_DELETE_FILE_DROP_STATS):
             entries = [_without_stats(e) if e.kind == DELETE else e for e in entries]
         name, path = self._new_name("manifest")
-        size = write_manifest(self.store.fs, path, list(entries), self._compression, self._format)
+        size = write_manifest(self._unwritten, path, list(entries), self._compression, self._format)
         cache_manifest(self.store.fs, path, entries)
         return manifest_metadata(self.store, name, size, entries)
 
@@ -258,6 +279,22 @@ class CommitMeta:
 
 
 @dataclass(frozen=True, slots=True)
+class TableHead:
+    """What a commit attempt builds on."""
+
+    snapshot: Snapshot | None
+    """The latest one; None for a table without snapshots."""
+    newest_schema: int | None
+    """Id of the newest schema."""
+
+    @classmethod
+    def of(cls, store: TableStore, *checks: Callable[[], object]) -> TableHead:
+        """The head as it is now; `checks` of the table run beside the reads, and their errors come first."""
+        *_, snapshot, newest_schema = side_by_side(store.fs, *checks, store.latest, store.schemas.latest_id)
+        return cls(snapshot, newest_schema)
+
+
+@dataclass(frozen=True, slots=True)
 class CommitOutcome:
     """`snapshot` is the attempted snapshot; `published`: whether it is part of the table now."""
 
@@ -265,8 +302,8 @@ class CommitOutcome:
     snapshot: Snapshot
 
 
-def try_commit(store: TableStore, latest: Snapshot | None, change: Change, terms: CommitMeta) -> CommitOutcome:
-    """Publish `change` on top of `latest`.
+def try_commit(store: TableStore, head: TableHead, change: Change, terms: CommitMeta) -> CommitOutcome:
+    """Publish `change` on top of the latest snapshot, `head.snapshot`.
 
     Metadata files of an attempt that surely lost are deleted. When in doubt (an error while publishing) they stay and
     the error is raised: a visible snapshot may need them.
@@ -274,10 +311,12 @@ def try_commit(store: TableStore, latest: Snapshot | None, change: Change, terms
     Raises: CommitConflict. Cancelled: cancellation was requested before publishing.
     """
     manifest_format(store)
+    latest = head.snapshot
     check_conflicts(store, latest, change)
     writer = ManifestWriter(store)
     try:
-        snapshot = _prepare_snapshot(store, latest, change, terms, writer)
+        snapshot = _prepare_snapshot(store, head, change, terms, writer)
+        writer.flush()
     except Exception:
         writer.discard()  # nothing was published yet, so the outcome is certain
         raise
@@ -289,13 +328,18 @@ def try_commit(store: TableStore, latest: Snapshot | None, change: Change, terms
         # Not published, so no snapshot needs these files: cancelled before, or refused by the catalog server.
         writer.discard()
         raise
-    if published is Published.WON and store.versions is None and _base_was_removed(store, latest):
-        store.snapshots.delete(snapshot.id)
-        published = Published.LOST
     if published is Published.LOST:
         writer.discard()
-    else:
-        store.snapshots.write_latest_hint(snapshot.id)
+        return CommitOutcome(published, snapshot)
+
+    def base_was_removed() -> bool:
+        return published is Published.WON and store.versions is None and _base_was_removed(store, latest)
+
+    removed, _ = side_by_side(store.fs, base_was_removed, lambda: store.snapshots.write_latest_hint(snapshot.id))
+    if removed:
+        store.snapshots.delete(snapshot.id)
+        writer.discard()
+        published = Published.LOST
     return CommitOutcome(published, snapshot)
 
 
@@ -340,12 +384,14 @@ def _publish_with_retry(
 
 
 def _prepare_snapshot(
-    store: TableStore, latest: Snapshot | None, change: Change, terms: CommitMeta, writer: ManifestWriter
+    store: TableStore, head: TableHead, change: Change, terms: CommitMeta, writer: ManifestWriter
 ) -> Snapshot:
-    """Write every metadata file of the new snapshot."""
+    """Encode every metadata file of the new snapshot."""
+    latest = head.snapshot
     new_id = latest.id + 1 if latest else 1
-    newest_schema = store.schemas.latest_id()
-    schema_id = store.schema.id if newest_schema is None else newest_schema
+    schema_id = store.schema.id if head.newest_schema is None else head.newest_schema
+    if latest is not None:
+        schema_id = max(schema_id, latest.schema_id)  # the schema may have changed between the two reads of the head
     entries, next_row_id = _with_row_ids(store, latest, change.entries, new_id)
     merging = store.copy({opt.MANIFEST_FULL_COMPACTION_THRESHOLD_SIZE.key: "0 b"}) if change.joins_manifests else store
     base = merge_manifests(merging, snapshot_manifests(store, latest), writer) if latest else []

@@ -29,7 +29,7 @@ from paimon_nb.options.support import Access
 from paimon_nb.options.write import END_INPUT_WATERMARK
 from paimon_nb.table.iceberg import check_publishable, publish_iceberg
 from paimon_nb.table.publish.abort import abort_messages
-from paimon_nb.table.publish.attempt import CommitMeta, Plan, try_commit
+from paimon_nb.table.publish.attempt import CommitMeta, Plan, TableHead, try_commit
 from paimon_nb.table.publish.changes import (
     BATCH_IDENTIFIER,
     Change,
@@ -145,16 +145,15 @@ class SnapshotPublisher:
         messages, before = self._before_commit(messages, meta, overwrite=overwrite is not None)
         made: list[int] = []
         try:
-            self.store.check_identity()
-            check_last_commit(self.store)
+            head = self._checked_head()
             if overwrite is not None:
                 made += self._publish_until_won(
-                    lambda latest: overwrite_change(self.store, latest, messages, overwrite), meta
+                    lambda latest: overwrite_change(self.store, latest, messages, overwrite), meta, head=head
                 )
             else:
                 first = append_change(messages)
                 if not first.is_empty or not ignore_empty:
-                    made += self._publish_until_won(lambda _: first, meta, empty_too=not ignore_empty)
+                    made += self._publish_until_won(lambda _: first, meta, empty_too=not ignore_empty, head=head)
             second = compact_change(messages)
             if not second.is_empty:
                 made += self._publish_until_won(lambda _: second, meta)
@@ -199,9 +198,8 @@ class SnapshotPublisher:
             CommitError: as `commit`.
         """
         plan: Plan = change if callable(change) else lambda _: change
-        self.store.check_identity()
-        check_last_commit(self.store)
-        made = self._publish_until_won(plan, CommitMeta(self.user, identifier, **meta))  # type: ignore[arg-type]
+        head = self._checked_head()
+        made = self._publish_until_won(plan, CommitMeta(self.user, identifier, **meta), head=head)  # type: ignore[arg-type]
         return made[0] if made else None
 
     def filter_committed(self, identifiers: Sequence[int]) -> list[int]:
@@ -245,13 +243,20 @@ class SnapshotPublisher:
 
     # -- the retry loop
 
-    def _publish_until_won(self, plan: Plan, meta: CommitMeta, empty_too: bool = False) -> list[int]:
-        """Retry until won. Each attempt starts from the newest snapshot."""
+    def _checked_head(self) -> TableHead:
+        """What the first attempt builds on. Raises TableReplaced, CommitOverwritten."""
+        return TableHead.of(self.store, self.store.check_identity, lambda: check_last_commit(self.store))
+
+    def _publish_until_won(
+        self, plan: Plan, meta: CommitMeta, empty_too: bool = False, head: TableHead | None = None
+    ) -> list[int]:
+        """Retry until won. Each attempt starts from the newest snapshot, the first one from `head` if it is set."""
         store, pauses, started = self.store, RetryPolicy.of(self.store), time.monotonic()
         seen: int | None = None
         tries = 0
         while True:
-            latest = store.latest()
+            head = head or TableHead.of(store)
+            latest = head.snapshot
             if seen is None:
                 seen = latest.id if latest else 0
             if latest is not None and latest.schema_id > store.schema.id:
@@ -269,7 +274,7 @@ class SnapshotPublisher:
                 return [own.id]
             if self._strict is not None:
                 self._strict.check(latest, change)
-            outcome = try_commit(store, latest, change, meta)
+            outcome = try_commit(store, head, change, meta)
             if outcome.published is not Published.LOST:
                 if self._strict is not None:
                     self._strict.record_success(outcome.snapshot.id)
@@ -289,7 +294,7 @@ class SnapshotPublisher:
                     path=store.root,
                 )
             sleep(pauses.wait_s(tries))
-            store.check_identity()
+            head = TableHead.of(store, store.check_identity)
 
     def _after_lost_compaction(self, messages: Sequence[CommitMessage], meta: CommitMeta) -> list[int]:
         """Called when the rows of the messages were committed and their compaction lost a conflict. Returns new snapshots."""

@@ -32,7 +32,7 @@ from paimon_nb.table.merge.merge import DELETE, UPDATE_BEFORE
 from paimon_nb.table.publish.abort import abort_messages
 from paimon_nb.table.publish.attempt import manifest_format
 from paimon_nb.table.publish.changes import CommitMessage
-from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
+from paimon_nb.table.store import POSTPONE_BUCKET, TableStore, side_by_side
 from paimon_nb.table.write.cross_partition import CrossPartition
 from paimon_nb.table.write.dynamic_bucket import DynamicBuckets
 from paimon_nb.table.write.input_rows import (
@@ -209,6 +209,8 @@ class WriterState:
         return self.buckets.get(key, BucketFiles())
 
 
+_THREADS_OF_OBJECT_STORE = 32
+"""They wait for replies most of the time."""
 _FEW_ROWS = 10_000
 """Below this size, starting threads costs more than it saves."""
 
@@ -340,14 +342,14 @@ class TableWrite:
         self._check_open()
         self._done = True
         try:
-            messages = self._prepare_messages()
+            messages, same_schema = side_by_side(self.store.fs, self._prepare_messages, self._has_newest_schema)
             if self._dynamic is not None:
                 messages = self._dynamic.add_index(messages)
             if self.overwrite and self.store.options.get(opt.OVERWRITE_UPGRADE):
                 from paimon_nb.table.bucket_compact.bucket import upgrade_to_max_level
 
                 messages = [upgrade_to_max_level(self.store, m) for m in messages]
-            if self._compact and self._may_compact(messages):
+            if self._compact and self._may_compact(messages, same_schema):
                 from paimon_nb.table.bucket_compact.bucket import compact_after_write
 
                 messages = compact_after_write(
@@ -451,17 +453,23 @@ class TableWrite:
 
     def _prepare_messages(self) -> list[CommitMessage]:
         """Buckets are independent, and sorting and encoding release the GIL, so several run in parallel."""
-        if len(self._writers) <= 1 or self.row_count < _FEW_ROWS:
+        waits = self.store.fs.is_object_store
+        if len(self._writers) <= 1 or (self.row_count < _FEW_ROWS and not waits):
             return [self._prepare_message(key, writer) for key, writer in self._writers.items()]
-        with ThreadPoolExecutor(min(len(self._writers), max(MIN_THREADS, os.cpu_count() or 1))) as pool:
+        threads = max(MIN_THREADS, os.cpu_count() or 1, _THREADS_OF_OBJECT_STORE if waits else 1)
+        with ThreadPoolExecutor(min(len(self._writers), threads)) as pool:
             # Leaving the block waits for all of them, so that an abort sees every file.
             return list(pool.map(self._prepare_message, self._writers.keys(), self._writers.values()))
 
-    def _may_compact(self, messages: list[CommitMessage]) -> bool:
+    def _has_newest_schema(self) -> bool:
+        """Whether the schema is still the newest; only a compaction of a key table needs to know."""
+        return not (self._compact and self.store.has_keys) or self.store.schemas.latest_id() == self.store.schema.id
+
+    def _may_compact(self, messages: list[CommitMessage], same_schema: bool) -> bool:
         """Whether a compaction may be due. A key table's bucket with few files needs none, unless an option says so."""
         options = self.store.options
         full = options.needs_full_compaction_each_time if self._full is None else self._full
-        if full or not self.store.has_keys or self.store.schemas.latest_id() != self.store.schema.id:
+        if full or not self.store.has_keys or not same_schema:
             return True
         return any(
             options.may_need_compaction(len(self._restored.files((m.partition, m.bucket))) + len(m.new_files))

@@ -154,6 +154,7 @@ class PointLookup:
                 if bucket.number != own[bucket.total]:
                     continue
             near = [f for low, high, f in bucket.files if low <= key <= high]
+            store.prefetch(partition, bucket.number, near)
             vectors = vectors_of_files(files.vectors, partition, near)
             near = [f for f in near if self._may_hold(partition, bucket.number, f, filters[f.schema_id])]
             out += [

@@ -1,0 +1,115 @@
+"""Small immutable objects of a store, in memory. A name that contains a UUID identifies its content: it is fetched once."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import threading
+from collections import OrderedDict
+from concurrent.futures import Future
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+SMALL_BYTES = 1 << 20
+"""Objects up to this size are fetched whole, by one request."""
+MAX_BYTES = 256 << 20
+_ENTRY_BYTES = 500
+"""Approximate bytes in memory of an entry besides its content."""
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+Key = tuple["Hashable", str]
+"""(store, path)."""
+
+
+def is_immutable(path: str) -> bool:
+    """Whether the file is never replaced: data files, manifests and index files contain a UUID in their names.
+
+    Snapshots, tags, schemas, consumers and hints do not: a rollback or another engine can replace them.
+    """
+    return _UUID.search(posixpath.basename(path)) is not None
+
+
+class ObjectCache:
+    """An LRU cache of whole objects, bounded by their bytes. Thread-safe; concurrent fetches of one object are one request.
+
+    Args:
+        max_bytes: bytes of all objects in memory.
+    """
+
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self.max_bytes = max_bytes
+        self._used = 0
+        self._objects: OrderedDict[Key, bytes | None] = OrderedDict()
+        """None: the object is larger than `SMALL_BYTES`."""
+        self._running: dict[Key, Future[bytes | None]] = {}
+        self._lock = threading.Lock()
+
+    def get(self, key: Key, fetch: Callable[[], bytes | None]) -> bytes | None:
+        """The cached object, else the result of `fetch`, which is None for an object that is too large."""
+        with self._lock:
+            if key in self._objects:
+                self._objects.move_to_end(key)
+                return self._objects[key]
+            running = self._running.get(key)
+            if running is None:
+                own = self._running[key] = Future()
+        if running is not None:
+            return running.result()
+        try:
+            data = fetch()
+        except BaseException as error:
+            self._finish(key)
+            own.set_exception(error)
+            raise
+        self.put(key, data)
+        self._finish(key)
+        own.set_result(data)
+        return data
+
+    def has(self, key: Key) -> bool:
+        """Whether the object, or the fact that it is large, is known."""
+        with self._lock:
+            return key in self._objects
+
+    def put(self, key: Key, data: bytes | None) -> None:
+        """Keep an object that was read or written; None: it is too large."""
+        if data is not None and len(data) > SMALL_BYTES:
+            data = None
+        with self._lock:
+            self._remove(key)
+            self._objects[key] = data
+            self._used += _weight(data)
+            while self._used > self.max_bytes:
+                _, old = self._objects.popitem(last=False)
+                self._used -= _weight(old)
+
+    def remove(self, key: Key) -> None:
+        """Forget an object that was deleted."""
+        with self._lock:
+            self._remove(key)
+
+    def remove_below(self, store: Hashable, prefix: str) -> None:
+        """Forget the objects of a directory that was deleted or moved."""
+        with self._lock:
+            for key in [k for k in self._objects if k[0] == store and k[1].startswith(prefix)]:
+                self._remove(key)
+
+    def clear(self) -> None:
+        """Forget everything, as a new process would."""
+        with self._lock:
+            self._objects.clear()
+            self._used = 0
+
+    def _remove(self, key: Key) -> None:
+        if key in self._objects:
+            self._used -= _weight(self._objects.pop(key))
+
+    def _finish(self, key: Key) -> None:
+        with self._lock:
+            del self._running[key]
+
+
+def _weight(data: bytes | None) -> int:
+    return _ENTRY_BYTES + len(data or b"")
