@@ -14,7 +14,7 @@ from paimon_nb.base.identifier import check_name
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.column_directives import converted_column, without_vector_field
 from paimon_nb.catalog.type_promotion import may_change
-from paimon_nb.format.schema import TableSchema, with_keys, with_new_ids
+from paimon_nb.format.schema import FORMAT_TABLE, TableSchema, with_keys, with_new_ids
 from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row, Vector, parse_type
 from paimon_nb.options import TABLE_OPTIONS, TableOptions, parse_names
 from paimon_nb.plan.ddl import (
@@ -450,6 +450,11 @@ def _check_option(draft: _Draft, key: str, old: str | None, new: str | None) -> 
         return
     if key in _KEYS:
         raise FixedOption(f"option {key!r} cannot be changed", hint="keys are fixed; create a new table", option=key)
+    if key == "type" and FORMAT_TABLE in (old, new):
+        raise FixedOption(
+            "a table cannot become a format table, or the other way", hint="CREATE TABLE ... AS SELECT copies the rows",
+            option=key,
+        )  # fmt: skip
     if not draft.has_data:
         return
     option = TABLE_OPTIONS.get(key)

@@ -10,11 +10,12 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.identifier import Identifier, check_name
 from paimon_nb.base.override import override
 from paimon_nb.catalog.api import DEFAULT_DATABASE
-from paimon_nb.format.schema import SchemaDirectory, TableSchema
+from paimon_nb.format.schema import TableSchema, schema_directory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from paimon_nb.format.schema import SchemaDirectory
     from paimon_nb.fs import FileIO
     from paimon_nb.table.store import CommitWatcher
 
@@ -29,6 +30,9 @@ class Metastore(ABC):
 
     schema_is_entry = False
     """Whether a table's first schema file is its metastore entry, so no other lookup is needed."""
+
+    has_format_tables = True
+    """Whether its tables can be format tables."""
 
     def __init__(self, warehouse: str) -> None:
         self.warehouse = warehouse
@@ -145,11 +149,11 @@ class DirectoryMetastore(Metastore):
         return [
             s.name
             for s in self._fs.list(self.database_path(database))
-            if s.is_dir and not s.name.startswith(".") and SchemaDirectory(self._fs, s.path).ids()
+            if s.is_dir and not s.name.startswith(".") and schema_directory(self._fs, s.path).ids()
         ]
 
     def has_table(self, name: Identifier) -> bool:
-        return bool(SchemaDirectory(self._fs, self.table_path(name)).ids())
+        return bool(schema_directory(self._fs, self.table_path(name)).ids())
 
     @override
     def add_table(self, name: Identifier, schema: TableSchema) -> bool:

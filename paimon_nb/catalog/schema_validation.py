@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 from paimon_nb.base.errors import BadOptionValue, SchemaMismatch, UnsupportedFormat
 from paimon_nb.base.registry import did_you_mean
+from paimon_nb.catalog.format_table_rules import check_format_table
+from paimon_nb.format.schema import FORMAT_TABLE
 from paimon_nb.format.types import DataField, Vector, is_nano, is_opaque
 from paimon_nb.options import TableOptions, validate_table_options
 from paimon_nb.options import table as opt
@@ -42,6 +44,9 @@ def check_schema(schema: TableSchema) -> None:
     options = TableOptions(schema.options)
     _check_column_names(schema)
     _check_default_values(schema)
+    if schema.options.get(opt.TYPE.key) == FORMAT_TABLE:
+        check_format_table(schema)
+        return
     _check_file_format(schema, options)
     _check_bucket_options(schema, options)
     parse_travel(options)

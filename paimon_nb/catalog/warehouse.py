@@ -25,7 +25,13 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.catalog.metastore import DB_SUFFIX, Metastore
 from paimon_nb.catalog.new_tables import NewTableRules, check_new_database
-from paimon_nb.format.schema import SchemaDirectory, TableSchema, replacement_schema
+from paimon_nb.format.schema import (
+    FORMAT_TABLE,
+    TableSchema,
+    new_schema_directory,
+    replacement_schema,
+    schema_directory,
+)
 from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO, without_scheme
 from paimon_nb.options import TableOptions
 from paimon_nb.table.external_paths import external_path_roots
@@ -199,6 +205,8 @@ class WarehouseCatalog(Catalog):
         latest = store.schemas.latest()
         if latest is None or latest.partition_keys != schema.partition_keys:
             return False
+        if FORMAT_TABLE in (latest.options.get("type"), schema.options.get("type")):
+            return False
         if schema.options.get("path", store.root) != store.root:
             return False
         truncate(store)
@@ -221,6 +229,11 @@ class WarehouseCatalog(Catalog):
         if not self.metastore.has_database(name.database):
             raise self._no_database(name.database)
         schema = self._new_table_rules.checked_schema(schema)
+        if schema.options.get("type") == FORMAT_TABLE and not self.metastore.has_format_tables:
+            raise UnsupportedOperation(
+                f"catalog {self.name!r} cannot create format tables here",
+                hint="use a catalog of metastore 'filesystem', 'jdbc' or 'rest'",
+            )
         path, own_path = schema.options.get("path"), self.metastore.new_table_path(name, schema.options)
         if path is not None and without_scheme(path).rstrip("/") != without_scheme(own_path):
             raise UnsupportedOperation(
@@ -236,7 +249,7 @@ class WarehouseCatalog(Catalog):
         if self.metastore.has_table(name):
             return False
         path = self.metastore.new_table_path(name, schema.options)
-        created = bool(schema.fields) and SchemaDirectory(self._fs_of(name, path), path).create(schema)
+        created = bool(schema.fields) and new_schema_directory(self._fs_of(name, path), path, schema).create(schema)
         if not created:
             if not self.metastore.makes_external(schema.options):
                 return False
@@ -253,7 +266,7 @@ class WarehouseCatalog(Catalog):
 
     def _existing_schema(self, path: str, schema: TableSchema) -> TableSchema:
         """The schema of an existing table at an external table's path, with the path. Raises AlreadyExists if it differs."""
-        found = SchemaDirectory(self._fs_for_paths(path), path).latest()
+        found = schema_directory(self._fs_for_paths(path), path).latest()
         if found is None:
             raise TableNotFound(f"no table at {path}", hint="name the columns of a new table", path=path)
         columns = [(f.name, str(f.type)) for f in schema.fields]
@@ -306,7 +319,7 @@ class WarehouseCatalog(Catalog):
         path = self.table_path(name)
         fs = self._fs_for_paths(posixpath.dirname(path))
         fs.make_dirs(posixpath.dirname(path))
-        if not SchemaDirectory(fs, path).ids():
+        if not schema_directory(fs, path).ids():
             _remove_empty_dirs(fs, path)  # left by a writer that came after the drop
         try:
             fs.move(newest.path, path)
@@ -316,7 +329,7 @@ class WarehouseCatalog(Catalog):
                 hint="move them away, then UNDROP TABLE again",
                 name=str(name),
             ) from None
-        schema = SchemaDirectory(fs, path).latest()
+        schema = schema_directory(fs, path).latest()
         if schema is None or not self.metastore.add_table(name, schema):
             fs.move(path, newest.path)
             raise AlreadyExists(f"table {name} exists already", hint="rename it first", name=str(name))
@@ -336,7 +349,7 @@ class WarehouseCatalog(Catalog):
         if not owns_files:
             return
         fs = self._fs_for_paths(old, posixpath.dirname(new))
-        if not SchemaDirectory(fs, old).ids() and SchemaDirectory(fs, new).ids():
+        if not schema_directory(fs, old).ids() and schema_directory(fs, new).ids():
             return  # Hive 4 moves the files itself
         try:
             fs.delete_empty_dir(new)
@@ -358,9 +371,10 @@ class WarehouseCatalog(Catalog):
             latest = store.schemas.latest()
             if latest is None:
                 raise self._no_table(name)
-            has_data = store.snapshots.latest_id() is not None
+            has_data = store.is_format_table or store.snapshots.latest_id() is not None
             new_schema = apply_changes(latest, changes, has_data=has_data, now_ms=clock.now_ms())
-            check_fallback(new_schema, store.branches)
+            if not store.is_format_table:
+                check_fallback(new_schema, store.branches)
             check_deletion_vector_toggle(latest, new_schema, store)
             if new_schema is latest:
                 return new_schema
@@ -395,14 +409,14 @@ class WarehouseCatalog(Catalog):
 
     def _has_schema(self, name: Identifier) -> bool:
         path = self.table_path(name)
-        return bool(SchemaDirectory(self._fs_for_paths(path), path).ids())
+        return bool(schema_directory(self._fs_for_paths(path), path).ids())
 
     def _repair_entry(self, name: Identifier) -> bool:
         """Whether the metastore entry was added or changed. Always synchronises partitions."""
         from paimon_nb.table.live_files import live_entries
 
         path = self.table_path(name)
-        schema = SchemaDirectory(self._fs_for_paths(path), path).latest()
+        schema = schema_directory(self._fs_for_paths(path), path).latest()
         if schema is None:
             raise self._no_table(name)
         changed = (
@@ -411,7 +425,7 @@ class WarehouseCatalog(Catalog):
             else self.metastore.add_table(name, schema)
         )
         store = self.table(name).store
-        if store.watcher is not None:
+        if store.watcher is not None and not store.is_format_table:
             store.watcher.added(store, {e.partition for e in live_entries(store, store.latest())})
         return changed
 

@@ -118,6 +118,9 @@ UNSUPPORTED: Mapping[str, Unsupported] = {
     "pk-full-text.index.columns": Unsupported("2.0", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
     "pk-multivalue.index.columns": Unsupported("2.1", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
     "pk-vector.index.columns": Unsupported("2.0", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
+    "format-table.commit-hive-sync-url": Unsupported(
+        "1.4", (WRITE,), "partitions of new files would not be added to the Hive metastore"
+    ),
     "primary-key.nullable": Unsupported("2.1", (WRITE, COMPACT), "rows with NULL in the primary key cannot be written"),
     "query-auth.enabled": Unsupported(
         "1.4", (READ,), "the catalog's row filters and column masks would not be applied"
@@ -129,7 +132,7 @@ UNSUPPORTED: Mapping[str, Unsupported] = {
     "stream-scan-mode": Unsupported("0.5", (READ,), "this scan mode is for compaction jobs of Java Paimon"),
     "tag.callbacks": Unsupported("0.7", (TAG,), _CALLBACK),
     "type": Unsupported(
-        "1.0", ALL, "it is not an ordinary Paimon table", _differs_from("table", "materialized-table", ""),
+        "1.0", ALL, "it is not an ordinary Paimon table", _differs_from("table", "materialized-table", "format-table", ""),
         hint="use the engine that created it",
     ),
 }  # fmt: skip
@@ -143,7 +146,6 @@ _UNUSED_INDEX = "scans do not read global indexes, so it does not change rows; e
 _SHREDDING = "a VARIANT may be stored unshredded in any table"
 _NO_SUCH_COLUMN = "it configures columns of unsupported types"
 _JOB = "it configures jobs of Flink or Spark that do not run here"
-_FORMAT_TABLE = "it is for format tables, which are rejected by 'type'"
 _CHAIN_DETAIL = "it is for chain tables, which are rejected by 'chain-table.enabled'"
 _ERROR = "the condition that it ignores is an error here"
 
@@ -181,11 +183,8 @@ HARMLESS: Mapping[str, str] = {
     "deletion-vectors.modifiable": "whether deletion vectors can be changed depends on the existing files",
     "file-operation.thread-num": _TUNES,
     "file-reader-async-threshold": _TUNES,
-    "format-table.commit-hive-sync-url": _FORMAT_TABLE,
-    "format-table.file.compression": _FORMAT_TABLE,
-    "format-table.implementation": _FORMAT_TABLE,
-    "format-table.partition-path-only-value": _FORMAT_TABLE,
-    "format-table.scan.list-parallelism": _FORMAT_TABLE,
+    "format-table.implementation": "both implementations read and write the same files",
+    "format-table.scan.list-parallelism": _TUNES,
     "full-text-index.search-mode": _UNUSED_INDEX,
     "global-index.build.max-parallelism": _UNUSED_INDEX,
     "global-index.build.max-shard": _UNUSED_INDEX,

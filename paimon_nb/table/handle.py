@@ -168,6 +168,7 @@ class TableHandle:
                 hint=did_you_mean(name, SYSTEM_TABLES) or f"known: {', '.join(sorted(SYSTEM_TABLES))}",
                 name=name,
             )
+        self.store.check_has_snapshots("system tables")
         return found.read(self._store_at(options, snapshot, tag, timestamp))
 
     def snapshots(self) -> pa.Table:
@@ -274,22 +275,31 @@ class TableHandle:
             A dictionary of column to text for each partition; empty for an unpartitioned table.
         """
         from paimon_nb.format.row import partition_names
-        from paimon_nb.table.system.file_totals import selected_entries
 
-        _, entries = selected_entries(self.store)
         fields, options = self.schema.partition_fields, self.options
         return [
             dict(
                 partition_names(
                     fields,
-                    self.store.partition_values(p),
+                    values,
                     legacy=options.get(opt.PARTITION_LEGACY_NAME) if legacy is None else legacy,
                     default_name=options.get(opt.PARTITION_DEFAULT_NAME) if default_name is None else default_name,
                 )
             )
-            for p in dict.fromkeys(e.partition for e in entries)
+            for values in self._partition_values()
             if fields
         ]
+
+    def _partition_values(self) -> list[tuple[Any, ...]]:
+        """The values of each partition: with rows, or of a format table each directory."""
+        if self.store.is_format_table:
+            from paimon_nb.table.format_table import find_partitions
+
+            return [p.values for p in find_partitions(self.store)]
+        from paimon_nb.table.system.file_totals import selected_entries
+
+        _, entries = selected_entries(self.store)
+        return [self.store.partition_values(p) for p in dict.fromkeys(e.partition for e in entries)]
 
     # -- time travel
 

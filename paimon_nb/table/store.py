@@ -17,10 +17,17 @@ from paimon_nb.base.errors import (
     TableNotFound,
     TableReplaced,
     UnsupportedFormat,
+    UnsupportedOperation,
 )
 from paimon_nb.base.identifier import MAIN_BRANCH
 from paimon_nb.format.row import deserialize, partition_path
-from paimon_nb.format.schema import SchemaDirectory, TableSchema
+from paimon_nb.format.schema import (
+    FORMAT_TABLE,
+    SchemaDirectory,
+    TableSchema,
+    hidden_schema_directory,
+    new_schema_directory,
+)
 from paimon_nb.format.snapshot import BranchDirectory, ConsumerDirectory, Snapshot, SnapshotDirectory, TagDirectory
 from paimon_nb.format.types import is_opaque
 from paimon_nb.options import TABLE_OPTIONS, TableOptions
@@ -90,8 +97,13 @@ class TableStore:
         root = root.rstrip("/")
         branch_root = root if branch == MAIN_BRANCH else BranchDirectory(fs, root).root(branch)
         schemas = SchemaDirectory(fs, branch_root)
-        newest, first = side_by_side(fs, schemas.latest_id, lambda: _first_schema(fs, root))
-        if newest == 0 and branch_root == root and first is not None:
+        newest, first = side_by_side(fs, schemas.latest_id, lambda: _read_if_present(fs, _first_schema_path(root)))
+        if newest is None and branch == MAIN_BRANCH:
+            hidden = hidden_schema_directory(fs, root)  # of a format table
+            newest = hidden.latest_id()
+            if newest is not None:
+                schemas, first = hidden, _read_if_present(fs, hidden.path(0))
+        elif newest == 0 and branch_root == root and first is not None:
             schemas.hold(0, first)
         schema = None if newest is None else schemas.get(newest)
         if schema is None:
@@ -109,10 +121,14 @@ class TableStore:
 
     def is_current(self) -> bool:
         """Whether the table at this path, and its newest schema, are still those that `open` read."""
-        own, first = self.schemas.paths_of_newest(self.schema.id), _first_schema_path(self.root)
+        own, first = self.schemas.paths_of_newest(self.schema.id), self._first_schema_path
         paths = list(dict.fromkeys((*own, first)))
         found = dict(zip(paths, self.fs.read_each(paths), strict=True))
         return self.schemas.is_newest(self.schema.id, found) and self.identity == _digest(found[first])
+
+    @property
+    def _first_schema_path(self) -> str:
+        return self.schemas.path(0) if self.is_format_table else _first_schema_path(self.root)
 
     # -- copies of the context
 
@@ -191,6 +207,8 @@ class TableStore:
 
     def on_branch(self, branch: str) -> TableStore:
         """Another branch of the same table, with that branch's latest schema."""
+        if self.is_format_table and branch == self.branch and not self.identity:
+            return self  # the catalog server has its schema
         found = TableStore.open(self.fs, self.root, branch, self.dynamic)
         versions = self.versions.on_branch(branch) if self.versions is not None else None
         return replace(found, watcher=self.watcher, rights=self.rights, versions=versions)
@@ -239,7 +257,7 @@ class TableStore:
 
     def check_identity(self) -> None:
         """Raise TableReplaced if the table at this path is not the one that was opened."""
-        now = _digest(_first_schema(self.fs, self.root))
+        now = _digest(_read_if_present(self.fs, self._first_schema_path))
         if self.identity and now != self.identity:
             raise TableReplaced(
                 f"{self.name}: the table was dropped{' and created again' if now else ''} since it was opened",
@@ -256,6 +274,8 @@ class TableStore:
 
     def forget_snapshots(self) -> None:
         """Drop snapshots that were read before: another process may have rolled back."""
+        if self.is_format_table:
+            return
         self.snapshots.invalidate_cache()
         self.changelogs.invalidate_cache()
 
@@ -275,6 +295,21 @@ class TableStore:
     def has_keys(self) -> bool:
         """True for a primary-key table."""
         return bool(self.schema.primary_keys)
+
+    @property
+    def is_format_table(self) -> bool:
+        """Whether the table is a directory of plain files, without snapshots."""
+        return self.schema.options.get(opt.TYPE.key) == FORMAT_TABLE
+
+    def check_has_snapshots(self, what: str = "snapshots") -> None:
+        """Raise UnsupportedOperation: the table is a format table, and `what` needs snapshots."""
+        if self.is_format_table:
+            raise UnsupportedOperation(
+                f"{self.name} is a format table, a directory of {self.options.get(opt.FILE_FORMAT)} files: it has no {what}",
+                hint="SELECT, INSERT, INSERT OVERWRITE, TRUNCATE and DROP PARTITION work on it; "
+                "CREATE TABLE ... AS SELECT makes a Paimon table of its rows",
+                table=self.name,
+            )
 
     @property
     def evolves_data(self) -> bool:
@@ -300,30 +335,37 @@ class TableStore:
 
     @cached_property
     def schemas(self) -> SchemaDirectory:
+        if self.is_format_table:
+            return new_schema_directory(self.fs, self.root, self.schema)
         return SchemaDirectory(self.fs, self.branch_root)
 
     @cached_property
     def snapshots(self) -> SnapshotDirectory:
+        self.check_has_snapshots()
         if self.versions is not None:
             return ManagedSnapshots(self.fs, self.branch_root, self.versions)
         return SnapshotDirectory(self.fs, self.branch_root)
 
     @cached_property
     def changelogs(self) -> SnapshotDirectory:
+        self.check_has_snapshots("changelogs")
         return SnapshotDirectory(self.fs, self.branch_root, kind="changelog")
 
     @cached_property
     def tags(self) -> TagDirectory:
+        self.check_has_snapshots("tags")
         if self.versions is not None:
             return ManagedTags(self.fs, self.branch_root, self.versions)
         return TagDirectory(self.fs, self.branch_root)
 
     @cached_property
     def consumers(self) -> ConsumerDirectory:
+        self.check_has_snapshots("consumers")
         return ConsumerDirectory(self.fs, self.branch_root)
 
     @cached_property
     def branches(self) -> BranchDirectory:
+        self.check_has_snapshots("branches")
         return BranchDirectory(self.fs, self.root)
 
     # -- paths (docs/spec/format.md sections 1 and 11)
@@ -429,9 +471,9 @@ def _first_schema_path(root: str) -> str:
     return f"{root}/schema/schema-0"
 
 
-def _first_schema(fs: FileIO, root: str) -> bytes | None:
+def _read_if_present(fs: FileIO, path: str) -> bytes | None:
     try:
-        return fs.read(_first_schema_path(root))
+        return fs.read(path)
     except MissingFile:
         return None
 

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from paimon_nb.table.commit import CommitMessage, TableCommit
+    from paimon_nb.table.commit import FormatTableCommit, TableCommit
     from paimon_nb.table.merge_builder import TableMerge
     from paimon_nb.table.scan import Predicate
     from paimon_nb.table.schema_change import Retention
-    from paimon_nb.table.write import TableWrite
+    from paimon_nb.table.write import FormatTableWrite, TableWrite
     from paimon_nb.table.write.input_rows import Rows
 
 
@@ -43,7 +43,7 @@ class Table(AlterableTable):
 
     # -- writing
 
-    def write(self) -> TableWrite:
+    def write(self) -> TableWrite | FormatTableWrite:
         """A writer for several pieces of rows. Its messages go to `commit().commit(...)`.
 
         Returns:
@@ -55,11 +55,11 @@ class Table(AlterableTable):
             ...     t.commit().commit(writing.prepare())
             [3]
         """
-        from paimon_nb.table.write import TableWrite
+        from paimon_nb.table.write import FormatTableWrite, TableWrite
 
-        return TableWrite(self.store)
+        return FormatTableWrite(self.store) if self.store.is_format_table else TableWrite(self.store)
 
-    def commit(self, commit_user: str | None = None) -> TableCommit:
+    def commit(self, commit_user: str | None = None) -> TableCommit | FormatTableCommit:
         """A committer, which publishes messages of writers as snapshots.
 
         Args:
@@ -68,8 +68,10 @@ class Table(AlterableTable):
         Returns:
             A committer; its method `commit(messages)` returns the ids of the new snapshots.
         """
-        from paimon_nb.table.commit import TableCommit
+        from paimon_nb.table.commit import FormatTableCommit, TableCommit
 
+        if self.store.is_format_table:
+            return FormatTableCommit(self.store)
         return TableCommit(self.store, commit_user)
 
     def append(self, rows: Rows) -> list[int]:
@@ -332,11 +334,12 @@ class Table(AlterableTable):
             CommitConflict: another commit changed the same files.
         """
         from paimon_nb.table.publish.overwrite import Overwrite
-        from paimon_nb.table.write import TableWrite
+        from paimon_nb.table.write import FormatTableWrite, TableWrite
         from paimon_nb.table.write.input_rows import as_reader, chunks
 
         count = 0
-        with TableWrite(self.store, overwrite=True) as writing:
+        store = self.store
+        with FormatTableWrite(store) if store.is_format_table else TableWrite(store, overwrite=True) as writing:
             for part in chunks(as_reader(rows)):
                 count += part.num_rows
                 writing.write(part)
@@ -345,17 +348,16 @@ class Table(AlterableTable):
         return self.commit().commit(messages, overwrite=scope, expected_rows=count)
 
     def _write_and_commit(self, rows: Rows, kinds: pa.Array | None) -> list[int]:
-        from paimon_nb.table.write import TableWrite
         from paimon_nb.table.write.input_rows import as_reader, as_table, chunks
 
         ignored = self.store.options.ignores_empty_commits
         parts = chunks(as_reader(rows)) if kinds is None and not hasattr(rows, "num_rows") else iter([as_table(rows)])
         count = 0
-        with TableWrite(self.store) as writing:
+        with self.write() as writing:
             for part in parts:
                 count += part.num_rows
                 writing.write(part, kinds)
-            messages: list[CommitMessage] = writing.prepare_commit()
+            messages: list[Any] = writing.prepare_commit()
         if not count and ignored:
             return []
         return self.commit().commit(messages, expected_rows=count, ignore_empty=ignored)
@@ -575,6 +577,13 @@ class Table(AlterableTable):
         Raises:
             UnknownName: with `must_exist`, a spec matches no partition; nothing is deleted then.
         """
+        if self.store.is_format_table:
+            from paimon_nb.table.commit import drop_format_table_partitions
+
+            drop_format_table_partitions(
+                self.store, [in_row_spec(self.schema, s) for s in specs], must_exist=must_exist
+            )
+            return []
         from paimon_nb.table.maintenance import drop_partitions
 
         made = drop_partitions(self.store, [in_row_spec(self.schema, s) for s in specs], must_exist=must_exist)
@@ -589,6 +598,11 @@ class Table(AlterableTable):
         Returns:
             The ids of the new snapshots; empty if there was nothing to delete.
         """
+        if self.store.is_format_table:
+            from paimon_nb.table.commit import truncate_format_table
+
+            truncate_format_table(self.store, [in_row_spec(self.schema, partition)] if partition else [])
+            return []
         from paimon_nb.table.maintenance import truncate
 
         if partition:

@@ -26,6 +26,7 @@ from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog import Catalog, open_catalog
 from paimon_nb.catalog.rest import transport
 from paimon_nb.format.schema import create_schema
+from paimon_nb.format.types import parse_type
 from paimon_nb.table.maintenance import branches, tags
 from paimon_nb.table.maintenance.rollback import rollback_to_snapshot, rollback_to_tag
 
@@ -209,7 +210,7 @@ def test_nonsense_is_the_servers_failure(server, catalog, body):
     assert caught.value.hint
 
 
-@pytest.mark.parametrize("kind", ["format-table", "object-table", "iceberg-table", "lance-table"])
+@pytest.mark.parametrize("kind", ["object-table", "iceberg-table", "lance-table"])
 def test_tables_of_other_kinds_are_refused_by_name(server, catalog, tmp_path, kind):
     fields = [{"id": 0, "name": "a", "type": "INT"}]
     node = {"fields": fields, "partitionKeys": [], "primaryKeys": [], "options": {"type": kind, "path": "/x"}}
@@ -223,6 +224,19 @@ def test_tables_of_other_kinds_are_refused_by_name(server, catalog, tmp_path, ki
         table.to_arrow()
     with pytest.raises(UnsupportedFormat, match=kind):
         table.append(pa.table({"a": pa.array([1], pa.int32())}))
+
+
+def test_a_format_table_has_its_schema_on_the_server(catalog):
+    columns = [("a", parse_type("INT"), None, None), ("p", parse_type("STRING"), None, None)]
+    name, options = Identifier("d", "plain"), {"type": "format-table", "file.format": "json"}
+    assert catalog.create_table(name, create_schema(columns, ("p",), (), options))
+    table = catalog.table(name)
+    table.append(pa.table({"a": pa.array([1, 2], pa.int32()), "p": ["x", "y"]}))
+    assert catalog.table(name).to_arrow(where="p = 'y'").to_pylist() == [{"a": 2, "p": "y"}]
+    assert table.refresh().partition_specs() == [{"p": "x"}, {"p": "y"}]
+
+    with pytest.raises(UnsupportedOperation, match="format table"):
+        table.latest_snapshot()
 
 
 @pytest.mark.usefixtures("waits")

@@ -125,7 +125,7 @@ def test_what_is_switched_off_is_not_refused(tmp_path, key):
     assert t.to_arrow().num_rows == 4
 
 
-@pytest.mark.parametrize("kind", ["format-table", "object-table", "iceberg-table", "lance-table", "some-later-table"])
+@pytest.mark.parametrize("kind", ["object-table", "iceberg-table", "lance-table", "some-later-table"])
 def test_other_types_of_table_are_refused_by_name(tmp_path, kind):
     with pytest.raises(UnsupportedFormat, match=kind):
         made(tmp_path, {"type": kind}).to_arrow()

@@ -16,14 +16,14 @@ FOLDERS = {
         "stats",
     ),
     "table": (
-        "external_paths", "managed_versions", "store", "live_files", "partition_spec", "tag_period", "migrated_files",
+        "external_paths", "managed_versions", "store", "format_table", "live_files", "partition_spec", "tag_period", "migrated_files",
         "iceberg", "lsm", "merge", "changelog", "cluster", "scan", "polars_condition", "arrow_condition", "arrow_dataset", "torch_dataset", "vector_search", "query", "dml_checks",
         "data_file_writer", "dedicated_files", "publish", "bucket_compact", "row_rewrite", "row_id_reads", "write", "compact", "maintenance", "commit",
         "inspect", "system", "copy", "stream", "row_changes", "column_changes", "merge_builder",
         "handle", "reading", "inspection", "schema_change", "altering", "table", "open",
     ),
     "catalog": (
-        "api", "arrow_schema", "column_directives", "schema_steps", "deletion_vector_toggle", "file_import", "locks", "schema_validation", "new_tables", "type_promotion", "alter", "metastore",
+        "api", "arrow_schema", "column_directives", "schema_steps", "deletion_vector_toggle", "file_import", "locks", "format_table_rules", "schema_validation", "new_tables", "type_promotion", "alter", "metastore",
         "warehouse", "filesystem", "hive", "iceberg", "jdbc", "rest", "privilege", "open",
     ),
     "syntax": ("tree", "lexer", "operands", "expressions", "queries"),

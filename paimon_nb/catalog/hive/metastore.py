@@ -50,6 +50,8 @@ class HiveMetastore(Metastore):
         update_stats: whether Hive updates file statistics on each change of an entry.
     """
 
+    has_format_tables = False
+
     def __init__(
         self,
         client: HiveMetastoreClient,

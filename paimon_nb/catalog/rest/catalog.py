@@ -35,13 +35,14 @@ from paimon_nb.catalog.rest.storage_tokens import TokenFileIO
 from paimon_nb.catalog.rest.transport import Timeouts, Transport
 from paimon_nb.catalog.rest.versions import RestVersions
 from paimon_nb.format.metadata_json import java_json
-from paimon_nb.format.schema import TableSchema
+from paimon_nb.format.schema import FORMAT_TABLE, TableSchema
 from paimon_nb.format.schema.table_schema import highest_id
 from paimon_nb.format.types import Row
 from paimon_nb.format.types.parse import parse_field_json
 from paimon_nb.fs import FileIO, RootedFileIO, external_roots, open_fs
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
+from paimon_nb.options.table import METASTORE_PARTITIONED_TABLE
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.publish.partition_changes import partition_changes
 from paimon_nb.table.store import TableStore
@@ -179,6 +180,11 @@ class RestCatalog(Catalog):
         fs = self._fs_of_table(main, served)
         # Another system owns the files of an external table, so the file names decide about commits, as in Java.
         versions = None if served.is_external else RestVersions(self.api, replace(name, system=None), served.id)
+        served_options = served.schema.get("options")
+        if isinstance(served_options, dict) and served_options.get("type") == FORMAT_TABLE:
+            schema = _served_schema(served, main)  # the server has the only one
+            _check_no_managed_partitions(schema, main)
+            return TableStore(fs, fs.root, MAIN_BRANCH, schema)
         try:
             store = TableStore.open(fs, fs.root, name.branch)
         except TableNotFound:
@@ -255,9 +261,10 @@ class RestCatalog(Catalog):
         from paimon_nb.catalog.schema_validation import check_fallback
 
         store = self._store(name)
-        has_data = store.snapshots.latest_id() is not None
+        has_data = store.is_format_table or store.snapshots.latest_id() is not None
         changed = apply_changes(store.schema, changes, has_data=has_data, now_ms=clock.now_ms())
-        check_fallback(changed, store.branches)
+        if not store.is_format_table:
+            check_fallback(changed, store.branches)
         check_deletion_vector_toggle(store.schema, changed, store)
         nodes = change_nodes(store.schema, changes, has_data=has_data)
         if nodes:
@@ -370,6 +377,16 @@ class RestCatalog(Catalog):
 
 
 _NOTHING: list[str] = []
+
+
+def _check_no_managed_partitions(schema: TableSchema, name: Identifier) -> None:
+    """Raises UnsupportedOperation: the server, not the directories, decides which partitions a format table has."""
+    if TableOptions(schema.options).get(METASTORE_PARTITIONED_TABLE):
+        raise UnsupportedOperation(
+            f"format table {name}: partitions that the catalog server manages are not supported here",
+            hint="without 'metastore.partitioned-table' the directories are the partitions",
+            option=METASTORE_PARTITIONED_TABLE.key,
+        )
 
 
 def _served_schema(served: TableResponse, name: Identifier) -> TableSchema:

@@ -31,6 +31,8 @@ TRACKING_FIELDS = (ROW_ID_FIELD, replace(SEQUENCE_FIELD, type=Atomic("BIGINT")))
 """Additional columns of a rewritten file of a table with row tracking."""
 
 FORMATS = ("parquet", "orc", "avro", "json")
+PLAIN_FORMATS = ("csv", "json", "text", "orc", "parquet")
+"""Formats of format tables."""
 BLOB_FORMAT = "blob"
 """Format of files with the values of one BLOB column; no `file.format` of a table."""
 _KNOWN_ELSEWHERE = ("csv", "text", "lance", "vortex", "mosaic")
@@ -96,7 +98,7 @@ def file_layout(options: TableOptions, level: int, *, changelog: bool = False) -
         raise UnsupportedFormat(
             f"file.format {name!r} cannot be written here", hint=f"use one of {', '.join(FORMATS)}", feature=name
         )
-    from paimon_nb.format.data.json_files import TEXT_EXTENSIONS
+    from paimon_nb.format.data.text_codecs import TEXT_EXTENSIONS
 
     extension = TEXT_EXTENSIONS.get(codec, codec)
     if name == "json":
@@ -132,7 +134,7 @@ class _FormatWriter(Protocol):
 
 
 def _writer_class(name: str) -> Callable[[Any, Sequence[DataField], TableOptions, str], _FormatWriter]:
-    """The writer class of one of `FORMATS`; imports only that one."""
+    """The writer class of one of `FORMATS` or `PLAIN_FORMATS`; imports only that one."""
     match name:
         case "parquet":
             from paimon_nb.format.data.parquet_writer import ParquetWriter
@@ -146,6 +148,14 @@ def _writer_class(name: str) -> Callable[[Any, Sequence[DataField], TableOptions
             from paimon_nb.format.data.json_files import JsonWriter
 
             return JsonWriter
+        case "csv":
+            from paimon_nb.format.data.csv_files import CsvWriter
+
+            return CsvWriter
+        case "text":
+            from paimon_nb.format.data.line_files import LineWriter
+
+            return LineWriter
         case "blob":
             from paimon_nb.format.data.blob import BlobWriter
 
@@ -168,14 +178,21 @@ class DataWriter:
     """A new data file. Its columns are those of `fields`, in their order, as logical Arrow types."""
 
     def __init__(
-        self, fs: FileIO, path: str, fields: Sequence[DataField], options: TableOptions, compression: str
+        self,
+        fs: FileIO,
+        path: str,
+        fields: Sequence[DataField],
+        options: TableOptions,
+        compression: str,
+        format: str | None = None,
     ) -> None:
+        """`format`: one of `FORMATS` or `PLAIN_FORMATS`; None: as in the path's extension."""
         self._fs, self._path = fs, path
         self._never_null = [f.name for f in fields if not f.type.nullable]
         self._out = fs.create(path)
         self._rows = 0
         try:
-            self._writer = _writer_class(format_of(path))(self._out, fields, options, compression)
+            self._writer = _writer_class(format or format_of(path))(self._out, fields, options, compression)
         except BaseException:
             self._out.abort()
             raise

@@ -1,15 +1,12 @@
 """Reads and writes JSON data files: one object per line, scalar values as text, compressed as a whole.
 
-Source: Paimon 1.3 `format/json/Json{FileReader,FormatWriter}.java`, `format/text/BaseTextFile{Reader,Writer}.java`,
-`HadoopCompressionType.java`.
+Source: Paimon 1.3 `format/json/Json{FileReader,FormatWriter}.java`, `format/text/BaseTextFile{Reader,Writer}.java`.
 """
 
 from __future__ import annotations
 
 import base64
-import bz2
 import json
-import zlib
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -18,6 +15,7 @@ import pyarrow.compute as pc
 from paimon_nb.base.errors import CorruptFile, ReadError, UnsupportedFormat
 from paimon_nb.format.data.cast import cast_column
 from paimon_nb.format.data.schema_cast import without_columns
+from paimon_nb.format.data.text_codecs import new_encoder, read_text, split_lines
 from paimon_nb.format.types import (
     Array,
     DataField,
@@ -32,11 +30,8 @@ from paimon_nb.format.types import (
 )
 from paimon_nb.format.types.arrow_builders import empty_table, vectors_of
 
-TEXT_EXTENSIONS = {"none": "", "gzip": "gz", "zstd": "zst", "bzip2": "bz2", "deflate": "deflate"}
-"""`file.compression` -> the last extension of a JSON file, which is compressed as a whole."""
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow.dataset as ds
 
@@ -46,64 +41,23 @@ if TYPE_CHECKING:
 STRING, BYTES = VarChar(), ("BINARY", "VARBINARY")
 
 
-def codec_of(compression: str, path: str = "") -> str:
-    """The codec of a text file. Raises UnsupportedFormat: another codec, for which Hadoop has its own framing."""
-    if compression in TEXT_EXTENSIONS:
-        return compression
-    raise UnsupportedFormat(
-        f"text files with the codec {compression!r} are not supported",
-        hint=f"'file.compression' can be {', '.join(TEXT_EXTENSIONS)}", path=path, feature=compression,
-    )  # fmt: skip
+_MISFITS = (ReadError, pa.ArrowException, ValueError, LookupError, TypeError, AttributeError)
+"""Errors of values that cannot be converted to the type of their column."""
 
 
-def _decompress_zstd(data: bytes) -> bytes:
-    with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
-        return bytes(stream.read())
-
-
-def _decompress_gzip(data: bytes) -> bytes:
-    return zlib.decompress(data, 31)
-
-
-_DECODE: Mapping[str, Callable[[bytes], bytes]] = {
-    "none": bytes, "gzip": _decompress_gzip, "zstd": _decompress_zstd, "bzip2": bz2.decompress, "deflate": zlib.decompress,
-}  # fmt: skip
-
-
-class _Deflate:
-    """A stream compressor with the interface of `bz2.BZ2Compressor`."""
-
-    def __init__(self, window: int) -> None:
-        self._stream = zlib.compressobj(wbits=window)
-
-    def compress(self, data: bytes) -> bytes:
-        return self._stream.compress(data)
-
-    def flush(self) -> bytes:
-        return self._stream.flush()
-
-
-class _Zstd:
-    """Writes consecutive frames, which zstd readers accept as one stream."""
-
-    def compress(self, data: bytes) -> bytes:
-        return bytes(pa.compress(data, codec="zstd", asbytes=True)) if data else b""
-
-    def flush(self) -> bytes:
-        return b""
-
-
-class _Plain:
-    def compress(self, data: bytes) -> bytes:
-        return data
-
-    def flush(self) -> bytes:
-        return b""
-
-
-_ENCODERS: Mapping[str, Callable[[], Any]] = {
-    "none": _Plain, "gzip": lambda: _Deflate(31), "zstd": _Zstd, "bzip2": bz2.BZ2Compressor, "deflate": lambda: _Deflate(15),
-}  # fmt: skip
+def _parse_object(path: str, line: str, ignores_errors: bool) -> dict[str, Any] | None:
+    """The JSON object of one line; None if it is not one and such lines are skipped. Raises CorruptFile."""
+    try:
+        row = json.loads(line, parse_int=str, parse_float=str)
+    except ValueError as error:
+        row, why = None, f"{type(error).__name__}: {error!s:.80}"
+    else:
+        why = "ValueError: a line is not a JSON object"
+    if isinstance(row, dict):
+        return row
+    if ignores_errors:
+        return None
+    raise CorruptFile(path, f"not readable as JSON ({why})")
 
 
 class JsonReader:
@@ -111,18 +65,11 @@ class JsonReader:
 
     def __init__(self, fs: FileIO, path: str, fields: Sequence[DataField], options: TableOptions | None = None) -> None:
         self.path, self.fields = path, tuple(fields)
-        extension = path.rsplit(".", 1)[-1]
-        codec = next((c for c, e in TEXT_EXTENSIONS.items() if e == extension), "none")
-        if extension in ("snappy", "lz4"):
-            codec_of(extension, path)
-        data = fs.read(path)
-        try:
-            lines = _DECODE[codec](data).decode().split("\n")
-            self._rows = [json.loads(line, parse_int=str, parse_float=str) for line in lines if line.strip()]
-            if any(not isinstance(row, dict) for row in self._rows):
-                raise ValueError("a line is not a JSON object")
-        except (zlib.error, OSError, EOFError, pa.ArrowException, ValueError) as error:
-            raise CorruptFile(path, f"not readable as JSON ({type(error).__name__}: {error!s:.80})") from None
+        raw = options.raw if options is not None else {}
+        lines = split_lines(read_text(fs, path), raw.get("json.line-delimiter", "\n"))
+        ignores = raw.get("json.ignore-parse-errors", "false").lower() == "true"
+        self._rows = [row for line in lines if line.strip() and (row := _parse_object(path, line, ignores)) is not None]
+        self._ignores_errors = ignores
 
     @property
     def num_rows(self) -> int:
@@ -142,10 +89,23 @@ class JsonReader:
         if not self.fields:
             return without_columns(len(self._rows))
         try:
-            columns = [_column_of_json([row.get(f.name) for row in self._rows], f.type) for f in self.fields]
-        except (ReadError, pa.ArrowException, ValueError, LookupError, TypeError, AttributeError) as error:
+            return self._table_of(self._rows)
+        except _MISFITS as error:
+            if self._ignores_errors:
+                return self._table_of([row for row in self._rows if self._fits(row)])
             raise CorruptFile(self.path, f"its rows do not fit the schema ({error!s:.80})") from None
+
+    def _table_of(self, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+        columns = [_column_of_json([row.get(f.name) for row in rows], f.type) for f in self.fields]
         return pa.Table.from_arrays(columns, schema=arrow_schema(self.fields, nullable=True))
+
+    def _fits(self, row: Mapping[str, Any]) -> bool:
+        """Whether the values of one line can be converted to the types of the columns."""
+        try:
+            self._table_of([row])
+        except _MISFITS:
+            return False
+        return True
 
     def batches(self, rows: int, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
         yield from self.read(groups).to_batches(rows)
@@ -165,7 +125,8 @@ class JsonWriter:
                     f"column {f.name!r} is {f.type.bare()}, which JSON files cannot store",
                     hint="use 'file.format' = 'parquet'", column=f.name,
                 )  # fmt: skip
-        self._out, self._encoder = out, _ENCODERS[codec_of(compression)]()
+        self._out, self._encoder = out, new_encoder(compression)
+        self._line_end = options.raw.get("json.line-delimiter", "\n")
 
     @property
     def pending_bytes(self) -> int:
@@ -175,7 +136,7 @@ class JsonWriter:
         names = [f.name for f in self.fields]
         columns = [_json_values(table.column(i), f.type) for i, f in enumerate(self.fields)]
         rows = (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
-        text = "".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows)
+        text = "".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + self._line_end for row in rows)
         self._out.write(self._encoder.compress(text.encode()))
 
     def close(self) -> None:

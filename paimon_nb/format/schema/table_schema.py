@@ -382,3 +382,29 @@ class SchemaDirectory:
         """For fast-forward of branches only."""
         self._read.pop(schema_id, None)
         self.fs.delete(self.path(schema_id))
+
+
+FORMAT_TABLE = "format-table"
+"""Value of the option `type`: plain files without snapshots."""
+_HIDDEN_ROOT = "_paimon"
+"""Directory in a format table above its `schema/`. Readers of plain files skip names that start with `_`."""
+
+
+def hidden_schema_directory(fs: FileIO, table_root: str) -> SchemaDirectory:
+    """The schema files of a format table, hidden from readers of its data files."""
+    return SchemaDirectory(fs, posixpath.join(table_root, _HIDDEN_ROOT))
+
+
+def schema_directory(fs: FileIO, table_root: str) -> SchemaDirectory:
+    """The schema files of a table's main branch, of a format table or another one."""
+    usual = SchemaDirectory(fs, table_root)
+    if usual.ids():
+        return usual
+    hidden = hidden_schema_directory(fs, table_root)
+    return hidden if hidden.ids() else usual
+
+
+def new_schema_directory(fs: FileIO, table_root: str, schema: TableSchema) -> SchemaDirectory:
+    """Where the schema files of a table with this schema are."""
+    is_format_table = schema.options.get("type") == FORMAT_TABLE
+    return hidden_schema_directory(fs, table_root) if is_format_table else SchemaDirectory(fs, table_root)

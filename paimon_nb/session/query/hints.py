@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from paimon_nb.table.scan.predicate.model import Predicate
+    from paimon_nb.table.store import TableStore
     from paimon_nb.table.table import Table
 
 
@@ -136,14 +137,10 @@ def _no_partition(table: Table, text: str, name: str) -> str:
 def _partitions_with_rows(table: Table) -> list[tuple[dict[str, str], dict[str, Any]]]:
     """The partitions with rows: as directory-name strings, and as values."""
     from paimon_nb.format.row import partition_names, to_scalar
-    from paimon_nb.table.live_files import live_entries
-    from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve
 
     store, fields = table.store, table.schema.partition_fields
     out = []
-    snapshot = resolve(store, parse_travel(store.options))
-    for partition in dict.fromkeys(e.partition for e in live_entries(store, snapshot)):
-        values = store.partition_values(partition)
+    for values in _values_of_partitions(store):
         names = partition_names(
             fields, values, legacy=store.options.get(opt.PARTITION_LEGACY_NAME),
             default_name=store.options.get(opt.PARTITION_DEFAULT_NAME),
@@ -151,6 +148,18 @@ def _partitions_with_rows(table: Table) -> list[tuple[dict[str, str], dict[str, 
         scalars = {f.name: to_scalar(f.type, v).as_py() for f, v in zip(fields, values, strict=True)}
         out.append((dict(names), scalars))
     return out
+
+
+def _values_of_partitions(store: TableStore) -> list[tuple[Any, ...]]:
+    """The partitions with rows, in the in-row form."""
+    from paimon_nb.table.format_table import data_files, find_partitions
+    from paimon_nb.table.live_files import live_entries
+    from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve
+
+    if store.is_format_table:
+        return [p.values for p in find_partitions(store) if data_files(store, p.path)]
+    entries = live_entries(store, resolve(store, parse_travel(store.options)))
+    return [store.partition_values(p) for p in dict.fromkeys(e.partition for e in entries)]
 
 
 def partition_predicate(partitions: list[dict[str, Any]]) -> Predicate:

@@ -20,8 +20,11 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.alter import is_schema_change
 from paimon_nb.catalog.api import StoredView
+from paimon_nb.format.data import PLAIN_FORMATS
+from paimon_nb.format.schema import FORMAT_TABLE
 from paimon_nb.options import validate_table_options
 from paimon_nb.options.spelling import misspelled_catalog_keys
+from paimon_nb.options.table import FILE_FORMAT
 from paimon_nb.plan import (
     AddColumn,
     AddPartition,
@@ -172,10 +175,8 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
             "the catalog has no external tables: it stores tables in its warehouse",
             hint="CREATE TEMPORARY TABLE t WITH ('connector' = 'paimon', 'path' = '...')",
         )
-    if definition.provider not in (None, "paimon"):
-        raise UnsupportedOperation(
-            f"USING {definition.provider} is not a Paimon table", hint="USING paimon, or use plain Spark for that table"
-        )
+    definition = _with_file_format(definition)
+    statement = replace(statement, definition=definition)
     found = session.find(statement.name)
     notes = allow_data_files(found.catalog, definition.options)
     can_be_local = not statement.or_replace and statement.like is None and not definition.columns
@@ -229,6 +230,24 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
         snapshots = store_rows(session, rows, table).snapshots
     verb = "replaced" if replaced else "created"
     return summary(f"table {found.name} {verb}", notes=warnings, snapshots=snapshots)
+
+
+def _with_file_format(definition: TableDef) -> TableDef:
+    """The definition with the options of a format table for USING csv and the like.
+
+    Raises:
+        UnsupportedOperation: USING names no format of files.
+    """
+    provider = definition.provider
+    if provider in (None, "paimon"):
+        return definition
+    if provider not in PLAIN_FORMATS:
+        raise UnsupportedOperation(
+            f"USING {provider} is not a Paimon table, nor a format table",
+            hint=f"USING paimon, {', '.join(PLAIN_FORMATS)}, or use plain Spark for that table",
+        )
+    kind = {"type": FORMAT_TABLE, FILE_FORMAT.key: provider}
+    return replace(definition, options={**definition.options, **kind})
 
 
 def _computed_column_options(context: StatementContext, definition: TableDef, schema: TableSchema) -> dict[str, str]:
@@ -385,10 +404,12 @@ def alter_table(context: StatementContext, statement: AlterTable) -> Result:
                     _check_full_specs(table, specs)
                 ids = table.drop_partitions(specs, must_exist=not if_exists)
                 snapshots += [(str(found.name), i) for i in ids]
-                effects.append("partitions dropped" if ids else "no such partition, nothing dropped")
+                done = bool(ids) or table.store.is_format_table
+                effects.append("partitions dropped" if done else "no such partition, nothing dropped")
             case AddPartition(partitions, if_not_exists):
                 from paimon_nb.table.maintenance import refuse_existing
 
+                table.store.check_has_snapshots("partitions to add: a directory is a partition")
                 specs = [partition_values(p, table.partition_keys) for p in partitions]
                 refuse_existing(table.store, [] if if_not_exists else specs)
                 notes.append("nothing to add: a partition is created with its first row")

@@ -188,7 +188,9 @@ def open_target(context: StatementContext, statement: RowChange) -> Target:
         return Target(context, statement, target_table(session, session.temporary[ref.parts[0]]))
     if session.find(ref.parts).name.system is not None:
         raise InvalidName(f"{'.'.join(ref.parts)} is a system table", hint="change the table itself")
-    return Target(context, statement, session.table(ref.parts, ref.options))
+    table = session.table(ref.parts, ref.options)
+    table.store.check_has_snapshots("UPDATE, DELETE and MERGE")
+    return Target(context, statement, table)
 
 
 def with_nested_value(current: Column, path: Sequence[str], value: Column) -> Column:

@@ -285,6 +285,7 @@ def _write_summary(
     """The summary of a write."""
     rows = f"{count} row{'s' * (count != 1)}"
     where = f" in snapshot {', '.join(map(str, ids))}" if ids else " (no new snapshot)"
+    where = "" if table.store.is_format_table else where
     name = table.name.text
     did = f"{name} overwritten with {rows}" if overwrite else f"{rows} inserted into {name}"
     return summary(did + where, notes=notes, snapshots=[(name, i) for i in ids])

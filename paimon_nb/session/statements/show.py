@@ -230,7 +230,7 @@ def _information_text(catalog: str, table: Table) -> str:
     facts = {"Catalog": catalog, "Namespace": table.name.database, "Table": table.name.table, "Type": external}
     if table.schema.comment:
         facts["Comment"] = table.schema.comment
-    facts |= {"Location": table.path, "Provider": "paimon"}
+    facts |= {"Location": table.path, "Provider": spark_show.provider_of(table.schema)}
     if options:
         facts["Table Properties"] = f"[{', '.join(f'{k}={v}' for k, v in sorted(options.items()))}]"
     if table.partition_keys:
@@ -386,7 +386,7 @@ def describe(context: StatementContext, statement: Describe) -> Result:
         out["watermark"] = [declared.expression if name == declared.column else None for name in out["col_name"]]
     if statement.extended:
         extra = {
-            "": "", "# Detailed Table Information": "", "Identifier": str(table.name), "Path": table.path, "Provider": "paimon",
+            "": "", "# Detailed Table Information": "", "Identifier": str(table.name), "Path": table.path, "Provider": spark_show.provider_of(table.schema),
             "Schema id": str(table.schema.id), "Primary keys": ", ".join(table.primary_keys),
             "Partition keys": ", ".join(table.partition_keys),
             **({"Comment": table.schema.comment} if table.schema.comment else {}),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.redact import redact_options
 from paimon_nb.base.sql_quoting import text_literal
+from paimon_nb.format.schema import FORMAT_TABLE
 from paimon_nb.format.types import (
     Array,
     Char,
@@ -26,6 +27,7 @@ from paimon_nb.format.types import (
     VarChar,
     is_nano,
 )
+from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.plan.query import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
 from paimon_nb.session.core.result import Result, rows
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.base.identifier import Identifier
     from paimon_nb.catalog.api import StoredView
+    from paimon_nb.format.schema import TableSchema
     from paimon_nb.table.table import Table
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -94,10 +97,17 @@ def describe_extended(catalog: str, table: Table) -> Result:
     lines += [("Name", f"{catalog}.{table.name}", _NO_COMMENT), ("Type", kind, _NO_COMMENT)]
     if schema.comment is not None:
         lines.append(("Comment", schema.comment, _NO_COMMENT))
-    lines += [("Location", table.path, _NO_COMMENT), ("Provider", "paimon", _NO_COMMENT)]
+    lines += [("Location", table.path, _NO_COMMENT), ("Provider", provider_of(schema), _NO_COMMENT)]
     options = ",".join(f"{k}={v}" for k, v in sorted(_properties(table).items()))
     lines.append(("Table Properties", f"[{options}]", _NO_COMMENT))
     return _as_rows(lines)
+
+
+def provider_of(schema: TableSchema) -> str:
+    """The provider in USING: paimon, or the format of a format table's files."""
+    if schema.options.get("type") == FORMAT_TABLE:
+        return str(TableOptions(schema.options).get(opt.FILE_FORMAT)).lower()
+    return "paimon"
 
 
 def create_table(catalog: str, table: Table) -> str:
@@ -110,7 +120,7 @@ def create_table(catalog: str, table: Table) -> str:
         comment = f" COMMENT {text_literal(f.description)}" if f.description else ""
         columns.append(f"  {_name(f.name)} {type_text(f.type)}{not_null}{default}{comment}")
     names = ".".join(map(_name, (catalog, table.name.database, table.name.table)))
-    text = f"CREATE TABLE {names} (\n" + ",\n".join(columns) + ")\nUSING paimon\n"
+    text = f"CREATE TABLE {names} (\n" + ",\n".join(columns) + f")\nUSING {provider_of(schema)}\n"
     if schema.partition_keys:
         text += f"PARTITIONED BY ({', '.join(map(_name, schema.partition_keys))})\n"
     if schema.comment is not None:

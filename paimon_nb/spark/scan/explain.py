@@ -31,13 +31,16 @@ def describe(scan: PlannedScan) -> list[str]:
     plan = scan.plan
     files = [f for s in plan.splits for f in s.files]
     snapshot = plan.snapshot
+    is_format_table = plan.store.is_format_table
+    no_snapshot = "format table, without snapshots" if is_format_table else "snapshot: none, the table is empty"
+    rows_of_files = "" if is_format_table else f"{sum(f.row_count for f in files)} rows stored, "
     lines = [
-        f"snapshot: {snapshot.id} ({snapshot.commit_kind}, schema {plan.schema.id})" if snapshot else "snapshot: none, the table is empty",
+        f"snapshot: {snapshot.id} ({snapshot.commit_kind}, schema {plan.schema.id})" if snapshot else no_snapshot,
         f"columns: {', '.join(f.name for f in scan.fields)}",
         f"filter for skipping: {plan.predicate}" if plan.predicate is not None else "filter for skipping: none",
         *_skipped_lines(plan.skipped),
         f"read: {_count_with_noun(len(plan.splits), 'split')}, {_count_with_noun(len(files), 'file')}, "
-        f"{sum(f.row_count for f in files)} rows stored, {sum(f.file_size for f in files)} bytes",
+        f"{rows_of_files}{sum(f.file_size for f in files)} bytes",
     ]  # fmt: skip
     splits: Counter[tuple[str, str]] = Counter()
     files_of: Counter[tuple[str, str]] = Counter()

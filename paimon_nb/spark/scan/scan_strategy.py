@@ -177,6 +177,8 @@ def _total_rows(splits: Sequence[Split]) -> int:
 def _route_of(split: Split, facts: SplitFacts) -> Route:
     if split.branch is not None:
         return Route(ScanStrategy.TASKS, f"branch {split.branch} has its own schemas")
+    if split.plain_files:
+        return Route(ScanStrategy.TASKS, "plain files without metadata are read file by file")
     if split.changes or split.diff:
         return Route(ScanStrategy.TASKS, "changes are read row by row")
     if split.waiting:

@@ -18,10 +18,10 @@ from paimon_nb.spark.runtime.arrow_interop import collect, session_zone
 from paimon_nb.spark.runtime.jvm_bridge import optimized_plan
 from paimon_nb.spark.types import from_spark_arrow, spark_arrow_type
 from paimon_nb.spark.write.bucket_shuffle import shuffle
-from paimon_nb.table.commit import CommitMessage, TableCommit
+from paimon_nb.table.commit import FormatTableCommit, TableCommit
 from paimon_nb.table.publish.changes import BATCH_IDENTIFIER
 from paimon_nb.table.publish.overwrite import Overwrite
-from paimon_nb.table.write import TableWrite
+from paimon_nb.table.write import FormatTableWrite, TableWrite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -91,7 +91,7 @@ def write(
     store: TableStore = table.store.copy(options) if options else table.store
     scope = _overwrite_scope(store, overwrite, static_partition or {}, read_snapshot)
     full = None if checkpoints is None else checkpoints.is_full(store, identifier)
-    commit = TableCommit(store, commit_user)
+    commit = FormatTableCommit(store) if store.is_format_table else TableCommit(store, commit_user)
     messages, count, inline = write_messages(
         frame, store, kinds=kinds, overwrite=scope is not None, inline_bytes=inline_bytes, full=full
     )
@@ -127,7 +127,7 @@ def write_messages(
     inline_bytes: int = INLINE_BYTES,
     tracked: bool = False,
     full: bool | None = None,
-) -> tuple[list[CommitMessage], int, bool]:
+) -> tuple[list[Any], int, bool]:
     """Write rows without committing them.
 
     Args:
@@ -173,11 +173,13 @@ class WriteJob:
     tracked: bool = False
     full: bool | None = None
 
-    def open_writer(self) -> TableWrite:
+    def open_writer(self) -> TableWrite | FormatTableWrite:
         """A writer for this task; close it after use."""
+        if self.store.is_format_table:
+            return FormatTableWrite(self.store)
         return TableWrite(self.store, overwrite=self.overwrite, tracked=self.tracked, full=self.full)
 
-    def write(self, writer: TableWrite, rows: pa.Table) -> None:
+    def write(self, writer: TableWrite | FormatTableWrite, rows: pa.Table) -> None:
         """Write rows that have Spark's types."""
         fields: tuple[DataField, ...] = (*self.store.schema.fields, *((ROW_ID_FIELD,) if self.tracked else ()))
         kinds = rows.column(len(fields)).combine_chunks() if self.has_kinds else None
@@ -185,7 +187,7 @@ class WriteJob:
             writer.write(from_spark_arrow(rows.select(range(len(fields))), fields, self.zone), kinds)
 
 
-def _in_tasks(frame: DataFrame, job: WriteJob) -> tuple[list[CommitMessage], int]:
+def _in_tasks(frame: DataFrame, job: WriteJob) -> tuple[list[Any], int]:
     """Write in Spark tasks. Returns the messages of the successful attempts, and the number of rows."""
     from pyspark.sql import Observation
     from pyspark.sql import functions as F

@@ -1,6 +1,18 @@
 """Commits: from commit messages to published snapshots. Only this package makes rows visible."""
 
 from paimon_nb.table.commit.commit import TableCommit
+from paimon_nb.table.commit.format_table_commit import (
+    FormatTableCommit,
+    drop_format_table_partitions,
+    truncate_format_table,
+)
 from paimon_nb.table.publish.changes import BATCH_IDENTIFIER, CommitMessage
 
-__all__ = ["BATCH_IDENTIFIER", "CommitMessage", "TableCommit"]
+__all__ = [
+    "BATCH_IDENTIFIER",
+    "CommitMessage",
+    "FormatTableCommit",
+    "TableCommit",
+    "drop_format_table_partitions",
+    "truncate_format_table",
+]

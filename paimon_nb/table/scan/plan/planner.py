@@ -65,10 +65,15 @@ def plan_scan(
     if travel is None:
         increment = parse_incremental(store.options)
         if increment is not None:
+            store.check_has_snapshots("changes between versions")
             from paimon_nb.table.scan.plan.incremental import plan_incremental
 
             return plan_incremental(store, increment, _parse_condition(store, predicate, where))
         travel = parse_travel(store.options)
+    if store.is_format_table:
+        from paimon_nb.table.scan.plan.format_table_scan import plan_format_table
+
+        return plan_format_table(store, bind_to_store(store, _parse_condition(store, predicate, where)), travel)
     snapshot = resolve(store, travel)
     fallback = store.options.get(opt.SCAN_FALLBACK_BRANCH)  # today's option, with any schema
     if snapshot is not None and reads_own_schema(store.options) and snapshot.schema_id != store.schema.id:

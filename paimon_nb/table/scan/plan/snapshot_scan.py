@@ -86,6 +86,8 @@ class Split:
     """Postponed files of the partition, in write order: their rows that belong to this bucket are merged over it."""
     branch: str | None = None
     """Set if the files belong to another branch than the plan's, with its schemas and options (`scan.fallback-branch`)."""
+    plain_files: bool = False
+    """Files of a format table, which no metadata describes: the numbers of rows are estimates."""
 
     @property
     def size(self) -> int:

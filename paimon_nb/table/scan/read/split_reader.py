@@ -203,7 +203,12 @@ def _read_on_branch(
 def _rows_of_split(files: SplitFiles, split: Split, fields: tuple[DataField, ...], kinds: bool) -> Iterator[pa.Table]:
     """The split's rows; with a kind column unless all rows are inserts."""
     store = files.store
-    if not store.has_keys:
+    if split.plain_files:
+        from paimon_nb.table.scan.read.format_table_files import format_table_rows
+
+        for rows in format_table_rows(store, split, fields):
+            yield rows.append_column(VALUE_KIND, _insert_kinds(rows.num_rows)) if kinds else rows
+    elif not store.has_keys:
         column_files = not split.raw and store.evolves_data
         for rows in (files.column_files if column_files else files.pieces)(split.files, fields, split.deletion_vectors):
             yield rows.append_column(VALUE_KIND, _insert_kinds(rows.num_rows)) if kinds else rows

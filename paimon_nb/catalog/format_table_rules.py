@@ -1,0 +1,69 @@
+"""Checks of a format table's schema. Reads no files.
+
+Source: Paimon 2.1 `CatalogUtils.validateFormatTableOptions`, `{Csv,Text}FileFormat.validateDataFields`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.errors import BadOptionValue, SchemaMismatch, UnsupportedFormat
+from paimon_nb.format.data.csv_files import CsvOptions
+from paimon_nb.format.data.file_schema import PLAIN_FORMATS
+from paimon_nb.format.data.text_codecs import codec_of
+from paimon_nb.options import TableOptions
+from paimon_nb.options import table as opt
+from paimon_nb.table.format_table import compression_of, file_format_of
+
+if TYPE_CHECKING:
+    from paimon_nb.format.schema import TableSchema
+
+_NESTED = ("ARRAY", "MAP", "MULTISET", "ROW", "VECTOR", "VARIANT", "BLOB")
+_NOT_IN_JSON = ("MULTISET", "VARIANT", "BLOB")
+
+
+def check_format_table(schema: TableSchema) -> None:
+    """Check the schema of a format table.
+
+    Raises:
+        BadOptionValue: a primary key, an unknown format, or a wrong option of the format.
+        SchemaMismatch: no column is left for the files, or a text table has other columns than one STRING.
+        UnsupportedFormat: the format cannot store the type of a column, or has not this codec.
+    """
+    options = TableOptions(schema.options)
+    kind = file_format_of(options)
+    if schema.primary_keys:
+        raise BadOptionValue(
+            "a format table cannot have a primary key", hint="leave 'type' = 'format-table' out", option="primary-key"
+        )
+    if kind not in PLAIN_FORMATS:
+        raise BadOptionValue(
+            f"format tables have no files of the format {kind!r}", hint=f"'file.format' is one of {', '.join(PLAIN_FORMATS)}",
+            option=opt.FILE_FORMAT.key, value=kind,
+        )  # fmt: skip
+    fields = [f for f in schema.fields if f.name not in schema.partition_keys]
+    if not fields:
+        raise SchemaMismatch("all columns are partition columns", hint="a file needs at least one other column")
+    if kind == "csv":
+        CsvOptions.of(schema.options)
+    for key in ("json.line-delimiter", "text.line-delimiter"):
+        if schema.options.get(key) == "":
+            raise BadOptionValue(
+                f"{key} must not be empty", hint="leave it out for lines that end with '\\n'", option=key
+            )
+    if kind == "text" and [f.type.bare() for f in fields] != ["STRING"]:
+        raise SchemaMismatch(
+            f"a text table has one column of type STRING, not {', '.join(f'{f.name} {f.type.bare()}' for f in fields)}",
+            hint="use 'file.format' = 'csv' for several columns",
+        )
+    refused = {"csv": _NESTED, "json": _NOT_IN_JSON}.get(kind, ("BLOB",))
+    for field in fields:
+        if field.type.root in refused:
+            raise UnsupportedFormat(
+                f"column {field.name!r} is {field.type.bare()}, which {kind} files cannot store",
+                hint="use 'file.format' = 'parquet', or 'json' for ARRAY, MAP and ROW",
+                column=field.name,
+                feature=field.type.root,
+            )
+    if kind in ("csv", "json", "text"):
+        codec_of(compression_of(options))

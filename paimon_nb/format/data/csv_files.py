@@ -1,0 +1,286 @@
+"""Reads and writes CSV files of format tables, one row a line, with the columns by position.
+
+Source: Paimon 2.1 `format/csv/Csv{Options,Parser,FileReader,FormatWriter}.java`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from paimon_nb.base.errors import BadOptionValue, CorruptFile, ReadError
+from paimon_nb.format.data.json_files import column_of, texts_of
+from paimon_nb.format.data.schema_cast import without_columns
+from paimon_nb.format.data.text_codecs import new_encoder, read_text, split_lines
+from paimon_nb.format.types import arrow_schema, arrow_type
+from paimon_nb.format.types.arrow_builders import empty_table
+from paimon_nb.options.option import parse_bool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import pyarrow.dataset as ds
+
+    from paimon_nb.format.types import DataField, DataType
+    from paimon_nb.fs import FileIO
+    from paimon_nb.options import TableOptions
+
+_KEYS = {
+    "field_delimiter": ("csv.field-delimiter", "field-delimiter", "seq", "delimiter", "sep"),
+    "line_delimiter": ("csv.line-delimiter", "lineSep", "linesep"),
+    "quote": ("csv.quote-character", "quote"),
+    "escape": ("csv.escape-character", "escape"),
+    "header": ("csv.include-header", "header"),
+    "null_literal": ("csv.null-literal", "nullvalue", "nullValue"),
+    "mode": ("csv.mode", "mode"),
+}
+"""By attribute of `CsvOptions`: the option of the table, then the names that Java and Spark also accept."""
+PERMISSIVE, DROP_MALFORMED, FAIL_FAST = "permissive", "dropmalformed", "failfast"
+_INTEGER = re.compile(r"[+-]?\d+")
+_INTEGER_BITS = {"TINYINT": 7, "SMALLINT": 15, "INT": 31, "BIGINT": 63}
+_FLOAT = re.compile(r"[+-]?(NaN|Infinity|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[fFdD]?)")
+_ERRORS = (ReadError, pa.ArrowException, ValueError, OverflowError)
+
+
+@dataclass(frozen=True, slots=True)
+class CsvOptions:
+    """How the lines of a CSV file are divided into values."""
+
+    field_delimiter: str = ","
+    line_delimiter: str = "\n"
+    quote: str = '"'
+    escape: str = "\\"
+    header: bool = False
+    """Whether the first line has the names of the columns."""
+    null_literal: str = ""
+    """The text that means NULL."""
+    mode: str = PERMISSIVE
+    """For values that do not fit their column: NULL there and in the columns after it, no row, or an error."""
+
+    @classmethod
+    def of(cls, raw: Mapping[str, str]) -> CsvOptions:
+        """The options of a table. Raises BadOptionValue: a character is missing or used twice, or an unknown mode."""
+        found: dict[str, Any] = {}
+        for attribute, keys in _KEYS.items():
+            key = next((k for k in keys if k in raw), None)
+            if key is None:
+                continue
+            value: Any = raw[key]
+            if attribute == "header":
+                value = parse_bool(value)
+            elif attribute == "mode":
+                value = value.lower()
+            elif not value and attribute != "null_literal":
+                raise BadOptionValue(f"{keys[0]} must not be empty", hint="name a character", option=key, value=value)
+            found[attribute] = value.replace("\\t", "\t") if attribute == "field_delimiter" else value
+        options = cls(**found)
+        if options.mode not in (PERMISSIVE, DROP_MALFORMED, FAIL_FAST):
+            raise BadOptionValue(
+                f"csv.mode {options.mode!r} is unknown", hint=f"one of {PERMISSIVE}, {DROP_MALFORMED}, {FAIL_FAST}",
+                option="csv.mode", value=options.mode,
+            )  # fmt: skip
+        characters = [options.field_delimiter[0], options.quote[0], options.escape[0]]
+        if len(set(characters)) < len(characters):
+            raise BadOptionValue(
+                "delimiter, quote and escape character of CSV must differ",
+                hint="'csv.field-delimiter', 'csv.quote-character', 'csv.escape-character'", option="csv.quote-character",
+            )  # fmt: skip
+        return options
+
+
+def parse_line(line: str, options: CsvOptions) -> list[str | None]:
+    """The values of one line, unquoted. A last value without its closing quote is left out, as in Java."""
+    separator, quote, escape = options.field_delimiter[0], options.quote[0], options.escape[0]
+    if quote not in line and escape not in line:
+        return list(line.split(separator))
+    values: list[str | None] = []
+    buffer: list[str] = []
+    in_quotes = in_field = False
+    position, size = 0, len(line)
+    while position < size:
+        c = line[position]
+        following = line[position + 1] if position + 1 < size else ""
+        if c == escape:
+            if (in_quotes or in_field) and following and following in (quote, escape):
+                buffer.append(following)
+                position += 1
+        elif c == quote:
+            if (in_quotes or in_field) and following == quote:
+                buffer.append(following)
+                position += 1
+            else:
+                if position > 2 and line[position - 1] != separator and following and following != separator:
+                    if buffer and not "".join(buffer).strip():
+                        buffer.clear()  # white space before the quote
+                    else:
+                        buffer.append(c)  # a quote inside a value
+                in_quotes = not in_quotes
+            in_field = not in_field
+        elif c == separator and not in_quotes:
+            values.append("".join(buffer))
+            buffer.clear()
+            in_field = False
+        else:
+            buffer.append(c)
+            in_field = True
+        position += 1
+    if not in_quotes:
+        values.append("".join(buffer))
+    return values
+
+
+def format_line(values: Sequence[str | None], options: CsvOptions) -> str:
+    """One line with its end. A value with a special character is quoted."""
+    quote, escape = options.quote, options.escape
+    special = {options.field_delimiter[0], options.line_delimiter[0], quote[0], escape[0]}
+    parts = []
+    for value in values:
+        if value is None:
+            parts.append(options.null_literal)
+        elif special.isdisjoint(value):
+            parts.append(value)
+        else:
+            parts.append(quote + value.replace(escape, escape + escape).replace(quote, escape + quote) + quote)
+    return options.field_delimiter.join(parts) + options.line_delimiter
+
+
+class CsvReader:
+    """The rows of one file, as one row group. `fields` are all columns of the file, by position."""
+
+    def __init__(
+        self,
+        fs: FileIO,
+        path: str,
+        fields: Sequence[DataField],
+        options: TableOptions | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> None:
+        """`columns`: the names of the columns to read; None: all."""
+        self._path, self._options = path, CsvOptions.of(options.raw if options is not None else {})
+        lines = split_lines(read_text(fs, path), self._options.line_delimiter)
+        self._lines = lines[1:] if self._options.header else lines
+        wanted = None if columns is None else set(columns)
+        self._read = [(i, f) for i, f in enumerate(fields) if wanted is None or f.name in wanted]
+
+    @property
+    def num_rows(self) -> int:
+        return self.read().num_rows if self._options.mode == DROP_MALFORMED else len(self._lines)
+
+    @property
+    def row_groups(self) -> list[int]:
+        return [self.num_rows] if self._lines else []
+
+    def groups_for(self, condition: ds.Expression) -> list[int]:
+        del condition
+        return list(range(len(self.row_groups)))
+
+    def read(self, groups: Sequence[int] | None = None) -> pa.Table:
+        """All rows, in file order. Raises CorruptFile: in the mode 'failfast', a value does not fit its column."""
+        fields = [f for _, f in self._read]
+        if not self._lines or groups == []:
+            return empty_table(fields)
+        if not fields:
+            return without_columns(len(self._lines))
+        rows = [parse_line(line, self._options) if line.strip() else [] for line in self._lines]
+        columns: list[pa.Array] = []
+        bad: set[int] = set()
+        for position, field in self._read:
+            texts = [self._text_of(row, position) for row in rows]
+            if bad and self._options.mode == PERMISSIVE:
+                texts = [None if i in bad else text for i, text in enumerate(texts)]
+            column, misfits = parse_column(texts, field.type)
+            if misfits and self._options.mode == FAIL_FAST:
+                line = misfits[0]
+                raise CorruptFile(
+                    self._path, f"row {line + 1}: {texts[line]!r} is not a value of column {field.name} {field.type.bare()}"
+                )  # fmt: skip
+            bad.update(misfits)
+            columns.append(column)
+        table = pa.Table.from_arrays(columns, schema=arrow_schema(fields, nullable=True))
+        if bad and self._options.mode == DROP_MALFORMED:
+            return table.filter(pa.array([i not in bad for i in range(table.num_rows)]))
+        return table
+
+    def _text_of(self, row: Sequence[str | None], position: int) -> str | None:
+        text = row[position] if position < len(row) else None
+        return None if text == self._options.null_literal else text
+
+    def batches(self, rows: int, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
+        yield from self.read(groups).to_batches(rows)
+
+    def close(self) -> None:
+        self._lines = []
+
+
+def parse_column(texts: Sequence[str | None], t: DataType) -> tuple[pa.Array, list[int]]:
+    """The texts as values of a type, and the positions of those that are not values of it, which are NULL."""
+    known = [v for v in texts if v is not None]
+    if all(_may_be_value(v, t) for v in known):
+        try:
+            return column_of(_plain_numbers(texts, t), t), []
+        except _ERRORS:
+            pass
+    parsed: dict[str, pa.Array | None] = {v: _parse_value(v, t) for v in dict.fromkeys(known)}
+    none = pa.nulls(1, arrow_type(t))
+    misfits = [i for i, v in enumerate(texts) if v is not None and parsed[v] is None]
+    return pa.concat_arrays([none if v is None else (parsed[v] or none) for v in texts]), misfits
+
+
+def _parse_value(text: str, t: DataType) -> pa.Array | None:
+    """One text as a value of a type; None if it is not one."""
+    if not _may_be_value(text, t):
+        return None
+    try:
+        column = column_of(_plain_numbers([text], t), t)
+    except _ERRORS:
+        return None
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def _may_be_value(text: str, t: DataType) -> bool:
+    """Whether Java's parser of numbers accepts a text; True for other types."""
+    if t.root in _INTEGER_BITS:
+        limit = 1 << _INTEGER_BITS[t.root]
+        return _INTEGER.fullmatch(text) is not None and -limit <= int(text) < limit
+    if t.root in ("FLOAT", "DOUBLE"):
+        return _FLOAT.fullmatch(text.strip()) is not None
+    return True
+
+
+def _plain_numbers(texts: Sequence[str | None], t: DataType) -> Sequence[str | None]:
+    """The texts of floating point numbers without the letter that Java allows at the end."""
+    if t.root not in ("FLOAT", "DOUBLE"):
+        return texts
+    return [None if v is None else v.strip() if v.strip()[-1:] in "Ny" else v.strip().rstrip("fFdD") for v in texts]
+
+
+class CsvWriter:
+    """Writes one file."""
+
+    def __init__(self, out: Any, fields: Sequence[DataField], options: TableOptions, compression: str) -> None:
+        self._fields = tuple(fields)
+        self._options = CsvOptions.of(options.raw)
+        self._out, self._encoder = out, new_encoder(compression)
+        self._started = False
+
+    @property
+    def pending_bytes(self) -> int:
+        return 0
+
+    def write(self, table: pa.Table) -> None:
+        columns = [texts_of(table.column(i), f.type) for i, f in enumerate(self._fields)]
+        rows = zip(*columns, strict=True) if columns else [()] * table.num_rows
+        lines = [format_line(row, self._options) for row in rows]
+        if self._options.header and not self._started:
+            lines.insert(0, format_line([f.name for f in self._fields], self._options))
+        self._started = True
+        self._out.write(self._encoder.compress("".join(lines).encode()))
+
+    def close(self) -> None:
+        self._out.write(self._encoder.flush())
+
+    def abort(self) -> None:
+        self._encoder = None

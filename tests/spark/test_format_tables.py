@@ -1,0 +1,39 @@
+"""Format tables in Spark: tasks read and write the files; a failed job leaves none."""
+
+from pathlib import Path
+
+import pytest
+
+from paimon_nb.base.errors import EngineError, UnsupportedOperation
+from paimon_nb.spark.scan.scan_strategy import StrategyLimits
+from paimon_nb.spark.scan.table_scan import read_table
+from paimon_nb.spark.write.table_write import write
+
+pytestmark = pytest.mark.spark
+
+
+def data_files(path: str) -> list[Path]:
+    return [p for p in Path(path).rglob("data-*") if p.is_file()]
+
+
+def test_tasks_write_and_read_the_files(swb):
+    swb.sql("CREATE TABLE plain (id INT, name STRING, p STRING) USING json PARTITIONED BY (p)")
+    table = swb.table("plain")
+    rows = swb.spark.range(100).selectExpr("CAST(id AS INT) id", "concat('n', id) name", "CAST(id % 2 AS STRING) p")
+    done = write(rows, table, inline_bytes=0)
+    assert (done.snapshots, done.rows, done.inline) == ((), 100, False)
+    frame = read_table(swb.spark, table, limits=StrategyLimits(inline_bytes=0))
+    assert frame.where("p = '1'").selectExpr("count(*)", "sum(id)").collect() == [(50, 2500)]
+    before = data_files(table.path)
+    failing = rows.selectExpr("id", "IF(id = 99, raise_error('stop'), name) name", "p")
+    with pytest.raises(EngineError, match="stop"):
+        write(failing, table, inline_bytes=0)
+    assert data_files(table.path) == before
+    swb.sql("INSERT OVERWRITE plain PARTITION (p = '1') SELECT 7, 'x'")
+    assert swb.sql("SELECT count(*), max(sys.max_pt('plain')) FROM plain").collect() == [(51, "1")]
+    for statement in (
+        "UPDATE plain SET id = 1 WHERE id > 3",
+        "MERGE INTO plain USING (SELECT 1 AS id) s ON plain.id = s.id WHEN MATCHED THEN DELETE",
+    ):
+        with pytest.raises(UnsupportedOperation, match="format table"):
+            swb.sql(statement)
