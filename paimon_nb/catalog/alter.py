@@ -452,7 +452,7 @@ def _check_option(draft: _Draft, key: str, old: str | None, new: str | None) -> 
         raise FixedOption(f"option {key!r} cannot be changed", hint="keys are fixed; create a new table", option=key)
     if key == "type" and FORMAT_TABLE in (old, new):
         raise FixedOption(
-            "a table cannot become a format table, or the other way", hint="CREATE TABLE ... AS SELECT copies the rows",
+            "option 'type' cannot be changed: a table cannot become a format table, or the other way", hint="CREATE TABLE ... AS SELECT copies the rows",
             option=key,
         )  # fmt: skip
     if not draft.has_data:

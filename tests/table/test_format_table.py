@@ -236,6 +236,8 @@ def test_what_needs_snapshots_is_refused(wb):
             act()
     with pytest.raises(UnsupportedOperation, match="inserts only"):
         table.write().write(arrow(table, ROWS[:1]), ["-D"])
+    with pytest.raises(UnsupportedOperation, match="Hive metastore"):
+        table.copy({"format-table.commit-hive-sync-url": "thrift://localhost:1"}).append(arrow(table, ROWS))
     with pytest.raises(FixedOption, match="format table"):
         wb.run("ALTER TABLE t SET ('type' = 'table')")
     assert files(table) == before

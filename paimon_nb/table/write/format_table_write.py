@@ -9,6 +9,7 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.data import DataWriter
 from paimon_nb.format.data.schema_cast import cast_to_schema
 from paimon_nb.options.support import Access
+from paimon_nb.options.table import FORMAT_TABLE_COMMIT_HIVE_SYNC_URL
 from paimon_nb.table.format_table import STAGING, compression_of, data_fields, file_format_of, new_file_name
 from paimon_nb.table.write.input_rows import (
     INSERT,
@@ -50,6 +51,12 @@ class FormatTableWrite:
 
     def __init__(self, store: TableStore) -> None:
         store.check_supported(Access.WRITE)
+        if store.options.get(FORMAT_TABLE_COMMIT_HIVE_SYNC_URL):
+            raise UnsupportedOperation(
+                f"{store.name} cannot be written here: new partitions are not added to a Hive metastore",
+                hint=f"RESET '{FORMAT_TABLE_COMMIT_HIVE_SYNC_URL.key}', or write with Java Paimon",
+                option=FORMAT_TABLE_COMMIT_HIVE_SYNC_URL.key,
+            )
         self.store = store
         self.row_count = 0
         self._fields = data_fields(store)
