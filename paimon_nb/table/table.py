@@ -7,7 +7,7 @@ Every method is a thin call; the rules are in the packages of `paimon_nb.table`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, SchemaMismatch, UnsupportedOperation
 from paimon_nb.format.types import arrow_type
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from paimon_nb.table.commit import FormatTableCommit, TableCommit
+    from paimon_nb.table.commit import TableCommit
     from paimon_nb.table.merge_builder import TableMerge
     from paimon_nb.table.scan import Predicate
     from paimon_nb.table.schema_change import Retention
-    from paimon_nb.table.write import FormatTableWrite, TableWrite
+    from paimon_nb.table.write import TableWrite
     from paimon_nb.table.write.input_rows import Rows
 
 
@@ -43,7 +43,7 @@ class Table(AlterableTable):
 
     # -- writing
 
-    def write(self) -> TableWrite | FormatTableWrite:
+    def write(self) -> TableWrite:
         """A writer for several pieces of rows. Its messages go to `commit().commit(...)`.
 
         Returns:
@@ -57,9 +57,11 @@ class Table(AlterableTable):
         """
         from paimon_nb.table.write import FormatTableWrite, TableWrite
 
-        return FormatTableWrite(self.store) if self.store.is_format_table else TableWrite(self.store)
+        if self.store.is_format_table:
+            return cast("TableWrite", FormatTableWrite(self.store))  # the same methods, without keys and row ids
+        return TableWrite(self.store)
 
-    def commit(self, commit_user: str | None = None) -> TableCommit | FormatTableCommit:
+    def commit(self, commit_user: str | None = None) -> TableCommit:
         """A committer, which publishes messages of writers as snapshots.
 
         Args:
@@ -71,7 +73,7 @@ class Table(AlterableTable):
         from paimon_nb.table.commit import FormatTableCommit, TableCommit
 
         if self.store.is_format_table:
-            return FormatTableCommit(self.store)
+            return cast("TableCommit", FormatTableCommit(self.store))  # it takes what a writer of this table prepares
         return TableCommit(self.store, commit_user)
 
     def append(self, rows: Rows) -> list[int]:
@@ -343,7 +345,7 @@ class Table(AlterableTable):
             for part in chunks(as_reader(rows)):
                 count += part.num_rows
                 writing.write(part)
-            messages = writing.prepare_commit()
+            messages: Any = writing.prepare_commit()
         scope = Overwrite(in_row_spec(self.schema, partition or {}), dynamic=dynamic)
         return self.commit().commit(messages, overwrite=scope, expected_rows=count)
 

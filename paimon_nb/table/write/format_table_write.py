@@ -26,6 +26,8 @@ from paimon_nb.table.write.input_rows import (
 if TYPE_CHECKING:
     from types import TracebackType
 
+    import pyarrow as pa
+
     from paimon_nb.table.store import TableStore
 
 
@@ -94,8 +96,9 @@ class FormatTableWrite:
             rows_of_files = take(table, numbers).select([f.name for f in self._fields])
             self._write_partition(partitions[group], rows_of_files)
 
-    def _write_partition(self, partition: bytes, rows) -> None:  # type: ignore[no-untyped-def]
-        path, writer, count = self._open.pop(partition, None) or self._new_file()
+    def _write_partition(self, partition: bytes, rows: pa.Table) -> None:
+        opened = self._open.get(partition)
+        path, writer, count = opened if opened is not None else self._new_file()
         self._open[partition] = path, writer, count + rows.num_rows
         writer.write(rows)
         if writer.bytes_written >= self._target_size:
