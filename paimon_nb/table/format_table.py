@@ -83,7 +83,7 @@ def find_partitions(
 
     Args:
         store: the table; an unpartitioned one has one directory, its own.
-        keep: whether partitions with these values of the first partition columns are wanted. It is asked on each
+        keep: whether partitions with these values of the first partition columns are looked at. It is called on each
             level, so that directories which cannot match are not listed.
     """
     level = [PartitionDirectory((), store.root)]

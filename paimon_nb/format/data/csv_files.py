@@ -162,8 +162,8 @@ class CsvReader:
         self._path, self._options = path, CsvOptions.of(options.raw if options is not None else {})
         lines = split_lines(read_text(fs, path), self._options.line_delimiter)
         self._lines = lines[1:] if self._options.header else lines
-        wanted = None if columns is None else set(columns)
-        self._read = [(i, f) for i, f in enumerate(fields) if wanted is None or f.name in wanted]
+        selected = None if columns is None else set(columns)
+        self._read = [(i, f) for i, f in enumerate(fields) if selected is None or f.name in selected]
 
     @property
     def num_rows(self) -> int:

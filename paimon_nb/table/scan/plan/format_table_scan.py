@@ -42,20 +42,20 @@ def plan_format_table(store: TableStore, predicate: Predicate | None, travel: Ti
     """
     if not isinstance(travel, Latest):
         store.check_has_snapshots("earlier versions")
-    seen, wanted = 0, 0
+    listed, matching = 0, 0
     splits: list[Split] = []
     matches = _partition_matcher(store, predicate)
 
     def keep(values: Mapping[str, Any]) -> bool:
-        nonlocal seen, wanted
+        nonlocal listed, matching
         is_match, is_whole = matches(values), len(values) == len(store.schema.partition_keys)
-        seen, wanted = seen + (is_whole or not is_match), wanted + (is_whole and is_match)
+        listed, matching = listed + (is_whole or not is_match), matching + (is_whole and is_match)
         return is_match
 
     for partition in find_partitions(store, keep):
         row = partition_bytes_of(store, partition.values) if partition.values else EMPTY_ROW
         splits += _splits(store, row, partition.path)
-    stages = (Stage("partition directories", seen, wanted),) if store.schema.partition_keys else ()
+    stages = (Stage("partition directories", listed, matching),) if store.schema.partition_keys else ()
     return ScanPlan(store, None, tuple(splits), ScanReport(stages), predicate)
 
 
