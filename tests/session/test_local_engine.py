@@ -109,6 +109,7 @@ LEFT = {
     "SELECT price / (id * 200000000000000000) AS x FROM orders": "the engine stopped",  # Spark rounds such a quotient twice
     "SELECT sum(weight) FROM orders": "the engine stopped",  # its last digits depend on the order of rows
     "SELECT id / 0 AS x FROM orders": "the engine stopped",
+    "SELECT id, CAST(2147483648 * 1e0 AS TINYINT) AS x FROM orders WHERE id > 9": "the engine stopped",  # without rows
     "SELECT id FROM orders WHERE -CAST(id - 129 AS TINYINT) <> 100": "the engine stopped",  # -(-128) overflows
     "SELECT upper(customer) AS x, stddev(id) FROM orders GROUP BY customer": "STDDEV is left to Spark",
     "SELECT c, count(*) AS n FROM orders GROUP BY c": "column c is CHAR(3)",

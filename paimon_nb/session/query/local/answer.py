@@ -9,6 +9,7 @@ from paimon_nb.base.errors import BadOptionValue, PaimonError
 from paimon_nb.format.types import DataField
 from paimon_nb.session.query.engine_choice import ENGINE, LOCAL, MAX_BYTES, SPARK, max_bytes
 from paimon_nb.session.query.local import engine
+from paimon_nb.session.query.local.expressions import Expressions, constants
 from paimon_nb.session.query.local.sources import Source, open_source, scan_sql
 from paimon_nb.session.query.local.translate import Translation, Translator
 from paimon_nb.session.query.local_select import try_local_select
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from paimon_nb.plan import Query, TableRef
+    from paimon_nb.plan.select import Column
     from paimon_nb.session.core.session import Session
     from paimon_nb.session.query.local.translate import Scan
+    from paimon_nb.session.query.local.values import Value
 
 _UNBOUNDED_ROWS = 500_000
 """Rows of the tables up to which a result without groups and LIMIT is computed here."""
@@ -44,6 +47,8 @@ class Prepared:
 
     translation: Translation
     scans: tuple[tuple[Scan, Source], ...]
+    constants: tuple[str, ...] = ()
+    """The engine's SQL of what is computed without a column."""
 
     @property
     def size(self) -> int:
@@ -114,13 +119,22 @@ def prepare(session: Session, query: Query, text: str) -> Prepared:
     translation = translator.tree(tree, top=True)
     if any(o.name is None for o in translation.outputs):
         raise NotLocal("a column has no alias, and Spark names it")
-    prepared = Prepared(translation, tuple(zip(translator.scans, opened, strict=True)))
+    constant = Expressions(_no_column, flink=session.flink_semantics)
+    values = [constant.value(e) for e in constants(tree)]
+    computed = tuple(dict.fromkeys(v.sql for v in values if v.literal is None))
+    prepared = Prepared(translation, tuple(zip(translator.scans, opened, strict=True)), computed)
     _check_size(session, prepared)
     return prepared
 
 
+def _no_column(column: Column) -> Value:
+    raise NotLocal(f"{column.name} is not known")
+
+
 def answer(prepared: Prepared) -> tuple[pa.Table, tuple[DataField, ...]]:
     """The result and its fields. Raises NotLocal: the engine found that Spark may answer otherwise."""
+    if prepared.constants:  # an error of theirs is Spark's, also if the query has no rows
+        engine.run(f"SELECT {', '.join(prepared.constants)}", {})
     parts: list[str] = []
     rows = {}
     for scan, source in prepared.scans:

@@ -6,8 +6,9 @@ floating-point numbers, a text with other letters than ASCII), the engine raises
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import fields, is_dataclass
 from decimal import Decimal as Number
 from typing import TypeAlias
 
@@ -143,6 +144,30 @@ def has_aggregate(e: Expression) -> bool:
         case Cast():
             return has_aggregate(e.operand)
     return False
+
+
+def constants(node: object) -> Iterator[Expression]:
+    """The largest parts of a query that compute without a column. Spark evaluates them also if there are no rows."""
+    if isinstance(node, Call | Cast | Case) and not has_aggregate(node) and not any(_columns(node)):
+        yield node
+    else:
+        for part in _parts(node):
+            yield from constants(part)
+
+
+def _columns(node: object) -> Iterator[Column]:
+    if isinstance(node, Column):
+        yield node
+    for part in _parts(node):
+        yield from _columns(part)
+
+
+def _parts(node: object) -> Iterator[object]:
+    """The fields of a node of the parsed query, or the elements of a tuple."""
+    if isinstance(node, tuple):
+        yield from node
+    elif is_dataclass(node):
+        yield from (getattr(node, f.name) for f in fields(node))
 
 
 def _type_of(text: str) -> DataType:
