@@ -246,6 +246,11 @@ def test_what_needs_snapshots_is_refused(wb):
 def test_statements_about_the_table(wb):
     table = made(wb, "csv")
     table.append(arrow(table, ROWS))
+    assert wb.duckdb().sql("SELECT count(*), max(id) FROM t").fetchall() == [(3, 3)]
+    assert wb.run("SELECT table_type, file_count FROM sys.tables").arrow.to_pylist() == [
+        {"table_type": "format-table", "file_count": None}
+    ]
+    assert wb.run("SELECT * FROM sys.partitions").arrow.num_rows == 0
     wb.run("ALTER TABLE t DROP PARTITION (dt = 'x/y', h = 1)")
     with pytest.raises(UnknownName):
         wb.run("ALTER TABLE t DROP PARTITION (dt = 'x/y', h = 1)")

@@ -168,7 +168,9 @@ class DuckDbTables:
                 return found.catalog.table(found.name, session.options_of(found)).system(found.name.system)
             key = (found.catalog.name, found.name)
             if key not in tables:
-                tables[key] = _rows_of_one_snapshot(session.table(names))
+                table = session.table(names)
+                has_snapshots = not table.store.is_format_table
+                tables[key] = _rows_of_one_snapshot(table) if has_snapshots else table.to_dataset()
             return tables[key]
         except PaimonError:
             if len(names) > 1:

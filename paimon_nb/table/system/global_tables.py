@@ -72,14 +72,21 @@ def all_tables(catalog: Any) -> pa.Table:
 
 
 def _table_row(database: str, table: str, store: TableStore) -> tuple[Any, ...]:
-    _, entries = selected_entries(store)
-    total = totals(entries, lambda _e: 0).get(0, Totals())
     kind = store.options.get(opt.TYPE) or "table"
     first = store.schemas.get(0) if 0 in store.schemas.ids() else store.schema
     return (
         database, table, str(kind), bool(store.schema.partition_keys), store.has_keys, None, first.time_ms, None,
-        store.schema.time_ms, None, total.rows, total.size, total.files, total.newest_ms,
+        store.schema.time_ms, None, *_file_totals(store),
     )  # fmt: skip
+
+
+def _file_totals(store: TableStore) -> tuple[int | None, ...]:
+    """Rows, bytes, number and newest time of the files; NULL for a format table, whose files would have to be listed."""
+    if store.is_format_table:
+        return None, None, None, None
+    _, entries = selected_entries(store)
+    total = totals(entries, lambda _e: 0).get(0, Totals())
+    return total.rows, total.size, total.files, total.newest_ms
 
 
 def all_partitions(catalog: Any) -> pa.Table:
@@ -88,7 +95,7 @@ def all_partitions(catalog: Any) -> pa.Table:
 
 
 def _partition_rows(database: str, table: str, store: TableStore) -> Iterator[tuple[Any, ...]]:
-    if not store.schema.partition_keys:
+    if not store.schema.partition_keys or store.is_format_table:
         return
     _, entries = selected_entries(store)
     for partition, t in totals(entries, lambda e: e.partition).items():
