@@ -256,3 +256,17 @@ def test_a_dimension_of_the_greatest_values_of_the_first_partition_columns(swb):
     with pytest.raises(BadOptionValue, match="not the first partition columns"):
         swb.stream("SELECT o.id FROM orders AS o JOIN customers /*+ OPTIONS('scan.partitions' = 'hour=max_pt()') */ "
                    "FOR SYSTEM_TIME AS OF o.at AS k ON o.customer = k.c").collect(1, 20)  # fmt: skip
+
+
+@pytest.mark.spark
+def test_a_stream_of_changes_with_two_columns_of_one_name(swb):
+    """The dimension ignores where its hint says to begin."""
+    keyed = "(pt INT, id INT, v STRING, PRIMARY KEY (pt, id) NOT ENFORCED) PARTITIONED BY (pt) WITH ('bucket' = '1')"
+    swb.run(f"CREATE TABLE d {keyed}; CREATE TABLE t {keyed}; CREATE TABLE wide (a INT, b STRING, c INT, e STRING)")
+    swb.run("INSERT INTO d VALUES (1, 1, 'one'), (3, 3, 'three'); INSERT INTO t VALUES (1, 1, 'x'), (3, 3, 'y')")
+    swb.run(STREAMING)
+    hint = "/*+ OPTIONS('scan.snapshot-id' = '2') */"
+    job = swb.run(f"""INSERT INTO wide SELECT T.pt, T.v, D.pt, D.v FROM (SELECT *, PROCTIME() AS now FROM t) AS T
+        LEFT JOIN d {hint} FOR SYSTEM_TIME AS OF T.now AS D ON T.id = D.id""").job
+    assert job.wait_for(lambda: len(rows(swb, "wide")) == 2)
+    assert rows(swb, "wide") == [(1, "x", 1, "one"), (3, "y", 3, "three")]

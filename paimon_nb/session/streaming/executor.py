@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.base.identifier import quote
 from paimon_nb.connectors.api import KIND, ORDER
 from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.options import parse_duration_ms
@@ -309,8 +308,6 @@ def _in_order(
     Raises:
         UnsupportedOperation: the query loses the hidden columns (row kind and order).
     """
-    from pyspark.sql import functions as F
-
     hidden = (KIND, ORDER)
     result = run_query(session, query, text, params, batch, hidden)
     if not has_hidden(result, hidden):
@@ -318,8 +315,11 @@ def _in_order(
             "this query does not keep the kinds of the changes that it reads",
             hint="INSERT the rows into a table with a primary key, and query that",
         )
-    columns = [F.col(quote(c)) for c in result.columns if c not in hidden]
-    return result.coalesce(1).sortWithinPartitions(ORDER).select(*columns, KIND)
+    # Positions, not names: `SELECT a.id, b.id` has duplicate names.
+    columns = {f"__c{i}": c for i, c in enumerate(result.columns) if c not in hidden}
+    numbered = result.toDF(*(c if c in hidden else f"__c{i}" for i, c in enumerate(result.columns)))
+    in_order = numbered.coalesce(1).sortWithinPartitions(ORDER)
+    return in_order.select(*columns, KIND).toDF(*columns.values(), KIND)
 
 
 def _start_recompute(
