@@ -106,6 +106,8 @@ class Source(ABC):
     """Whether the source ends. Batch mode reads only bounded sources."""
     changes = False
     """Whether this is a changelog source: `stream` then appends the columns `KIND` and `ORDER`."""
+    random_rows = False
+    """Whether another source of the same table has other rows; all readers of one statement then share a source."""
 
     def batch(self, spark: SparkSession) -> DataFrame:
         """All rows. Raises UnsupportedOperation: the source is unbounded."""

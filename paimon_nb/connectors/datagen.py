@@ -64,6 +64,8 @@ class Datagen(Source):
     """Options: `rows-per-second` (10000), `number-of-rows`, and for each column `fields.<column>.`: `kind` (random,
     sequence), `min`, `max`, `length`, `var-len`, `null-rate`, `max-past`, `start`, `end`."""
 
+    random_rows = True
+
     def __init__(self, definition: ConnectorTable, seed: int | None = None, began_ms: int | None = None) -> None:
         definition.check_options("rows-per-second", "number-of-rows", "scan.parallelism", patterns=["fields."])
         self.definition = definition

@@ -48,7 +48,9 @@ SINK_COMMITTER_OPERATOR_CHAINING = boolean("sink.committer-operator-chaining", T
 SINK_COORDINATOR_COMMIT_ENABLED = boolean("sink.coordinator-commit.enabled", False, "commit in job manager")
 SINK_CROSS_PARTITION_MANAGED_MEMORY = memory("sink.cross-partition.managed-memory", "256 mb", "key index memory")
 SINK_KEY_ONLY_DELETES_ENABLED = boolean("sink.key-only-deletes.enabled", False, "partial deletes")
-SINK_MANAGED_WRITER_BUFFER_MEMORY = memory("sink.managed.writer-buffer-memory", "256 mb", "managed write buffer")
+SINK_MANAGED_WRITER_BUFFER_MEMORY = memory(
+    "sink.managed.writer-buffer-memory", "256 mb", "managed write buffer", check=at_least(1)
+)
 SINK_OPERATOR_UID_SUFFIX = text("sink.operator-uid.suffix", None, "uid suffix")
 SINK_PARALLELISM = integer("sink.parallelism", None, "tasks that write", check=at_least(1))
 SINK_SAVEPOINT_AUTO_TAG = boolean(

@@ -176,6 +176,7 @@ def run_statement(
         statement = without_default_catalog(session, statement)
     session.notes.clear()
     session.rows_of_files.clear()
+    session.random_sources.clear()
     try:
         result = HANDLERS[type(statement)](StatementContext(session, text, params, displayed), statement)
         result.notes += [note for note in session.notes if note not in result.notes]

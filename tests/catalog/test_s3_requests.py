@@ -161,9 +161,7 @@ def test_a_deleted_file_is_not_read_from_memory(s3):
 
 def _write(options: dict[str, str], who: int, commits: int, errors: list[BaseException]) -> None:
     try:
-        table = open_catalog("c", options).table(
-            T, {"commit.max-retries": "1000", "commit.max-retry-wait": "500 ms", "write-only": "true"}
-        )
+        table = open_catalog("c", options).table(T, {"commit.max-retries": "1000", "write-only": "true"})
         for turn in range(commits):
             table.append(pa.table({"id": pa.array([who * 1000 + turn], pa.int32()), "v": pa.array([str(turn)])}))
     except BaseException as error:

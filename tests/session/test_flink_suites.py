@@ -11,7 +11,15 @@ import pyarrow as pa
 import pytest
 
 import paimon_nb
-from paimon_nb.base.errors import BadOptionValue, SchemaChangeError, SchemaMismatch, TableNotFound, UnsupportedOperation
+from paimon_nb.base.errors import (
+    BadOptionValue,
+    SchemaChangeError,
+    SchemaMismatch,
+    SqlAnalysisError,
+    TableNotFound,
+    TableReplaced,
+    UnsupportedOperation,
+)
 
 
 def rows(wb, text):
@@ -314,3 +322,79 @@ def test_running_jobs_follow_changed_external_paths(wb, tmp_path, keys):
     job.stop()
     assert {path.startswith(f"{new}/") for path in paths()} == {True}
     assert sorted(writer.refresh().to_arrow().column("v").to_pylist()) == ([3] if keys else [1, 2, 3])
+
+
+@pytest.mark.spark
+def test_a_running_job_writes_to_the_external_paths_that_are_set_since(swb, tmp_path):
+    def outside(name):
+        return f"'data-file.external-paths' = 'file://{tmp_path}/{name}'"
+
+    swb.run("CREATE TABLE s (k INT PRIMARY KEY NOT ENFORCED, v INT) WITH ('bucket' = '1')")
+    swb.run(f"""CREATE TABLE t (k INT PRIMARY KEY NOT ENFORCED, v INT) WITH ('bucket' = '1', {outside("one")},
+        'data-file.external-paths.strategy' = 'round-robin', 'sink.writer-refresh-detectors' = 'external-paths')""")
+    swb.run("INSERT INTO s VALUES (1, 1); SET 'execution.runtime-mode' = 'streaming'")
+    job = swb.run("INSERT INTO t SELECT * FROM s").job
+    assert job.wait_for(lambda: job.rows == 1)
+    swb.run(f"ALTER TABLE t SET ({outside('two')}); INSERT INTO s VALUES (2, 2)")
+    assert job.wait_for(lambda: job.rows == 2)
+    job.stop()
+    assert [len(list((tmp_path / name).rglob("data-*"))) for name in ("one", "two")] == [1, 1]
+    assert swb.table("t").to_arrow().to_pylist() == [{"k": 1, "v": 1}, {"k": 2, "v": 2}]
+
+
+@pytest.mark.spark
+def test_a_statement_set_reads_random_rows_once(swb):
+    swb.run("""CREATE TEMPORARY TABLE made (k INT, v INT) WITH ('connector' = 'datagen', 'number-of-rows' = '50');
+        CREATE TABLE small (k INT PRIMARY KEY NOT ENFORCED, v INT) WITH ('write-buffer-size' = '256 kb', 'write-buffer-spillable' = 'true');
+        CREATE TABLE large (k INT PRIMARY KEY NOT ENFORCED, v INT); SET 'execution.runtime-mode' = 'batch'""")
+    swb.run(
+        "EXECUTE STATEMENT SET BEGIN INSERT INTO small SELECT * FROM made; INSERT INTO large SELECT * FROM made; END"
+    )
+    first = swb.table("small").to_arrow()
+    assert first.num_rows == 50
+    assert first.equals(swb.table("large").to_arrow())
+    swb.run("INSERT OVERWRITE large SELECT * FROM made")
+    assert not first.equals(swb.table("large").to_arrow())
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ("'log.changelog-mode' = 'upsert'", UnsupportedOperation, "cannot have 'log.changelog-mode' = 'upsert'"),
+        ("'log.consistency' = 'eventual'", UnsupportedOperation, "cannot have 'log.consistency' = 'eventual'"),
+        ("'log.scan' = 'latest', 'log.scan.timestamp-millis' = '0'", BadOptionValue, "does not use time travel"),
+        ("'log.scan' = 'from-timestamp'", BadOptionValue, "needs the option 'scan.timestamp-millis'"),
+    ],
+)
+def test_a_stream_of_files_refuses_modes_that_it_cannot_have(wb, options, error, words):
+    wb.run("CREATE TABLE t (a INT); SET 'execution.runtime-mode' = 'streaming'")
+    with pytest.raises(error, match=words):
+        wb.run(f"SELECT * FROM t /*+ OPTIONS({options}) */").live.collect(limit=1, timeout_s=5)
+
+
+def test_a_copied_catalog_has_the_same_files(wb, tmp_path):
+    with pytest.raises(SqlAnalysisError, match="no matching tables"):
+        wb.run(f"CALL sys.copy_files('{tmp_path}/w', '', '', '', '{tmp_path}/copy')")
+    wb.run("""CREATE DATABASE d; CREATE TABLE d.t (p STRING, k INT, v INT, PRIMARY KEY (p, k) NOT ENFORCED)
+        PARTITIONED BY (p) WITH ('changelog-producer' = 'lookup')""")
+    wb.run("INSERT INTO d.t VALUES ('x', 1, 1), ('y', 1, 2); ALTER TABLE d.t ADD w STRING AFTER v")
+    wb.run("INSERT INTO d.t VALUES ('x', 1, 3, 'new')")
+    wb.run(f"CALL sys.copy_files('{tmp_path}/w', 'd', '', '', '{tmp_path}/copy', 'e')")
+    copy = paimon_nb.connect(f"{tmp_path}/copy")
+    assert rows(copy, "SELECT * FROM e.t") == [("x", 1, 3, "new"), ("y", 1, 2, None)]
+    sizes = [
+        {p.relative_to(folder): p.stat().st_size for p in folder.rglob("*-*") if p.is_file()}
+        for folder in (tmp_path / "copy/e.db/t", tmp_path / "w/d.db/t")
+    ]
+    assert sizes[0].items() <= sizes[1].items()
+
+
+def test_a_stream_ends_with_its_table(wb):
+    create = "CREATE TABLE t (k INT PRIMARY KEY NOT ENFORCED) WITH ('bucket' = '1', 'continuous.discovery-interval' = '50 ms')"
+    wb.run(f"{create}; INSERT INTO t VALUES (1); SET 'execution.runtime-mode' = 'streaming'")
+    with wb.run("SELECT * FROM t").live as live:
+        changes = iter(live)
+        assert next(changes).to_pylist() == [{"op": "+I", "k": 1}]
+        wb.run(f"DROP TABLE t; {create}; INSERT INTO t VALUES (1)")
+        with pytest.raises(TableReplaced, match="dropped"):
+            next(changes)

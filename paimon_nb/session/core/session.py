@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
+    from paimon_nb.connectors.api import Source
     from paimon_nb.plan import CreateTable, CreateView, Query, Span
     from paimon_nb.table.table import Table
 
@@ -80,6 +81,8 @@ class Session:
         """Notes on the data that the current statement reads."""
         self.rows_of_files: dict[str, pa.Table] = {}
         """Data files that the current statement has read, by path."""
+        self.random_sources: dict[str, Source] = {}
+        """Connector tables with random rows that the current statement reads, by name."""
         self.spark_answers = False
         """Whether a statement came through Spark's API: DESCRIBE and SHOW CREATE TABLE answer in Spark's words."""
         self._external_spark, self._spark_conf = spark, dict(spark_conf)

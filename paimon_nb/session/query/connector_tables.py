@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.connectors.api import ConnectorTable, Sink, Source
     from paimon_nb.plan import CreateTable, TableDef
+    from paimon_nb.session.core.session import Session
 
 
 def connector_table_of(statement: CreateTable) -> ConnectorTable:
@@ -40,11 +41,20 @@ def connector_table_of(statement: CreateTable) -> ConnectorTable:
     )
 
 
-def source_of(statement: CreateTable) -> Source:
-    """Raises UnknownName: no such source connector. UnknownOption, BadOptionValue."""
+def source_of(session: Session, statement: CreateTable) -> Source:
+    """The source of a connector table. As in Flink, several readers of one statement get the same random rows.
+
+    Raises UnknownName: no such source connector. UnknownOption, BadOptionValue.
+    """
     from paimon_nb.connectors import open_source
 
-    return open_source(connector_table_of(statement))
+    name = statement.name[-1]
+    if name in session.random_sources:
+        return session.random_sources[name]
+    source = open_source(connector_table_of(statement))
+    if source.random_rows:
+        session.random_sources[name] = source
+    return source
 
 
 def sink_of(statement: CreateTable) -> Sink:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.options import READ_OPTIONS, TABLE_OPTIONS, WRITE_OPTIONS, find_option
 from paimon_nb.options import table as opt
@@ -34,6 +34,25 @@ def check_consumer(table: Table) -> None:
             hint=f"ALTER TABLE {table.name} SET ('consumer.expiration-time' = '7 d'), or name it in the hint",
             option=opt.CONSUMER_ID.key,
         )
+
+
+def check_stream_of_files(table: Table) -> None:
+    """Check the options of a stream before it starts. Source: Paimon `FlinkTableFactory.validateFileStoreContinuous`.
+
+    Raises: UnsupportedOperation: a mode of log systems. BadOptionValue: a start time is missing.
+    """
+    from paimon_nb.table.stream.start import missing_option
+
+    has_time = table.options.has(opt.SCAN_TIMESTAMP_MILLIS) or table.options.has(opt.SCAN_TIMESTAMP)
+    if table.options.get(opt.SCAN_MODE) == "from-timestamp" and not has_time:
+        raise missing_option("from-timestamp", opt.SCAN_TIMESTAMP_MILLIS.key)
+    for option, refused in ((opt.LOG_CHANGELOG_MODE, "upsert"), (opt.LOG_CONSISTENCY, "eventual")):
+        if table.options.get(option) == refused:
+            raise UnsupportedOperation(
+                f"{table.name}: a stream of the table's files cannot have '{option.key}' = '{refused}'",
+                hint=f"leave '{option.key}' out; only log systems had it",
+                option=option.key,
+            )
 
 
 def lookup_table(table: Table) -> Table:

@@ -113,7 +113,7 @@ def read_temporary(session: Session, statement: CreateTable, ref: TableRef) -> D
     if is_connector(statement):
         from paimon_nb.session.query.connector_tables import source_frame, source_of
 
-        return source_frame(session.spark, source_of(statement), statement, stream=False)
+        return source_frame(session.spark, source_of(session, statement), statement, stream=False)
     return read_table(
         session.spark, target_table(session, statement), options=ref.options, filter=ref.filter, columns=ref.columns
     )

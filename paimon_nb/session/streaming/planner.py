@@ -17,7 +17,7 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.options.read import SCAN_BOUNDED
 from paimon_nb.options.table import CONSUMER_IGNORE_PROGRESS, SCAN_MODE, SCAN_SNAPSHOT_ID, SCAN_TIMESTAMP_MILLIS
 from paimon_nb.plan import CreateTable, Query, TableRef, TimestampAsOf, Watermark
-from paimon_nb.session.query.hints import check_consumer
+from paimon_nb.session.query.hints import check_consumer, check_stream_of_files
 from paimon_nb.session.query.run_query import time_travel_options
 from paimon_nb.session.query.watermark import stream_watermark
 from paimon_nb.session.streaming.windows import all_closed
@@ -177,10 +177,11 @@ def inputs_of(session: Session, query: Query, text: str) -> list[StreamInput]:
         elif len(ref.parts) == 1 and ref.parts[0] in session.temporary:
             statement = session.temporary[ref.parts[0]]
             if statement.definition.options.get("connector", "paimon") != "paimon":
-                found.append(StreamInput(ref, text, source=source_of(statement), declared=statement))
+                found.append(StreamInput(ref, text, source=source_of(session, statement), declared=statement))
         elif session.exists(ref.parts) and (system := session.find(ref.parts).name.system) in (None, *LOG_TABLES):
             table = session.table(ref.parts, ref.options)
             check_consumer(table)
+            check_stream_of_files(table)
             if ref.has_own_schema:
                 table = _with_schema_at_start(table)
             if not table.options.get(SCAN_BOUNDED):

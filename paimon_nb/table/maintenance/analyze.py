@@ -1,7 +1,7 @@
 """ANALYZE TABLE: row count and column statistics of a snapshot, in a statistics file of a new snapshot.
 
 The statistics equal those that Flink computes for Paimon: bounds of numbers and dates, lengths of strings in
-characters. With `spark=True` they equal Spark's: bounds of booleans too, an average length is rounded up, and every column has
+characters, only the NULLs of bytes. With `spark=True` they equal Spark's: bounds of booleans too, an average length is rounded up, and every column has
 lengths, which are those of Spark's type for types of fixed width and for columns without values.
 Source: docs/spec/format.md sections 3 and 15 (Paimon `stats/Statistics.java`, `ColStats.java`).
 """
@@ -120,6 +120,11 @@ class _Column:
     def __post_init__(self) -> None:
         self._distinct = ExternalSort(["v"], self.limit)
 
+    @property
+    def _only_nulls_are_counted(self) -> bool:
+        """As in Flink, whose ANALYZE has no other statistics of bytes."""
+        return self.about.type.root in _BYTES and not self.spark
+
     def add(self, column: pa.ChunkedArray) -> None:
         self.rows += len(column)
         self.nulls += column.null_count
@@ -129,6 +134,8 @@ class _Column:
         root = self.about.type.root
         if root in _TEXTS:
             self._add_lengths(pc.utf8_length(values))
+        elif self._only_nulls_are_counted:
+            return
         elif root in _BYTES:
             self._add_lengths(pc.binary_length(values))
         elif root != "BOOLEAN" or self.spark:
@@ -140,7 +147,7 @@ class _Column:
         average, longest = self._average_and_longest()
         return ColumnStatistics(
             self.about.id,
-            distinct_count=self._count_distinct(),
+            distinct_count=None if self._only_nulls_are_counted else self._count_distinct(),
             minimum=bounds[0],
             maximum=bounds[1],
             null_count=self.nulls,
@@ -150,7 +157,7 @@ class _Column:
 
     def _average_and_longest(self) -> tuple[int | None, int | None]:
         t, count = self.about.type, self.rows - self.nulls
-        if t.root in (*_TEXTS, *_BYTES) and count:
+        if t.root in (*_TEXTS, *_BYTES) and count and not self._only_nulls_are_counted:
             return (-(-self.length // count) if self.spark else self.length // count), self.longest
         if not self.spark:
             return None, None

@@ -124,7 +124,7 @@ def first_position(
         case "from-file-creation-time":
             since = o.get(opt.SCAN_FILE_CREATION_TIME_MILLIS)
             if since is None:
-                raise _missing_option("from-file-creation-time", opt.SCAN_FILE_CREATION_TIME_MILLIS.key)
+                raise missing_option("from-file-creation-time", opt.SCAN_FILE_CREATION_TIME_MILLIS.key)
             return StreamOffset(latest.id, full=True, since_ms=since)
         case "from-creation-timestamp":
             return _from_creation(store, latest)
@@ -156,7 +156,7 @@ def _scan_mode(store: TableStore) -> str:
 def _snapshot_id(store: TableStore) -> int:
     requested = store.options.get(opt.SCAN_SNAPSHOT_ID)
     if requested is None:
-        raise _missing_option(str(store.options.get(opt.SCAN_MODE)), opt.SCAN_SNAPSHOT_ID.key)
+        raise missing_option(str(store.options.get(opt.SCAN_MODE)), opt.SCAN_SNAPSHOT_ID.key)
     return int(requested)
 
 
@@ -167,11 +167,12 @@ def _start_ms(store: TableStore) -> int:
         return int(millis)
     text = o.get(opt.SCAN_TIMESTAMP)
     if text is None:
-        raise _missing_option("from-timestamp", opt.SCAN_TIMESTAMP_MILLIS.key)
+        raise missing_option("from-timestamp", opt.SCAN_TIMESTAMP_MILLIS.key)
     return local_ms(text, opt.SCAN_TIMESTAMP.key)
 
 
-def _missing_option(mode: str, option: str) -> BadOptionValue:
+def missing_option(mode: str, option: str) -> BadOptionValue:
+    """The error of a scan.mode without the option that it needs."""
     return BadOptionValue(f"scan.mode {mode!r} needs the option {option!r}", hint=f"set {option}", option=option)
 
 
@@ -224,7 +225,7 @@ def _last_before_ms(store: TableStore, ms: int, latest: Snapshot) -> int:
 def _from_creation(store: TableStore, latest: Snapshot) -> StreamOffset:
     since = store.options.get(opt.SCAN_CREATION_TIME_MILLIS)
     if since is None:
-        raise _missing_option("from-creation-timestamp", opt.SCAN_CREATION_TIME_MILLIS.key)
+        raise missing_option("from-creation-timestamp", opt.SCAN_CREATION_TIME_MILLIS.key)
     before = _last_before_ms(store, since, latest)
     if before >= (_earliest_readable(store) or _FIRST_ID) and change_of(store, before + 1) is not None:
         return StreamOffset(before + 1)

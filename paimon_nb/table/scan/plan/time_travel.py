@@ -23,7 +23,7 @@ from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.store import TableStore
@@ -37,6 +37,7 @@ _KEYS = (
 )  # fmt: skip
 LOOKUP_IGNORES = (*_KEYS, SCAN_VERSION, "scan.file-creation-time-millis")
 """Time travel options without effect on the table of a lookup join. Source: Paimon `BaseDataTableSource.timeTravelDisabledTable`."""
+_OLD_NAMES = {"scan.timestamp-millis": "log.scan.timestamp-millis"}
 _WATERMARK_PREFIX = "watermark-"
 _MODES_WITHOUT_TIME_TRAVEL = ("latest", "latest-full", "full", "compacted-full")
 _TIME_TRAVEL_OPTIONS = (
@@ -149,22 +150,25 @@ def check_mode(options: TableOptions) -> None:
 
     Source: Paimon `SchemaValidation.validateStartupMode`.
     """
-    names = [key for key in (*_KEYS, SCAN_VERSION) if key in options.raw]
+    names = _names_in_options(options, (*_KEYS, SCAN_VERSION))
     if len(names) > 1:
         raise BadOptionValue(
             f"only one time travel option is allowed, found {len(names)}: {', '.join(names)}",
             hint="keep one of them",
             option=names[1],
         )
-    mode = options.raw.get(opt.SCAN_MODE.key)
+    mode = options.get(opt.SCAN_MODE)
     if mode in _MODES_WITHOUT_TIME_TRAVEL:
-        for key in _TIME_TRAVEL_OPTIONS:
-            if key in options.raw:
-                raise BadOptionValue(
-                    f"option {key!r}: scan.mode {mode!r} does not use time travel",
-                    hint="keep one of the two",
-                    option=key,
-                )
+        for key in _names_in_options(options, _TIME_TRAVEL_OPTIONS):
+            raise BadOptionValue(
+                f"option {key!r}: scan.mode {mode!r} does not use time travel", hint="keep one of the two", option=key
+            )
+
+
+def _names_in_options(options: TableOptions, keys: Iterable[str]) -> list[str]:
+    """The names by which these options are set: their keys, or the old name of one."""
+    names = (key if key in options.raw else _OLD_NAMES.get(key, key) for key in keys)
+    return [name for name in names if name in options.raw]
 
 
 def _travel_of_options(options: TableOptions) -> TimeTravel:
