@@ -77,6 +77,15 @@ ANSWERS = {
 }  # fmt: skip
 
 
+def test_the_first_rows_of_files_with_one_value_each(wb: paimon_nb.Workbench) -> None:
+    wb.run("CREATE TABLE q (k INT, s STRING) PARTITIONED BY (s)")
+    for value in "abc":
+        wb.table("q").append(pa.table({"k": pa.array(range(20), pa.int32()), "s": [value] * 20}))
+    for _ in range(10):  # the order in which threads read the files decides
+        assert rows(wb, "SELECT x.s AS c FROM q AS x ORDER BY 1 LIMIT 9") == [("a",)] * 9
+        assert rows(wb, "SELECT x.s AS c, x.k AS d FROM q AS x ORDER BY 1 DESC, 2 LIMIT 2") == [("c", 0), ("c", 1)]
+
+
 def test_answers_without_spark(wb):
     scene(wb)
     assert {text: rows(wb, text) for text in ANSWERS} == ANSWERS
