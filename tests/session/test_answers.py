@@ -111,7 +111,7 @@ def test_a_table_as_it_was_defined(run):
         ("id", "BIGINT", "the key", False, "PRIMARY", None, None),
         ("dt", "STRING", None, False, "PRIMARY PARTITION", None, None),
         ("amount", "DECIMAL(10, 2)", None, True, None, "0.00", None),
-        ("ts", "TIMESTAMP(3)", None, True, None, None, "ts - INTERVAL '5' SECOND"),
+        ("ts", "TIMESTAMP(3)", None, True, None, None, "`ts` - INTERVAL '5' SECOND"),
     ]
     assert run("DESCRIBE sales amount") == [("amount", "DECIMAL(10, 2)", None, True, None, "0.00", None)]
     assert dict(row[:2] for row in run("DESCRIBE EXTENDED sales"))["Comment"] == "sold"

@@ -32,6 +32,7 @@ def test_tasks_write_and_read_the_files(swb):
     swb.sql("INSERT OVERWRITE plain PARTITION (p = '1') SELECT 7, 'x'")
     assert swb.sql("SELECT count(*), max(sys.max_pt('plain')) FROM plain").collect() == [(51, "1")]
     for statement in (
+        "SELECT * FROM plain VERSION AS OF 1",
         "UPDATE plain SET id = 1 WHERE id > 3",
         "MERGE INTO plain USING (SELECT 1 AS id) s ON plain.id = s.id WHEN MATCHED THEN DELETE",
     ):

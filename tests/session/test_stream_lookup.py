@@ -219,7 +219,7 @@ def test_a_dimension_is_left_as_it_was_for_as_long_as_its_options_say(swb):
         "'scan.partitions' = 'max_pt()'": "new",
         "'lookup.continuous.discovery-interval' = '1 h'": "old",
         f"'lookup.refresh.time-periods-blacklist' = '{closed}'": "old",
-        "'scan.partitions' = 'max_pt()', 'lookup.dynamic-partition.refresh-interval' = '1 h'": "changed",
+        "'lookup.dynamic-partition' = 'max_pt()', 'lookup.dynamic-partition.refresh-interval' = '1 h'": "changed",
     }
     names = [looked_up(swb, f" /*+ OPTIONS({hint}) */") for hint in hints]
     jobs = list(swb.session.jobs.all.values())

@@ -222,7 +222,6 @@ def test_what_needs_snapshots_is_refused(wb):
         lambda: wb.run("CALL sys.create_tag('default.t', 'a')"),
         lambda: wb.run("DELETE FROM t WHERE id = 1"),
         lambda: wb.run("UPDATE t SET id = 1"),
-        lambda: wb.run("SELECT * FROM t VERSION AS OF 1"),
         lambda: wb.run("SELECT * FROM `t$snapshots`"),
         lambda: wb.run("ALTER TABLE t ADD PARTITION (dt = 'q', h = 1)"),
         lambda: table.delete(where="id = 1"),

@@ -82,7 +82,7 @@ def scan_partitions(table: Table, options: Mapping[str, str], *, lookup: bool) -
     Raises:
         BadOptionValue: it names a column that is not a partition column, or the table is not partitioned.
     """
-    text = options.get(SCAN_PARTITIONS.key) or table.options.raw.get(SCAN_PARTITIONS.key)
+    text = SCAN_PARTITIONS.read({**table.options.raw, **options})
     if not text:
         return None
     greatest_only = text.strip().lower() in ("max_pt()", "max_two_pt()")
