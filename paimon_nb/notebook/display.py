@@ -135,7 +135,7 @@ class Preview:
     """Rows of a SELECT, which always have a header; other results may be a single text."""
 
     @property
-    def single(self) -> str | None:
+    def plain_text(self) -> str | None:
         """The text of a result that is a single text, such as a summary or a CREATE statement."""
         if self.table.num_rows != 1 or self.table.num_columns != 1:
             return None
@@ -174,8 +174,8 @@ def cells(table: pa.Table) -> tuple[list[str], list[list[str | None]]]:
 
 def text_table(preview: Preview) -> str:
     """Plain text; deterministic for the same rows."""
-    if preview.single is not None:
-        return "\n".join([preview.single, *(f"  {n}" for n in preview.notes)])
+    if preview.plain_text is not None:
+        return "\n".join([preview.plain_text, *(f"  {n}" for n in preview.notes)])
     names, rows = cells(preview.table)
     texts, size = [], 0
     for row in rows:
@@ -221,8 +221,8 @@ def tip(text: str) -> str:
 def html_table(preview: Preview) -> str:
     """HTML; every text is escaped, nothing is fetched."""
     notes = "".join(f'<div class="more">{escape(n)}</div>' for n in preview.notes)
-    if preview.single is not None:
-        text = escape(preview.single)
+    if preview.plain_text is not None:
+        text = escape(preview.plain_text)
         body = f"<pre>{text}</pre>" if "\n" in text else f"<div>{text}</div>"
         return f'<div class="pnb-t"><style>{STYLE}</style>{body}{notes}</div>'
     names, rows = cells(preview.table)

@@ -130,7 +130,7 @@ def map_parts(column: pa.MapArray) -> tuple[pa.Array, pa.Array, pa.Array]:
 def without_hidden_nulls(column: pa.Array) -> pa.Array:
     """The same values, with a value in the required fields of NULL structs: Arrow's writer rejects NULL there."""
     t = column.type
-    if not _has_required(t):
+    if not _has_not_null_field(t):
         return column
     if pa.types.is_map(t):
         offsets, keys, items = map_parts(column)
@@ -150,13 +150,13 @@ def without_hidden_nulls(column: pa.Array) -> pa.Array:
     return pa.StructArray.from_arrays(children, fields=list(t), mask=null_mask(column))
 
 
-def _has_required(t: pa.DataType) -> bool:
+def _has_not_null_field(t: pa.DataType) -> bool:
     """Whether the type contains a field that is not nullable. The key of a map counts."""
     if pa.types.is_struct(t):
-        return any(not f.nullable or _has_required(f.type) for f in t)
+        return any(not f.nullable or _has_not_null_field(f.type) for f in t)
     if pa.types.is_map(t):
-        return _has_required(t.key_type) or _has_required(t.item_type)
-    return pa.types.is_list(t) and _has_required(t.value_type)
+        return _has_not_null_field(t.key_type) or _has_not_null_field(t.item_type)
+    return pa.types.is_list(t) and _has_not_null_field(t.value_type)
 
 
 def _with_values(column: pa.Array, mask: pa.Array) -> pa.Array:

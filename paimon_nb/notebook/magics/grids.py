@@ -24,7 +24,7 @@ ROWS_AHEAD = 1000
 
 def show_grid(rows: Rows) -> Grid | None:
     """The grid of a query's result; None: no interactive front end, or not a query."""
-    if not has_front_end() or not rows.preview.is_query or rows.preview.single is not None:
+    if not has_front_end() or not rows.preview.is_query or rows.preview.plain_text is not None:
         return None
     from paimon_nb.notebook.grid.source import GridSource
     from paimon_nb.notebook.widgets.grid import Grid

@@ -89,13 +89,13 @@ class ExternalSort:
         """Up to the smallest last key of the open slices all rows are known: sort that part and continue."""
         cursors = [_Cursor(path, self._keys) for path in self._runs]
         try:
-            heap = [(c.last, i) for i, c in enumerate(cursors) if c.fill()]
+            heap = [(c.last_key, i) for i, c in enumerate(cursors) if c.fill()]
             heapq.heapify(heap)
             while heap:
                 cut = heap[0][0]
                 yield self._in_order([part for _, i in sorted(heap, key=lambda h: h[1])
                                       if (part := cursors[i].take(cut)).num_rows])  # fmt: skip
-                heap = [(c.last, i) for i, c in enumerate(cursors) if c.fill()]
+                heap = [(c.last_key, i) for i, c in enumerate(cursors) if c.fill()]
                 heapq.heapify(heap)
         finally:
             for cursor in cursors:
@@ -121,7 +121,8 @@ class _Cursor:
         return True
 
     @property
-    def last(self) -> tuple[Any, ...]:
+    def last_key(self) -> tuple[Any, ...]:
+        """The greatest key of the rows in memory."""
         assert self._rows is not None
         return self._key_at(self._rows, self._rows.num_rows - 1)
 

@@ -108,7 +108,7 @@ class IcebergPublisher:
     def _is_same_table(self, old: IcebergMetadata) -> bool:
         """False if none of its snapshots is one of this table, whose first snapshot exists."""
         if self._snapshot(1) is None:
-            return True
+            return True  # expired, as in a table with a history; a table that was created again has it
         return any(
             describes(node, s) for node in old.snapshots if (s := self._snapshot(node["snapshot-id"])) is not None
         )

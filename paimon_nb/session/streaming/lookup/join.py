@@ -17,7 +17,7 @@ from paimon_nb.session.query.computed_columns import computed_columns, with_comp
 from paimon_nb.session.query.hints import lookup_options, lookup_table, partition_predicate, scan_partitions
 from paimon_nb.session.query.run_query import known_to_spark, new_view, resolve, rows_of_partitions, view_reference
 from paimon_nb.session.streaming.lookup.cache import Dimension
-from paimon_nb.session.streaming.lookup.parser import LookupJoin, Retry, find_join, retries
+from paimon_nb.session.streaming.lookup.parser import LookupJoin, Retry, find_join, retry_hints
 from paimon_nb.session.streaming.lookup.refresh import RefreshSchedule
 from paimon_nb.table.scan.predicate.model import conjunction_of
 
@@ -68,7 +68,7 @@ class Lookups:
         from paimon_nb.sql import render
 
         refs = [r for r in query.tables if r.lookup]
-        retry_hints = retries(text, query.span, query.tables)
+        hints = retry_hints(text, query.span, query.tables)
         views = {r.span: new_view() for r in refs}
         references = {r.span: view_reference(views[r.span], r) for r in refs}
         sql = render(query, text, {**others, **references}, flink=session.flink_semantics)
@@ -83,7 +83,7 @@ class Lookups:
                 if frame is None:  # the name belongs to Spark
                     del references[ref.span]
                     continue
-                frame = self._with_retries(frame, retry_hints.get(ref.span), stream_side, lambda r=ref, a=stream_side: self._lookup_rows(session, r, text, a, refresh=True))  # type: ignore[misc]  # fmt: skip
+                frame = self._with_retries(frame, hints.get(ref.span), stream_side, lambda r=ref, a=stream_side: self._lookup_rows(session, r, text, a, refresh=True))  # type: ignore[misc]  # fmt: skip
                 frame.createOrReplaceTempView(view)
                 made.append(view)
             yield references
@@ -266,7 +266,7 @@ def tables_with_retry(session: Session, query: Query, text: str) -> list[Table]:
         UnknownOption, BadOptionValue: the hint.
         UnsupportedOperation: it names something that is not a Paimon table.
     """
-    hints = retries(text, query.span, query.tables)
+    hints = retry_hints(text, query.span, query.tables)
     found = []
     for ref in query.tables:
         if ref.span in hints:
@@ -283,7 +283,7 @@ def tables_with_retry(session: Session, query: Query, text: str) -> list[Table]:
 def _check_lookup_query(query: Query, text: str) -> None:
     from paimon_nb.sql import render
 
-    hints = retries(text, query.span, query.tables)
+    hints = retry_hints(text, query.span, query.tables)
     if not hints:
         return
     names = {r.span: view_reference(f"t{i}", r) for i, r in enumerate(query.tables)}

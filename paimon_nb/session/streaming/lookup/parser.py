@@ -113,7 +113,7 @@ def _is_of(column: Column, alias: str) -> bool:
 # -- the hint
 
 
-def retries(text: str, span: Span, tables: Sequence[TableRef]) -> Mapping[Span, Retry]:
+def retry_hints(text: str, span: Span, tables: Sequence[TableRef]) -> Mapping[Span, Retry]:
     """The retry policies of `/*+ LOOKUP('table' = ..., 'retry-predicate' = 'lookup_miss', ...) */`, by the table's span.
 
     Source: Flink's hints.
