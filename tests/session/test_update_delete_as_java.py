@@ -28,7 +28,7 @@ LONG = {
 @pytest.mark.parametrize("case", [pytest.param(c, marks=pytest.mark.nightly) if c in LONG else c for c in ANSWERS])
 def test_answers_are_javas(swb, case):
     java = ANSWERS[case]
-    swb.run(f"CREATE TABLE t ({COLUMNS}, {java['table']}); {'; '.join(SOURCE)}")
+    swb.run(f"CREATE TABLE t ({COLUMNS}, {java['table']}); {'; '.join(SOURCE)}; SET 'execution.runtime-mode' = 'batch'")
     refused = []
     for number, text in enumerate(SCRIPT):
         try:

@@ -50,11 +50,16 @@ class Target:
 
     def rows(self, *, located: bool = False) -> tuple[DataFrame, LocatedRows | None]:
         """The rows that may match the condition, with all columns and the metadata columns that the statement names;
-        without a primary key, or if `located`, also with row positions."""
+        without a primary key, or if `located`, also with row positions.
+
+        Raises:
+            UnsupportedOperation: `located`, and rows of a primary-key table wait to be merged.
+        """
         from paimon_nb.spark.scan.located_rows import locate_rows
         from paimon_nb.spark.scan.metadata_columns import add_metadata_columns, with_metadata_columns
         from paimon_nb.spark.scan.table_scan import read_table
         from paimon_nb.sql.grammar.query import ROW_TRACKING_COLUMNS
+        from paimon_nb.table.row_rewrite import check_compacted
 
         assert self.statement.target is not None
         spark = self.context.session.spark
@@ -66,6 +71,8 @@ class Target:
         if merged:
             return self._with_chars(read_table(spark, self.table, filter=filter)), None
         source = locate_rows(spark, self.table, filter)
+        if located:
+            check_compacted(source.plan)
         if metadata:
             source = add_metadata_columns(spark, self.table, source, metadata)
         return self._with_chars(source.frame), source

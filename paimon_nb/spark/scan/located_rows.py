@@ -16,7 +16,7 @@ from paimon_nb.spark.jobs.task_runner import pieces_of, run_in_threads, work_fra
 from paimon_nb.spark.runtime.arrow_interop import from_arrow, session_zone
 from paimon_nb.spark.scan.pushdown import pushable
 from paimon_nb.spark.types import spark_schema, task_batches
-from paimon_nb.table.row_rewrite import check_compacted, one_split_per_file, rows_with_positions
+from paimon_nb.table.row_rewrite import one_split_per_file, rows_with_positions
 from paimon_nb.table.scan.plan.planner import plan_scan
 from paimon_nb.table.scan.read.row_tracking import tracks_rows
 
@@ -51,15 +51,10 @@ class LocatedRows:
 
 
 def locate_rows(spark: SparkSession, table: Table, filter: Predicate | None = None) -> LocatedRows:
-    """All rows of the files that may contain rows for which `filter` is true, of the latest snapshot.
-
-    Raises:
-        UnsupportedOperation: the table has a primary key, and rows wait to be merged.
-    """
+    """All rows of the files that may contain rows for which `filter` is true, of the latest snapshot."""
     store = table.store
     own = store.without_fallback()  # rows of the fallback branch cannot be changed here
     plan = plan_scan(own, pushable(filter, store.schema.fields, session_zone(spark)))
-    check_compacted(plan)
     files = one_split_per_file(plan)
     tracked = tracks_rows(plan.store)
     carried = (*LOCATION_FIELDS, *TRACKING_FIELDS) if tracked else LOCATION_FIELDS
