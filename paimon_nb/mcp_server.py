@@ -120,19 +120,19 @@ def check_reads_only(sql: str) -> None:
 
 def plain_rows(rows: pa.Table) -> list[dict[str, Any]]:
     """Rows with values that JSON has; long texts are cut."""
-    return [{name: _plain(value) for name, value in row.items()} for row in rows.to_pylist()]
+    return [{name: _json_value_of_answer(value) for name, value in row.items()} for row in rows.to_pylist()]
 
 
-def _plain(value: Any) -> Any:
+def _json_value_of_answer(value: Any) -> Any:
     match value:
         case None | bool() | int():
             return value
         case float():
             return value if abs(value) < float("inf") else str(value)
         case dict():
-            return {str(k): _plain(v) for k, v in value.items()}
+            return {str(k): _json_value_of_answer(v) for k, v in value.items()}
         case list() | tuple():
-            return [_plain(v) for v in value]
+            return [_json_value_of_answer(v) for v in value]
         case bytes():
             return value[: _MAX_TEXT // 2].hex()
     text = str(value)

@@ -320,7 +320,7 @@ class WarehouseCatalog(Catalog):
         fs = self._fs_for_paths(posixpath.dirname(path))
         fs.make_dirs(posixpath.dirname(path))
         if not schema_directory(fs, path).ids():
-            _remove_empty_dirs(fs, path)  # left by a writer that came after the drop
+            _remove_empty_dirs_before_undrop(fs, path)  # left by a writer that came after the drop
         try:
             fs.move(newest.path, path)
         except FileExistsError:
@@ -474,11 +474,11 @@ class WarehouseCatalog(Catalog):
         )
 
 
-def _remove_empty_dirs(fs: FileIO, path: str) -> None:
+def _remove_empty_dirs_before_undrop(fs: FileIO, path: str) -> None:
     """Delete empty directories below a path, and the path itself if it is empty."""
     for found in fs.list(path):
         if found.is_dir:
-            _remove_empty_dirs(fs, found.path)
+            _remove_empty_dirs_before_undrop(fs, found.path)
     fs.delete_empty_dir(path)
 
 

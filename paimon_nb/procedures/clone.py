@@ -142,10 +142,10 @@ def _clone_table(
         context.snapshots += [(str(target_name), i) for i in snapshots]
     context.notes.append(f"{count} rows of {name} were cloned to {target_name}")
     if snapshots and target.store.bucket_option == POSTPONE_BUCKET:
-        _compact_postpone_buckets(context, catalog, target)
+        _compact_postponed_rows_of_clone(context, catalog, target)
 
 
-def _compact_postpone_buckets(context: Context, catalog: Catalog, target: Table) -> None:
+def _compact_postponed_rows_of_clone(context: Context, catalog: Catalog, target: Table) -> None:
     """Compact a table with postpone buckets, which makes its rows visible; Java leaves that to another call."""
     if target.options.get(opt.WRITE_ONLY):
         context.notes.append(f"{target.name} is write-only: run CALL sys.compact to make its rows visible")

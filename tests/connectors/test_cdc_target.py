@@ -42,7 +42,7 @@ def test_each_second_commit_compacts_and_the_place_is_never_lost(tmp_path):
     assert target.position == "at 3"
     assert told(target) == [("APPEND", 1, 0), ("APPEND", 2, 0), ("COMPACT", 2, 2), ("APPEND", 3, 0)]
     for _ in range(3):
-        target.on_empty_checkpoint(0)
+        target.on_idle_checkpoint(0)
     assert told(target)[4:] == [("COMPACT", 3, 1)]
     assert opened(tmp_path).position == "at 3"
     put(target, 4, "at 4")

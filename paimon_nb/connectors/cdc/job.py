@@ -129,7 +129,7 @@ class SyncJob(ABC):
             if target.pending:
                 target.commit(self.position_of(target))
             else:
-                target.on_empty_checkpoint(self.options.interval_s)
+                target.on_idle_checkpoint(self.options.interval_s)
 
     def skip_tables(self, sources: str, error: PaimonError) -> None:
         """Continue without some source tables if `ignore_incompatible` is set or, in a database sync, if they have no primary

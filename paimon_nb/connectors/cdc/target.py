@@ -107,13 +107,13 @@ class Target:
             )  # fmt: skip
         self.position = position
 
-    def on_empty_checkpoint(self, interval_s: float) -> None:
+    def on_idle_checkpoint(self, interval_s: float) -> None:
         """Handle an interval without changes, as a streaming writer handles an empty checkpoint."""
         if self.position is None or clock.now_ms() - self._last_empty_ms < interval_s * 1000:
             return
         self._last_empty_ms = clock.now_ms()
         if StreamCommitter.count_without_rows(self.table.store):
-            self._checkpoints.on_empty_checkpoint(self.table.store, properties={POSITION: self.position})
+            self._checkpoints.on_idle_checkpoint(self.table.store, properties={POSITION: self.position})
 
     def begin(self, position: str) -> None:
         """Store `position`, also if there are no changes."""

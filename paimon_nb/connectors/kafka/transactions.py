@@ -44,7 +44,7 @@ class Transaction:
         """Begin the transaction and abort an open one of an earlier writer. Returns False if the batch is committed already."""
         with self._translate_errors():
             self.producer.init_transactions(_TIMEOUT_S)
-            if self.sink_batch.batch_id is not None and self._committed_batches() > self.sink_batch.batch_id:
+            if self.sink_batch.batch_id is not None and self._batches_written_to_topic() > self.sink_batch.batch_id:
                 return False
             self.producer.begin_transaction()
             return True
@@ -66,7 +66,7 @@ class Transaction:
         except kafka().KafkaException:
             return
 
-    def _committed_batches(self) -> int:
+    def _batches_written_to_topic(self) -> int:
         """Number of micro-batches of this query that are in the topic."""
         with self._group_consumer() as consumer:
             (offset,) = consumer.committed([self._batch_offset()], timeout=_TIMEOUT_S)

@@ -84,20 +84,20 @@ class TableOutput:
 
     @property
     def handles_empty_checkpoints(self) -> bool:
-        """Whether `on_empty_checkpoint` must be called while the stream runs."""
+        """Whether `on_idle_checkpoint` must be called while the stream runs."""
         from paimon_nb.table.stream.committer import StreamCommitter
 
         return StreamCommitter.count_without_rows(self.table.store)
 
-    def on_empty_checkpoint(self, user: str) -> None:
+    def on_idle_checkpoint(self, user: str) -> None:
         """Called when a checkpoint interval elapsed without input rows. `user`: the query's id."""
         if self._sink is not None:
-            self._sink.on_empty_checkpoint(user)
+            self._sink.on_idle_checkpoint(user)
             return
         with self._write_lock:
             if self._checkpoints is not None:
                 self.table = self.table.refresh()
-                self._checkpoints.on_empty_checkpoint(self.table.store)
+                self._checkpoints.on_idle_checkpoint(self.table.store)
 
     def savepoint(self) -> str | None:
         """Tags the last committed snapshot after a stop and returns the tag's name; None: no savepoint tag is configured."""

@@ -138,9 +138,7 @@ class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
             writer = writer.queryName(self._name)
         query = start_query(writer.foreachBatch(sink).start)
         if sink.handles_empty_checkpoints:
-            idle_checkpoint_timer.run_with_timer(
-                query, lambda: sink.on_empty_checkpoint(str(query.id)), self._pause_s()
-            )
+            idle_checkpoint_timer.run_with_timer(query, lambda: sink.on_idle_checkpoint(str(query.id)), self._pause_s())
         return query
 
     def _pause_s(self) -> float:

@@ -35,7 +35,7 @@ def try_row_bounded_batches(frame: DataFrame, job: Callable[[DataFrame], T]) -> 
         frame: the rows.
         job: may be called twice, so a failed call must have no lasting effect.
     """
-    guarded = _raise_on_wide_rows(frame)
+    guarded = _checked_for_wide_rows(frame)
     fast = None if guarded is None else _in_clone(guarded)
     if fast is None:
         return job(frame)
@@ -47,8 +47,8 @@ def try_row_bounded_batches(frame: DataFrame, job: Callable[[DataFrame], T]) -> 
     return job(frame)
 
 
-def _raise_on_wide_rows(frame: DataFrame) -> DataFrame | None:
-    """The same rows, with an error at the first wide row; None if a column's width is expensive to compute."""
+def _checked_for_wide_rows(frame: DataFrame) -> DataFrame | None:
+    """The same rows, with an error at the first wide row, after which the job runs again; None if a column's width is expensive to compute."""
     from pyspark.sql import functions as F
     from pyspark.sql import types as T
 

@@ -78,14 +78,14 @@ class TableSink:
 
     @property
     def handles_empty_checkpoints(self) -> bool:
-        """Whether `on_empty_checkpoint` must be called periodically while the query runs."""
+        """Whether `on_idle_checkpoint` must be called periodically while the query runs."""
         return not self._ends and StreamCommitter.count_without_rows(self.table.store)
 
-    def on_empty_checkpoint(self, user: str) -> None:
+    def on_idle_checkpoint(self, user: str) -> None:
         """Commit what a Flink checkpoint without rows commits. `user`: the query's id."""
         with self._lock:
             table = self.table = self.table.refresh()
-            self._record_snapshots(self._get_committer(user).on_empty_checkpoint(table.store))
+            self._record_snapshots(self._get_committer(user).on_idle_checkpoint(table.store))
 
     def savepoint(self) -> str | None:
         """See `StreamCommitter.savepoint`."""
@@ -129,7 +129,7 @@ class TableSink:
             count = batch.count()
             if not count and not self.complete:
                 made = (
-                    self._get_committer(user).on_empty_checkpoint(table.store, identifier)
+                    self._get_committer(user).on_idle_checkpoint(table.store, identifier)
                     if self.handles_empty_checkpoints
                     else []
                 )

@@ -150,7 +150,7 @@ class TableStreamReader(DataSourceStreamReader):
         """The inputs of the tasks of a micro-batch."""
         with encode_raised_errors():
             self._check_table(start)
-            first, last = _start_of_batch(start, end), StreamOffset.from_json(end)
+            first, last = _start_also_of_repeated_batch(start, end), StreamOffset.from_json(end)
             self._position = last
             if first == last:
                 return []
@@ -263,12 +263,13 @@ class TableStreamReader(DataSourceStreamReader):
             start = step.after
 
 
-def _start_of_batch(start: Mapping[str, Any], end: Mapping[str, Any]) -> StreamOffset:
+def _start_also_of_repeated_batch(start: Mapping[str, Any], end: Mapping[str, Any]) -> StreamOffset:
     """The start of a micro-batch.
 
     Spark does not store the first offset of a query. If the first micro-batch runs again after a crash, Spark requests the
     first offset again, and the table may have new snapshots. So each offset contains the first one of its query.
     """
+    # The start is the first offset of the query, which Spark requests anew after a crash.
     if start.get("began") == {k: v for k, v in start.items() if k not in ("table", "began")} and "began" in end:
         return StreamOffset.from_json(end["began"])
     return StreamOffset.from_json(start)

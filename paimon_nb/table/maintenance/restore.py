@@ -79,12 +79,12 @@ def _copy_data_file(store: TableStore, entry: ManifestEntry, made: list[str]) ->
     pairs += [(f"{folder}/{old}", f"{folder}/{new}") for old, new in zip(file.extra_files, extras, strict=True)]
     for old, new in pairs:
         made.append(new)
-        _copy_bytes(store, old, new)
+        _copy_to_restored_name(store, old, new)
     external = f"{folder}/{name}" if file.external_path else None
     return replace(file, file_name=name, extra_files=extras, external_path=external)
 
 
-def _copy_bytes(store: TableStore, source: str, target: str) -> None:
+def _copy_to_restored_name(store: TableStore, source: str, target: str) -> None:
     with store.fs.open(source) as old, store.fs.create(target) as new:
         while chunk := old.read(_CHUNK):
             new.write(chunk)

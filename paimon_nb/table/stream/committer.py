@@ -61,7 +61,7 @@ class StreamCommitter:
         self.snapshot: int | None = None
         """The newest snapshot of this stream since its start."""
         self._came = False
-        """A micro-batch arrived since the last call of `on_empty_checkpoint`."""
+        """A micro-batch arrived since the last call of `on_idle_checkpoint`."""
 
     # -- with rows
 
@@ -112,7 +112,7 @@ class StreamCommitter:
         waits = bool(schedule.interval_ms) or (schedule.every or 1) > 1
         return waits or marks_idle_partitions(store) or _forces_snapshots(store) or creates_tags_by_process_time(store)
 
-    def on_empty_checkpoint(self, store: TableStore, identifier: int | None = None, **terms: Any) -> list[int]:
+    def on_idle_checkpoint(self, store: TableStore, identifier: int | None = None, **terms: Any) -> list[int]:
         """Called when a checkpoint interval has elapsed. If no rows arrived, commits an empty checkpoint. Returns the
         snapshots.
 

@@ -41,7 +41,7 @@ class Stream:
 
     def quiet(self, times: int = 1) -> list[int]:
         """`times` checkpoints; the first behind rows is theirs."""
-        return [made for _ in range(times) for made in self.checkpoints.on_empty_checkpoint(self.store)]
+        return [made for _ in range(times) for made in self.checkpoints.on_idle_checkpoint(self.store)]
 
 
 def keyed(tmp_path: Path, **options: str) -> TableStore:

@@ -237,13 +237,13 @@ def resolve(store: TableStore, travel: TimeTravel) -> Snapshot | None:
         case LastCompacted(every):
             return _last_compacted(store, every)
         case CreatedSince(ms, or_snapshot):
-            return (_first_since(store, ms) if or_snapshot else None) or store.latest()
+            return (_first_created_since(store, ms) if or_snapshot else None) or store.latest()
     raise TypeError(f"unknown time travel {travel!r}")
 
 
 def created_since(store: TableStore, travel: TimeTravel) -> int | None:
     """The minimum file creation time of `CreatedSince`; else None."""
-    if isinstance(travel, CreatedSince) and not (travel.or_snapshot and _first_since(store, travel.ms)):
+    if isinstance(travel, CreatedSince) and not (travel.or_snapshot and _first_created_since(store, travel.ms)):
         return travel.ms
     return None
 
@@ -319,10 +319,11 @@ def _not_after(store: TableStore, ms: int) -> Snapshot:
     return found
 
 
-def _first_since(store: TableStore, ms: int) -> Snapshot | None:
+def _first_created_since(store: TableStore, ms: int) -> Snapshot | None:
+    """The first snapshot since a time; None if there is none, or if the snapshots do not reach back to the time."""
     before = last_snapshot_not_after(store, ms - 1)
     if before is None or before.id == store.snapshots.latest_id():
-        return None
+        return None  # `CreatedSince` then selects files by their creation time
     return snapshot_by_id(store, before.id + 1)
 
 

@@ -57,15 +57,15 @@ def _open(store: TableStore, path: str, fields: Sequence[DataField]) -> tuple[Re
         case "text":
             return LineReader(store.fs, path, fields, options), fields
         case "orc":
-            names = _column_names(OrcReader(store.fs, path, (), options))
+            names = _stored_columns(OrcReader(store.fs, path, (), options))
             present = [f for f in fields if f.name in names]
             return OrcReader(store.fs, path, present, options), present
-    names = _column_names(ParquetReader(store.fs, path, (), options))
+    names = _stored_columns(ParquetReader(store.fs, path, (), options))
     present = [f for f in fields if f.name in names]
     return ParquetReader(store.fs, path, present, options), present
 
 
-def _column_names(reader: OrcReader | ParquetReader) -> set[str]:
+def _stored_columns(reader: OrcReader | ParquetReader) -> set[str]:
     try:
         schema = reader.file.schema if isinstance(reader, OrcReader) else reader.file.schema_arrow
         return set(schema.names)
