@@ -54,6 +54,10 @@ def kv_columns(fields: tuple[DataField, ...]) -> tuple[DataField, ...]:
     return (*fields, SEQUENCE_FIELD, KIND_FIELD)
 
 
+_COMPACTED_CHANGELOG = "cc-"
+"""Begins the extension of changelog files that were compacted before the commit."""
+
+
 def format_of(file_name: str) -> str:
     """The format of a data file by its name: the last extension, or the one before it if the last one is a codec.
 
@@ -63,7 +67,7 @@ def format_of(file_name: str) -> str:
     parts = file_name.rsplit("/", 1)[-1].split(".")[1:]
     while len(parts) > 1 and parts[-1].lower() in _CODEC_EXTENSIONS:
         parts.pop()
-    name = parts[-1].lower() if parts else ""
+    name = parts[-1].lower().removeprefix(_COMPACTED_CHANGELOG) if parts else ""
     if name in FORMATS or name == BLOB_FORMAT:
         return name
     known = f"{name!r} files" if name in _KNOWN_ELSEWHERE else f"files like {file_name!r}"

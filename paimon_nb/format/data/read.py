@@ -11,6 +11,7 @@ from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.base.registry import Registry
 from paimon_nb.format.data.avro import AvroReader
 from paimon_nb.format.data.blob import BlobReader
+from paimon_nb.format.data.compacted_changelog import with_changelog_ranges
 from paimon_nb.format.data.file_schema import BLOB_FORMAT, format_of
 from paimon_nb.format.data.json_files import JsonReader
 from paimon_nb.format.data.orc import OrcReader
@@ -68,7 +69,7 @@ def open_data_file(fs: FileIO, path: str, fields: Sequence[DataField], options: 
     `UnsupportedFormat`.
     """
     _check_readable(path, fields)
-    return READERS.find(format_of(path))(fs, path, fields, options)
+    return READERS.find(format_of(path))(with_changelog_ranges(fs, path), path, fields, options)
 
 
 def _check_readable(path: str, fields: Sequence[DataField]) -> None:
@@ -123,7 +124,7 @@ def read_data_file(
         and (keep.points or (keep.is_range and not fs.is_object_store))
         and format_of(path) == "parquet"
     ):
-        found = find_rows(fs, path, selected, keep)
+        found = find_rows(with_changelog_ranges(fs, path), path, selected, keep)
         if found is not None:
             return found
     reader = open_data_file(fs, path, selected, options)
@@ -150,7 +151,7 @@ def may_have_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowF
     """
     if not keep.points or format_of(path) != "parquet":
         return True
-    return has_rows(fs, path, _selected_fields(fields, keep.columns), keep)
+    return has_rows(with_changelog_ranges(fs, path), path, _selected_fields(fields, keep.columns), keep)
 
 
 def iter_data_file(
