@@ -61,11 +61,3 @@ class ChangelogFileIO:
         with self._fs.open(found.path) as file:
             file.seek(found.begin)
             return pa.BufferReader(file.read(found.length))
-
-
-def with_changelog_ranges(fs: FileIO, path: str) -> FileIO:
-    """`fs`, or for a path of a compacted changelog file one that opens its range."""
-    if ChangelogRange.of(path) is None:
-        return fs
-    view: Any = ChangelogFileIO(fs)
-    return view  # type: ignore[no-any-return]

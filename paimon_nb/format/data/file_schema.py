@@ -58,6 +58,11 @@ _COMPACTED_CHANGELOG = "cc-"
 """Begins the extension of changelog files that were compacted before the commit."""
 
 
+def is_compacted_changelog(path: str) -> bool:
+    """Whether the path means a range of a changelog file that was compacted before the commit."""
+    return path.rsplit("/", 1)[-1].startswith("compacted-changelog-")
+
+
 def format_of(file_name: str) -> str:
     """The format of a data file by its name: the last extension, or the one before it if the last one is a codec.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -11,8 +11,7 @@ from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.base.registry import Registry
 from paimon_nb.format.data.avro import AvroReader
 from paimon_nb.format.data.blob import BlobReader
-from paimon_nb.format.data.compacted_changelog import with_changelog_ranges
-from paimon_nb.format.data.file_schema import BLOB_FORMAT, format_of
+from paimon_nb.format.data.file_schema import BLOB_FORMAT, format_of, is_compacted_changelog
 from paimon_nb.format.data.json_files import JsonReader
 from paimon_nb.format.data.orc import OrcReader
 from paimon_nb.format.data.parquet import ParquetReader
@@ -69,7 +68,17 @@ def open_data_file(fs: FileIO, path: str, fields: Sequence[DataField], options: 
     `UnsupportedFormat`.
     """
     _check_readable(path, fields)
-    return READERS.find(format_of(path))(with_changelog_ranges(fs, path), path, fields, options)
+    return READERS.find(format_of(path))(_with_changelog_ranges(fs, path), path, fields, options)
+
+
+def _with_changelog_ranges(fs: FileIO, path: str) -> FileIO:
+    """`fs`, or for a compacted changelog file one that opens the range which the path means."""
+    if not is_compacted_changelog(path):
+        return fs
+    from paimon_nb.format.data.compacted_changelog import ChangelogFileIO
+
+    view: Any = ChangelogFileIO(fs)
+    return view  # type: ignore[no-any-return]
 
 
 def _check_readable(path: str, fields: Sequence[DataField]) -> None:
@@ -124,7 +133,7 @@ def read_data_file(
         and (keep.points or (keep.is_range and not fs.is_object_store))
         and format_of(path) == "parquet"
     ):
-        found = find_rows(with_changelog_ranges(fs, path), path, selected, keep)
+        found = find_rows(_with_changelog_ranges(fs, path), path, selected, keep)
         if found is not None:
             return found
     reader = open_data_file(fs, path, selected, options)
@@ -151,7 +160,7 @@ def may_have_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowF
     """
     if not keep.points or format_of(path) != "parquet":
         return True
-    return has_rows(with_changelog_ranges(fs, path), path, _selected_fields(fields, keep.columns), keep)
+    return has_rows(_with_changelog_ranges(fs, path), path, _selected_fields(fields, keep.columns), keep)
 
 
 def iter_data_file(

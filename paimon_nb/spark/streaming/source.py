@@ -269,7 +269,7 @@ def _start_also_of_repeated_batch(start: Mapping[str, Any], end: Mapping[str, An
     Spark does not store the first offset of a query. If the first micro-batch runs again after a crash, Spark requests the
     first offset again, and the table may have new snapshots. So each offset contains the first one of its query.
     """
-    # The start is the first offset of the query, which Spark requests anew after a crash.
+    # The start is the first offset of the query, which Spark requests again after a crash.
     if start.get("began") == {k: v for k, v in start.items() if k not in ("table", "began")} and "began" in end:
         return StreamOffset.from_json(end["began"])
     return StreamOffset.from_json(start)
