@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 T = Identifier("default", "t")
-_DELAY_S = 0.03
+_DELAY_S = 0.2
+"""Of each reply: long enough that requests which are sent at once overlap, also on a busy machine."""
 _TRIES = 3
-"""Requests that are sent at once may arrive one after the other on a busy machine: this only ever adds to the depth."""
+"""Where they arrive one after the other nevertheless, this only ever adds to the depth."""
 
 
 def _rows(first: int, count: int = 10) -> pa.Table:
