@@ -14,7 +14,6 @@ from paimon_nb.plan import (
     Analyze,
     Call,
     Constant,
-    Delete,
     Explain,
     Insert,
     NothingToDo,
@@ -26,13 +25,10 @@ from paimon_nb.plan import (
 from paimon_nb.session.core.result import Result, of_frame, rows, summary
 from paimon_nb.session.query.run_query import known_to_spark, replaced_names
 from paimon_nb.spark.runtime.jvm_bridge import explain_text
-from paimon_nb.table.dml_checks import deletes_from_files
 
 if TYPE_CHECKING:
-    from paimon_nb.session.core.session import Session
     from paimon_nb.session.core.statement_context import StatementContext
     from paimon_nb.session.statements.procedure_context import RunStatement
-    from paimon_nb.table.table import Table
 
 
 def use(context: StatementContext, statement: Use) -> Result:
@@ -126,11 +122,6 @@ def explain(context: StatementContext, statement: Explain) -> Result:
     return rows({"plan": ["\n\n".join(lines)]})
 
 
-def _deletes_from_files(session: Session, table: Table, change: RowChange) -> bool:
-    """Whether a DELETE rewrites the files of a primary-key table."""
-    return isinstance(change, Delete) and not session.flink_semantics and deletes_from_files(table.store)
-
-
 def _change_plan(context: StatementContext, change: RowChange) -> list[str]:
     """The plan of an UPDATE, DELETE or MERGE: what it reads and how it writes. Writes nothing."""
     from paimon_nb.session.statements.dml_target import open_target
@@ -139,7 +130,7 @@ def _change_plan(context: StatementContext, change: RowChange) -> list[str]:
     session, target = context.session, open_target(context, change)
     strategy = (
         "rows with their keys are written, and merged with the stored ones"
-        if target.table.store.has_keys and not _deletes_from_files(session, target.table, change)
+        if target.table.store.has_keys and not target.deletes_from_files
         else "rows are marked in deletion vectors, new ones written"
         if target.table.options.get(opt.DELETION_VECTORS_ENABLED)
         else "files with changed rows are rewritten"

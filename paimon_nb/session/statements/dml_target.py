@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from paimon_nb.base.errors import InvalidName, SqlAnalysisError
 from paimon_nb.base.identifier import quote
+from paimon_nb.plan import Delete
 from paimon_nb.session.query.char_columns import with_chars
 from paimon_nb.session.query.flink_casts import implicit_cast, is_checked
 from paimon_nb.session.query.flink_numeric import with_flink_numerics
 from paimon_nb.session.query.projection import column_named
 from paimon_nb.session.query.run_query import borrowed_views, replaced_names
+from paimon_nb.table.dml_checks import deletes_from_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -47,6 +49,12 @@ class Target:
         """The name that expressions use for the table."""
         assert self.statement.target is not None
         return self.statement.target.alias or self.statement.target.parts[-1]
+
+    @property
+    def deletes_from_files(self) -> bool:
+        """Whether the statement is a DELETE of Spark's dialect that rewrites files of a primary-key table."""
+        is_sparks_delete = isinstance(self.statement, Delete) and not self.context.session.flink_semantics
+        return is_sparks_delete and deletes_from_files(self.table.store)
 
     def rows(self, *, located: bool = False) -> tuple[DataFrame, LocatedRows | None]:
         """The rows that may match the condition, with all columns and the metadata columns that the statement names;

@@ -13,7 +13,7 @@ from paimon_nb.session.query.projection import default_text
 from paimon_nb.session.statements.dml_target import Target, open_target, with_nested_value, with_positional_names
 from paimon_nb.session.statements.matching_partitions import constant_condition, matching_partitions
 from paimon_nb.session.statements.schema_merging import merging_of
-from paimon_nb.table.dml_checks import check_delete, check_merge_update, check_update, deletes_from_files
+from paimon_nb.table.dml_checks import check_delete, check_merge_update, check_update
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -84,10 +84,9 @@ def delete(context: StatementContext, statement: Delete) -> Result:
         specs = None if constant is False else matching_partitions(target, where)
         if specs is not None:
             return dml_summary(target, None, "deleted from", table.drop_partitions(specs) if specs else [])
-    from_files = not context.session.flink_semantics and deletes_from_files(table.store)
-    if not from_files:
+    if not target.deletes_from_files:
         check_delete(table.store)
-    rows, source = target.rows(located=from_files)
+    rows, source = target.rows(located=target.deletes_from_files)
     found = target.run_sql(
         [rows],
         lambda render, views: (
