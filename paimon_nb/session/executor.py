@@ -41,7 +41,7 @@ from paimon_nb.plan import (
     Use,
 )
 from paimon_nb.session.core.default_catalog import CATALOG, without_default_catalog
-from paimon_nb.session.core.result import Result, of_frame, of_rows, summary
+from paimon_nb.session.core.result import Result, message_result, result_of_frame, result_of_rows
 from paimon_nb.session.core.statement_context import StatementContext
 from paimon_nb.session.query.engine_choice import ENGINE, SPARK
 from paimon_nb.session.query.error_location import locate, locate_more_exactly
@@ -66,8 +66,8 @@ def _run_query_statement(context: StatementContext, statement: Query) -> Result:
         return select(context, statement)
     local = _answer_locally(context, statement)
     if local is not None:
-        return of_rows(context.session, *local)
-    return of_frame(run_query(context.session, statement, context.text, context.params))
+        return result_of_rows(context.session, *local)
+    return result_of_frame(run_query(context.session, statement, context.text, context.params))
 
 
 def _answer_locally(context: StatementContext, query: Query) -> Rows | None:
@@ -120,7 +120,7 @@ HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
     Explain: admin.explain,
     Analyze: admin.analyze,
     SparkCommand: admin.spark_command,
-    NothingToDo: admin.nothing_to_do,
+    NothingToDo: admin.run_without_effect,
     Show: show.show,
     ShowCreate: show.show_create,
     Describe: show.describe,
@@ -141,7 +141,7 @@ def run_text(session: Session, text: str, params: Mapping[str, Any], *, displaye
     """
     statements = parse(text)
     if not statements and text.strip():
-        yield summary("the text has only comments; nothing to run")
+        yield message_result("the text has only comments; nothing to run")
         return
     if not statements:
         raise SqlSyntaxError("the text contains no statement", hint="for example SHOW TABLES", sql=text)

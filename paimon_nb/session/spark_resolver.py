@@ -13,7 +13,7 @@ from paimon_nb.options.table import BRANCH
 from paimon_nb.plan import Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.core.result import dataframe_of
 from paimon_nb.session.query.char_columns import with_chars
-from paimon_nb.session.query.run_query import resolve, schema_fields, time_travel_options
+from paimon_nb.session.query.run_query import resolve_table_frame, schema_fields, time_travel_options
 from paimon_nb.spark.api.base_session import Resolver
 from paimon_nb.syntax.lexer import tokens
 from paimon_nb.table.scan import OWN_SCHEMA, travels
@@ -42,7 +42,9 @@ def _display_name(target: tuple[str, ...] | str) -> str:
     return target if isinstance(target, str) else ".".join(target)
 
 
-def _schema_of(frame: DataFrame, options: Mapping[str, str], partition_by: Sequence[str]) -> TableSchema:
+def _new_table_schema_of_frame(
+    frame: DataFrame, options: Mapping[str, str], partition_by: Sequence[str]
+) -> TableSchema:
     """The schema of a new table for a DataFrame."""
     from paimon_nb.plan import TableDef
     from paimon_nb.session.query.new_table_schema import new_table_schema
@@ -58,7 +60,7 @@ _TIME_TRAVEL_OPTIONS = ("versionasof", "timestampasof")
 """Spark's own time travel options; case-insensitive."""
 
 
-def _time_travel(options: Mapping[str, str]) -> tuple[dict[str, str], VersionAsOf | TimestampAsOf | None]:
+def _split_time_travel_options(options: Mapping[str, str]) -> tuple[dict[str, str], VersionAsOf | TimestampAsOf | None]:
     """A reader's options without Spark's time travel options, and the time travel they ask for."""
     remaining = {_ALIASES.get(k, k): str(v) for k, v in options.items() if k.lower() not in _TIME_TRAVEL_OPTIONS}
     by_name = {k.lower(): str(v) for k, v in options.items()}
@@ -105,16 +107,16 @@ class SparkResolver(Resolver):
         self.session = session
 
     def table(self, parts: tuple[str, ...], options: Mapping[str, str]) -> DataFrame | None:
-        table_options, travel = _time_travel(options)
+        table_options, travel = _split_time_travel_options(options)
         ref = TableRef(parts, Span(0, 0), options=table_options, travel=travel)
-        with self._spark_answers():
-            frame = resolve(self.session, ref, ".".join(parts))
+        with self._with_spark_semantics():
+            frame = resolve_table_frame(self.session, ref, ".".join(parts))
         return None if frame is None else _with_not_null(frame, schema_fields(self.session, ref))
 
     def path(self, path: str, options: Mapping[str, str]) -> DataFrame:
         from paimon_nb.spark.scan.table_scan import read_table
 
-        table_options, travel = _time_travel(options)
+        table_options, travel = _split_time_travel_options(options)
         check_names(table_options)
         table = self._open_path(path)
         if travels(table_options):  # a path has no schema in a catalog, so the past has its own
@@ -122,7 +124,7 @@ class SparkResolver(Resolver):
         frame = read_table(
             self.session.spark, table, options={**table_options, **time_travel_options(self.session, travel)}
         )
-        with self._spark_answers():
+        with self._with_spark_semantics():
             return _with_not_null(with_chars(self.session, frame, table), table.schema.fields)
 
     def sql(self, text: str, args: dict[str, Any] | list[Any] | None, kwargs: Mapping[str, Any]) -> DataFrame:
@@ -132,12 +134,12 @@ class SparkResolver(Resolver):
         if isinstance(args, list):
             text, args = _with_named_markers(text, args)
         params = {**(args if isinstance(args, Mapping) else {}), **kwargs}
-        with self._spark_answers(), replacing_all_partitions():
+        with self._with_spark_semantics(), replacing_all_partitions():
             *_, result = run_text(self.session, text, params)
             return dataframe_of(self.session, result)
 
     @contextmanager
-    def _spark_answers(self) -> Iterator[None]:
+    def _with_spark_semantics(self) -> Iterator[None]:
         """Statements and reads in the block answer as Spark's, unless the session has Flink's semantics."""
         before, self.session.spark_answers = self.session.spark_answers, not self.session.flink_semantics
         try:
@@ -151,12 +153,12 @@ class SparkResolver(Resolver):
         return SparkCatalogApi(session, self.session)
 
     def over_session(self, plain: SparkSession) -> SparkResolver:
-        from paimon_nb.session.streaming.executor import fork
+        from paimon_nb.session.streaming.executor import session_copy_for_stream
 
-        return SparkResolver(fork(self.session, plain))
+        return SparkResolver(session_copy_for_stream(self.session, plain))
 
     def write(self, frame: DataFrame, request: WriteRequest) -> None:
-        from paimon_nb.session.query.projection import align
+        from paimon_nb.session.query.projection import align_with_table
         from paimon_nb.session.statements.insert import overwrite_mode, store_rows
         from paimon_nb.session.statements.upsert import upsert, upsert_key
         from paimon_nb.spark.scan.table_scan import read_table
@@ -172,7 +174,7 @@ class SparkResolver(Resolver):
                 hint="leave partitionBy() out, or write to another table",
             )
         table, merges = self._with_merged_schema(table, frame, target, options)
-        aligned = align(frame, table, None, {}, by_name=request.by_name or merges, fill_missing=merges)
+        aligned = align_with_table(frame, table, None, {}, by_name=request.by_name or merges, fill_missing=merges)
         requested = {k.lower(): str(v).lower() for k, v in options.items()}.get("partitionoverwritemode")
         if request.where is None:
             partition = {}
@@ -196,13 +198,13 @@ class SparkResolver(Resolver):
             raise TableNotFound(f"no table {_display_name(target)}", hint=hint)
         if mode == "replace":
             assert isinstance(target, tuple)
-            schema = _schema_of(frame, options, request.partition_by)
+            schema = _new_table_schema_of_frame(frame, options, request.partition_by)
             frame = frame.localCheckpoint()  # it may read the table that is replaced, and it may fail
             found = self.session.find(target)
             found.catalog.replace_table(found.name, schema)
             return self._find_table(target), frame
         if table is None:
-            self._create_table(target, _schema_of(frame, options, request.partition_by))
+            self._create_table(target, _new_table_schema_of_frame(frame, options, request.partition_by))
             return self._find_table(target), frame
         if mode in ("error", "errorifexists", "default"):
             hint = '.mode("append") or .mode("overwrite"); of writeTo: append() or createOrReplace()'
@@ -243,7 +245,7 @@ class SparkResolver(Resolver):
             )
         table = self._find_table(target)
         if table is None:
-            self._create_table(target, _schema_of(frame.drop(KINDS), options, request.partition_by))
+            self._create_table(target, _new_table_schema_of_frame(frame.drop(KINDS), options, request.partition_by))
             table, options = self._find_table(target), {}
         table, _ = self._with_merged_schema(_on_branch(table, options), frame.drop(KINDS), target, options)
         return table_sink(

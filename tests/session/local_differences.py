@@ -23,7 +23,7 @@ from random_queries import Question, Questions
 from random_tables import NAMES, make_tables
 
 from paimon_nb.base.errors import PaimonError
-from paimon_nb.session.query.local.answer import answer, prepare
+from paimon_nb.session.query.local.answer import prepare_for_embedded_engine, run_in_embedded_engine
 from paimon_nb.session.query.run_query import run_query
 from paimon_nb.spark.types import to_spark_arrow
 from paimon_nb.sql import parse
@@ -100,7 +100,7 @@ def _ask(wb: paimon_nb.Workbench, out: Differences, questions: Questions, count:
 def _asked_here(wb: paimon_nb.Workbench, text: str) -> pa.Table:
     (query,) = parse(text)
     try:
-        return to_spark_arrow(*answer(prepare(wb.session, query, text)))
+        return to_spark_arrow(*run_in_embedded_engine(prepare_for_embedded_engine(wb.session, query, text)))
     except PaimonError as error:
         raise NotLocal(str(error)) from error
 

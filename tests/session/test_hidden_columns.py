@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paimon_nb.session.query.hidden_columns import project_hidden
+from paimon_nb.session.query.hidden_columns import with_hidden_columns_selected
 
 
 def test_each_select_list_gives_them_once():
@@ -22,4 +22,6 @@ def test_each_select_list_gives_them_once():
         "WITH q AS (SELECT a FROM t) SELECT a FROM q": "WITH q AS (SELECT a , `k`, `o` FROM t) SELECT a , `k`, `o` FROM q",
         "SELECT `FROM` /* FROM */ -- FROM\n FROM t": "SELECT `FROM` /* FROM */ -- FROM\n , `k`, `o` FROM t",
     }
-    assert {q: project_hidden(q, ("k", "o")) for q in told} == {q: q if e is None else e for q, e in told.items()}
+    assert {q: with_hidden_columns_selected(q, ("k", "o")) for q in told} == {
+        q: q if e is None else e for q, e in told.items()
+    }

@@ -9,7 +9,7 @@ import paimon_nb
 from paimon_nb.base.errors import ColumnNotFound, NullNotAllowed, SchemaMismatch, SqlAnalysisError
 from paimon_nb.format.schema import create_schema
 from paimon_nb.plan import Insert
-from paimon_nb.session.statements.insert import arrow_rows
+from paimon_nb.session.statements.insert import literal_rows_as_arrow
 from paimon_nb.sql import parse
 
 
@@ -109,7 +109,7 @@ def plain_pairs() -> dict[tuple[str, str], object]:
         for literal in LITERALS:
             (insert,) = parse(f"INSERT INTO t VALUES ({literal})")
             assert isinstance(insert, Insert)
-            rows = arrow_rows(schema, ["c"], insert.rows, {})
+            rows = literal_rows_as_arrow(schema, ["c"], insert.rows, {})
             if rows is not None:
                 out[text, literal] = rows.column(0)[0].as_py()
     return out

@@ -145,12 +145,12 @@ LEFT = {
 
 def reason(wb: paimon_nb.Workbench, text: str) -> str | None:
     """Why a query is left to Spark; None: it is answered here."""
-    from paimon_nb.session.query.local.answer import answer, prepare
+    from paimon_nb.session.query.local.answer import prepare_for_embedded_engine, run_in_embedded_engine
     from paimon_nb.sql.select_tree import NotLocal
 
     (query,) = parse(text)
     try:
-        answer(prepare(wb.session, query, text))
+        run_in_embedded_engine(prepare_for_embedded_engine(wb.session, query, text))
     except (NotLocal, PaimonError) as why:
         return str(why)
     return None

@@ -19,18 +19,22 @@ def without_default_catalog(session: Session, statement: T) -> T:
     """
     if CATALOG in session.catalogs:
         return statement
-    shortened: T = _shortened(statement)
+    shortened: T = _without_default_catalog_prefix(statement)
     return shortened
 
 
-def _shortened(value: Any) -> Any:
+def _without_default_catalog_prefix(value: Any) -> Any:
     if isinstance(value, tuple):
         if len(value) == 3 and value[:2] == (CATALOG, DATABASE):
             return value[2:]
-        changed = tuple(map(_shortened, value))
+        changed = tuple(map(_without_default_catalog_prefix, value))
         return value if all(a is b for a, b in zip(value, changed, strict=True)) else changed
     if not is_dataclass(value) or isinstance(value, type):
         return value
-    found = {f.name: (old, _shortened(old)) for f in fields(value) if (old := getattr(value, f.name)) is not None}
+    found = {
+        f.name: (old, _without_default_catalog_prefix(old))
+        for f in fields(value)
+        if (old := getattr(value, f.name)) is not None
+    }
     changes = {name: new for name, (old, new) in found.items() if new is not old}
     return replace(value, **changes) if changes else value

@@ -68,12 +68,12 @@ def dataframe_of(session: Session, result: Result) -> DataFrame:
     return from_arrow(session.spark, result.arrow)
 
 
-def of_frame(frame: DataFrame) -> Result:
+def result_of_frame(frame: DataFrame) -> Result:
     """The result of a query that Spark ran."""
     return Result("rows", _frame=frame)
 
 
-def of_rows(session: Session, rows: pa.Table, fields: Sequence[DataField]) -> Result:
+def result_of_rows(session: Session, rows: pa.Table, fields: Sequence[DataField]) -> Result:
     """The result of a query that was answered without Spark; `rows` have the types of `format/types`."""
     from paimon_nb.spark.runtime.arrow_interop import from_arrow
     from paimon_nb.spark.types import to_spark_arrow
@@ -83,7 +83,7 @@ def of_rows(session: Session, rows: pa.Table, fields: Sequence[DataField]) -> Re
     )
 
 
-def rows(
+def rows_result(
     columns: dict[str, list[Any]], types: dict[str, Any] | None = None, *, notes: list[str] | None = None
 ) -> Result:
     """A metadata result: columns of Python values (strings unless `types` says otherwise)."""
@@ -96,7 +96,9 @@ def rows(
     return Result("rows", arrow=table, notes=notes or [])
 
 
-def summary(text: str, *, notes: list[str] | None = None, snapshots: list[tuple[str, int]] | None = None) -> Result:
+def message_result(
+    text: str, *, notes: list[str] | None = None, snapshots: list[tuple[str, int]] | None = None
+) -> Result:
     """A result of one row: a sentence about what was done."""
     import pyarrow as pa
 

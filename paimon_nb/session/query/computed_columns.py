@@ -53,7 +53,7 @@ class ComputedColumn:
         return f"METADATA{origin}{' VIRTUAL' if self.virtual else ''}"
 
     @property
-    def as_written(self) -> ColumnDef:
+    def column_definition(self) -> ColumnDef:
         """The column as a statement defines it."""
         if self.metadata is None:
             return ColumnDef(self.name, None, self.comment, computed=self.expression)
@@ -112,7 +112,7 @@ def computed_options(
     names = {f.name for f in stored}
     for n, column in enumerate(columns, first):
         if column.computed is not None:
-            kind = _type_of(column.computed, spark(), stored)
+            kind = _type_of_expression(column.computed, spark(), stored)
             properties = {
                 "name": column.name,
                 "expr": quoted_columns(column.computed, names),
@@ -129,7 +129,7 @@ def computed_options(
     return out
 
 
-def _type_of(expression: str, spark: SparkSession, stored: Sequence[DataField]) -> DataType:
+def _type_of_expression(expression: str, spark: SparkSession, stored: Sequence[DataField]) -> DataType:
     from pyspark.sql import functions as F
 
     from paimon_nb.spark.errors import spark_errors

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.format.types import DataField, parse_type
 from paimon_nb.session.query.computed_columns import to_spark_expression
-from paimon_nb.session.query.watermark import watermarked
+from paimon_nb.session.query.watermark import with_spark_watermark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -91,7 +91,7 @@ def source_frame(
         frame = frame.filter(F.col(KIND).isin("+I", "+U")).drop(KIND, ORDER)
     frame = _with_computed_columns(frame, definition, (KIND, ORDER) if stream and kinds and source.changes else ())
     if stream and watermark and definition.watermark is not None:
-        frame = watermarked(frame, definition.watermark)
+        frame = with_spark_watermark(frame, definition.watermark)
     return frame
 
 

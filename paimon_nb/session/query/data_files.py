@@ -48,8 +48,8 @@ def read_data_file(path: str) -> FileRows:
     """
     import pyarrow as pa
 
-    files = _files_of(path)
-    read = [_read(file) for file in files]
+    files = _files_matching_pattern(path)
+    read = [_read_one_file(file) for file in files]
     if len(read) == 1:
         return read[0]
     try:
@@ -63,7 +63,7 @@ def read_data_file(path: str) -> FileRows:
     return FileRows(rows, f"{len(read)} files, {read[0].how}")
 
 
-def _files_of(path: str) -> list[Path]:
+def _files_matching_pattern(path: str) -> list[Path]:
     whole = Path(path).expanduser()
     is_pattern = any(c in whole.name for c in "*?[") and not whole.exists()
     files = sorted(whole.parent.glob(whole.name)) if is_pattern else [whole]
@@ -82,22 +82,22 @@ def _files_of(path: str) -> list[Path]:
     if size > MAX_BYTES:
         raise UnsupportedFormat(
             f"{path!r} has {size:,} bytes; at most {MAX_BYTES:,} are read into this process",
-            hint=f"let Spark read it: SELECT * FROM {_kind_of(files[0])}.`{path}`",
+            hint=f"let Spark read it: SELECT * FROM {_format_by_suffix(files[0])}.`{path}`",
             feature="large file",
         )
     return files
 
 
-def _kind_of(file: Path) -> str:
+def _format_by_suffix(file: Path) -> str:
     suffixes = [s.lower() for s in file.suffixes]
     last = suffixes[-2] if len(suffixes) > 1 and suffixes[-1] in (".gz", ".bz2", ".zst") else (suffixes or [""])[-1]
     return _KINDS.get(last, "")
 
 
-def _read(file: Path) -> FileRows:
+def _read_one_file(file: Path) -> FileRows:
     import pyarrow as pa
 
-    kind = _kind_of(file)
+    kind = _format_by_suffix(file)
     if kind not in _READERS:
         raise UnsupportedFormat(
             f"{file.name!r}: the format is not known from its name",
@@ -161,17 +161,17 @@ def _read_csv(file: Path) -> FileRows:
 
     with pa.input_stream(str(file)) as stream:
         sample = stream.read(_SAMPLE_BYTES)
-    encoding = _encoding(sample)
+    encoding = _guess_text_encoding(sample)
     text = sample.decode(encoding, "replace")
     if len(sample) == _SAMPLE_BYTES:
         text = text[: text.rfind("\n") + 1] or text
-    delimiter = "\t" if file.name.lower().split(".")[-1] == "tsv" else _delimiter(text)
+    delimiter = "\t" if file.name.lower().split(".")[-1] == "tsv" else _guess_csv_delimiter(text)
     lines = list(csv.reader(io.StringIO(text), delimiter=delimiter))[:1000]
     lines = [line for line in lines if line]
-    header = _has_header(lines)
+    header = _has_csv_header(lines)
     read_options = arrow_csv.ReadOptions(
         encoding=encoding,
-        column_names=_column_names(lines[0] if lines else [], header=header),
+        column_names=_csv_column_names(lines[0] if lines else [], header=header),
         skip_rows_after_names=1 if header else 0,
     )
     rows = arrow_csv.read_csv(
@@ -183,7 +183,7 @@ def _read_csv(file: Path) -> FileRows:
     return FileRows(rows, how if encoding != "cp1252" else f"{how}, Windows-1252")
 
 
-def _encoding(sample: bytes) -> str:
+def _guess_text_encoding(sample: bytes) -> str:
     if sample.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     try:
@@ -193,7 +193,7 @@ def _encoding(sample: bytes) -> str:
     return "utf-8-sig" if sample.startswith(b"\xef\xbb\xbf") else "utf-8"
 
 
-def _delimiter(text: str) -> str:
+def _guess_csv_delimiter(text: str) -> str:
     """The delimiter that splits the first lines into the same number of columns, the most of them."""
     head = text.split("\n")[:50]
     head = head[:-1] if len(head) > 1 and not head[-1] else head
@@ -206,7 +206,7 @@ def _delimiter(text: str) -> str:
     return best if quality(best)[1] > 1 else ","
 
 
-def _has_header(lines: Sequence[Sequence[str]]) -> bool:
+def _has_csv_header(lines: Sequence[Sequence[str]]) -> bool:
     """Whether line 1 has names: words above numbers or dates, or only different words; a number in it is a value."""
     if not lines:
         return False
@@ -218,7 +218,7 @@ def _has_header(lines: Sequence[Sequence[str]]) -> bool:
     return any(typed) or (all(first) and len({c.lower() for c in first}) == len(first))
 
 
-def _column_names(first: Sequence[str], *, header: bool) -> list[str]:
+def _csv_column_names(first: Sequence[str], *, header: bool) -> list[str]:
     """The names of line 1; empty and repeated ones get the column's number."""
     names: list[str] = []
     seen: set[str] = set()
@@ -241,4 +241,4 @@ _READERS: dict[str, Callable[[Path], FileRows]] = {
 
 def is_data_file(text: Any) -> bool:
     """Whether a text names a file whose format is known."""
-    return isinstance(text, str) and bool(_kind_of(Path(text)))
+    return isinstance(text, str) and bool(_format_by_suffix(Path(text)))

@@ -87,12 +87,12 @@ class DuckDbTables:
         import duckdb
 
         words = tokens(text, flink=True)
-        named = self._with_versions(text, words)
+        named = self._with_views_for_time_travel(text, words)
         try:
             statements = self.connection.extract_statements(named)
             for statement in statements:
-                _check_reads(statement)
-            self._make_views(words)
+                _check_is_read_only(statement)
+            self._make_views_of_named_tables(words)
             found = None
             for statement in statements:
                 used = {n: params[n] for n in statement.named_parameters if n in params}
@@ -107,16 +107,18 @@ class DuckDbTables:
 
     # -- names
 
-    def _with_versions(self, text: str, words: Sequence[Token]) -> str:
+    def _with_views_for_time_travel(self, text: str, words: Sequence[Token]) -> str:
         """The text with views in place of `t AT (VERSION => 3)`, and `$name` in place of `:name`."""
         parts, done = [], 0
         edits = [(w.start, w.stop, f"${w.text[1:]}") for w in words if w.kind == "param"]
-        for first, last, names in _chains(words):
-            found = _version_after(words, last) if first and words[first - 1].upper in _BEFORE_TABLE else None
+        for first, last, names in _dotted_names(words):
+            found = (
+                _time_travel_clause_after(words, last) if first and words[first - 1].upper in _BEFORE_TABLE else None
+            )
             if found is None:
                 continue
             start, stop, kind, value, has_alias = found
-            view = self._version(names, kind, value)
+            view = self._register_version_view(names, kind, value)
             edits.append((words[first].start, words[last].stop, quote_name(view)))
             edits.append((words[start].start, words[stop].stop, "" if has_alias else f"AS {quote_name(names[-1])}"))
         for start, stop, by in sorted(edits):
@@ -124,7 +126,7 @@ class DuckDbTables:
             done = stop
         return "".join(parts) + text[done:]
 
-    def _version(self, names: tuple[str, ...], kind: str, value: Token) -> str:
+    def _register_version_view(self, names: tuple[str, ...], kind: str, value: Token) -> str:
         """The name of a view of an earlier version."""
         table = self._session.table(names)
         if kind == "TIMESTAMP":
@@ -140,18 +142,18 @@ class DuckDbTables:
             self.connection.register(name, query.to_dataset())
         return name
 
-    def _make_views(self, words: Sequence[Token]) -> None:
+    def _make_views_of_named_tables(self, words: Sequence[Token]) -> None:
         """A view for each name in the text that is a table, a system table, or a frame of the notebook."""
-        names = {names for _, _, names in _chains(words)}
+        names = {names for _, _, names in _dotted_names(words)}
         if {w.upper for w in words} >= {"SHOW", "TABLES"}:
             names |= {(t,) for t in self._session.catalog.tables(self._session.current_database)}
         tables: dict[tuple[str, Identifier], Any] = {}
         for name in sorted(names):
-            rows = self._rows_of(name, tables)
+            rows = self._rows_for_duckdb(name, tables)
             if rows is not None:
                 self._make_view(name, rows)
 
-    def _rows_of(self, names: tuple[str, ...], tables: dict[tuple[str, Identifier], Any]) -> Any:
+    def _rows_for_duckdb(self, names: tuple[str, ...], tables: dict[tuple[str, Identifier], Any]) -> Any:
         """What a name means: rows for DuckDB, or None.
 
         Args:
@@ -211,7 +213,7 @@ def _rows_of_one_snapshot(table: Table) -> Any:
     return table.copy({"scan.snapshot-id": latest.id, "scan.mode": "default"}).to_dataset()
 
 
-def _check_reads(statement: Any) -> None:
+def _check_is_read_only(statement: Any) -> None:
     """Raises UnsupportedOperation: the statement writes, or changes DuckDB."""
     kind = statement.type.name
     first = tokens(statement.query, flink=True)[0].upper
@@ -221,36 +223,36 @@ def _check_reads(statement: Any) -> None:
         )
 
 
-def _chains(words: Sequence[Token]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+def _dotted_names(words: Sequence[Token]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """The names `a`, `a.b` and `a.b.c` in a text: positions of the first and the last token, and the parts."""
     position = 0
     while position < len(words):
         first, names = position, []
-        while position < len(words) and (name := _name_of(words[position])) is not None:
+        while position < len(words) and (name := _identifier_text(words[position])) is not None:
             names.append(name)
             if position + 1 < len(words) and words[position + 1].text == ".":
                 position += 2
                 continue
             break
-        if 1 <= len(names) <= 3 and position < len(words) and _name_of(words[position]) is not None:
+        if 1 <= len(names) <= 3 and position < len(words) and _identifier_text(words[position]) is not None:
             yield first, position, tuple(names)
         position += 1
 
 
-def _name_of(word: Token) -> str | None:
+def _identifier_text(word: Token) -> str | None:
     if word.kind == "string" and word.text[0] == '"':
         return word.value
     return word.text if word.kind == "word" else None
 
 
-def _version_after(words: Sequence[Token], last: int) -> tuple[int, int, str, Token, bool] | None:
+def _time_travel_clause_after(words: Sequence[Token], last: int) -> tuple[int, int, str, Token, bool] | None:
     """`AT (VERSION => 3)` after a name and perhaps its alias: first and last token, the kind, the value, and whether an alias is there."""
     at = last + 1
     has_alias = False
     if at < len(words) and words[at].upper == "AS":
         at += 2
         has_alias = True
-    elif at < len(words) and _name_of(words[at]) is not None and words[at].upper not in _NO_ALIAS:
+    elif at < len(words) and _identifier_text(words[at]) is not None and words[at].upper not in _NO_ALIAS:
         at += 1
         has_alias = True
     clause = words[at : at + 6]
@@ -266,7 +268,9 @@ def _version_after(words: Sequence[Token], last: int) -> tuple[int, int, str, To
         return None
     if not has_alias and at + 6 < len(words):
         following = words[at + 6]
-        has_alias = following.upper == "AS" or (_name_of(following) is not None and following.upper not in _NO_ALIAS)
+        has_alias = following.upper == "AS" or (
+            _identifier_text(following) is not None and following.upper not in _NO_ALIAS
+        )
     return at, at + 5, kind, value, has_alias
 
 

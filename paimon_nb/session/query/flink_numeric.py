@@ -48,10 +48,10 @@ def with_flink_numerics(spark: SparkSession, text: str, frame: DataFrame, args: 
     searches = [
         search
         for is_needed, search in (
-            (any((name, "(") in pairs for name in _AGGREGATES), _aggregates),
-            (any((name, "(") in pairs for name in _ROUNDING), _rounded),
-            (_has_arithmetic(words), _float_arithmetic),
-            (any(w.text == "/" for w in words), _quotients),
+            (any((name, "(") in pairs for name in _AGGREGATES), _aggregate_result_casts),
+            (any((name, "(") in pairs for name in _ROUNDING), _rounding_result_casts),
+            (_has_arithmetic(words), _float_arithmetic_casts),
+            (any(w.text == "/" for w in words), _flink_divisions),
         )
         if is_needed
     ]
@@ -83,7 +83,7 @@ def _innermost_spans(spans: Collection[Span]) -> list[Span]:
     return [s for s in spans if not any(s != o and s.start <= o.start and o.stop <= s.stop for o in spans)]
 
 
-def _aggregates(_spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[Span, str]]:
+def _aggregate_result_casts(_spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[Span, str]]:
     """Spans of AVG over integers, and of AVG and SUM over FLOAT in the user's text, and the text with Flink's result type."""
     for e in _expressions(plan):
         name = e.getClass().getSimpleName()
@@ -128,7 +128,7 @@ def _end_with_clauses(text: str, stop: int) -> int:
     return end
 
 
-def _top_operator(words: Sequence[Token], rank: Collection[str] = _SAME_RANK) -> Token | None:
+def _last_evaluated_operator(words: Sequence[Token], rank: Collection[str] = _SAME_RANK) -> Token | None:
     """The operator of a product, or of another rank, that is evaluated last; a sign is not one."""
     depth, last = 0, None
     before: Token | None = None
@@ -141,26 +141,26 @@ def _top_operator(words: Sequence[Token], rank: Collection[str] = _SAME_RANK) ->
     return last
 
 
-def _own_type(spark: SparkSession) -> Callable[[Expression], str]:
+def _type_before_implicit_casts(spark: SparkSession) -> Callable[[Expression], str]:
     """(operand) -> its type, before Spark casts it to the operator's."""
     user_cast = jvm(spark).org.apache.spark.sql.catalyst.expressions.Cast.USER_SPECIFIED_CAST()
 
-    def own_type(operand: Expression) -> str:
+    def type_before_implicit_casts(operand: Expression) -> str:
         while operand.getClass().getSimpleName() == "Cast" and not operand.getTagValue(user_cast).isDefined():
             operand = operand.child()
         return str(operand.dataType().sql())
 
-    return own_type
+    return type_before_implicit_casts
 
 
-def _rounded(spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[Span, str]]:
+def _rounding_result_casts(spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[Span, str]]:
     """Spans of FLOOR, CEIL and TRUNCATE of floating-point numbers, which are BIGINT and DECIMAL in Spark, and the text that keeps the type."""
-    own_type = _own_type(spark)
+    type_before_implicit_casts = _type_before_implicit_casts(spark)
     for e in _expressions(plan):
         name = e.getClass().getSimpleName()
         if name not in ("Floor", "Ceil", "RoundFloor", "RoundCeil") or not e.origin().startIndex().isDefined():
             continue
-        kind = own_type(e.child())
+        kind = type_before_implicit_casts(e.child())
         if kind in ("FLOAT", "DOUBLE"):
             span = Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1)
             call = text[span.start : span.stop]
@@ -169,10 +169,10 @@ def _rounded(spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[Span,
                     yield span, f"CAST({call} AS {kind})"
                 continue
             written = call[call.index("(") + 1 : call.rindex(")")].strip()
-            yield span, _rounded_text(written, kind, up=name == "Ceil", once=not e.deterministic())
+            yield span, _float_floor_or_ceil(written, kind, up=name == "Ceil", once=not e.deterministic())
 
 
-def _rounded_text(written: str, kind: str, *, up: bool, once: bool) -> str:
+def _float_floor_or_ceil(written: str, kind: str, *, up: bool, once: bool) -> str:
     """FLOOR, or CEIL with `up`, of a floating-point number. `once`: it must not be computed twice."""
     n = "__n" if once else f"({written})"
     n = f"(-{n})" if up else n  # CEIL(n) is -FLOOR(-n), also the -0.0 of -0.5
@@ -181,34 +181,36 @@ def _rounded_text(written: str, kind: str, *, up: bool, once: bool) -> str:
     return f"CAST({value} AS {kind})"
 
 
-def _float_arithmetic(spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[Span, str]]:
+def _float_arithmetic_casts(spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[Span, str]]:
     """Spans of sums and products that are DOUBLE in Spark and FLOAT in Flink, and the text with FLOAT operands."""
-    own_type = _own_type(spark)
+    type_before_implicit_casts = _type_before_implicit_casts(spark)
     for e in _expressions(plan):
         rank = _OF_FLOATS.get(e.getClass().getSimpleName())
         if rank is None or e.dataType().sql() != "DOUBLE" or not e.origin().startIndex().isDefined():
             continue
         span = Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1)
         written = text[span.start : span.stop]
-        operator = _top_operator(tokens(written), rank)
-        if operator is not None and _is_float(own_type(e.left()), own_type(e.right())):
+        operator = _last_evaluated_operator(tokens(written), rank)
+        if operator is not None and _is_float(
+            type_before_implicit_casts(e.left()), type_before_implicit_casts(e.right())
+        ):
             left, right = written[: operator.start].strip(), written[operator.stop :].strip()
             yield span, f"CAST(({left}) AS FLOAT) {operator.text} CAST(({right}) AS FLOAT)"
 
 
-def _quotients(spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[Span, str]]:
+def _flink_divisions(spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[Span, str]]:
     """Spans of divisions in the user's text whose result differs in Flink, and the text in Flink's semantics."""
-    own_type = _own_type(spark)
+    type_before_implicit_casts = _type_before_implicit_casts(spark)
     for e in _expressions(plan):
         if e.getClass().getSimpleName() != "Divide" or not e.origin().startIndex().isDefined():
             continue
         span = Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1)
         written = text[span.start : span.stop]
-        operator = _top_operator(tokens(written))
+        operator = _last_evaluated_operator(tokens(written))
         if operator is None or operator.text != "/" or written[: operator.start].rstrip().endswith(_CHECKED):
             continue
         left, right = written[: operator.start].strip(), written[operator.stop :].strip()
-        types = own_type(e.left()), own_type(e.right())
+        types = type_before_implicit_casts(e.left()), type_before_implicit_casts(e.right())
         if all(t in _INTEGERS for t in types):
             yield span, f"CAST(({left}) div ({right}) AS {max(types, key=_INTEGERS.index)})"
         elif e.dataType().sql() == "DOUBLE":
@@ -224,15 +226,15 @@ def _is_float(left: str, right: str) -> bool:
     return (left == "FLOAT" and right in ("FLOAT", "DOUBLE", *_INTEGERS)) or (left in _INTEGERS and right == "FLOAT")
 
 
-def nodes(plan: Plan) -> Iterator[Plan]:
+def plan_operators(plan: Plan) -> Iterator[Plan]:
     """All operators of an analysed query, except those of subqueries in expressions."""
     if plan.getClass().getSimpleName() == "View":
         return  # a view's expressions are not in the user's text
     yield plan
     if plan.getClass().getSimpleName() == "LateralJoin":
-        yield from nodes(plan.right().plan())
+        yield from plan_operators(plan.right().plan())
     for child in scala_items(plan.children()):
-        yield from nodes(child)
+        yield from plan_operators(child)
 
 
 def _expressions(plan: Plan) -> Iterator[Expression]:

@@ -27,10 +27,10 @@ def is_frame(value: Any) -> bool:
     if hasattr(value, "__arrow_c_stream__") or isinstance(value, pa.RecordBatch):
         return type(value).__name__ != "Series"
     lazy = hasattr(value, "collect") and hasattr(value, "collect_schema")
-    return lazy or is_spark_frame(value) or isinstance(value, _datasets())
+    return lazy or is_spark_frame(value) or isinstance(value, _arrow_dataset_class())
 
 
-def _datasets() -> tuple[type, ...]:
+def _arrow_dataset_class() -> tuple[type, ...]:
     import sys
 
     module = sys.modules.get("pyarrow.dataset")
@@ -42,7 +42,7 @@ def is_spark_frame(value: Any) -> bool:
     return hasattr(value, "toArrow") and hasattr(value, "sparkSession")
 
 
-def frame_named(session: Session, ref: TableRef) -> Any:
+def frame_variable(session: Session, ref: TableRef) -> Any:
     """The frame that a reference without a table means; None if there is none.
 
     Raises:
@@ -73,7 +73,7 @@ def rows_of_reference(session: Session, ref: TableRef) -> pa.Table | None:
     """
     if ref.file:
         return _rows_of_file(session, ref.parts[0])
-    value = frame_named(session, ref)
+    value = frame_variable(session, ref)
     if value is None or is_spark_frame(value):
         return None
     return rows_of_frame(value, ref.parts[0])
@@ -85,7 +85,7 @@ def _rows_of_file(session: Session, path: str) -> pa.Table:
     if rows is None:
         read = read_data_file(path)
         rows = session.rows_of_files[path] = to_paimon_types(read.rows, path)
-        session.note(f"{path}: {read.how}; {_types_of(rows)}")
+        session.note(f"{path}: {read.how}; {_column_types_text(rows)}")
     return rows
 
 
@@ -103,11 +103,11 @@ def rows_of_frame(value: Any, name: str) -> pa.Table:
     return to_paimon_types(rows, name)
 
 
-def frame_of(session: Session, ref: TableRef) -> DataFrame | None:
+def frame_of_reference(session: Session, ref: TableRef) -> DataFrame | None:
     """A file or a frame as a DataFrame; None: the reference is neither. Starts Spark."""
     from paimon_nb.spark.runtime.arrow_interop import from_arrow
 
-    value = None if ref.file else frame_named(session, ref)
+    value = None if ref.file else frame_variable(session, ref)
     if value is not None and is_spark_frame(value):
         return value  # type: ignore[no-any-return]
     rows = rows_of_reference(session, ref)
@@ -165,7 +165,7 @@ def _in_microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column
 
 
-def _types_of(rows: pa.Table) -> str:
+def _column_types_text(rows: pa.Table) -> str:
     fields = from_arrow_schema(rows.schema)
     types = ", ".join(f"{f.name} {f.type}" for f in fields[:MAX_TYPES])
     return f"{types} and {len(fields) - MAX_TYPES} more columns" if len(fields) > MAX_TYPES else types

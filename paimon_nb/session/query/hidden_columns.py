@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _ENDS_RELATION = frozenset({",", "WHERE", "JOIN", "LEFT", "INNER", "RIGHT", "CROSS", "FULL", "ON", ";"})
 
 
-def project_hidden(text: str, hidden: Sequence[str]) -> str:
+def with_hidden_columns_selected(text: str, hidden: Sequence[str]) -> str:
     """Spark SQL with the `hidden` columns in every select list that does not have them through a *."""
     operands = Operands(tokens(text))
     added = ", " + ", ".join(f"`{c}`" for c in hidden)
@@ -42,7 +42,7 @@ def has_hidden(frame: DataFrame, hidden: Sequence[str]) -> bool:
     return all(frame.columns.count(c) == 1 for c in hidden)
 
 
-def _at_this_level(operands: Operands, start: int) -> Iterator[tuple[int, Token]]:
+def _tokens_outside_brackets(operands: Operands, start: int) -> Iterator[tuple[int, Token]]:
     """The tokens from `start` to the end of its bracket, without what is in inner brackets; with their indices."""
     at = start
     while at < len(operands.tokens) and operands.tokens[at].text != ")":
@@ -56,7 +56,7 @@ def _at_this_level(operands: Operands, start: int) -> Iterator[tuple[int, Token]
 def _select_list(operands: Operands, select: int) -> tuple[list[Token], int | None]:
     """The tokens of a select list, the SELECT included, and the index of its FROM; None if there is none."""
     found: list[Token] = []
-    for at, token in _at_this_level(operands, select):
+    for at, token in _tokens_outside_brackets(operands, select):
         if token.upper == "FROM" and found[-1].upper != "DISTINCT":  # IS [NOT] DISTINCT FROM
             return found, at
         found.append(token)
@@ -78,7 +78,7 @@ def _has_star(items: Sequence[Token], relation: str) -> bool:
 def _first_relation(operands: Operands, begin: int) -> str:
     """The name of the first relation after a FROM: its alias, else the last part of its name."""
     last = ""
-    for _, token in _at_this_level(operands, begin + 1):
+    for _, token in _tokens_outside_brackets(operands, begin + 1):
         if token.upper in _ENDS_RELATION:
             break
         last = token.name

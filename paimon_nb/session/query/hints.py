@@ -159,7 +159,7 @@ def _partitions_with_rows(table: Table) -> list[tuple[dict[str, str], dict[str, 
 
     store, fields = table.store, table.schema.partition_fields
     out = []
-    for values in _values_of_partitions(store):
+    for values in _partition_values_with_rows(store):
         names = partition_names(
             fields, values, legacy=store.options.get(opt.PARTITION_LEGACY_NAME),
             default_name=store.options.get(opt.PARTITION_DEFAULT_NAME),
@@ -169,7 +169,7 @@ def _partitions_with_rows(table: Table) -> list[tuple[dict[str, str], dict[str, 
     return out
 
 
-def _values_of_partitions(store: TableStore) -> list[tuple[Any, ...]]:
+def _partition_values_with_rows(store: TableStore) -> list[tuple[Any, ...]]:
     """The partitions with rows, in the in-row form."""
     from paimon_nb.table.format_table import data_files, find_partitions
     from paimon_nb.table.live_files import live_entries

@@ -49,7 +49,7 @@ class _Source:
     """Rows that may match the condition, with at least the requested columns; None: too many rows."""
 
     @classmethod
-    def of(cls, rows: pa.Table) -> _Source:
+    def result_of(cls, rows: pa.Table) -> _Source:
         return cls(tuple(from_arrow_schema(rows.schema)), lambda: rows)
 
 
@@ -64,7 +64,7 @@ class _Answer:
     """The columns' fields, with their names in the result."""
     order: tuple[tuple[str, Order], ...]
 
-    def of(self, rows: pa.Table) -> Rows:
+    def result_of(self, rows: pa.Table) -> Rows:
         """The result for source rows."""
         from paimon_nb.table.scan.predicate.evaluate import filter_rows
 
@@ -97,14 +97,14 @@ def try_local_select(session: Session, query: Query) -> Rows | None:
         return None
     try:
         source = _table_at_travel(session, query.tables[0], selection)
-        answer = _computation(selection, source.fields) if source else None
+        answer = _local_computation(selection, source.fields) if source else None
         rows = source.read() if source and answer else None
     except PaimonError:
         return None  # Spark's path raises it again, with its position
     if source is None or answer is None or rows is None:
         return None
     note_shadowed_frame(session, query.tables[0])
-    return answer.of(rows)
+    return answer.result_of(rows)
 
 
 def columns_of(selection: Selection, fields: Sequence[DataField]) -> list[tuple[str, str]] | None:
@@ -149,17 +149,17 @@ def _table_at_travel(session: Session, ref: TableRef, selection: Selection) -> _
         return _Source(fields, lambda: rows)
     if ref.file or means_frame(session, ref):
         rows = rows_of_reference(session, ref)
-        return None if rows is None else _Source.of(rows)
+        return None if rows is None else _Source.result_of(rows)
     check_names(ref.options)
     options = {**ref.options, **time_travel_options(session, ref.travel)}
     found = session.find(ref.parts)
     if found.name.database == "sys" and found.name.system is None:
-        return _Source.of(global_system_table(found.catalog, found.name))
+        return _Source.result_of(global_system_table(found.catalog, found.name))
     table = found.catalog.table(found.name, session.options_of(found))
     if has_computed_columns(found.name.system) and computed_columns(table.schema.options):
         return None
     if found.name.system is not None:
-        return _Source.of(table.system(found.name.system, options=options))
+        return _Source.result_of(table.system(found.name.system, options=options))
 
     from paimon_nb.spark.scan.table_scan import plan_table_scan
 
@@ -174,7 +174,7 @@ def _table_at_travel(session: Session, ref: TableRef, selection: Selection) -> _
     )
 
     def read() -> pa.Table | None:
-        rows = _rows_of(scan, selection)
+        rows = _rows_of_small_scan(scan, selection)
         return None if rows is None else with_padded_chars(session, rows, table)
 
     return _Source(scan.fields, read)
@@ -187,7 +187,7 @@ def means_frame(session: Session, ref: TableRef) -> bool:
     return not session.exists(ref.parts) and find_view(session, ref) is None
 
 
-def _rows_of(scan: PlannedScan, selection: Selection) -> pa.Table | None:
+def _rows_of_small_scan(scan: PlannedScan, selection: Selection) -> pa.Table | None:
     """The rows of a small scan, or of a larger one those that its filter, LIMIT or count(*) needs; None: too many."""
     import pyarrow as pa
 
@@ -236,7 +236,7 @@ def _columns_to_read(selection: Selection) -> list[str] | None:
     return [*(c for c, _ in selection.columns), *(o.column for o in selection.order), *condition]
 
 
-def _computation(selection: Selection, fields: tuple[DataField, ...]) -> _Answer | None:
+def _local_computation(selection: Selection, fields: tuple[DataField, ...]) -> _Answer | None:
     """The computation over rows of these fields; None if Spark could give another result."""
     if not means_the_same(selection.condition, fields):
         return None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 
-def align(
+def align_with_table(
     frame: DataFrame,
     table: Table,
     columns: tuple[str, ...] | None,
@@ -90,7 +90,7 @@ def align(
         if field.name in values:
             value = values[field.name]
         else:
-            value = F.lit(default_text(field))
+            value = F.lit(default_value_text(field))
         out.append(value.cast(target).alias(field.name))
     try:
         return plain.select(*out, *([extra] if extra else []))
@@ -99,7 +99,7 @@ def align(
         raise
 
 
-def default_text(field: DataField) -> str | None:
+def default_value_text(field: DataField) -> str | None:
     """The text that Spark casts to a column's default. None: there is none, or the write itself puts it in place of NULL."""
     from paimon_nb.format.data import unquoted
     from paimon_nb.format.types import Array, Map, Row

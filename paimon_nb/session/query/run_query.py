@@ -28,7 +28,7 @@ from paimon_nb.plan import CreateView, Query, Span, TableRef, TimestampAsOf, Ver
 from paimon_nb.session.query.char_columns import with_chars
 from paimon_nb.session.query.computed_columns import computed_columns, has_computed_columns, with_computed
 from paimon_nb.session.query.flink_numeric import with_flink_numerics
-from paimon_nb.session.query.frames_and_files import frame_of, note_shadowed_frame, rows_of_reference
+from paimon_nb.session.query.frames_and_files import frame_of_reference, note_shadowed_frame, rows_of_reference
 from paimon_nb.session.query.hints import (
     check_consumer,
     lookup_options,
@@ -37,7 +37,7 @@ from paimon_nb.session.query.hints import (
     scan_partitions,
 )
 from paimon_nb.session.query.stored_views import find_view, inside_view, is_inside_view
-from paimon_nb.session.query.unnest import unnested
+from paimon_nb.session.query.unnest import analyse_with_unnest
 from paimon_nb.sql.grammar.query import ROW_TRACKING_COLUMNS
 from paimon_nb.syntax.lexer import tokens
 from paimon_nb.table.scan.predicate.model import conjunction_of
@@ -74,7 +74,7 @@ def run_query(
         hidden: their columns that are appended to the result, see `hidden_columns`.
         rewrite: applied to the rendered SQL before Spark analyses it.
     """
-    from paimon_nb.session.query.hidden_columns import project_hidden
+    from paimon_nb.session.query.hidden_columns import with_hidden_columns_selected
     from paimon_nb.session.query.hints import greatest_partition
     from paimon_nb.spark.errors import spark_errors
     from paimon_nb.spark.write.bucket_function import BUCKET_FUNCTIONS, register_bucket_functions, temporary_name
@@ -84,7 +84,7 @@ def run_query(
     lookups = session.lookups
     tables = query.tables if lookups is None else tuple(t for t in query.tables if not t.lookup)
     with ExitStack() as views:
-        names = views.enter_context(replaced_names(session, tables, text, substitutes, hidden))
+        names = views.enter_context(temporary_names_of_tables(session, tables, text, substitutes, hidden))
         views.enter_context(spark_errors(text, query.span, lambda: column_names(session, query.tables)))
         if lookups is not None and len(tables) < len(query.tables):
             names |= views.enter_context(lookups.names(session, query, text, names, params))
@@ -99,11 +99,11 @@ def run_query(
 
         def analyse(query: Query) -> tuple[str, DataFrame]:
             sql = render(query, text, {**names, **current}, flink=session.flink_semantics)
-            sql = project_hidden(sql, hidden) if hidden else sql
+            sql = with_hidden_columns_selected(sql, hidden) if hidden else sql
             sql = sql if rewrite is None else rewrite(sql)
             return sql, session.spark.sql(sql, args=arguments or None)
 
-        sql, frame = unnested(query, analyse) if query.unnested else analyse(query)
+        sql, frame = analyse_with_unnest(query, analyse) if query.unnested else analyse(query)
         if _reads_csv_by_spark(query.text):
             session.note(
                 "csv.`path` takes line 1 for a row and all values for texts; FROM 'path' finds header and types"
@@ -121,7 +121,7 @@ def _reads_csv_by_spark(text: str) -> bool:
 
 
 @contextmanager
-def replaced_names(
+def temporary_names_of_tables(
     session: Session,
     tables: tuple[TableRef, ...],
     text: str,
@@ -133,7 +133,7 @@ def replaced_names(
     names: dict[Span, str] = {}
     try:
         for ref in tables:
-            frame = resolve(session, ref, text, substitutes, hidden)
+            frame = resolve_table_frame(session, ref, text, substitutes, hidden)
             if frame is None:
                 continue
             view = new_view()
@@ -183,7 +183,7 @@ _GLOBAL = "global_temp"
 """Spark's database for CREATE GLOBAL TEMPORARY VIEW."""
 
 
-def resolve(
+def resolve_table_frame(
     session: Session, ref: TableRef, text: str, substitutes: Substitutes | None = None, hidden: Sequence[str] = ()
 ) -> DataFrame | None:
     """The DataFrame of a table reference, or None if the name belongs to Spark."""
@@ -203,7 +203,7 @@ def resolve(
                 raise UnsupportedOperation(
                     "a stored view cannot read a file", hint="CREATE TEMPORARY VIEW, or load the file into a table"
                 )
-            return frame_of(session, ref)
+            return frame_of_reference(session, ref)
         if ref.function is not None:
             return table_function(session, ref)
         if len(ref.parts) == 1 and ref.parts[0] in session.views:
@@ -225,7 +225,7 @@ def resolve(
             with inside_view(session, catalog, name):
                 return _view_frame(session, view, inside, None, hidden)
         try:
-            at_hand = None if is_inside_view() else frame_of(session, ref)
+            at_hand = None if is_inside_view() else frame_of_reference(session, ref)
         except PaimonError as of_frame:
             raise with_position(of_frame, text, ref.span) from None
         if at_hand is not None:

@@ -8,7 +8,7 @@ from paimon_nb.base.errors import AlreadyExists, BadOptionValue, SchemaMismatch,
 from paimon_nb.base.identifier import check_name
 from paimon_nb.format.types import parse_type
 from paimon_nb.fs import open_fs
-from paimon_nb.session.core.result import Result, summary
+from paimon_nb.session.core.result import Result, message_result
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
 
@@ -25,7 +25,7 @@ def create(context: StatementContext, statement: CreateTable) -> Result:
     session, name = context.session, check_name(statement.name[-1], "table")
     if name in session.temporary and not statement.or_replace:
         if statement.if_not_exists:
-            return summary(f"table {name} exists already")
+            return message_result(f"table {name} exists already")
         raise AlreadyExists(f"temporary table {name!r} exists already", hint="DROP TABLE it first", name=name)
     for column in statement.definition.columns:
         if column.type is not None:
@@ -44,9 +44,9 @@ def create(context: StatementContext, statement: CreateTable) -> Result:
                 target_table(session, statement)
             except SchemaMismatch as error:  # as in Java, which looks at the table when it is used
                 notes.append(f"{name} cannot be used: {error.message}")
-        return summary(f"temporary table {name} created", notes=notes)
+        return message_result(f"temporary table {name} created", notes=notes)
     session.temporary[name] = statement
-    return summary(
+    return message_result(
         f"source table {name} registered", notes=[f"connector {options['connector']!r} is opened when it is first read"]
     )
 

@@ -9,7 +9,7 @@ import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from paimon_nb.session.query.flink_numeric import nodes
+from paimon_nb.session.query.flink_numeric import plan_operators
 from paimon_nb.spark.runtime.jvm_bridge import analyzed_plan, has_bridge
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ MAX_VARIED = 5
 Analysed = tuple[str, "DataFrame"]
 
 
-def unnested(query: Query, analyse: Callable[[Query], Analysed]) -> Analysed:
+def analyse_with_unnest(query: Query, analyse: Callable[[Query], Analysed]) -> Analysed:
     """The analysed query, each UNNEST with the function that fits its elements.
 
     Raises:
@@ -55,7 +55,7 @@ def unnested(query: Query, analyse: Callable[[Query], Analysed]) -> Analysed:
 
 def _explodes_rows(frame: DataFrame) -> bool:
     """Whether the query explodes an array of rows into one column."""
-    return has_bridge(frame) and any(map(_explodes_array_of_structs, nodes(analyzed_plan(frame))))
+    return has_bridge(frame) and any(map(_explodes_array_of_structs, plan_operators(analyzed_plan(frame))))
 
 
 def _explodes_array_of_structs(node: Plan) -> bool:

@@ -57,7 +57,7 @@ def _is_minus_interval(words: Sequence[Token]) -> bool:
     return bool(amount) and not amount.strip("0123456789.") and words[3].kind == "word"
 
 
-def watermarked(frame: DataFrame, watermark: Watermark) -> DataFrame:
+def with_spark_watermark(frame: DataFrame, watermark: Watermark) -> DataFrame:
     """The stream with the watermark; unchanged if it has no such column.
 
     Raises: SqlSyntaxError: see `delay_of`.
@@ -115,7 +115,7 @@ def watermark_options(watermark: Watermark, types: Mapping[str, str]) -> dict[st
     return {COLUMN: watermark.column, EXPRESSION: quoted_columns(watermark.expression, types), TYPE: kind}
 
 
-def as_option_changes(
+def watermark_changes_as_options(
     changes: Sequence[Change], schema: TableSchema, computed: Mapping[str, str] | None = None
 ) -> list[Change]:
     """`changes` with watermark changes as option changes.

@@ -22,8 +22,8 @@ from paimon_nb.plan import (
     SparkCommand,
     Use,
 )
-from paimon_nb.session.core.result import Result, of_frame, rows, summary
-from paimon_nb.session.query.run_query import known_to_spark, replaced_names
+from paimon_nb.session.core.result import Result, message_result, result_of_frame, rows_result
+from paimon_nb.session.query.run_query import known_to_spark, temporary_names_of_tables
 from paimon_nb.spark.runtime.jvm_bridge import explain_text
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def use(context: StatementContext, statement: Use) -> Result:
         len(parts) == 1 and parts[0] not in session.catalog.databases() and session.has_catalog(parts[0])
     ):
         session.use_catalog(session.catalog_named(parts[0]))
-        return summary(f"using catalog {parts[0]}")
+        return message_result(f"using catalog {parts[0]}")
     catalog, database = session.find_database(parts)
     known = catalog.databases()
     if database not in (*known, SYSTEM_DATABASE) and not catalog.has_database(database):
@@ -48,7 +48,7 @@ def use(context: StatementContext, statement: Use) -> Result:
             name=database,
         )
     session.current_catalog, session.current_database = catalog.name, database
-    return summary(f"using {catalog.name}.{database}")
+    return message_result(f"using {catalog.name}.{database}")
 
 
 def call(context: StatementContext, statement: Call, run_statement: RunStatement) -> Result:
@@ -92,12 +92,12 @@ def explain(context: StatementContext, statement: Explain) -> Result:
 
     session, explained = context.session, statement.statement
     if isinstance(explained, RowChange):
-        return rows({"plan": ["\n\n".join(_change_plan(context, explained))]})
+        return rows_result({"plan": ["\n\n".join(_change_plan(context, explained))]})
     query = explained if isinstance(explained, Query) else getattr(explained, "query", None)
     if isinstance(explained, Insert):
         query = source_query(context.text, explained)
     if query is None:
-        return rows({"plan": [f"{type(explained).__name__}: changes metadata only; no job runs"]})
+        return rows_result({"plan": [f"{type(explained).__name__}: changes metadata only; no job runs"]})
     lines: list[str] = []
     for ref in query.tables:
         if (
@@ -111,7 +111,10 @@ def explain(context: StatementContext, statement: Explain) -> Result:
     mode = (
         statement.mode.lower() if statement.mode.lower() in ("extended", "formatted", "cost", "codegen") else "simple"
     )
-    with replaced_names(session, query.tables, context.text) as names, spark_errors(context.text, statement.span):
+    with (
+        temporary_names_of_tables(session, query.tables, context.text) as names,
+        spark_errors(context.text, statement.span),
+    ):
         frame = session.spark.sql(
             render(query, context.text, names, flink=session.flink_semantics), args=dict(context.params) or None
         )
@@ -119,7 +122,7 @@ def explain(context: StatementContext, statement: Explain) -> Result:
     if isinstance(explained, Query):
         lines.append(f"== Engine ==\n{engine_line(session, query, context.text)}")
     lines.append("== Spark ==\n" + plan_text)
-    return rows({"plan": ["\n\n".join(lines)]})
+    return rows_result({"plan": ["\n\n".join(lines)]})
 
 
 def _change_plan(context: StatementContext, change: RowChange) -> list[str]:
@@ -156,24 +159,26 @@ def analyze(context: StatementContext, statement: Analyze) -> Result:
     snapshot = table.analyze(statement.columns, spark=not context.session.flink_semantics)
     # With FOR COLUMNS, Spark drops PARTITION before Paimon sees it; only the plain row count is rejected.
     ignored = " (PARTITION ignored: statistics are kept of whole tables)" if statement.of_partition else ""
-    return summary(f"{table.name} analyzed{ignored}", snapshots=[(str(table.name), snapshot)] if snapshot else [])
+    return message_result(
+        f"{table.name} analyzed{ignored}", snapshots=[(str(table.name), snapshot)] if snapshot else []
+    )
 
 
-def nothing_to_do(context: StatementContext, statement: NothingToDo) -> Result:
+def run_without_effect(context: StatementContext, statement: NothingToDo) -> Result:
     """Does nothing for a Paimon table; Spark runs the statement for its own tables and views."""
     session, parts = context.session, statement.name
     is_paimon = parts[-1] in session.views or parts[-1] in session.temporary or session.exists(parts)
     if not is_paimon and known_to_spark(session, parts):
         return spark_command(context, SparkCommand(statement.text, statement.span))
     if not is_paimon and statement.if_exists:
-        return summary(f"no table {'.'.join(parts)}")
+        return message_result(f"no table {'.'.join(parts)}")
     if not is_paimon:
         session.table(parts)  # raises with the nearest name
-    return summary(f"nothing to do for {'.'.join(parts)}: {statement.why}")
+    return message_result(f"nothing to do for {'.'.join(parts)}: {statement.why}")
 
 
 def spark_command(context: StatementContext, statement: SparkCommand) -> Result:
     from paimon_nb.spark.errors import spark_errors
 
     with spark_errors(context.text, statement.span):
-        return of_frame(context.session.spark.sql(statement.text))
+        return result_of_frame(context.session.spark.sql(statement.text))

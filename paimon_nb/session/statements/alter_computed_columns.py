@@ -72,7 +72,7 @@ class _Layout:
     def __init__(self, schema: TableSchema) -> None:
         self.columns = [ColumnDef(f.name, str(f.type)) for f in schema.fields]
         for c in computed_columns(schema.options):
-            self.columns.insert(c.position, c.as_written)
+            self.columns.insert(c.position, c.column_definition)
         self.removed: dict[str, str] = {}
         """Removed names of stored columns -> 'dropped' or 'renamed'."""
 

@@ -11,8 +11,8 @@ from paimon_nb.base.redact import MASK, is_secret, redact_text
 from paimon_nb.base.registry import nearest
 from paimon_nb.options import CATALOG_OPTIONS
 from paimon_nb.plan import CreateCatalog, Span
-from paimon_nb.session.core.result import Result, rows
-from paimon_nb.session.statements.settings import FLINK_FAMILIES, FLINK_SETTINGS, apply_setting, effect
+from paimon_nb.session.core.result import Result, rows_result
+from paimon_nb.session.statements.settings import FLINK_FAMILIES, FLINK_SETTINGS, apply_setting, effect_of_setting
 
 if TYPE_CHECKING:
     from paimon_nb.session.core.session import Session
@@ -48,13 +48,13 @@ def configure(session: Session, source: str | Path | Mapping[str, Any], catalog:
     for definition in definitions:
         name = definition.pop("name", catalog)
         notes += _define_catalog(session, name, definition, text)
-        effects += [(k, v, _of_catalog(name, k)) for k, v in definition.items()]
+        effects += [(k, v, _catalog_option_effect(name, k)) for k, v in definition.items()]
     for key, value in settings.items():
         apply_setting(session, key, value, text, Span(0, len(text)))
-        effects.append((key, value, effect(key)))
+        effects.append((key, value, effect_of_setting(key)))
     masked = [(k, MASK if is_secret(k) else redact_text(v), e) for k, v, e in effects]
     columns = {n: [row[i] for row in masked] for i, n in enumerate(("key", "value", "effect"))}
-    return rows(columns, notes=notes)
+    return rows_result(columns, notes=notes)
 
 
 def _define_catalog(session: Session, name: str, options: dict[str, str], text: str) -> list[str]:
@@ -128,7 +128,7 @@ def _of_flink(key: str) -> bool:
     return key in FLINK_SETTINGS or key.startswith((*FLINK_FAMILIES, "execution.", "table.", "spark."))
 
 
-def _of_catalog(name: str, key: str) -> str:
+def _catalog_option_effect(name: str, key: str) -> str:
     if key == "type" or key in CATALOG_OPTIONS or key.startswith(("table-default.", "table-override.", "jdbc.")):
         return f"catalog {name}"
     if key.partition(".")[0] in ("s3", "s3a", "fs", "hadoop", "oss", "hive"):

@@ -52,7 +52,7 @@ from paimon_nb.plan import (
     Undrop,
 )
 from paimon_nb.session.core.data_file_locations import allow_data_files
-from paimon_nb.session.core.result import Result, summary
+from paimon_nb.session.core.result import Result, message_result
 from paimon_nb.session.core.spark_catalogs import with_store_settings
 from paimon_nb.session.query import temporary_tables
 from paimon_nb.session.query.computed_columns import computed_columns, computed_options
@@ -60,7 +60,7 @@ from paimon_nb.session.query.new_table_schema import new_table_schema, stored_co
 from paimon_nb.session.query.partition_predicates import partition_values
 from paimon_nb.session.query.run_query import run_query
 from paimon_nb.session.query.stored_views import inside_view
-from paimon_nb.session.query.watermark import as_option_changes, check_watermark_column, watermark_options
+from paimon_nb.session.query.watermark import check_watermark_column, watermark_changes_as_options, watermark_options
 from paimon_nb.session.statements.alter_computed_columns import as_stored_changes
 from paimon_nb.session.statements.local_source import rows_of_query_over_data
 from paimon_nb.session.streaming.planner import empty_unbounded_inputs
@@ -83,7 +83,7 @@ def create_catalog(context: StatementContext, statement: CreateCatalog) -> Resul
     first = session.catalogs.get(statement.name) if statement.name == session.first_catalog else None
     if statement.name in session.catalogs and first is None:
         if statement.if_not_exists:
-            return summary(f"catalog {statement.name} exists already")
+            return message_result(f"catalog {statement.name} exists already")
         raise AlreadyExists(f"catalog {statement.name!r} exists already", hint="USE CATALOG, or DROP CATALOG first")
     is_paimon = statement.options.get("type", "paimon") == "paimon"
     if (
@@ -100,13 +100,13 @@ def create_catalog(context: StatementContext, statement: CreateCatalog) -> Resul
     misspelled = misspelled_catalog_keys(statement.options).items()
     notes = [f"unknown catalog option {key!r}; did you mean {near!r}?" for key, near in misspelled]
     if first is not None and first.warehouse == made.warehouse and _adds_no_option(made, first):
-        return summary(
+        return message_result(
             f"catalog {made.name} exists already",
             notes=[*notes, f"catalog {made.name} was open on {made.warehouse} already; nothing changed"],
         )
     if first is not None and first.warehouse != made.warehouse:
         if first.has_created and statement.if_not_exists:
-            return summary(f"catalog {first.name} exists already", notes=[f"it is open on {first.warehouse}"])
+            return message_result(f"catalog {first.name} exists already", notes=[f"it is open on {first.warehouse}"])
         if first.has_created:
             raise AlreadyExists(
                 f"catalog {first.name!r} exists already: it is open on {first.warehouse}, where this session made tables",
@@ -116,7 +116,7 @@ def create_catalog(context: StatementContext, statement: CreateCatalog) -> Resul
     if first is not None:
         session.first_catalog = None
     session.add_catalog(made)
-    return summary(f"catalog {statement.name} created", notes=notes)
+    return message_result(f"catalog {statement.name} created", notes=notes)
 
 
 def _adds_no_option(made: Catalog, first: Catalog) -> bool:
@@ -128,7 +128,7 @@ def _adds_no_option(made: Catalog, first: Catalog) -> bool:
 def drop_catalog(context: StatementContext, statement: DropCatalog) -> Result:
     session = context.session
     if statement.name not in session.catalogs and statement.if_exists:
-        return summary(f"no catalog {statement.name}")
+        return message_result(f"no catalog {statement.name}")
     session.catalog_named(statement.name)
     if statement.name == session.current_catalog:
         raise UnsupportedOperation(
@@ -136,20 +136,20 @@ def drop_catalog(context: StatementContext, statement: DropCatalog) -> Result:
             hint="USE CATALOG another one first; DROP CATALOG deletes no tables",
         )
     del session.catalogs[statement.name]
-    return summary(f"catalog {statement.name} removed from the session; its tables are not deleted")
+    return message_result(f"catalog {statement.name} removed from the session; its tables are not deleted")
 
 
 def create_database(context: StatementContext, statement: CreateDatabase) -> Result:
     catalog, name = context.session.find_database(statement.name)
     properties = {**statement.options, **({"comment": statement.comment} if statement.comment else {})}
     made = catalog.create_database(name, if_not_exists=statement.if_not_exists, properties=properties)
-    return summary(f"database {name} created" if made else f"database {name} exists already")
+    return message_result(f"database {name} created" if made else f"database {name} exists already")
 
 
 def alter_database(context: StatementContext, statement: AlterDatabase) -> Result:
     catalog, name = context.session.find_database(statement.name)
     catalog.alter_database(name, statement.options)
-    return summary(f"database {name} altered")
+    return message_result(f"database {name} altered")
 
 
 def drop_database(context: StatementContext, statement: DropDatabase) -> Result:
@@ -160,7 +160,7 @@ def drop_database(context: StatementContext, statement: DropDatabase) -> Result:
     notes = (
         [f"in the trash: {', '.join(trashed)}; UNDROP TABLE {name}.{trashed[0]} restores that one"] if trashed else []
     )
-    return summary(f"database {name} dropped" if dropped else f"no database {name}", notes=notes)
+    return message_result(f"database {name} dropped" if dropped else f"no database {name}", notes=notes)
 
 
 def create_table(context: StatementContext, statement: CreateTable) -> Result:
@@ -217,19 +217,19 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
         elif replaced and found.catalog.keeps_dropped_tables:
             warnings = [*warnings, f"the previous {found.name} is in the trash"]
     elif not found.catalog.create_table(found.name, schema, if_not_exists=statement.if_not_exists):
-        return summary(f"table {found.name} exists already")
+        return message_result(f"table {found.name} exists already")
     snapshots: list[tuple[str, int]] = []
     if local is not None:
         snapshots = [(found.name.text, i) for i in found.catalog.table(found.name).append(local[0])]
     if frame is not None:
-        from paimon_nb.session.query.projection import align
+        from paimon_nb.session.query.projection import align_with_table
         from paimon_nb.session.statements.insert import store_rows
 
         table = found.catalog.table(found.name)
-        rows = align(frame, table, None, {}, flink=True) if session.flink_semantics else frame
+        rows = align_with_table(frame, table, None, {}, flink=True) if session.flink_semantics else frame
         snapshots = store_rows(session, rows, table).snapshots
     verb = "replaced" if replaced else "created"
-    return summary(f"table {found.name} {verb}", notes=warnings, snapshots=snapshots)
+    return message_result(f"table {found.name} {verb}", notes=warnings, snapshots=snapshots)
 
 
 def _with_file_format(definition: TableDef) -> TableDef:
@@ -298,26 +298,26 @@ def drop_table(context: StatementContext, statement: DropTable) -> Result:
     session = context.session
     if len(statement.name) == 1 and statement.name[0] in session.temporary:
         del session.temporary[statement.name[0]]
-        return summary(f"temporary table {statement.name[0]} dropped")
+        return message_result(f"temporary table {statement.name[0]} dropped")
     if statement.temporary:
         if statement.if_exists:
-            return summary(f"no temporary table {statement.name[-1]}")
+            return message_result(f"no temporary table {statement.name[-1]}")
         raise TableNotFound(
             f"no temporary table {statement.name[-1]!r}", hint=did_you_mean(statement.name[-1], session.temporary)
         )
     found = session.find(statement.name)
     if not found.catalog.drop_table(found.name, if_exists=statement.if_exists, purge=statement.purge):
-        return summary(f"no table {found.name}")
+        return message_result(f"no table {found.name}")
     if not found.catalog.keeps_dropped_tables:
-        return summary(f"table {found.name} dropped")
+        return message_result(f"table {found.name} dropped")
     note = "permanently deleted" if statement.purge else f"in the trash; UNDROP TABLE {found.name} restores it"
-    return summary(f"table {found.name} dropped", notes=[note])
+    return message_result(f"table {found.name} dropped", notes=[note])
 
 
 def undrop(context: StatementContext, statement: Undrop) -> Result:
     found = context.session.find(statement.name)
     found.catalog.undrop_table(found.name)
-    return summary(f"table {found.name} restored")
+    return message_result(f"table {found.name} restored")
 
 
 def _check_no_new_default(changes: Sequence[object]) -> None:
@@ -357,7 +357,7 @@ def alter_table(context: StatementContext, statement: AlterTable) -> Result:
         table = found.catalog.table(found.name)
     except TableNotFound:
         if statement.if_exists:
-            return summary(f"no table {found.name}")
+            return message_result(f"no table {found.name}")
         raise
     effects: list[str] = []
     snapshots: list[tuple[str, int]] = []
@@ -366,7 +366,7 @@ def alter_table(context: StatementContext, statement: AlterTable) -> Result:
     if session.spark_answers and session.spark_setting("spark.sql.caseSensitive") != "true":
         _check_names_without_case(statement.changes, table.schema.names)
     stored, computed = as_stored_changes(statement.changes, table.schema, lambda: session.spark)
-    changes = as_option_changes(stored, table.schema, computed)
+    changes = watermark_changes_as_options(stored, table.schema, computed)
     schema_changes = [c for c in changes if is_schema_change(c)]
     notes: list[str] = []
     for change in statement.changes:
@@ -413,7 +413,7 @@ def alter_table(context: StatementContext, statement: AlterTable) -> Result:
                 specs = [partition_values(p, table.partition_keys) for p in partitions]
                 refuse_existing(table.store, [] if if_not_exists else specs)
                 notes.append("nothing to add: a partition is created with its first row")
-    return summary(
+    return message_result(
         f"table {found.name} altered: {', '.join(effects) or 'nothing changed'}", notes=notes, snapshots=snapshots
     )
 
@@ -436,7 +436,7 @@ def create_view(context: StatementContext, statement: CreateView) -> Result:
         return _store_view(context, statement)
     if name in session.views and not statement.or_replace:
         if statement.if_not_exists:
-            return summary(f"view {name} exists already")
+            return message_result(f"view {name} exists already")
         raise AlreadyExists(f"view {name!r} exists already", hint="CREATE OR REPLACE TEMPORARY VIEW")
     if statement.query is not None:
         _check_no_cycle(session, name, statement.query)
@@ -444,7 +444,7 @@ def create_view(context: StatementContext, statement: CreateView) -> Result:
         run_query(session, statement.query, context.text, context.params, substitutes)  # reject an invalid view now
     session.views[name] = (statement, context.text)
     session.note_temporary(statement.name)
-    return summary(f"temporary view {name} created")
+    return message_result(f"temporary view {name} created")
 
 
 def _store_view(context: StatementContext, statement: CreateView) -> Result:
@@ -458,7 +458,7 @@ def _store_view(context: StatementContext, statement: CreateView) -> Result:
         raise UnsupportedOperation(f"view {found.name} needs a query", hint="CREATE VIEW ... AS SELECT ...")
     if found.catalog.view(found.name) is not None:
         if statement.if_not_exists:
-            return summary(f"view {found.name} exists already")
+            return message_result(f"view {found.name} exists already")
         if not statement.or_replace:
             raise AlreadyExists(
                 f"view {found.name} exists already", hint="CREATE OR REPLACE VIEW", name=str(found.name)
@@ -477,7 +477,7 @@ def _store_view(context: StatementContext, statement: CreateView) -> Result:
     if statement.or_replace:
         found.catalog.drop_view(found.name)
     found.catalog.create_view(found.name, StoredView(text, tuple(fields), statement.comment, statement.options))
-    return summary(f"view {found.name} created")
+    return message_result(f"view {found.name} created")
 
 
 def _check_no_cycle(session: Session, name: str, query: Query) -> None:
@@ -506,12 +506,12 @@ def alter_view(context: StatementContext, statement: AlterView) -> Result:
         return spark_command(context, SparkCommand(statement.text, statement.span))
     if statement.view is not None:
         create_view(context, statement.view)
-        return summary(f"temporary view {name} altered")
+        return message_result(f"temporary view {name} altered")
     new = statement.new_name[-1]
     if new in views:
         raise AlreadyExists(f"view {new!r} exists already", hint="choose another name", name=new)
     views[new] = views.pop(name)
-    return summary(f"temporary view {name} renamed to {new}")
+    return message_result(f"temporary view {name} renamed to {new}")
 
 
 def drop_view(context: StatementContext, statement: DropView) -> Result:
@@ -520,11 +520,11 @@ def drop_view(context: StatementContext, statement: DropView) -> Result:
     if not statement.temporary and not is_temporary:
         found = context.session.find(statement.name)
         if found.catalog.drop_view(found.name):
-            return summary(f"view {found.name} dropped")
+            return message_result(f"view {found.name} dropped")
     if context.session.views.pop(name, None) is None:
         if context.session.spark_started and context.session.spark.catalog.dropTempView(name):
-            return summary(f"view {name} dropped")
+            return message_result(f"view {name} dropped")
         if not statement.if_exists:
             context.session.view(name)  # raises with the nearest name
-        return summary(f"no view {name}")
-    return summary(f"view {name} dropped")
+        return message_result(f"no view {name}")
+    return message_result(f"view {name} dropped")

@@ -12,7 +12,7 @@ from paimon_nb.session.query.char_columns import with_chars
 from paimon_nb.session.query.flink_casts import implicit_cast, is_checked
 from paimon_nb.session.query.flink_numeric import with_flink_numerics
 from paimon_nb.session.query.projection import column_named
-from paimon_nb.session.query.run_query import borrowed_views, replaced_names
+from paimon_nb.session.query.run_query import borrowed_views, temporary_names_of_tables
 from paimon_nb.table.dml_checks import deletes_from_files
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Target:
 
         context, statement = self.context, self.statement
         with (
-            replaced_names(context.session, statement.tables, context.text) as names,
+            temporary_names_of_tables(context.session, statement.tables, context.text) as names,
             borrowed_views(context.session, frames) as views,
         ):
 
@@ -123,7 +123,7 @@ class Target:
         """Values of the statement's `:name` markers."""
         return {k: self.context.params[k] for k in self.statement.parameters} or None
 
-    def assigned(self, assignments: Iterable[Assignment]) -> list[tuple[str, tuple[str, ...], Span]]:
+    def resolved_assignments(self, assignments: Iterable[Assignment]) -> list[tuple[str, tuple[str, ...], Span]]:
         """(column, path inside it, span of the expression) of `a = ..`, `t.a = ..`, `t.a.field = ..`.
 
         Raises: ColumnNotFound. SqlAnalysisError: a column is assigned twice.
@@ -155,7 +155,7 @@ class Target:
                 return name[len(prefix) :]
         return name
 
-    def matched(
+    def with_nested_fields_matched(
         self,
         value: Column,
         source: SparkType,
@@ -182,13 +182,13 @@ class Target:
 
         from paimon_nb.spark.types import spark_type
 
-        def stored(value: Column, t: DataType) -> Column:
+        def cast_to_stored_type(value: Column, t: DataType) -> Column:
             if not self.context.session.flink_semantics or not is_checked(t):
                 return value.cast(spark_type(t))
             return implicit_cast(value, frame.select(value).schema.fields[0].dataType, t)
 
         return [
-            stored(values.get(f.name, F.col(frame.columns[first + i])), f.type).alias(f.name)
+            cast_to_stored_type(values.get(f.name, F.col(frame.columns[first + i])), f.type).alias(f.name)
             for i, f in enumerate(self.table.schema.fields)
         ]
 

@@ -24,7 +24,7 @@ from paimon_nb.format.types import (
     Vector,
     parse_type,
 )
-from paimon_nb.session.core.result import Result, rows
+from paimon_nb.session.core.result import Result, rows_result
 from paimon_nb.session.query import watermark
 from paimon_nb.session.query.computed_columns import computed_columns, is_computed_column_key, quoted_columns
 
@@ -54,7 +54,7 @@ def with_flink_column(what: str, result: Result) -> Result:
         return result
     name, column = _LISTS[what]
     found = result.arrow.column(column).to_pylist()
-    return rows({name: sorted(found) if what == "tables" else found}, notes=result.notes)
+    return rows_result({name: sorted(found) if what == "tables" else found}, notes=result.notes)
 
 
 def describe_columns(
@@ -74,7 +74,7 @@ def describe_columns(
     names = _names(fields, options)
     key = f"PRI({', '.join(keys)})"
     table: list[tuple[Any, ...]] = [
-        (f.name, type_text(f.type), f.type.nullable, key if f.name in keys else None, None, f.description)
+        (f.name, flink_type_text(f.type), f.type.nullable, key if f.name in keys else None, None, f.description)
         for f in fields
     ]
     for c in computed_columns(options):
@@ -83,7 +83,7 @@ def describe_columns(
             c.position,
             (
                 c.name,
-                c.type if kind is None else type_text(kind),
+                c.type if kind is None else flink_type_text(kind),
                 kind is None or kind.nullable,
                 None,
                 _clause(c, names),
@@ -100,7 +100,7 @@ def describe_columns(
     ]
     if any(row[5] for row in table):
         out["comment"] = [row[5] or None for row in table]
-    return rows(out, {"null": pa.bool_()})
+    return rows_result(out, {"null": pa.bool_()})
 
 
 def describe_temporary_table(columns: Sequence[ColumnDef], keys: Sequence[str]) -> Result:
@@ -109,7 +109,7 @@ def describe_temporary_table(columns: Sequence[ColumnDef], keys: Sequence[str]) 
     return describe_columns(fields, keys, {})
 
 
-def create_table(
+def flink_create_table_text(
     name: str,
     fields: Sequence[DataField],
     options: Mapping[str, str],
@@ -135,10 +135,10 @@ def create_table(
         default = f" DEFAULT {text_literal(f.default_value)}" if f.default_value is not None else ""
         not_null = "" if f.type.nullable else " NOT NULL"
         lines.append(
-            f"  {quote(f.name)} {type_text(f.type, full=True)}{not_null}{default}{_comment_clause(f.description)}"
+            f"  {quote(f.name)} {flink_type_text(f.type, full=True)}{not_null}{default}{_comment_clause(f.description)}"
         )
     for c in computed_columns(options):
-        kind = "" if c.metadata is None else f"{type_text(parse_type(c.type), full=True)} "
+        kind = "" if c.metadata is None else f"{flink_type_text(parse_type(c.type), full=True)} "
         line = f"  {quote(c.name)} {kind}{_clause(c, names)}{_comment_clause(c.comment)}"
         lines.insert(len(lines) if computed_last else c.position, line)
     if (declared := watermark.watermark_of_options(options)) is not None:
@@ -161,7 +161,7 @@ def create_table(
     return text
 
 
-def type_text(t: DataType, *, full: bool = False) -> str:
+def flink_type_text(t: DataType, *, full: bool = False) -> str:
     """A type without its nullability, in Flink's words.
 
     Args:
@@ -196,7 +196,7 @@ def _comment_clause(comment: str | None) -> str:
 
 
 def _inner(t: DataType, full: bool) -> str:
-    return type_text(t, full=full) + ("" if t.nullable else " NOT NULL")
+    return flink_type_text(t, full=full) + ("" if t.nullable else " NOT NULL")
 
 
 def _field(f: DataField, full: bool) -> str:

@@ -14,9 +14,9 @@ from paimon_nb.base.errors import InvalidName, UnsupportedOperation
 from paimon_nb.format.types import Decimal as DecimalColumn
 from paimon_nb.format.types import Timestamp
 from paimon_nb.plan import Constant
-from paimon_nb.session.core.result import Result, summary
+from paimon_nb.session.core.result import Result, message_result
 from paimon_nb.session.query.computed_columns import COMPUTED_COLUMN_PREFIX, check_metadata
-from paimon_nb.session.query.projection import align, check_width, columns_named
+from paimon_nb.session.query.projection import align_with_table, check_width, columns_named
 from paimon_nb.session.query.run_query import run_query
 from paimon_nb.session.statements.local_source import cast_without_loss, rows_of_query_over_data
 from paimon_nb.session.statements.schema_merging import merging_of, with_merged_schema
@@ -104,7 +104,7 @@ def _insert_literals(context: StatementContext, statement: Insert, rows: Sequenc
     columns = names if statement.columns is None else columns_named(statement.columns, list(names), table)
     if len(columns) != len(rows[0]):
         check_width(table, columns, len(rows[0]))
-    arrow = arrow_rows(schema, columns, rows, context.params)
+    arrow = literal_rows_as_arrow(schema, columns, rows, context.params)
     if arrow is None:
         return None
     if statement.overwrite:
@@ -172,7 +172,7 @@ def _insert_query(context: StatementContext, statement: Insert) -> Result:
         columns_named(columns or (), list(table.schema.names), table)
         named_frame = frame if columns is None else frame.toDF(*columns)
         table = with_merged_schema(session, target.parts, table, fields_of_spark(named_frame.schema), rules)
-    aligned = align(
+    aligned = align_with_table(
         frame, table, columns, statement.partition,
         by_name=statement.by_name,
         match_fields_by="name or position" if by_column_name and not statement.by_name else None,
@@ -204,7 +204,7 @@ def _with_null_defaults(text: str) -> str:
 def statement_set(context: StatementContext, statement: StatementSet) -> Result:
     results = [insert(context, part) for part in statement.inserts]
     jobs = [r.job.id for r in results if r.job is not None]
-    return summary(
+    return message_result(
         f"jobs started: {', '.join(jobs)}" if jobs else f"{len(results)} INSERTs done",
         notes=[n for r in results for n in r.notes],
         snapshots=[s for r in results for s in r.snapshots],
@@ -288,7 +288,7 @@ def _write_summary(
     where = "" if table.store.is_format_table else where
     name = table.name.text
     did = f"{name} overwritten with {rows}" if overwrite else f"{rows} inserted into {name}"
-    return summary(did + where, notes=notes, snapshots=[(name, i) for i in ids])
+    return message_result(did + where, notes=notes, snapshots=[(name, i) for i in ids])
 
 
 def _static_values(session: Session, table: Table, partition: Mapping[str, str | None]) -> dict[str, object]:
@@ -317,7 +317,7 @@ class _NeedsSpark(Exception):
     """Spark must evaluate this constant."""
 
 
-def arrow_rows(
+def literal_rows_as_arrow(
     schema: TableSchema, columns: Sequence[str], rows: Sequence[Sequence[Constant]], params: Mapping[str, Any]
 ) -> pa.Table | None:
     """The rows with the named columns in the table's types; None if Spark must evaluate them.

@@ -35,12 +35,12 @@ def cast_without_loss(
     """The rows under the names and types of a table's columns, by position; None if a value may not fit."""
     import pyarrow as pa
 
-    if not all(_fits(f.type, t) for f, t in zip(fields, types, strict=True)):
+    if not all(_every_value_fits(f.type, t) for f, t in zip(fields, types, strict=True)):
         return None
     return pa.table([c.cast(arrow_type(t)) for c, t in zip(rows.columns, types, strict=True)], names=list(columns))
 
 
-def _fits(source: DataType, target: DataType) -> bool:
+def _every_value_fits(source: DataType, target: DataType) -> bool:
     """Whether every value of a type can be stored in another without a change."""
     if source.bare() == target.bare():
         return True

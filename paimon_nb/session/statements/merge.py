@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import ColumnNotFound, SchemaMismatch, WriteError
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.session.core.result import Result, summary
-from paimon_nb.session.query.projection import default_text
+from paimon_nb.session.core.result import Result, message_result
+from paimon_nb.session.query.projection import default_value_text
 from paimon_nb.session.statements.dml_target import (
     RenderExpression,
     Target,
@@ -82,7 +82,7 @@ def merge(context: StatementContext, statement: Merge) -> Result:
     )
     name = str(target.table.name)
     where = f" in snapshot {', '.join(map(str, ids))}" if ids else " (no new snapshot)"
-    return summary(f"{counted} rows in {name}{where}", snapshots=[(name, i) for i in ids])
+    return message_result(f"{counted} rows in {name}{where}", snapshots=[(name, i) for i in ids])
 
 
 def _with_new_columns(target: Target, statement: Merge, rules: SchemaMerging) -> Target:
@@ -196,7 +196,7 @@ def _clause_action(
     else:
         assigned = [
             (c, p, render_or_default(lambda span: render(span, scope), v, target, c))
-            for c, p, v in target.assigned(clause.assignments)
+            for c, p, v in target.resolved_assignments(clause.assignments)
         ]
     if clause.action == "insert" and any(path for _, path, _ in assigned):
         raise SchemaMismatch("INSERT cannot assign nested fields", hint="use named_struct(...) for a ROW column")
@@ -219,7 +219,7 @@ def _without_own_keys(
     own, condition = target.alias.lower(), render(statement.condition)
     other = (statement.source_alias or "__paimon_source").lower()
 
-    def same(column: str, value: str) -> bool:
+    def keeps_key_value(column: str, value: str) -> bool:
         equalities = equal_columns(f"{value} = {value}")
         if not equalities:
             return False
@@ -231,7 +231,7 @@ def _without_own_keys(
             for a, b in equal
         )
 
-    return [(c, p, v) for c, p, v in assigned if c not in keys or p or not same(c, v)]
+    return [(c, p, v) for c, p, v in assigned if c not in keys or p or not keeps_key_value(c, v)]
 
 
 _INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
@@ -280,7 +280,7 @@ def _changed_rows(
         for i, (column, path, _) in enumerate(action.assigned):
             stored = current[list(target.table.schema.names).index(column)] if keeps else None
             value = F.col(f"{struct}.v{i}")
-            assigned[column, path] = target.matched(
+            assigned[column, path] = target.with_nested_fields_matched(
                 value, types[i].dataType, (column, *path), fill=evolve, current=stored
             )
         by_clause.append(_row_of_clause(target, action.clause.action, assigned, current))
@@ -308,7 +308,9 @@ def _row_of_clause(
     fields = target.table.schema.fields
     if action == "delete":
         return list(current[: len(fields)])
-    new_values = {f.name: F.lit(default_text(f)) if action == "insert" else current[i] for i, f in enumerate(fields)}
+    new_values = {
+        f.name: F.lit(default_value_text(f)) if action == "insert" else current[i] for i, f in enumerate(fields)
+    }
     for (column, path), value in assigned.items():
         new_values[column] = with_nested_value(new_values[column], path, value)
     return [new_values[f.name] for f in fields]

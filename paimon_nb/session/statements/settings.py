@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.redact import redact_options
-from paimon_nb.session.core.result import Result, rows, summary
+from paimon_nb.session.core.result import Result, message_result, rows_result
 from paimon_nb.session.query.engine_choice import ENGINE_SETTINGS, check_engine_setting
 from paimon_nb.session.query.hints import unknown_option_note
 
@@ -60,7 +60,7 @@ FLINK_FAMILIES: Mapping[str, str] = {
 """Prefixes of settings without effect, and the reason."""
 
 
-def effect(key: str) -> str:
+def effect_of_setting(key: str) -> str:
     """A sentence about the effect of a setting."""
     known = FLINK_SETTINGS.get(key)
     if key in ENGINE_SETTINGS:
@@ -82,14 +82,16 @@ def set_option(context: StatementContext, statement: SetOption) -> Result:
     session, key, value = context.session, statement.key, statement.value
     if key is None:
         settings = sorted(session.settings.items())
-        return rows({"key": [k for k, _ in settings], "value": list(redact_options(dict(settings)).values())})
+        return rows_result({"key": [k for k, _ in settings], "value": list(redact_options(dict(settings)).values())})
     if value is None:
         current = session.settings.get(key)
         if current is None and session.spark_started:
             current = session.spark.conf.get(key, None)
-        return rows({"key": [key], "value": [redact_options({key: current})[key] if current else "<undefined>"]})
+        return rows_result({"key": [key], "value": [redact_options({key: current})[key] if current else "<undefined>"]})
     notes = apply_setting(session, key, value, context.text, statement.span)
-    return Result("rows", arrow=rows({"key": [key], "value": [redact_options({key: value})[key]]}).arrow, notes=notes)
+    return Result(
+        "rows", arrow=rows_result({"key": [key], "value": [redact_options({key: value})[key]]}).arrow, notes=notes
+    )
 
 
 def apply_setting(session: Session, key: str, value: str, text: str, span: Span) -> list[str]:
@@ -115,7 +117,7 @@ def apply_setting(session: Session, key: str, value: str, text: str, span: Span)
         with spark_errors(text, span):
             session.set_spark(known.spark_key if known is not None and known.spark_key else key, value)
     elif known is None and not key.startswith("paimon.") and key not in ENGINE_SETTINGS:
-        notes.append(f"{key} is stored; {effect(key)}")
+        notes.append(f"{key} is stored; {effect_of_setting(key)}")
     elif key.startswith("paimon."):
         notes += unknown_option_note(split_setting(key.removeprefix("paimon."))[1])
     session.settings[key] = value
@@ -127,10 +129,10 @@ def reset_option(context: StatementContext, statement: ResetOption) -> Result:
     session = context.session
     if statement.key is None:
         _reset_settings(session, [*session.settings])
-        return summary("all settings reset")
+        return message_result("all settings reset")
     had = statement.key in session.settings or statement.key.startswith("spark.")
     _reset_settings(session, [statement.key])
-    return summary(f"{statement.key} reset" if had else f"{statement.key} was not set")
+    return message_result(f"{statement.key} reset" if had else f"{statement.key} was not set")
 
 
 def _reset_settings(session: Session, keys: Sequence[str]) -> None:

@@ -18,7 +18,7 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.catalog.api import SYSTEM_DATABASE
 from paimon_nb.options import table as opt
-from paimon_nb.session.core.result import Result, rows
+from paimon_nb.session.core.result import Result, rows_result
 from paimon_nb.session.query import watermark
 from paimon_nb.session.query.computed_columns import computed_columns, has_computed_columns, is_computed_column_key
 from paimon_nb.session.query.partition_predicates import partition_values
@@ -65,12 +65,12 @@ def _matching_names(names: Iterable[str], statement: Show) -> list[str]:
 
 
 def _show_catalogs(context: StatementContext, statement: Show) -> Result:
-    return rows({"catalog": _matching_names(sorted(context.session.catalogs), statement)})
+    return rows_result({"catalog": _matching_names(sorted(context.session.catalogs), statement)})
 
 
 def _show_databases(context: StatementContext, statement: Show) -> Result:
     catalog = context.session.catalog_named(statement.name[0]) if statement.name else context.session.catalog
-    return rows({"namespace": _matching_names(catalog.databases(), statement)})
+    return rows_result({"namespace": _matching_names(catalog.databases(), statement)})
 
 
 def _show_tables(context: StatementContext, statement: Show) -> Result:
@@ -82,7 +82,7 @@ def _show_tables(context: StatementContext, statement: Show) -> Result:
     if session.flink_semantics and database != SYSTEM_DATABASE:  # Flink lists views, too
         stored += _matching_names(catalog.views(database), statement)
     temporary = [] if statement.name else _matching_names(sorted({*session.temporary, *session.views}), statement)
-    return rows(
+    return rows_result(
         {
             "namespace": [database] * len(stored) + [""] * len(temporary),
             "tableName": stored + temporary,
@@ -99,7 +99,7 @@ def _show_views(context: StatementContext, statement: Show) -> Result:
     catalog, database = session.find_database(statement.name)
     stored = _matching_names(catalog.views(database), statement)
     temporary = [] if statement.name else _matching_names(sorted(session.views), statement)
-    return rows(
+    return rows_result(
         {
             "namespace": [database] * len(stored) + [""] * len(temporary),
             "viewName": stored + temporary,
@@ -121,7 +121,7 @@ def _show_columns(context: StatementContext, statement: Show) -> Result:
     names = list(schema.names)
     for c in computed_columns(schema.options):
         names.insert(c.position, c.name)
-    return rows({"col_name": _matching_names(names, statement)})
+    return rows_result({"col_name": _matching_names(names, statement)})
 
 
 def _show_partitions(context: StatementContext, statement: Show) -> Result:
@@ -141,21 +141,21 @@ def _show_partitions(context: StatementContext, statement: Show) -> Result:
         for row in specs
         if all(row.get(k) == (null if v is None else str(v)) for k, v in values.items())
     ]
-    return rows({"partition": sorted(found)})
+    return rows_result({"partition": sorted(found)})
 
 
 def _show_tags(context: StatementContext, statement: Show) -> Result:
-    return rows({"tag": list(context.session.table(statement.name).store.tags.names())})
+    return rows_result({"tag": list(context.session.table(statement.name).store.tags.names())})
 
 
 def _show_branches(context: StatementContext, statement: Show) -> Result:
-    return rows({"branch": list(context.session.table(statement.name).store.branches.names())})
+    return rows_result({"branch": list(context.session.table(statement.name).store.branches.names())})
 
 
 def _show_procedures(context: StatementContext, statement: Show) -> Result:
     from paimon_nb.procedures import PROCEDURES
 
-    return rows({"procedure": _matching_names(sorted(PROCEDURES), statement)})
+    return rows_result({"procedure": _matching_names(sorted(PROCEDURES), statement)})
 
 
 def _show_materialized_tables(context: StatementContext, statement: Show) -> Result:
@@ -166,15 +166,15 @@ def _show_materialized_tables(context: StatementContext, statement: Show) -> Res
         for t in catalog.tables(database)
         if catalog.table(Identifier(database, t)).options.get(opt.TYPE) == _MATERIALIZED_TABLE
     )
-    return rows({"table name": _matching_names(tables, statement)})
+    return rows_result({"table name": _matching_names(tables, statement)})
 
 
 def _current_catalog(context: StatementContext, statement: Show) -> Result:
-    return rows({"catalog": [context.session.current_catalog]})
+    return rows_result({"catalog": [context.session.current_catalog]})
 
 
 def _current_database(context: StatementContext, statement: Show) -> Result:
-    return rows({"catalog": [context.session.current_catalog], "namespace": [context.session.current_database]})
+    return rows_result({"catalog": [context.session.current_catalog], "namespace": [context.session.current_database]})
 
 
 def _show_properties(context: StatementContext, statement: Show) -> Result:
@@ -183,7 +183,7 @@ def _show_properties(context: StatementContext, statement: Show) -> Result:
     if statement.key is not None:  # Spark also returns a row for a missing option
         missing = f"Table {table.name} does not have property: {statement.key}"
         options = {statement.key: options.get(statement.key, missing)}
-    return rows({"key": list(options), "value": list(options.values())})
+    return rows_result({"key": list(options), "value": list(options.values())})
 
 
 def _show_functions(context: StatementContext, statement: Show) -> Result:
@@ -200,10 +200,10 @@ def _show_functions(context: StatementContext, statement: Show) -> Result:
     stored = [] if scope == "SYSTEM" else [f"{database}.{name}" for name in names]
     with spark_errors(context.text, statement.span):
         listed = context.session.spark.sql(f"SHOW {'' if scope == 'FUNCTIONS' else scope} FUNCTIONS").collect()
-    return rows({"function": _matching_names([*(r[0] for r in listed), *stored], statement)})
+    return rows_result({"function": _matching_names([*(r[0] for r in listed), *stored], statement)})
 
 
-def _table_extended(context: StatementContext, statement: Show) -> Result:
+def _show_table_extended(context: StatementContext, statement: Show) -> Result:
     import pyarrow as pa
 
     session = context.session
@@ -212,9 +212,9 @@ def _table_extended(context: StatementContext, statement: Show) -> Result:
     text = []
     for name in names:
         table = session.stored((catalog.name, database, name))
-        found = _partitions_of(table, statement) if statement.partition else ""
+        found = _partition_values_text(table, statement) if statement.partition else ""
         text.append(found or _information_text(catalog.name, table))
-    return rows(
+    return rows_result(
         {
             "namespace": [database] * len(names), "tableName": names, "isTemporary": [False] * len(names),
             "information": text,
@@ -245,7 +245,7 @@ def _information_text(catalog: str, table: Table) -> str:
     return "\n".join(f"{key}: {value}" for key, value in facts.items()) + "\n"
 
 
-def _partitions_of(table: Table, statement: Show) -> str:
+def _partition_values_text(table: Table, statement: Show) -> str:
     """The partition that SHOW TABLE EXTENDED ... PARTITION names. Raises SqlAnalysisError, UnknownName."""
     named = {k: v for k, v in statement.partition.items() if v is not None}
     values = partition_values(named, table.partition_keys)
@@ -283,7 +283,7 @@ _SHOW: Mapping[str, Callable[[StatementContext, Show], Result]] = {
     "procedures": _show_procedures,
     "functions": _show_functions,
     "jobs": _show_jobs,
-    "table extended": _table_extended,
+    "table extended": _show_table_extended,
     "tblproperties": _show_properties,
     "current catalog": _current_catalog,
     "current database": _current_database,
@@ -301,18 +301,18 @@ def describe(context: StatementContext, statement: Describe) -> Result:
     if statement.what == "procedure":
         from paimon_nb.procedures import describe_procedure
 
-        return rows(describe_procedure(statement.name[-1]))
+        return rows_result(describe_procedure(statement.name[-1]))
     if statement.what == "catalog":
         catalog = session.catalog_named(statement.name[0])
         info = {"type": "paimon", "warehouse": catalog.warehouse, **redact_options(catalog.options)}
-        return rows({"info_name": list(info), "info_value": list(info.values())})
+        return rows_result({"info_name": list(info), "info_value": list(info.values())})
     if statement.what in ("database", "schema", "namespace"):
         catalog, database = session.find_database(statement.name)
         count = len(catalog.tables(database))
         more = redact_options(catalog.database_properties(database))
         if session.spark_answers:
             return spark_show.describe_database(catalog.name, database, more, extended=statement.extended)
-        return rows(
+        return rows_result(
             {
                 "info_name": ["Catalog Identifier", "Namespace Identifier", "Tables", *more],
                 "info_value": [catalog.name, database, str(count), *more.values()],
@@ -325,7 +325,7 @@ def describe(context: StatementContext, statement: Describe) -> Result:
         fields = fields_of_spark(view_rows(session, statement.name[0]).schema)
         if session.flink_semantics:
             return flink_show.describe_columns(fields, (), {})
-        return rows(
+        return rows_result(
             {"col_name": [f.name for f in fields], "data_type": [f.type.bare() for f in fields],
              "comment": [f.description for f in fields]}
         )  # fmt: skip
@@ -333,17 +333,17 @@ def describe(context: StatementContext, statement: Describe) -> Result:
         definition = session.temporary[statement.name[0]].definition
         if session.flink_semantics:
             return flink_show.describe_temporary_table(definition.columns, definition.primary_keys)
-        return rows(
+        return rows_result(
             {"col_name": [c.name for c in definition.columns], "data_type": [c.type for c in definition.columns],
              "comment": [c.comment for c in definition.columns]}
         )  # fmt: skip
-    system_fields = _system_fields(session.find(statement.name))
+    system_fields = _system_table_fields(session.find(statement.name))
     if system_fields is not None:
         if session.flink_semantics:
             return flink_show.describe_columns(system_fields, (), {}, statement.column)
         if session.spark_answers:
             return spark_show.describe_columns(system_fields)
-        return rows(
+        return rows_result(
             {
                 "col_name": [f.name for f in system_fields], "data_type": [str(arrow_type(f.type)) for f in system_fields],
                 "comment": [None] * len(system_fields),
@@ -369,7 +369,7 @@ def describe(context: StatementContext, statement: Describe) -> Result:
         if not statement.extended:
             return spark_show.describe_columns(table.schema.fields, table.partition_keys)
         return spark_show.describe_extended(session.find(statement.name).catalog.name, table)
-    keys = [_key_kind(table.schema, f.name) for f in columns]
+    keys = [_key_membership(table.schema, f.name) for f in columns]
     out: dict[str, list[Any]] = {
         "col_name": [f.name for f in columns],
         "data_type": [f.type.bare() for f in columns],
@@ -395,7 +395,7 @@ def describe(context: StatementContext, statement: Describe) -> Result:
         for name, value in extra.items():
             for column, cell in zip(out, (name, value, *[None] * (len(out) - 2)), strict=True):
                 out[column].append(cell)
-    return rows(out, {"nullable": pa.bool_()})
+    return rows_result(out, {"nullable": pa.bool_()})
 
 
 def _stored_view(session: Session, parts: tuple[str, ...]) -> tuple[Identifier, StoredView] | None:
@@ -405,7 +405,7 @@ def _stored_view(session: Session, parts: tuple[str, ...]) -> tuple[Identifier, 
     return None if view is None else (found.name, view)
 
 
-def _system_fields(found: ResolvedTable) -> Sequence[DataField] | None:
+def _system_table_fields(found: ResolvedTable) -> Sequence[DataField] | None:
     """The columns of a system table, or None for another table. Raises TableNotFound."""
     from paimon_nb.format.types import from_arrow_schema
 
@@ -417,7 +417,7 @@ def _system_fields(found: ResolvedTable) -> Sequence[DataField] | None:
     return None
 
 
-def _key_kind(schema: TableSchema, column: str) -> str | None:
+def _key_membership(schema: TableSchema, column: str) -> str | None:
     marks = []
     if column in schema.primary_keys:
         marks.append("PRIMARY")
@@ -432,44 +432,48 @@ def show_create(context: StatementContext, statement: ShowCreate) -> Result:
     if statement.what == "catalog":
         catalog = session.catalog_named(statement.name[0])
         options = {"type": "paimon", "warehouse": catalog.warehouse, **redact_options(catalog.options)}
-        return rows({"result": [f"CREATE CATALOG {quote(catalog.name)} WITH (\n{_with_clause(options)}\n)"]})
+        return rows_result({"result": [f"CREATE CATALOG {quote(catalog.name)} WITH (\n{_with_clause(options)}\n)"]})
     if statement.what == "database":
         catalog, database = session.find_database(statement.name)
         catalog.tables(database)  # raises for an unknown one
-        return rows({"createdb_stmt": [f"CREATE DATABASE {quote(catalog.name)}.{quote(database)}"]})
+        return rows_result({"createdb_stmt": [f"CREATE DATABASE {quote(catalog.name)}.{quote(database)}"]})
     if statement.what == "view":
         if statement.name[-1] not in session.views and (stored := _stored_view(session, statement.name)) is not None:
-            return rows({"createtab_stmt": [spark_show.create_view(*stored)]})
+            return rows_result({"createtab_stmt": [spark_show.spark_create_view_text(*stored)]})
         view, _ = session.view(statement.name[-1])
-        return rows({"createtab_stmt": [view.text]})
+        return rows_result({"createtab_stmt": [view.text]})
     if len(statement.name) == 1 and statement.name[0] in session.temporary:
         created = session.temporary[statement.name[0]]
-        return rows({"createtab_stmt": [_mask_secrets(created.text, created.definition.options)]})
+        return rows_result({"createtab_stmt": [_mask_secrets(created.text, created.definition.options)]})
     found = session.find(statement.name)
     full_name = f"{quote(found.catalog.name)}.{found.name.quoted()}"
-    if (fields := _system_fields(found)) is not None:
+    if (fields := _system_table_fields(found)) is not None:
         table_options = (
             found.catalog.table(found.name).schema.options if has_computed_columns(found.name.system) else {}
         )
-        return rows(
-            {"createtab_stmt": [flink_show.create_table(full_name, fields, table_options, {}, computed_last=True)]}
+        return rows_result(
+            {
+                "createtab_stmt": [
+                    flink_show.flink_create_table_text(full_name, fields, table_options, {}, computed_last=True)
+                ]
+            }
         )
     try:
         table = session.stored(statement.name)
     except TableNotFound:
         if (stored := _stored_view(session, statement.name)) is None:
             raise
-        return rows({"createtab_stmt": [spark_show.create_view(*stored)]})
+        return rows_result({"createtab_stmt": [spark_show.spark_create_view_text(*stored)]})
     if session.flink_semantics:
         schema = table.schema
-        text = flink_show.create_table(
+        text = flink_show.flink_create_table_text(
             full_name, schema.fields, schema.options, redact_options(schema.options), primary_keys=schema.primary_keys,
             partition_keys=schema.partition_keys, comment=schema.comment,
         )  # fmt: skip
-        return rows({"result": [text]})
+        return rows_result({"result": [text]})
     if session.spark_answers:
-        return rows({"createtab_stmt": [spark_show.create_table(found.catalog.name, table)]})
-    return rows({"createtab_stmt": [ddl(table.schema, table.name.quoted())]})
+        return rows_result({"createtab_stmt": [spark_show.spark_create_table_text(found.catalog.name, table)]})
+    return rows_result({"createtab_stmt": [create_table_text(table.schema, table.name.quoted())]})
 
 
 def _mask_secrets(text: str, options: Mapping[str, str]) -> str:
@@ -480,7 +484,7 @@ def _mask_secrets(text: str, options: Mapping[str, str]) -> str:
     return redact_text(text)
 
 
-def ddl(schema: TableSchema, name: str) -> str:
+def create_table_text(schema: TableSchema, name: str) -> str:
     """CREATE TABLE text for a schema."""
     lines = []
     for f in schema.fields:

@@ -30,7 +30,7 @@ from paimon_nb.format.types import (
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.plan.query import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
-from paimon_nb.session.core.result import Result, rows
+from paimon_nb.session.core.result import Result, rows_result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ _DATABASE_PROPERTIES = ("comment", "location", "owner")
 """Properties of a database that Spark shows in rows of their own."""
 
 
-def type_text(t: DataType) -> str:
+def spark_type_text(t: DataType) -> str:
     """A type in Spark's words, as statements have it: `ARRAY<STRUCT<a: INT, b: STRING>>`."""
     match t:
         case Char():
@@ -64,13 +64,13 @@ def type_text(t: DataType) -> str:
         case LocalZonedTimestamp():
             return "TIMESTAMP"
         case Array():
-            return f"ARRAY<{type_text(t.element)}>"
+            return f"ARRAY<{spark_type_text(t.element)}>"
         case Multiset():
-            return f"MAP<{type_text(t.element)}, INT>"
+            return f"MAP<{spark_type_text(t.element)}, INT>"
         case Map():
-            return f"MAP<{type_text(t.key)}, {type_text(t.value)}>"
+            return f"MAP<{spark_type_text(t.key)}, {spark_type_text(t.value)}>"
         case Row():
-            return "STRUCT<" + ", ".join(_member(f) for f in t.fields) + ">"
+            return "STRUCT<" + ", ".join(_struct_field_text(f) for f in t.fields) + ">"
     if t.root == "BINARY":
         return "BINARY"
     return t.bare().replace(" ", "") if t.root == "DECIMAL" else t.bare()
@@ -87,7 +87,7 @@ def describe_extended(catalog: str, table: Table) -> Result:
     lines = _column_rows(schema.fields, schema.partition_keys)
     lines += [("", "", _NO_COMMENT), ("# Metadata Columns", "", _NO_COMMENT)]
     by_name = {f.name: f for f in schema.fields}
-    partition = ",".join(f"{key}:{_simple(by_name[key].type)}" for key in schema.partition_keys)
+    partition = ",".join(f"{key}:{_simple_type_text(by_name[key].type)}" for key in schema.partition_keys)
     metadata = {FILE_PATH: "string", ROW_INDEX: "bigint", PARTITION: f"struct<{partition}>", BUCKET: "int"}
     if table.options.get(opt.ROW_TRACKING_ENABLED):
         metadata |= {"_ROW_ID": "bigint", "_SEQUENCE_NUMBER": "bigint"}
@@ -98,7 +98,7 @@ def describe_extended(catalog: str, table: Table) -> Result:
     if schema.comment is not None:
         lines.append(("Comment", schema.comment, _NO_COMMENT))
     lines += [("Location", table.path, _NO_COMMENT), ("Provider", provider_of(schema), _NO_COMMENT)]
-    options = ",".join(f"{k}={v}" for k, v in sorted(_properties(table).items()))
+    options = ",".join(f"{k}={v}" for k, v in sorted(_spark_table_properties(table).items()))
     lines.append(("Table Properties", f"[{options}]", _NO_COMMENT))
     return _as_rows(lines)
 
@@ -110,7 +110,7 @@ def provider_of(schema: TableSchema) -> str:
     return "paimon"
 
 
-def create_table(catalog: str, table: Table) -> str:
+def spark_create_table_text(catalog: str, table: Table) -> str:
     """CREATE TABLE text with Spark's clauses."""
     schema = table.schema
     columns = []
@@ -118,7 +118,7 @@ def create_table(catalog: str, table: Table) -> str:
         not_null = "" if f.type.nullable else " NOT NULL"
         default = f" DEFAULT {_default(f)}" if f.default_value is not None else ""
         comment = f" COMMENT {text_literal(f.description)}" if f.description else ""
-        columns.append(f"  {_name(f.name)} {type_text(f.type)}{not_null}{default}{comment}")
+        columns.append(f"  {_name(f.name)} {spark_type_text(f.type)}{not_null}{default}{comment}")
     names = ".".join(map(_name, (catalog, table.name.database, table.name.table)))
     text = f"CREATE TABLE {names} (\n" + ",\n".join(columns) + f")\nUSING {provider_of(schema)}\n"
     if schema.partition_keys:
@@ -126,7 +126,7 @@ def create_table(catalog: str, table: Table) -> str:
     if schema.comment is not None:
         text += f"COMMENT {text_literal(schema.comment)}\n"
     text += f"LOCATION {text_literal(table.path)}\n"
-    options = [f"  {text_literal(k)} = {text_literal(v)}" for k, v in sorted(_properties(table).items())]
+    options = [f"  {text_literal(k)} = {text_literal(v)}" for k, v in sorted(_spark_table_properties(table).items())]
     return text + "TBLPROPERTIES (\n" + ",\n".join(options) + ")\n"
 
 
@@ -137,7 +137,7 @@ def describe_database(catalog: str, database: str, properties: Mapping[str, str]
     others = sorted((k, v) for k, v in properties.items() if k not in _DATABASE_PROPERTIES)
     if extended:
         lines["Properties"] = "(" + ", ".join(f"({k},{v})" for k, v in others) + ")" if others else ""
-    return rows({"info_name": list(lines), "info_value": list(lines.values())})
+    return rows_result({"info_name": list(lines), "info_value": list(lines.values())})
 
 
 def describe_view(name: Identifier, view: StoredView, *, extended: bool) -> Result:
@@ -153,7 +153,7 @@ def describe_view(name: Identifier, view: StoredView, *, extended: bool) -> Resu
     return _as_rows(lines)
 
 
-def create_view(name: Identifier, view: StoredView) -> str:
+def spark_create_view_text(name: Identifier, view: StoredView) -> str:
     """CREATE VIEW text of a view that a catalog stores, as Paimon's Spark extension writes it."""
     columns = [
         _name(f.name) + (f" COMMENT {text_literal(f.description)}" if f.description else "") for f in view.fields
@@ -169,7 +169,7 @@ def create_view(name: Identifier, view: StoredView) -> str:
     return f"{text}AS\n{view.query}\n"
 
 
-def _properties(table: Table) -> dict[str, str]:
+def _spark_table_properties(table: Table) -> dict[str, str]:
     """The options, with the keys and the path, which are properties in Spark. Secrets are masked."""
     schema = table.schema
     keys = {"primary-key": ",".join(schema.primary_keys)} if schema.primary_keys else {}
@@ -177,36 +177,38 @@ def _properties(table: Table) -> dict[str, str]:
 
 
 def _column_rows(fields: Sequence[DataField], partition_keys: Sequence[str]) -> list[tuple[Any, ...]]:
-    lines: list[tuple[Any, ...]] = [(f.name, _simple(f.type), f.description) for f in fields]
+    lines: list[tuple[Any, ...]] = [(f.name, _simple_type_text(f.type), f.description) for f in fields]
     if partition_keys:
         by_name = {f.name: f for f in fields}
         lines += [("# Partition Information", "", _NO_COMMENT), ("# col_name", "data_type", "comment")]
-        lines += [(key, _simple(by_name[key].type), by_name[key].description) for key in partition_keys]
+        lines += [(key, _simple_type_text(by_name[key].type), by_name[key].description) for key in partition_keys]
     return lines
 
 
 def _as_rows(lines: Sequence[tuple[Any, ...]]) -> Result:
-    return rows({name: [line[i] for line in lines] for i, name in enumerate(("col_name", "data_type", "comment"))})
+    return rows_result(
+        {name: [line[i] for line in lines] for i, name in enumerate(("col_name", "data_type", "comment"))}
+    )
 
 
-def _simple(t: DataType) -> str:
+def _simple_type_text(t: DataType) -> str:
     """A type as DESCRIBE has it: `array<struct<a:int,b:string>>`. Names of fields keep their case."""
     match t:
         case Array():
-            return f"array<{_simple(t.element)}>"
+            return f"array<{_simple_type_text(t.element)}>"
         case Multiset():
-            return f"map<{_simple(t.element)},int>"
+            return f"map<{_simple_type_text(t.element)},int>"
         case Map():
-            return f"map<{_simple(t.key)},{_simple(t.value)}>"
+            return f"map<{_simple_type_text(t.key)},{_simple_type_text(t.value)}>"
         case Row():
-            return "struct<" + ",".join(f"{f.name}:{_simple(f.type)}" for f in t.fields) + ">"
-    return type_text(t).lower()
+            return "struct<" + ",".join(f"{f.name}:{_simple_type_text(f.type)}" for f in t.fields) + ">"
+    return spark_type_text(t).lower()
 
 
-def _member(f: DataField) -> str:
+def _struct_field_text(f: DataField) -> str:
     not_null = "" if f.type.nullable else " NOT NULL"
     comment = f" COMMENT {text_literal(f.description)}" if f.description else ""
-    return f"{_name(f.name)}: {type_text(f.type)}{not_null}{comment}"
+    return f"{_name(f.name)}: {spark_type_text(f.type)}{not_null}{comment}"
 
 
 def _default(f: DataField) -> str:

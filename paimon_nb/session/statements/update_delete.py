@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.sql_quoting import spark_literal
 from paimon_nb.options import table as opt
-from paimon_nb.session.core.result import Result, summary
+from paimon_nb.session.core.result import Result, message_result
 from paimon_nb.session.query.partition_predicates import partition_values
-from paimon_nb.session.query.projection import default_text
+from paimon_nb.session.query.projection import default_value_text
 from paimon_nb.session.statements.dml_target import Target, open_target, with_nested_value, with_positional_names
 from paimon_nb.session.statements.matching_partitions import constant_condition, matching_partitions
 from paimon_nb.session.statements.schema_merging import merging_of
@@ -30,7 +30,7 @@ UPDATE_AFTER, DELETED = 2, 3
 def truncate(context: StatementContext, statement: Truncate) -> Result:
     table = context.session.table(statement.name)
     ids = table.truncate(partition_values(statement.partition, table.partition_keys) or None)
-    return summary(f"{table.name} truncated", snapshots=[(str(table.name), i) for i in ids])
+    return message_result(f"{table.name} truncated", snapshots=[(str(table.name), i) for i in ids])
 
 
 def update(context: StatementContext, statement: Update) -> Result:
@@ -38,7 +38,7 @@ def update(context: StatementContext, statement: Update) -> Result:
     files; with data evolution writes the columns alone into files beside the rows.
     """
     target = open_target(context, statement)
-    assigned = target.assigned(statement.assignments)
+    assigned = target.resolved_assignments(statement.assignments)
     columns = {column for column, _, _ in assigned}
     evolving = target.table.store.evolves_data
     (check_merge_update if evolving else check_update)(target.table.store, sorted(columns))
@@ -110,7 +110,7 @@ def render_or_default(render, value, target: Target, column: str) -> str:  # typ
     text = render(value)
     if text.strip().upper() != "DEFAULT":
         return str(text)
-    default = default_text(target.table.schema.field(column))
+    default = default_value_text(target.table.schema.field(column))
     return "NULL" if default is None else spark_literal(default)
 
 
@@ -128,7 +128,9 @@ def assigned_values(
         current = values.get(column, F.col(frame.columns[first + names.index(column)]))
         value = F.col(frame.columns[i])
         if not session.flink_semantics:
-            value = target.matched(value, frame.schema.fields[i].dataType, (column, *path), fill=fill)
+            value = target.with_nested_fields_matched(
+                value, frame.schema.fields[i].dataType, (column, *path), fill=fill
+            )
         values[column] = with_nested_value(current, path, value)
     return values
 
@@ -138,7 +140,7 @@ def dml_summary(target: Target, count: int | None, verb: str, ids: list[int]) ->
     name = target.table.name
     rows = "rows" if count is None else f"{count} row{'s' * (count != 1)}"
     where = f" in snapshot {', '.join(map(str, ids))}" if ids else " (no new snapshot)"
-    return summary(f"{rows} {verb} {name}{where}", snapshots=[(str(name), i) for i in ids])
+    return message_result(f"{rows} {verb} {name}{where}", snapshots=[(str(name), i) for i in ids])
 
 
 def _where_clause(render, statement: Update | Delete) -> str:  # type: ignore[no-untyped-def]

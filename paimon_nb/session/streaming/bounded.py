@@ -24,10 +24,12 @@ def stop_after_last_row(plan: StreamPlan, running: Any) -> None:
     """
     sources = [i.source for i in plan.inputs if i.source is not None and i.source.bounded]
     if len(sources) == len(plan.inputs) == 1 and not plan.closing:
-        threading.Thread(target=_watch, args=(sources[0], running), name="paimon-bounded", daemon=True).start()
+        threading.Thread(
+            target=_stop_after_bounded_input, args=(sources[0], running), name="paimon-bounded", daemon=True
+        ).start()
 
 
-def _watch(source: Source, running: Any) -> None:
+def _stop_after_bounded_input(source: Source, running: Any) -> None:
     offset = None
     with suppress(Exception):  # the query failed, or its JVM is gone: the job has the error
         while running.isActive:

@@ -17,8 +17,8 @@ from paimon_nb.options.read import SCAN_MAX_SNAPSHOT_COUNT, SOURCE_CHECKPOINT_AL
 from paimon_nb.session.core.jobs import RefreshLoop, Running
 from paimon_nb.session.query.hidden_columns import has_hidden
 from paimon_nb.session.query.run_query import run_query
-from paimon_nb.session.query.watermark import as_utc, stream_watermark, watermark_after, watermarked
-from paimon_nb.session.streaming.local_stream import table_loop
+from paimon_nb.session.query.watermark import as_utc, stream_watermark, watermark_after, with_spark_watermark
+from paimon_nb.session.streaming.local_stream import start_local_stream
 from paimon_nb.session.streaming.lookup.join import Lookups, register, release_ended, tables_with_retry
 from paimon_nb.session.streaming.normalize import ResultChanges, TableChanges
 from paimon_nb.session.streaming.planner import (
@@ -71,10 +71,10 @@ def start_stream(
         UnsupportedOperation: Spark or the stream mode does not support the query.
         BadOptionValue: the checkpoint belongs to another table.
     """
-    if isinstance(output, BufferOutput) and (loop := table_loop(plan, query, output)) is not None:
+    if isinstance(output, BufferOutput) and (loop := start_local_stream(plan, query, output)) is not None:
         return loop
     lookups = Lookups(session, query, text) if plan.mode is StreamMode.STATELESS else None
-    frozen = fork(session)
+    frozen = session_copy_for_stream(session)
     frozen.lookups = lookups
     if plan.mode is StreamMode.RECOMPUTE:
         return _start_recompute(frozen, plan, query, text, params, output, _configured_checkpoint(session, folder))
@@ -91,9 +91,9 @@ def start_stream(
     mode = "update" if plan.mode is StreamMode.STATEFUL and plan.grouped else "append"
     late = LateRows() if plan.mode is StreamMode.STATEFUL and any(i.watermarked for i in plan.inputs) else None
     store = (
-        _per_batch(frozen, plan, query, text, params, output, resumed=resumed)
+        _query_each_micro_batch(frozen, plan, query, text, params, output, resumed=resumed)
         if plan.mode is StreamMode.STATELESS
-        else _store_as_is(
+        else _output_micro_batches(
             plan, output, None if late is None else _watermark_reader(frozen, plan, late), resumed=resumed
         )
     )
@@ -121,11 +121,11 @@ def _start_idle_timer(session: Session, running: Running, output: Output, user: 
 def _counting_late_rows(late: LateRows, store: Any) -> Any:
     """`store`, which also counts the late rows of earlier micro-batches while Spark still has their progress."""
 
-    def counted(batch: DataFrame, number: int) -> None:
+    def store_and_count_late_rows(batch: DataFrame, number: int) -> None:
         late.count()
         store(batch, number)
 
-    return counted
+    return store_and_count_late_rows
 
 
 @contextmanager
@@ -142,7 +142,7 @@ def runtime_mode(session: Session, mode: str) -> Iterator[None]:
             session.settings[_MODE] = before
 
 
-def fork(session: Session, spark: Any = None) -> Session:
+def session_copy_for_stream(session: Session, spark: Any = None) -> Session:
     """A copy of the session for a stream: later USE and SET do not affect it. Its queries run in batch mode."""
     forked = copy.copy(session)
     forked.settings = dict(session.settings)
@@ -211,10 +211,12 @@ def _input_stream(
         session.spark, stream_input.table, options=options, kinds=kinds, order=ORDER if kinds else None, begin=begin
     )
     late = stream_watermark(stream_input.table.schema.options) if watermark else None
-    return frame if late is None else watermarked(frame, late)
+    return frame if late is None else with_spark_watermark(frame, late)
 
 
-def _store_as_is(plan: StreamPlan, output: Output, watermark: Callable[[], int | None] | None, *, resumed: bool) -> Any:
+def _output_micro_batches(
+    plan: StreamPlan, output: Output, watermark: Callable[[], int | None] | None, *, resumed: bool
+) -> Any:
     from pyspark.sql import functions as F
 
     updates = plan.grouped
@@ -226,7 +228,7 @@ def _store_as_is(plan: StreamPlan, output: Output, watermark: Callable[[], int |
     has_kinds = updates or not any(i.system for i in plan.inputs)
     watermark_of = watermark if isinstance(output, TableOutput) else None
 
-    def store(batch: DataFrame, number: int) -> None:
+    def output_micro_batch(batch: DataFrame, number: int) -> None:
         with encode_raised_errors():
             if changes is not None:
                 rows = changes(batch)
@@ -234,7 +236,7 @@ def _store_as_is(plan: StreamPlan, output: Output, watermark: Callable[[], int |
                 rows = batch.withColumn(KINDS, F.lit("+U")) if updates else batch
             output.accept(rows, number, None if watermark_of is None else watermark_of(), kinds=has_kinds)
 
-    return store
+    return output_micro_batch
 
 
 def _cannot_resume() -> UnsupportedOperation:
@@ -251,14 +253,14 @@ def _watermark_reader(session: Session, plan: StreamPlan, late: LateRows) -> Cal
         return None
     zone = session_zone(session.spark) if kinds.pop() else None
 
-    def current() -> int | None:
+    def current_watermark() -> int | None:
         instant = late.watermark()
         return instant if instant is None or zone is None else as_utc(instant, zone)
 
-    return current
+    return current_watermark
 
 
-def _per_batch(
+def _query_each_micro_batch(
     session: Session,
     plan: StreamPlan,
     query: Query,
@@ -272,9 +274,9 @@ def _per_batch(
     (only,) = plan.inputs
     changes = TableChanges(only, resumed=resumed) if only.is_upsert and output.takes_update_before else None
 
-    def store(batch: DataFrame, number: int) -> None:
+    def run_on_micro_batch(batch: DataFrame, number: int) -> None:
         with encode_raised_errors():
-            batch_session = fork(session, batch.sparkSession)
+            batch_session = session_copy_for_stream(session, batch.sparkSession)
             if batch_session.lookups is not None:
                 batch_session.lookups.begin()
             watermark = only.watermark if isinstance(output, TableOutput) else None
@@ -292,15 +294,17 @@ def _per_batch(
                 elif batch.count():  # reads with all partitions, before one task sorts
                     changed = batch if changes is None else changes(batch)
                     output.accept(
-                        _in_order(batch_session, query, text, params, {only.ref.parts: changed}), number, moved_to
+                        _query_ordered_changes(batch_session, query, text, params, {only.ref.parts: changed}),
+                        number,
+                        moved_to,
                     )
             finally:
                 batch.unpersist()
 
-    return store
+    return run_on_micro_batch
 
 
-def _in_order(
+def _query_ordered_changes(
     session: Session, query: Query, text: str, params: Mapping[str, Any], batch: Mapping[tuple[str, ...], DataFrame]
 ) -> DataFrame:
     """The query over ordered changes: a row may change several times in a micro-batch.
@@ -363,7 +367,7 @@ def _start_recompute(
 
     has_rows = False
 
-    def refresh() -> None:
+    def rerun_query() -> None:
         nonlocal has_rows
         result = run_query(session, query, text, params, rewrite=None if has_rows else without_row_for_no_input)
         has_rows = has_rows or plan.keys != () or not result.isEmpty()
@@ -371,7 +375,7 @@ def _start_recompute(
             fs.put_if_absent(first_result, b"{}")
         output.replace(result)
 
-    loop = RefreshLoop(version, refresh, min(_interval_ms(session), 1000) / 1000)
+    loop = RefreshLoop(version, rerun_query, min(_interval_ms(session), 1000) / 1000)
     _start_idle_timer(session, loop, output, "")
     return loop
 

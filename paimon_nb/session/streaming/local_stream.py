@@ -34,7 +34,7 @@ Columns = Sequence[tuple[str, str]]
 """Each column of a table that is selected, and its name in the result."""
 
 
-def table_loop(plan: StreamPlan, query: Query, output: BufferOutput) -> TableLoop | None:
+def start_local_stream(plan: StreamPlan, query: Query, output: BufferOutput) -> TableLoop | None:
     """Start reading; None if the query does more, or Spark could give another result."""
     from paimon_nb.sql.simple_select import selection_of
 
@@ -50,7 +50,7 @@ def table_loop(plan: StreamPlan, query: Query, output: BufferOutput) -> TableLoo
     if columns is None or not means_the_same(selection.condition, fields):
         return None
     if only.system is not None:
-        return TableLoop(table.stream(), _log_rows(only.system, table, selection, columns, fields, output))
+        return TableLoop(table.stream(), _changelog_table_rows(only.system, table, selection, columns, fields, output))
     selected = list(dict.fromkeys(c for c, _ in columns))
     if only.is_upsert:
         keys = table.primary_keys
@@ -71,12 +71,12 @@ def table_loop(plan: StreamPlan, query: Query, output: BufferOutput) -> TableLoo
         if normalize is not None:
             changes, kinds = normalize.apply(rows.remove_column(0), kind_codes(rows.column(0)))
             rows = filter_rows(selection.condition, changes.add_column(0, OP, kind_texts(kinds)), table.schema.fields)
-        output.put(rows.select([0, *(rows.schema.get_field_index(c) for c, _ in columns)]).rename_columns([OP, *(n for _, n in columns)]))  # fmt: skip
+        output.append_changes(rows.select([0, *(rows.schema.get_field_index(c) for c, _ in columns)]).rename_columns([OP, *(n for _, n in columns)]))  # fmt: skip
 
     return TableLoop(stream, accept)
 
 
-def _log_rows(
+def _changelog_table_rows(
     system: str, table: Table, selection: Selection, columns: Columns, fields: Sequence[DataField], output: BufferOutput
 ) -> Callable[[StreamBatch], None]:
     """Puts out the changes as rows of `$audit_log` or `$binlog`."""
@@ -89,7 +89,7 @@ def _log_rows(
             rows = pack_updates(changes, table.schema.fields, pairs=not batch.full)
         rows = filter_rows(selection.condition, rows, fields)
         arrays = [column(["+I"] * rows.num_rows, pa.string()), *(rows.column(c) for c, _ in columns)]
-        output.put(pa.table(arrays, names=[OP, *(n for _, n in columns)]))
+        output.append_changes(pa.table(arrays, names=[OP, *(n for _, n in columns)]))
 
     return accept
 

@@ -20,7 +20,7 @@ from paimon_nb.plan import CreateTable, Query, TableRef, TimestampAsOf, Watermar
 from paimon_nb.session.query.hints import check_consumer, check_stream_of_files
 from paimon_nb.session.query.run_query import time_travel_options
 from paimon_nb.session.query.watermark import stream_watermark
-from paimon_nb.session.streaming.windows import all_closed
+from paimon_nb.session.streaming.windows import watermark_closes_all_groups
 from paimon_nb.sql.aggregates import EXPLODE_FUNCTIONS, is_aggregate
 from paimon_nb.syntax.queries import query_tree_of
 from paimon_nb.syntax.tree import (
@@ -310,7 +310,7 @@ def _query_traits(session: Session, query: Query) -> _QueryTraits:
         return _UNKNOWN
     nodes = list(walk(tree))
     grouped = any(isinstance(n, GroupBy) or is_aggregate(n) for n in nodes)
-    closed = all_closed(tree)
+    closed = watermark_closes_all_groups(tree)
     lookups = sum(ref.lookup for ref in query.tables)
     joins = sum(isinstance(n, Join) for n in nodes)
     ordered = any(_is_ordering(n) for n in nodes)
@@ -372,7 +372,7 @@ def _group_keys(tree: QueryTree) -> tuple[int, ...] | None:
         return () if all(any(map(is_aggregate, walk(item))) for item in tree.items) else None
     if not tree.group.is_plain:
         return None  # ROLLUP and its like give a group several rows
-    positions = [_position_of(key, tree.items) for key in tree.group.keys]
+    positions = [_result_position_of_group_key(key, tree.items) for key in tree.group.keys]
     found = tuple(p for p in positions if p is not None)
     return found if len(found) == len(positions) else None
 
@@ -383,7 +383,7 @@ def _aggregated(tree: QueryTree) -> tuple[int, ...]:
     return tuple(i for i, item in enumerate(items) if any(map(is_aggregate, walk(item))))
 
 
-def _position_of(grouped: Node, items: Sequence[Node]) -> int | None:
+def _result_position_of_group_key(grouped: Node, items: Sequence[Node]) -> int | None:
     if isinstance(grouped, Literal) and grouped.kind == "number" and grouped.text.isdecimal():
         return int(grouped.text) - 1
     for position, item in enumerate(items):

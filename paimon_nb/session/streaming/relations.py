@@ -81,13 +81,13 @@ def table_sink(
         SchemaMismatch: too many or too few columns.
         BadOptionValue: the checkpoint belongs to another table.
     """
-    from paimon_nb.session.query.projection import align
+    from paimon_nb.session.query.projection import align_with_table
     from paimon_nb.spark.streaming.sink import TableSink, claim_checkpoint
 
     kinds = KINDS if KINDS in frame.columns and KINDS not in table.schema.names else None
     if kinds is None:
         by_name = set(frame.columns) <= set(table.schema.names)
-        aligned = align(frame, table, None, {}, by_name=by_name)
+        aligned = align_with_table(frame, table, None, {}, by_name=by_name)
     else:
         aligned = _with_kinds(frame, table)
     if checkpoint is not None:

@@ -242,7 +242,7 @@ class BufferOutput:
             rows = rows.remove_column(at).add_column(0, OP, rows.column(at))
         else:
             rows = rows.add_column(0, OP, pa.array(["+I"] * rows.num_rows, pa.string()))
-        self.put(rows)
+        self.append_changes(rows)
 
     def replace(self, result: DataFrame) -> None:
         import pyarrow as pa
@@ -264,7 +264,7 @@ class BufferOutput:
             )
         self._before, self._last_rows = now, rows_by_key
         changes = pa.Table.from_pylist([row for _, row in changes_by_row], schema=rows.schema)
-        self.put(changes.add_column(0, OP, pa.array([kind for kind, _ in changes_by_row], pa.string())))
+        self.append_changes(changes.add_column(0, OP, pa.array([kind for kind, _ in changes_by_row], pa.string())))
 
     def take(self, timeout_s: float = 0) -> list[pa.Table]:
         """The changes since the last call; waits up to `timeout_s` for the first."""
@@ -281,7 +281,7 @@ class BufferOutput:
             self._closed = True
             self._changed.notify_all()
 
-    def put(self, rows: pa.Table) -> None:
+    def append_changes(self, rows: pa.Table) -> None:
         """Append changes, `op` first; waits while the buffer is full."""
         if not rows.num_rows:
             return

@@ -10,9 +10,9 @@ from paimon_nb.base.identifier import quote
 from paimon_nb.options.unsupported import unsupported_option_warnings
 from paimon_nb.session.core.jobs import Running, StreamJob
 from paimon_nb.session.core.live_result import LiveResult
-from paimon_nb.session.core.result import Result, rows, summary
+from paimon_nb.session.core.result import Result, message_result, rows_result
 from paimon_nb.session.streaming.bounded import stop_after_last_row
-from paimon_nb.session.streaming.executor import fork, start_stream, whole_frame
+from paimon_nb.session.streaming.executor import session_copy_for_stream, start_stream, whole_frame
 from paimon_nb.session.streaming.lookup.join import release, stop_waiting
 from paimon_nb.session.streaming.planner import StreamMode, StreamPlan, plan_stream, restarted_at
 from paimon_nb.session.streaming.progress import progress
@@ -50,7 +50,9 @@ class LiveQuery(LiveResult):
                 hint="use wb.stream(sql) for the result's changes, or batch mode for the current result",
             )
         context = self._context
-        return whole_frame(fork(context.session), self.plan, self._statement, context.text, context.params)
+        return whole_frame(
+            session_copy_for_stream(context.session), self.plan, self._statement, context.text, context.params
+        )
 
     def start(self) -> LiveQuery:
         if self.job is None:
@@ -207,7 +209,7 @@ def insert_stream(context: StatementContext, statement: Insert, output: Output, 
     savepoint = output.savepoint if isinstance(output, TableOutput) else lambda: None
     made = session.jobs.add(_stream_job(name, running, lambda: output.rows, lambda: plan, savepoint))
     option_notes = [note for ref in query.tables for note in unsupported_option_warnings(ref.options)]
-    result = summary(
+    result = message_result(
         f"job {made.id} started: {name}", notes=["SHOW JOBS lists it; STOP JOB '<id>' ends it", *option_notes]
     )
     result.job = made
@@ -222,7 +224,7 @@ def show_jobs(context: StatementContext, _statement: object) -> Result:
 
     jobs = list(context.session.jobs.all.values())
     started = [dt.datetime.fromtimestamp(j.started_ms / 1000, dt.UTC).replace(tzinfo=None) for j in jobs]
-    return rows(
+    return rows_result(
         {
             "job id": [j.id for j in jobs],
             "job name": [j.name for j in jobs],
@@ -255,18 +257,20 @@ def stop_job(context: StatementContext, statement: StopJob) -> Result:
     """
     found = context.session.jobs.find(statement.job)
     if not found.isActive:
-        return summary(f"job {found.id} is {found.status} already")
+        return message_result(f"job {found.id} is {found.status} already")
     found.stop()
     tag = found.savepoint() if statement.savepoint else None
-    return summary(f"job {found.id} stopped after {found.rows} rows", notes=[f"tag {tag} keeps them"] if tag else [])
+    return message_result(
+        f"job {found.id} stopped after {found.rows} rows", notes=[f"tag {tag} keeps them"] if tag else []
+    )
 
 
 def insert_into_table(context: StatementContext, statement: Insert, table: Table) -> Result:
     """A streaming INSERT into a Paimon table."""
-    from paimon_nb.session.query.projection import align
+    from paimon_nb.session.query.projection import align_with_table
 
     def aligned(frame: DataFrame, extra: str | None) -> DataFrame:
-        return align(
+        return align_with_table(
             frame, table, statement.columns, statement.partition, by_name=statement.by_name, extra=extra,
             flink=context.session.flink_semantics,
         )  # fmt: skip
@@ -288,7 +292,7 @@ def insert_into_connector(
         return insert_stream(context, statement, output, name)
     frame = run_query(context.session, statement.query, context.text, context.params)
     count = sink.store(_aligned_with_connector(frame, target))
-    return summary(f"{count} row{'s' * (count != 1)} inserted into {name}")
+    return message_result(f"{count} row{'s' * (count != 1)} inserted into {name}")
 
 
 def _aligned_with_connector(frame: DataFrame, target: CreateTable) -> DataFrame:

@@ -26,7 +26,7 @@ _HIDDEN = "EXCEPT (__win)"
 _STEPS = "EXCEPT (__win, __day)"
 
 
-def all_closed(tree: QueryTree) -> bool:
+def watermark_closes_all_groups(tree: QueryTree) -> bool:
     """Whether a watermark closes every group of a query, so that each result is emitted once, at the end of its window.
 
     Not with CUMULATE: its windows end at different times inside one Spark window.
@@ -39,7 +39,7 @@ def all_closed(tree: QueryTree) -> bool:
     return (
         bool(groups)
         and all(s.group is not None for s in selects if _aggregates(s))
-        and all(any(map(_is_window, g.keys)) for g in groups)
+        and all(any(map(_is_window_column, g.keys)) for g in groups)
     )
 
 
@@ -49,12 +49,12 @@ def _aggregates(select: Select) -> bool:
     return any(is_aggregate(n) for part in own if part is not None for n in walk_expression(part))
 
 
-def _is_window(part: Node) -> bool:
+def _is_window_column(part: Node) -> bool:
     match part:
         case Column():
             return part.parts[-1].lower() in _PARTS
         case Composite(kind="field"):
-            return any(map(_is_window, part.parts))
+            return any(map(_is_window_column, part.parts))
         case Call():
             return part.function in _WINDOW_FUNCTIONS
     return False

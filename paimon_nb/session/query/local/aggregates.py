@@ -58,25 +58,25 @@ def aggregate(call: Call, value_of: Callable[[Expression], Value], *, flink: boo
     operand = value_of(call.operands[0]) if call.operands else None
     if operand is not None and operand.type == NULL:
         raise NotLocal(f"{call.name} of NULL is left to Spark")
-    name = _result_name(call, operand) if condition is None else None
+    name = _spark_column_name(call, operand) if condition is None else None
     x = "1" if operand is None else operand.sql
     if condition is not None:
         x = f"(CASE WHEN {condition.sql} THEN {x} END)"
     if call.name == "COUNT":
-        return Value(_count(x, operand, call.distinct, condition is not None), BIGINT, name)
+        return Value(_count_sql(x, operand, call.distinct, condition is not None), BIGINT, name)
     assert operand is not None
     if call.distinct and call.name not in ("MIN", "MAX"):
         raise NotLocal(f"{call.name}(DISTINCT ...) is left to Spark")
     filtered = Value(x, operand.type)
     if call.name in ("MIN", "MAX"):
-        return Value(_extreme(call.name.lower(), filtered), operand.type, name)
-    total = _sum(filtered) if call.name == "SUM" else _average(filtered)
+        return Value(_min_or_max_sql(call.name.lower(), filtered), operand.type, name)
+    total = _sum_as_spark(filtered) if call.name == "SUM" else _average_as_spark(filtered)
     if not flink:
         return Value(total.sql, total.type, name)
-    return _as_flink(call.name, total, operand, name)
+    return _in_flink_result_type(call.name, total, operand, name)
 
 
-def _result_name(call: Call, operand: Value | None) -> str | None:
+def _spark_column_name(call: Call, operand: Value | None) -> str | None:
     if operand is None:
         return "count(1)"
     if operand.name is None:
@@ -84,7 +84,7 @@ def _result_name(call: Call, operand: Value | None) -> str | None:
     return f"{call.name.lower()}({'DISTINCT ' if call.distinct else ''}{operand.name})"
 
 
-def _count(x: str, operand: Value | None, distinct: bool, filtered: bool) -> str:
+def _count_sql(x: str, operand: Value | None, distinct: bool, filtered: bool) -> str:
     if operand is None and not filtered:
         return "count(*)"
     if not distinct:
@@ -94,7 +94,7 @@ def _count(x: str, operand: Value | None, distinct: bool, filtered: bool) -> str
     return f"count(DISTINCT {x})"
 
 
-def _extreme(function: str, x: Value) -> str:
+def _min_or_max_sql(function: str, x: Value) -> str:
     found = f"{function}({x.sql})"
     if not is_floating(x.type):
         return found
@@ -111,7 +111,7 @@ def _checked(check: str, x: str, total: str) -> str:
     return f"(CASE WHEN count({x}) = 0 THEN NULL WHEN {check} THEN {total} ELSE {_LEAVE} END)"
 
 
-def _sum(x: Value) -> Value:
+def _sum_as_spark(x: Value) -> Value:
     if is_integer(x.type):
         total = f"CAST(sum({x.sql}) AS BIGINT)"
         if x.type == BIGINT:
@@ -136,7 +136,7 @@ def _exact_sum(x: str) -> str:
     return _checked(check, x, f"sum({x})")
 
 
-def _average(x: Value) -> Value:
+def _average_as_spark(x: Value) -> Value:
     if is_integer(x.type):
         total = f"(CAST(sum({x.sql}) AS DOUBLE) / count({x.sql}))"
         return Value(_checked(f"{_largest(x.sql)} < {_EXACT_INTEGERS}", x.sql, total), DOUBLE)
@@ -151,7 +151,7 @@ def _average(x: Value) -> Value:
     raise NotLocal(f"AVG of {x.type.bare()} is left to Spark")
 
 
-def _as_flink(function: str, total: Value, operand: Value, name: str | None) -> Value:
+def _in_flink_result_type(function: str, total: Value, operand: Value, name: str | None) -> Value:
     """The result in Flink's type: AVG of integers is an integer, SUM and AVG of FLOAT are FLOAT."""
     if function == "AVG" and is_integer(operand.type):
         return Value(f"CAST(trunc({total.sql}) AS {engine_type(operand.type)})", operand.type)

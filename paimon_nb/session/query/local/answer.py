@@ -9,7 +9,7 @@ from paimon_nb.base.errors import BadOptionValue, PaimonError
 from paimon_nb.format.types import DataField
 from paimon_nb.session.query.engine_choice import ENGINE, LOCAL, MAX_BYTES, SPARK, max_bytes
 from paimon_nb.session.query.local import engine
-from paimon_nb.session.query.local.expressions import Expressions, constants
+from paimon_nb.session.query.local.expressions import Expressions, column_free_expressions
 from paimon_nb.session.query.local.sources import Source, open_source, scan_sql
 from paimon_nb.session.query.local.translate import Translation, Translator
 from paimon_nb.session.query.local_select import try_local_select
@@ -68,8 +68,8 @@ def local_answer(session: Session, query: Query, text: str) -> tuple[pa.Table, t
         BadOptionValue: 'paimon-nb.engine' is 'local', and the query is left to Spark; the message says why.
     """
     try:
-        prepared = prepare(session, query, text)
-        return answer(prepared)
+        prepared = prepare_for_embedded_engine(session, query, text)
+        return run_in_embedded_engine(prepared)
     except NotLocal as reason:
         _refuse_if_forced(session, str(reason))
         return None
@@ -88,7 +88,7 @@ def _refuse_if_forced(session: Session, reason: str) -> None:
 def engine_line(session: Session, query: Query, text: str) -> str:
     """Which engine answers the query when it is displayed, and why. Reads little more than metadata."""
     try:
-        return prepare(session, query, text).describe()
+        return prepare_for_embedded_engine(session, query, text).describe()
     except NotLocal as reason:
         why = str(reason)
     except PaimonError as error:
@@ -98,7 +98,7 @@ def engine_line(session: Session, query: Query, text: str) -> str:
     return f"Spark: {why}"
 
 
-def prepare(session: Session, query: Query, text: str) -> Prepared:
+def prepare_for_embedded_engine(session: Session, query: Query, text: str) -> Prepared:
     """The query for the embedded engine. Reads metadata only.
 
     Raises:
@@ -108,7 +108,7 @@ def prepare(session: Session, query: Query, text: str) -> Prepared:
         raise NotLocal(f"'{ENGINE}' is 'spark'")
     engine.check_installed()
     tree = select_tree(query, text)
-    _check_settings(session)
+    _check_spark_settings(session)
     opened: list[Source] = []
 
     def fields_of(ref: TableRef) -> Sequence[DataField]:
@@ -120,10 +120,10 @@ def prepare(session: Session, query: Query, text: str) -> Prepared:
     if any(o.name is None for o in translation.outputs):
         raise NotLocal("a column has no alias, and Spark names it")
     constant = Expressions(_no_column, flink=session.flink_semantics)
-    values = [constant.value(e) for e in constants(tree)]
+    values = [constant.value(e) for e in column_free_expressions(tree)]
     computed = tuple(dict.fromkeys(v.sql for v in values if v.literal is None))
     prepared = Prepared(translation, tuple(zip(translator.scans, opened, strict=True)), computed)
-    _check_size(session, prepared)
+    _check_read_and_result_size(session, prepared)
     return prepared
 
 
@@ -131,10 +131,10 @@ def _no_column(column: Column) -> Value:
     raise NotLocal(f"{column.name} is not known")
 
 
-def answer(prepared: Prepared) -> tuple[pa.Table, tuple[DataField, ...]]:
+def run_in_embedded_engine(prepared: Prepared) -> tuple[pa.Table, tuple[DataField, ...]]:
     """The result and its fields. Raises NotLocal: the engine found that Spark may answer otherwise."""
     if prepared.constants:  # an error of theirs is Spark's, also if the query has no rows
-        engine.run(f"SELECT {', '.join(prepared.constants)}", {})
+        engine.run_in_memory(f"SELECT {', '.join(prepared.constants)}", {})
     parts: list[str] = []
     rows = {}
     for scan, source in prepared.scans:
@@ -142,11 +142,11 @@ def answer(prepared: Prepared) -> tuple[pa.Table, tuple[DataField, ...]]:
         parts.append(f"{scan.name} AS NOT MATERIALIZED ({sql})")
         if arrow is not None:
             rows[f"{scan.name}_rows"] = arrow
-    found = engine.run(f"WITH {', '.join(parts)} {prepared.translation.sql}", rows)
-    return _as_paimon(found, prepared.translation)
+    found = engine.run_in_memory(f"WITH {', '.join(parts)} {prepared.translation.sql}", rows)
+    return _in_paimon_types(found, prepared.translation)
 
 
-def _as_paimon(found: pa.Table, translation: Translation) -> tuple[pa.Table, tuple[DataField, ...]]:
+def _in_paimon_types(found: pa.Table, translation: Translation) -> tuple[pa.Table, tuple[DataField, ...]]:
     """The engine's rows in the types of `format/types`."""
     import pyarrow as pa
 
@@ -161,7 +161,7 @@ def _as_paimon(found: pa.Table, translation: Translation) -> tuple[pa.Table, tup
     return pa.Table.from_arrays(columns, schema=schema), fields
 
 
-def _check_settings(session: Session) -> None:
+def _check_spark_settings(session: Session) -> None:
     legacy = next((k for k in session.settings if k.startswith("spark.sql.legacy.")), None)
     if legacy is not None:
         raise NotLocal(f"{legacy} is set")
@@ -171,7 +171,7 @@ def _check_settings(session: Session) -> None:
             raise NotLocal(f"{key} is {value}")
 
 
-def _check_size(session: Session, prepared: Prepared) -> None:
+def _check_read_and_result_size(session: Session, prepared: Prepared) -> None:
     limit = max_bytes(session)
     if prepared.size > limit:
         raise NotLocal(f"{prepared.size:,} bytes are more than '{MAX_BYTES}' ({limit:,})")

@@ -40,7 +40,7 @@ def check_installed() -> None:
         raise NotLocal(f"duckdb {release} is installed; answers are tested with {_RELEASE}x")
 
 
-def run(sql: str, rows: Mapping[str, pa.Table | pa.RecordBatchReader]) -> pa.Table:
+def run_in_memory(sql: str, rows: Mapping[str, pa.Table | pa.RecordBatchReader]) -> pa.Table:
     """The result of a query.
 
     Args:
@@ -62,7 +62,7 @@ def run(sql: str, rows: Mapping[str, pa.Table | pa.RecordBatchReader]) -> pa.Tab
             connection.execute("SET enable_progress_bar = false")  # it would be printed into the cell
             for name, source in rows.items():
                 connection.register(name, source)
-            reading = pool.submit(_read, connection, sql)
+            reading = pool.submit(_read_up_to_max_rows, connection, sql)
             try:
                 return reading.result()
             except BaseException:
@@ -78,7 +78,7 @@ def run(sql: str, rows: Mapping[str, pa.Table | pa.RecordBatchReader]) -> pa.Tab
             connection.close()
 
 
-def _read(connection: Any, sql: str) -> pa.Table:
+def _read_up_to_max_rows(connection: Any, sql: str) -> pa.Table:
     import pyarrow as pa
 
     reader = connection.sql(sql).to_arrow_reader(_BATCH_ROWS)

@@ -29,8 +29,8 @@ from paimon_nb.session.query.local.values import (
     STRING,
     TIMESTAMP,
     Value,
-    adjusted,
     as_decimal,
+    cast_to_common_type,
     common_type,
     engine_type,
     is_floating,
@@ -38,8 +38,8 @@ from paimon_nb.session.query.local.values import (
     is_number,
     positive_zero,
     quote_text,
+    spark_decimal_result,
     to_double,
-    widened,
 )
 from paimon_nb.sql.select_tree import NotLocal
 
@@ -111,7 +111,7 @@ class Expressions:
     def _case(self, e: Case) -> Value:
         values = [self.value(v) for _, v in e.branches]
         values.append(Value("NULL", NULL) if e.otherwise is None else self.value(e.otherwise))
-        cast, t = widened(values)
+        cast, t = cast_to_common_type(values)
         if t == NULL:
             raise NotLocal("CASE has no type")
         branches = " ".join(
@@ -121,8 +121,8 @@ class Expressions:
 
     def _cast(self, e: Cast) -> Value:
         value = self.value(e.operand)
-        target = _type_of(e.type)
-        if not _castable(value, target):
+        target = _cast_target_type(e.type)
+        if not _casts_as_in_spark(value, target):
             raise NotLocal(f"CAST of {value.type.bare()} to {e.type} is left to Spark")
         name = None if value.name is None or self.flink else f"CAST({value.name} AS {e.type.replace(', ', ',')})"
         if value.type.root == "DOUBLE" and is_integer(target):
@@ -146,23 +146,23 @@ def has_aggregate(e: Expression) -> bool:
     return False
 
 
-def constants(node: object) -> Iterator[Expression]:
+def column_free_expressions(node: object) -> Iterator[Expression]:
     """The largest parts of a query that compute without a column. Spark evaluates them also if there are no rows."""
-    if isinstance(node, Call | Cast | Case) and not has_aggregate(node) and not any(_columns(node)):
+    if isinstance(node, Call | Cast | Case) and not has_aggregate(node) and not any(_columns_in(node)):
         yield node
     else:
-        for part in _parts(node):
-            yield from constants(part)
+        for part in _child_nodes(node):
+            yield from column_free_expressions(part)
 
 
-def _columns(node: object) -> Iterator[Column]:
+def _columns_in(node: object) -> Iterator[Column]:
     if isinstance(node, Column):
         yield node
-    for part in _parts(node):
-        yield from _columns(part)
+    for part in _child_nodes(node):
+        yield from _columns_in(part)
 
 
-def _parts(node: object) -> Iterator[object]:
+def _child_nodes(node: object) -> Iterator[object]:
     """The fields of a node of the parsed query, or the elements of a tuple."""
     if isinstance(node, tuple):
         yield from node
@@ -170,7 +170,7 @@ def _parts(node: object) -> Iterator[object]:
         yield from (getattr(node, f.name) for f in fields(node))
 
 
-def _type_of(text: str) -> DataType:
+def _cast_target_type(text: str) -> DataType:
     """The type that a CAST names."""
     if text == "STRING":
         return STRING
@@ -182,7 +182,7 @@ def _type_of(text: str) -> DataType:
     return Atomic(text)
 
 
-def _castable(value: Value, target: DataType) -> bool:
+def _casts_as_in_spark(value: Value, target: DataType) -> bool:
     """Whether both engines cast alike: the same value, or an error."""
     s = value.type
     if s in (target, NULL):
@@ -233,7 +233,7 @@ def _arithmetic(operator: str) -> Callable[[Expressions, list[Value]], Value]:
     def make(_: Expressions, values: list[Value]) -> Value:
         a, b = values
         name = _binary_name(operator, values)
-        _need_numbers(operator, values)
+        _require_exact_or_double_numbers(operator, values)
         if is_integer(a.type) and is_integer(b.type):
             t = common_type(a, b)
             return Value(f"({a.cast(t).sql} {operator} {b.cast(t).sql})", t, name)
@@ -245,7 +245,7 @@ def _arithmetic(operator: str) -> Callable[[Expressions, list[Value]], Value]:
         else:
             scale = max(p.scale, q.scale)
             exact = max(p.precision - p.scale, q.precision - q.scale) + scale + 1, scale
-        t = adjusted(*exact)
+        t = spark_decimal_result(*exact)
         if t.scale != exact[1]:
             raise NotLocal(f"{operator} of {p.bare()} and {q.bare()} is rounded")
         return Value(f"CAST(({a.cast(p).sql} {operator} {b.cast(q).sql}) AS {engine_type(t)})", t, name)
@@ -253,7 +253,7 @@ def _arithmetic(operator: str) -> Callable[[Expressions, list[Value]], Value]:
     return make
 
 
-def _need_numbers(operator: str, values: list[Value]) -> None:
+def _require_exact_or_double_numbers(operator: str, values: list[Value]) -> None:
     for value in values:
         if not is_number(value.type) or value.type.root == "FLOAT":
             raise NotLocal(f"{operator} of {value.type.bare()} is left to Spark")
@@ -261,7 +261,7 @@ def _need_numbers(operator: str, values: list[Value]) -> None:
 
 def _divide(scope: Expressions, values: list[Value]) -> Value:
     a, b = values
-    _need_numbers("/", values)
+    _require_exact_or_double_numbers("/", values)
     name = None if scope.flink else _binary_name("/", values)
     integers = is_integer(a.type) and is_integer(b.type)
     if integers and scope.flink:
@@ -275,7 +275,7 @@ def _divide(scope: Expressions, values: list[Value]) -> Value:
     p = as_decimal(a)
     q = as_decimal(b, as_literal=not scope.flink)
     scale = max(6, p.scale + q.precision + 1)
-    t = adjusted(p.precision - p.scale + q.scale + scale, scale)
+    t = spark_decimal_result(p.precision - p.scale + q.scale + scale, scale)
     shift = t.scale - p.scale + q.scale
     if shift < 0 or p.precision + shift > MAX_PRECISION - 2:
         raise NotLocal("a quotient of decimals has too many digits")
@@ -307,7 +307,7 @@ def _remainder(_: Expressions, values: list[Value]) -> Value:
 
 def _negative(_: Expressions, values: list[Value]) -> Value:
     (a,) = values
-    _need_numbers("-", values)
+    _require_exact_or_double_numbers("-", values)
     if a.literal is not None:
         if a.literal == 1 << 31:
             raise NotLocal("-2147483648 is an INT to Spark")
@@ -317,7 +317,7 @@ def _negative(_: Expressions, values: list[Value]) -> Value:
 
 def _compare(operator: str) -> Callable[[Expressions, list[Value]], Value]:
     def make(_: Expressions, values: list[Value]) -> Value:
-        a, b = _comparable(*values)
+        a, b = _operands_of_comparison(*values)
         name = _binary_name("=" if operator == "=" else operator, values) if operator != "<>" else None
         return Value(f"({a.sql} {_COMPARISONS[operator]} {b.sql})", BOOLEAN, name)
 
@@ -330,7 +330,7 @@ def _between(scope: Expressions, values: list[Value]) -> Value:
     return Value(text, BOOLEAN, _function_name("between", values))
 
 
-def _comparable(a: Value, b: Value) -> tuple[Value, Value]:
+def _operands_of_comparison(a: Value, b: Value) -> tuple[Value, Value]:
     for x, y in ((a, b), (b, a)):
         if x.type == DATE and y.type == STRING:
             raise NotLocal("a DATE beside a text is left to Spark")
@@ -350,7 +350,7 @@ def _not(_: Expressions, values: list[Value]) -> Value:
     return Value(f"(NOT {values[0].sql})", BOOLEAN, None if values[0].name is None else f"(NOT {values[0].name})")
 
 
-def _is(words: str) -> Callable[[Expressions, list[Value]], Value]:
+def _null_or_truth_test(words: str) -> Callable[[Expressions, list[Value]], Value]:
     def make(_: Expressions, values: list[Value]) -> Value:
         (a,) = values
         return Value(f"({a.sql} {words})", BOOLEAN, None if a.name is None else f"({a.name} {words})")
@@ -361,7 +361,7 @@ def _is(words: str) -> Callable[[Expressions, list[Value]], Value]:
 def _in(_: Expressions, values: list[Value]) -> Value:
     if values[0].type.root == "FLOAT" or values[0].type == NULL:
         raise NotLocal(f"{values[0].type.bare()} IN is left to Spark")
-    cast, _t = widened(values)
+    cast, _t = cast_to_common_type(values)
     return Value(f"({cast[0].sql} IN ({', '.join(v.sql for v in cast[1:])}))", BOOLEAN)
 
 
@@ -376,14 +376,14 @@ def _like(_: Expressions, values: list[Value]) -> Value:
 
 
 def _coalesce(_: Expressions, values: list[Value]) -> Value:
-    cast, t = widened(values)
+    cast, t = cast_to_common_type(values)
     if t == NULL:
         raise NotLocal("COALESCE has no type")
     return Value(f"coalesce({', '.join(v.sql for v in cast)})", t)
 
 
 def _nullif(_: Expressions, values: list[Value]) -> Value:
-    a, b = _comparable(*values)
+    a, b = _operands_of_comparison(*values)
     if a.type == NULL:
         raise NotLocal("NULLIF has no type")
     return Value(f"(CASE WHEN {a.sql} = {b.sql} THEN NULL ELSE {values[0].sql} END)", values[0].type)
@@ -398,7 +398,7 @@ def _function_name(name: str, values: list[Value]) -> str | None:
 
 
 def _abs(_: Expressions, values: list[Value]) -> Value:
-    _need_numbers("ABS", values)
+    _require_exact_or_double_numbers("ABS", values)
     return Value(
         f"CAST(abs({values[0].sql}) AS {engine_type(values[0].type)})", values[0].type, _function_name("abs", values)
     )
@@ -417,10 +417,10 @@ def _round(_: Expressions, values: list[Value]) -> Value:
         return Value(f"CAST({text} AS {engine_type(t)})", t, name)
     if a.type != DOUBLE:
         raise NotLocal(f"ROUND of {a.type.bare()} is left to Spark")
-    return Value(_rounded(a.sql, digits), DOUBLE, name)
+    return Value(_round_double_as_spark(a.sql, digits), DOUBLE, name)
 
 
-def _rounded(x: str, digits: int) -> str:
+def _round_double_as_spark(x: str, digits: int) -> str:
     """ROUND of a DOUBLE as Spark: of its shortest decimal digits, half up.
 
     Far from a tie, rounding the scaled number is the same; near to it the digits themselves are rounded.
@@ -434,7 +434,7 @@ def _rounded(x: str, digits: int) -> str:
     )
 
 
-def _floor(word: str) -> Callable[[Expressions, list[Value]], Value]:
+def _floor_or_ceil(word: str) -> Callable[[Expressions, list[Value]], Value]:
     def make(scope: Expressions, values: list[Value]) -> Value:
         (a,) = values
         if a.type != DOUBLE or scope.flink:
@@ -444,7 +444,7 @@ def _floor(word: str) -> Callable[[Expressions, list[Value]], Value]:
     return make
 
 
-def _text(word: str) -> Callable[[Expressions, list[Value]], Value]:
+def _case_conversion(word: str) -> Callable[[Expressions, list[Value]], Value]:
     def make(_: Expressions, values: list[Value]) -> Value:
         (a,) = values
         if a.type != STRING:
@@ -495,18 +495,18 @@ _FUNCTIONS: Mapping[str, Callable[[Expressions, list[Value]], Value]] = {
     **{operator: _compare(operator) for operator in _COMPARISONS},
     "BETWEEN": _between,
     "NOT": _not,
-    "IS NULL": _is("IS NULL"),
-    "IS NOT NULL": _is("IS NOT NULL"),
+    "IS NULL": _null_or_truth_test("IS NULL"),
+    "IS NOT NULL": _null_or_truth_test("IS NOT NULL"),
     "IN": _in,
     "LIKE": _like,
     "COALESCE": _coalesce,
     "NULLIF": _nullif,
     "ABS": _abs,
     "ROUND": _round,
-    "FLOOR": _floor("floor"),
-    "CEIL": _floor("ceil"),
-    "UPPER": _text("upper"),
-    "LOWER": _text("lower"),
+    "FLOOR": _floor_or_ceil("floor"),
+    "CEIL": _floor_or_ceil("ceil"),
+    "UPPER": _case_conversion("upper"),
+    "LOWER": _case_conversion("lower"),
     "LENGTH": _length,
     "SUBSTRING": _substring,
     "CONCAT": _concat,
@@ -521,7 +521,7 @@ _FUNCTIONS: Mapping[str, Callable[[Expressions, list[Value]], Value]] = {
 """The operators and functions that are translated."""
 
 
-def normalized(value: Value) -> Value:
+def with_positive_zero(value: Value) -> Value:
     """The value as Spark groups it: -0.0 is 0.0."""
     if not is_floating(value.type):
         return value

@@ -57,7 +57,7 @@ class Source:
         """The paths of Parquet files that hold exactly the table's rows and these columns; None: they must be merged or converted."""
         if self.scan is None:
             return None
-        return _plain_files(self.scan, used)
+        return _files_readable_without_merge(self.scan, used)
 
     def arrow(self, used: Mapping[str, DataType]) -> pa.Table | pa.RecordBatchReader:
         """The rows with these columns; at least one column."""
@@ -65,7 +65,7 @@ class Source:
             return self.table.select(list(used) or self.table.column_names[:1])
         assert self.scan is not None
         fields = tuple(f for f in self.scan.fields if f.name in used) or self.scan.fields[:1]
-        return _rows_of(replace(self.scan, fields=fields))
+        return _scan_rows(replace(self.scan, fields=fields))
 
 
 def open_source(session: Session, ref: TableRef) -> Source:
@@ -75,12 +75,12 @@ def open_source(session: Session, ref: TableRef) -> Source:
     options = {**ref.options, **time_travel_options(session, ref.travel)}
     found = session.find(ref.parts)
     if found.name.database == "sys" and found.name.system is None:
-        return _of_rows(global_system_table(found.catalog, found.name))
+        return _source_of_rows(global_system_table(found.catalog, found.name))
     table = found.catalog.table(found.name, session.options_of(found))
     if has_computed_columns(found.name.system) and computed_columns(table.schema.options):
         raise NotLocal("computed columns are left to Spark")
     if found.name.system is not None:
-        return _of_rows(table.system(found.name.system, options=options))
+        return _source_of_rows(table.system(found.name.system, options=options))
 
     from paimon_nb.spark.scan.table_scan import plan_table_scan
 
@@ -117,7 +117,7 @@ def _check_readable(session: Session, ref: TableRef) -> None:
         raise NotLocal(f"{ref.parts[0]} may be a view of Spark")
 
 
-def _of_rows(rows: pa.Table) -> Source:
+def _source_of_rows(rows: pa.Table) -> Source:
     return Source(tuple(from_arrow_schema(rows.schema)), rows.nbytes, rows.num_rows, "metadata", None, rows)
 
 
@@ -136,7 +136,7 @@ def scan_sql(
     return f"SELECT {columns} FROM {name}_rows", source.arrow(used)
 
 
-def _plain_files(scan: PlannedScan, used: Mapping[str, DataType]) -> list[str] | None:
+def _files_readable_without_merge(scan: PlannedScan, used: Mapping[str, DataType]) -> list[str] | None:
     from paimon_nb.spark.scan.scan_strategy import file_format, reason_not_native
     from paimon_nb.spark.scan.table_scan import facts_of
 
@@ -181,7 +181,7 @@ def _have_expected_types(paths: list[str], used: Mapping[str, DataType]) -> bool
     """Whether all files declare the columns' logical types: bytes without the mark of a text are not a text."""
     from pyarrow.parquet import read_schema
 
-    from paimon_nb.session.query.local.values import known_type
+    from paimon_nb.session.query.local.values import embedded_engine_type
 
     expected = None
     for path in paths:
@@ -193,7 +193,7 @@ def _have_expected_types(paths: list[str], used: Mapping[str, DataType]) -> bool
     if expected is None:
         return False
     fields = from_arrow_schema(_schema_of(dict(zip(used, expected, strict=True))))
-    return all(known_type(f.type) == t for f, t in zip(fields, used.values(), strict=True))
+    return all(embedded_engine_type(f.type) == t for f, t in zip(fields, used.values(), strict=True))
 
 
 def _schema_of(types: Mapping[str, pa.DataType]) -> pa.Schema:
@@ -202,7 +202,7 @@ def _schema_of(types: Mapping[str, pa.DataType]) -> pa.Schema:
     return pa.schema(list(types.items()))
 
 
-def _rows_of(scan: PlannedScan) -> pa.Table | pa.RecordBatchReader:
+def _scan_rows(scan: PlannedScan) -> pa.Table | pa.RecordBatchReader:
     import pyarrow as pa
 
     from paimon_nb.format.types.arrow_builders import arrow_schema, empty_table

@@ -19,14 +19,14 @@ from paimon_nb.plan.select import (
     Subquery,
     TableSource,
 )
-from paimon_nb.session.query.local.expressions import Expressions, has_aggregate, normalized, orderable
+from paimon_nb.session.query.local.expressions import Expressions, has_aggregate, orderable, with_positive_zero
 from paimon_nb.session.query.local.values import (
     NULL,
     Value,
+    cast_to_common_type,
+    embedded_engine_type,
     is_floating,
-    known_type,
     quote_name,
-    widened,
 )
 from paimon_nb.sql.select_tree import NotLocal
 
@@ -93,17 +93,17 @@ class Translator:
     def tree(self, tree: SelectTree, *, top: bool = False) -> Translation:
         """A query. `top`: its rows are the result, so that groups without ORDER BY get one. Raises NotLocal."""
         if len(tree.branches) == 1 and isinstance(tree.branches[0], Select):
-            return self._select(tree.branches[0], tree, top=top)
-        return self._union(tree)
+            return self._translate_select(tree.branches[0], tree, top=top)
+        return self._translate_union_all(tree)
 
-    def _union(self, tree: SelectTree) -> Translation:
+    def _translate_union_all(self, tree: SelectTree) -> Translation:
         parts = [b if isinstance(b, SelectTree) else SelectTree((b,)) for b in tree.branches]
         found = [self.tree(p) for p in parts]
         if len({len(f.outputs) for f in found}) > 1:
             raise NotLocal("the branches of UNION ALL have different columns")
         types: list[DataType] = []
         for column in zip(*(f.outputs for f in found), strict=True):
-            _, t = widened([Value("", o.type) for o in column])
+            _, t = cast_to_common_type([Value("", o.type) for o in column])
             types.append(t)
         selects = []
         for number, part in enumerate(found):
@@ -114,22 +114,22 @@ class Translator:
             selects.append(f"SELECT {', '.join(items)} FROM ({part.sql}) AS b{number}")
         outputs = tuple(Output(o.name, t) for o, t in zip(found[0].outputs, types, strict=True))
         named = [(o.name, Value(f"o{i}", o.type)) for i, o in enumerate(outputs)]
-        orders = [self._order(item, named, None, ()) for item in tree.order]
-        sql = f"SELECT * FROM ({' UNION ALL '.join(selects)}) AS u{_ending(orders, tree)}"
+        orders = [self._translate_order_item(item, named, None, ()) for item in tree.order]
+        sql = f"SELECT * FROM ({' UNION ALL '.join(selects)}) AS u{_order_by_and_limit(orders, tree)}"
         bounded = tree.limit is not None or all(f.bounded for f in found)
         return Translation(sql, outputs, bounded, tree.limit)
 
     # -- one SELECT
 
-    def _select(self, select: Select, tree: SelectTree, *, top: bool) -> Translation:
-        from_, sources = self._from(select)
+    def _translate_select(self, select: Select, tree: SelectTree, *, top: bool) -> Translation:
+        from_, sources = self._translate_from(select)
 
         def resolve(column: Column) -> Value:
-            return _resolve(column, sources)
+            return _resolve_column(column, sources)
 
         rows = Expressions(resolve, flink=self._flink)
-        where = "" if select.where is None else f" WHERE {_where(select, select.where, rows)}"
-        groups = self._groups(select, rows, sources)
+        where = "" if select.where is None else f" WHERE {_where_sql(select, select.where, rows)}"
+        groups = self._group_by_values(select, rows, sources)
         items = [i for i in select.items if not isinstance(i.expression, Star)]
         aggregated = (
             bool(select.group)
@@ -141,9 +141,9 @@ class Translator:
             )
         )
         scope = Expressions(resolve, flink=self._flink, groups=groups) if aggregated else rows
-        named = self._items(select.items, scope, sources)
+        named = self._select_list_values(select.items, scope, sources)
         if select.distinct:
-            named = [(name, normalized(value)) for name, value in named]
+            named = [(name, with_positive_zero(value)) for name, value in named]
         texts = [f"{value.sql} AS o{i}" for i, (_, value) in enumerate(named)]
         having = ""
         if select.having is not None:
@@ -152,19 +152,21 @@ class Translator:
         above = _Above(named, scope, sources)
         if select.having is not None and any(has_aggregate(o.expression) for o in tree.order):
             raise NotLocal("ORDER BY of an aggregate under HAVING is left to Spark")  # which does not find it
-        orders = [self._order(o, named, above, sources, only_outputs=select.distinct) for o in tree.order]
+        orders = [
+            self._translate_order_item(o, named, above, sources, only_outputs=select.distinct) for o in tree.order
+        ]
         if top and not orders and (groups or select.distinct):
             keys = [i for i, (_, v) in enumerate(named) if select.distinct or v.sql in {g.sql for g in groups.values()}]
             orders = [f"{i + 1} ASC NULLS FIRST" for i in keys]
         sql = (
             f"SELECT {'DISTINCT ' if select.distinct else ''}{', '.join(texts)} FROM {from_}{where}{group}{having}"
-            f"{_ending(orders, tree)}"
+            f"{_order_by_and_limit(orders, tree)}"
         )
         outputs = tuple(Output(name, value.type) for name, value in named)
         bounded = tree.limit is not None or aggregated or select.distinct
         return Translation(sql, outputs, bounded, tree.limit)
 
-    def _groups(self, select: Select, rows: Expressions, sources: Sequence[_Source]) -> dict[str, Value]:
+    def _group_by_values(self, select: Select, rows: Expressions, sources: Sequence[_Source]) -> dict[str, Value]:
         """The values of GROUP BY by their SQL in a row."""
         groups: dict[str, Value] = {}
         for written in select.group:
@@ -172,10 +174,10 @@ class Translator:
             if has_aggregate(expression) or isinstance(expression, Literal):
                 raise NotLocal("this GROUP BY is left to Spark")
             value = rows.value(expression)
-            groups[value.sql] = normalized(value)
+            groups[value.sql] = with_positive_zero(value)
         return groups
 
-    def _items(
+    def _select_list_values(
         self, items: Sequence[Item], scope: Expressions, sources: Sequence[_Source]
     ) -> list[tuple[str | None, Value]]:
         named: list[tuple[str | None, Value]] = []
@@ -183,7 +185,7 @@ class Translator:
             if isinstance(item.expression, Star):
                 if scope.groups is not None:
                     raise NotLocal("* beside groups is left to Spark")
-                named += _star(item.expression, sources)
+                named += _expand_star(item.expression, sources)
                 continue
             value = scope.value(item.expression)
             if value.type == NULL:
@@ -191,7 +193,7 @@ class Translator:
             named.append((item.alias or _name_in_spark(item.expression, value), value))
         return named
 
-    def _order(
+    def _translate_order_item(
         self,
         item: OrderItem,
         named: Sequence[tuple[str | None, Value]],
@@ -202,7 +204,7 @@ class Translator:
     ) -> str:
         """An item of ORDER BY."""
         direction = f"{'DESC' if item.descending else 'ASC'} NULLS {'FIRST' if item.nulls_first else 'LAST'}"
-        position = _position(item.expression, named, sources)
+        position = _result_column_position(item.expression, named, sources)
         if position is None:
             if scope is None:
                 raise NotLocal("ORDER BY after UNION ALL has an expression")
@@ -223,34 +225,34 @@ class Translator:
 
     # -- FROM
 
-    def _from(self, select: Select) -> tuple[str, list[_Source]]:
-        if select.joins and isinstance(select.source, Subquery) and _may_fail(select.source.query):
+    def _translate_from(self, select: Select) -> tuple[str, list[_Source]]:
+        if select.joins and isinstance(select.source, Subquery) and _query_can_raise(select.source.query):
             raise NotLocal(_JOINED_ERRORS)
-        text, first = self._source(select.source)
+        text, first = self._translate_relation(select.source)
         sources = [first]
         for join in select.joins:
-            text, sources = self._join(text, sources, join)
+            text, sources = self._translate_join(text, sources, join)
         aliases = [s.alias.lower() for s in sources]
         if len(set(aliases)) < len(aliases):
             raise NotLocal("two sources have the same name")
         return text, sources
 
-    def _join(self, text: str, sources: list[_Source], join: Join) -> tuple[str, list[_Source]]:
-        if isinstance(join.source, Subquery) and _may_fail(join.source.query):
+    def _translate_join(self, text: str, sources: list[_Source], join: Join) -> tuple[str, list[_Source]]:
+        if isinstance(join.source, Subquery) and _query_can_raise(join.source.query):
             raise NotLocal(_JOINED_ERRORS)
-        added, source = self._source(join.source)
+        added, source = self._translate_relation(join.source)
         both = [*sources, source]
         if join.condition is None:
             return f"{text} CROSS JOIN {added}", both
-        scope = Expressions(lambda c: _resolve(c, both), flink=self._flink)
-        _check_join(join.condition, scope)
+        scope = Expressions(lambda c: _resolve_column(c, both), flink=self._flink)
+        _check_join_condition(join.condition, scope)
         kind = join.kind.removeprefix("LEFT ") if join.kind in ("LEFT SEMI", "LEFT ANTI") else join.kind
         if kind == "CROSS":
             kind = "INNER"
         joined = f"{text} {kind} JOIN {added} ON {scope.condition(join.condition)}"
         return joined, sources if kind in ("SEMI", "ANTI") else both
 
-    def _source(self, source: TableSource | Subquery) -> tuple[str, _Source]:
+    def _translate_relation(self, source: TableSource | Subquery) -> tuple[str, _Source]:
         number = len(self.scans)
         if isinstance(source, Subquery):
             inner = self.tree(source.query)
@@ -263,13 +265,13 @@ class Translator:
             return f"({inner.sql}) AS {name}", _Source(source.alias, tuple(columns))
         scan = Scan(source.table, self._fields_of(source.table), f"t{number}")
         self.scans.append(scan)
-        return f"{scan.name}", _Source(source.alias, tuple((f.name, _reader(scan, f)) for f in scan.fields))
+        return f"{scan.name}", _Source(source.alias, tuple((f.name, _scan_column_reader(scan, f)) for f in scan.fields))
 
 
-def _where(select: Select, condition: Expression, rows: Expressions) -> str:
+def _where_sql(select: Select, condition: Expression, rows: Expressions) -> str:
     """The SQL of WHERE. The engine skips parts of an AND, in an order of its own, and with them the errors that Spark raises."""
     parts = list(_conjuncts(condition))
-    if not any(map(_computes, parts)):
+    if not any(map(_can_raise, parts)):
         return rows.condition(condition)
     if select.joins:
         raise NotLocal("WHERE computes over a join, and Spark raises errors of rows that the join leaves out")
@@ -286,29 +288,29 @@ def _conjuncts(e: Expression) -> Iterator[Expression]:
         yield e
 
 
-def _may_fail(tree: SelectTree) -> bool:
+def _query_can_raise(tree: SelectTree) -> bool:
     """Whether an expression in a query can raise an error: the engine does not evaluate rows that a join leaves out."""
     for branch in tree.branches:
         if isinstance(branch, SelectTree):
-            if _may_fail(branch):
+            if _query_can_raise(branch):
                 return True
             continue
         expressions = [*(i.expression for i in branch.items), branch.where, branch.having, *branch.group]
-        if any(_computes(e) for e in expressions if e is not None and not isinstance(e, Star)):
+        if any(_can_raise(e) for e in expressions if e is not None and not isinstance(e, Star)):
             return True
         sources = (branch.source, *(j.source for j in branch.joins))
-        if any(isinstance(s, Subquery) and _may_fail(s.query) for s in sources):
+        if any(isinstance(s, Subquery) and _query_can_raise(s.query) for s in sources):
             return True
     return False
 
 
-def _computes(e: Expression) -> bool:
+def _can_raise(e: Expression) -> bool:
     match e:
         case Call():
-            return e.name in _FAILING or any(map(_computes, e.operands))
+            return e.name in _FAILING or any(map(_can_raise, e.operands))
         case Case():
             parts = [p for branch in e.branches for p in branch] + ([] if e.otherwise is None else [e.otherwise])
-            return any(map(_computes, parts))
+            return any(map(_can_raise, parts))
     return isinstance(e, Cast)
 
 
@@ -323,7 +325,7 @@ class _Above(Expressions):
 
     def value(self, e: Expression) -> Value:
         if isinstance(e, Column):
-            position = _position(e, self._named, self._sources)
+            position = _result_column_position(e, self._named, self._sources)
             if position is not None:
                 return self._named[position][1]
         return super().value(e)
@@ -340,17 +342,17 @@ def _known(value: Value) -> Callable[[], Value]:
     return lambda: value
 
 
-def _reader(scan: Scan, f: DataField) -> Callable[[], Value]:
+def _scan_column_reader(scan: Scan, f: DataField) -> Callable[[], Value]:
     """The value of a table's column; its first use makes it one of the scan's columns."""
 
-    def read() -> Value:
-        t = known_type(f.type)
+    def read_scan_column() -> Value:
+        t = embedded_engine_type(f.type)
         if t is None:
             raise NotLocal(f"column {f.name} is {f.type.bare()}")
         scan.used[f.name] = t
         return Value(f"{scan.name}.{quote_name(f.name)}", t, f.name)
 
-    return read
+    return read_scan_column
 
 
 def _matches(column: Column, sources: Sequence[_Source]) -> list[Callable[[], Value]]:
@@ -363,7 +365,7 @@ def _matches(column: Column, sources: Sequence[_Source]) -> list[Callable[[], Va
     ]
 
 
-def _resolve(column: Column, sources: Sequence[_Source]) -> Value:
+def _resolve_column(column: Column, sources: Sequence[_Source]) -> Value:
     found = _matches(column, sources)
     if len(found) != 1:
         raise NotLocal(f"{column.name} is {'ambiguous' if found else 'not a column'}")
@@ -371,7 +373,7 @@ def _resolve(column: Column, sources: Sequence[_Source]) -> Value:
     return Value(value.sql, value.type, column.name)
 
 
-def _star(star: Star, sources: Sequence[_Source]) -> list[tuple[str | None, Value]]:
+def _expand_star(star: Star, sources: Sequence[_Source]) -> list[tuple[str | None, Value]]:
     meant = [s for s in sources if star.qualifier is None or s.alias.lower() == star.qualifier.lower()]
     if not meant:
         raise NotLocal(f"{star.qualifier} is not a source")
@@ -408,7 +410,9 @@ def _refuse_signed_number(e: Expression) -> None:
         raise NotLocal("a signed number as a position is left to Spark")
 
 
-def _position(e: Expression, named: Sequence[tuple[str | None, Value]], sources: Sequence[_Source]) -> int | None:
+def _result_column_position(
+    e: Expression, named: Sequence[tuple[str | None, Value]], sources: Sequence[_Source]
+) -> int | None:
     """The column of the result that an expression of ORDER BY or HAVING names; None: it is another expression."""
     if isinstance(e, Literal) and e.kind == "INT":
         position = int(e.text) - 1
@@ -437,7 +441,7 @@ def _is_output(e: Expression, value: Value, named: Sequence[tuple[str | None, Va
     )
 
 
-def _check_join(e: Expression, scope: Expressions) -> None:
+def _check_join_condition(e: Expression, scope: Expressions) -> None:
     """Raises NotLocal: floating-point numbers are compared, or no equality is part of the condition."""
     parts = [e]
     equal = False
@@ -455,7 +459,7 @@ def _check_join(e: Expression, scope: Expressions) -> None:
         raise NotLocal("a join without an equality is left to Spark")
 
 
-def _ending(orders: Sequence[str], tree: SelectTree) -> str:
+def _order_by_and_limit(orders: Sequence[str], tree: SelectTree) -> str:
     text = f" ORDER BY {', '.join(orders)}" if orders else ""
     text += f" LIMIT {tree.limit}" if tree.limit is not None else ""
     return text + (f" OFFSET {tree.offset}" if tree.offset else "")

@@ -53,7 +53,7 @@ class Value:
         return self if self.type == t else Value(f"CAST({self.sql} AS {engine_type(t)})", t, self.name)
 
 
-def known_type(t: DataType) -> DataType | None:
+def embedded_engine_type(t: DataType) -> DataType | None:
     """The type that a column has in the engine; None: its values are left to Spark."""
     t = t.with_nullable(True)
     match t:
@@ -98,7 +98,7 @@ def as_decimal(value: Value, *, as_literal: bool = True) -> Decimal:
     return Decimal(_INTEGER_DIGITS[value.type.root], 0)
 
 
-def adjusted(precision: int, scale: int) -> Decimal:
+def spark_decimal_result(precision: int, scale: int) -> Decimal:
     """Spark's result type of an operation whose exact result has this precision: the scale shrinks beyond 38 digits."""
     if precision <= MAX_PRECISION:
         return Decimal(precision, scale)
@@ -144,7 +144,7 @@ def common_type(a: Value, b: Value, *, as_literal: bool = False) -> DataType:
     raise NotLocal(f"{s.bare()} beside {t.bare()} is left to Spark")
 
 
-def widened(values: list[Value]) -> tuple[list[Value], DataType]:
+def cast_to_common_type(values: list[Value]) -> tuple[list[Value], DataType]:
     """The values in their common type, and that type."""
     t = values[0]
     for value in values[1:]:

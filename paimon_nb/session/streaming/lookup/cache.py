@@ -61,7 +61,7 @@ class Dimension:
         """Whether the whole table fits."""
         return self.limit is None or sum(p.bytes for p in self._parts.values()) <= self.limit
 
-    def move(self, scan: PlannedScan) -> None:
+    def move_to_snapshot(self, scan: PlannedScan) -> None:
         """Move to another snapshot of the table."""
         if self._scan is not None and self._scan.fields != scan.fields:
             self.close()
@@ -80,7 +80,7 @@ class Dimension:
                 self._evict(before)
             self._parts[number] = part
 
-    def is_lost(self, store: TableStore) -> bool:
+    def needs_expired_files(self, store: TableStore) -> bool:
         """Whether rows that are not in memory belong to an expired snapshot, so their files may be deleted."""
         self._measure_and_evict()
         if self._scan is None or all(p.size is not None and p.frame is not None for p in self._parts.values()):

@@ -15,7 +15,13 @@ from paimon_nb.options.read import LOOKUP_CACHE
 from paimon_nb.options.table import LOOKUP_CACHE_MAX_MEMORY_SIZE
 from paimon_nb.session.query.computed_columns import computed_columns, with_computed
 from paimon_nb.session.query.hints import lookup_options, lookup_table, partition_predicate, scan_partitions
-from paimon_nb.session.query.run_query import known_to_spark, new_view, resolve, rows_of_partitions, view_reference
+from paimon_nb.session.query.run_query import (
+    known_to_spark,
+    new_view,
+    resolve_table_frame,
+    rows_of_partitions,
+    view_reference,
+)
 from paimon_nb.session.streaming.lookup.cache import Dimension
 from paimon_nb.session.streaming.lookup.parser import LookupJoin, Retry, find_join, retry_hints
 from paimon_nb.session.streaming.lookup.refresh import RefreshSchedule
@@ -107,7 +113,7 @@ class Lookups:
         """The rows, after each row of the stream has a match or the retries are used up."""
         for _ in range(0 if retry is None else retry.max_retries):
             assert retry is not None
-            if not stream_side.misses(frame):
+            if not stream_side.has_unmatched_rows(frame):
                 break
             if self._stopped.wait(retry.delay_s):
                 raise Cancelled("the job was stopped while it waited for lookup rows", hint="restart it: it resumes from its checkpoint")  # fmt: skip
@@ -122,7 +128,7 @@ class Lookups:
 
         table = _cacheable_table(session, ref)
         if table is None:
-            return resolve(session, ref, text)
+            return resolve_table_frame(session, ref, text)
         ref = replace(ref, options=lookup_options(ref.options))
         spark = plain_session(session.spark)
         key = (ref.parts, tuple(sorted(ref.options.items())))
@@ -162,7 +168,11 @@ class _CachedTable:
         from paimon_nb.spark.scan.table_scan import plan_table_scan
 
         refresh, now = RefreshSchedule.of(table.options), clock.now_ms()
-        if self.snapshots_checked_ms is not None and refresh.is_closed(now) and not self.dimension.is_lost(table.store):
+        if (
+            self.snapshots_checked_ms is not None
+            and refresh.is_closed(now)
+            and not self.dimension.needs_expired_files(table.store)
+        ):
             return
         partitions = self.partitions
         if self.snapshots_checked_ms is None or refresh.partitions_due(self.partitions_checked_ms, now):
@@ -171,7 +181,7 @@ class _CachedTable:
             self.snapshots_checked_ms is not None
             and partitions == self.partitions
             and not refresh.snapshots_due(self.snapshots_checked_ms, now)
-            and not self.dimension.is_lost(table.store)
+            and not self.dimension.needs_expired_files(table.store)
         ):
             return
         self.partitions, self.snapshots_checked_ms = partitions, now
@@ -179,7 +189,7 @@ class _CachedTable:
             None if ref.columns is None else (*ref.columns, *(table.partition_keys if partitions is not None else ()))
         )
         conditions = [p for p in (ref.filter, partition_predicate(partitions) if partitions else None) if p is not None]
-        self.dimension.move(
+        self.dimension.move_to_snapshot(
             plan_table_scan(
                 table,
                 filter=conjunction_of(conditions) if conditions else None,
@@ -223,7 +233,7 @@ class _StreamSide:
             frame = frame.withColumn(f"k{i}", F.col(f"k{i}").try_cast(expected))
         return to_arrow(frame.dropna(), fields)
 
-    def misses(self, rows: DataFrame) -> bool:
+    def has_unmatched_rows(self, rows: DataFrame) -> bool:
         """Whether a row of the stream has no match in these rows."""
         assert self.join is not None
         view = new_view()

@@ -126,7 +126,7 @@ def retry_hints(text: str, span: Span, tables: Sequence[TableRef]) -> Mapping[Sp
     for token in tokens(text):
         if token.kind == "hint" and span.start <= token.start < span.stop and "LOOKUP" in token.text.upper():
             for options in _hint_options(text, token):
-                found.update(_of_hint(options, tables))
+                found.update(_retry_policies_of_hint(options, tables))
     return found
 
 
@@ -139,7 +139,7 @@ def _hint_options(text: str, token: Token) -> Iterator[dict[str, str]]:
             inner.at += 1
 
 
-def _of_hint(options: Mapping[str, str], tables: Sequence[TableRef]) -> dict[Span, Retry]:
+def _retry_policies_of_hint(options: Mapping[str, str], tables: Sequence[TableRef]) -> dict[Span, Retry]:
     for key in options:
         if key not in (*_RETRY, *_OTHERS):
             known = (*_RETRY, *_OTHERS)

@@ -42,7 +42,7 @@ class RefreshSchedule:
         return cls(
             interval,
             options.get(partitions) if options.has(partitions) else None,
-            _blocked_periods(options.get(LOOKUP_REFRESH_TIME_PERIODS_BLACKLIST)),
+            _refresh_blackout_periods(options.get(LOOKUP_REFRESH_TIME_PERIODS_BLACKLIST)),
         )
 
     def is_closed(self, now_ms: int) -> bool:
@@ -57,7 +57,7 @@ class RefreshSchedule:
         return self.partitions_ms is None or now_ms - last_ms > self.partitions_ms
 
 
-def _blocked_periods(text: str | None) -> tuple[tuple[int, int], ...]:
+def _refresh_blackout_periods(text: str | None) -> tuple[tuple[int, int], ...]:
     """'2024-01-31 08:00->2024-01-31 20:00,...' in this machine's time zone."""
     periods = []
     for period in filter(None, (p.strip() for p in (text or "").split(","))):
