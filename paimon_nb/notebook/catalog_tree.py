@@ -166,6 +166,7 @@ def _table_children(session: Session, path: tuple[str, ...]) -> _Level:
     table = _table(session, path)
     schema = table.schema
     groups = [("tags", "Tags"), ("branches", "Branches"), ("system", "System tables")]
+    groups = [] if table.store.is_format_table else groups
 
     def node(child: Any) -> Node:
         if isinstance(child, tuple):
@@ -287,8 +288,11 @@ def _facts(table: Table, path: tuple[str, ...]) -> TableFacts:
     from paimon_nb.table.inspect.health import health_of_manifests
     from paimon_nb.table.live_files import snapshot_manifests
 
-    store, latest = table.store, table.latest_snapshot()
+    store = table.store
     kind = " · ".join(kind_of(store))
+    if store.is_format_table:
+        return TableFacts(path, "format table", f"{kind}\nwithout snapshots and statistics", "unknown", "")
+    latest = table.latest_snapshot()
     key = " ".join(f"{k if _PLAIN.fullmatch(k) else quote(k)}=" for k in table.primary_keys)
     if latest is None:
         return TableFacts(path, "empty", f"{kind}\nno snapshot yet", "empty", key)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from paimon_nb.format.manifest import ManifestEntry, ManifestFile
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.store import TableStore
     from paimon_nb.table.table import Table
 
 MAX_CHILDREN = 500
@@ -135,18 +136,25 @@ class Inspector:
         counts = {
             "schemas": ("schemas", len(store.schemas.ids()), True),
             "options": ("options", len(store.schema.options), False),
-            "snapshots": ("snapshots", len(store.snapshots.ids()), True),
-            "tags": ("tags", len(store.tags.names()), True),
-            "branches": ("branches", len(store.branches.names()), False),
-            "consumers": ("consumers", len(store.consumers.ids()), False),
         }
+        counts |= (
+            {}
+            if store.is_format_table
+            else {
+                "snapshots": ("snapshots", len(store.snapshots.ids()), True),
+                "tags": ("tags", len(store.tags.names()), True),
+                "branches": ("branches", len(store.branches.names()), False),
+                "consumers": ("consumers", len(store.consumers.ids()), False),
+            }
+        )
         return [Node(i, label, f"{n:,}", branch and n > 0) for i, (label, n, branch) in counts.items()]
 
     def _table_facts(self) -> Facts:
-        store, latest = self.table.store, self.table.store.latest()
+        store = self.table.store
+        latest = None if store.is_format_table else store.latest()
         pairs = [
             ("comment", store.schema.comment or ""),
-            ("primary key", ", ".join(self.table.primary_keys) or "none (append table)"),
+            ("primary key", ", ".join(self.table.primary_keys) or _no_key(store)),
             ("partitioned by", ", ".join(self.table.partition_keys)),
             ("path", self.table.path),
         ]
@@ -157,7 +165,7 @@ class Inspector:
             links.append((f"snapshot {latest.id}", f"snapshot/{latest.id}"))
         return Facts(
             str(self.table.name), _non_empty(pairs), columns, rows, tuple(links), f"DESCRIBE {self.table.name.quoted()}",
-            kind=kind_of(store), tiles=self._value_if_readable(lambda: tiles_of(store, latest, stored, clock.now_ms()), ()),
+            kind=kind_of(store), tiles=() if store.is_format_table else self._value_if_readable(lambda: tiles_of(store, latest, stored, clock.now_ms()), ()),
             svg=self._value_if_readable(lambda: strip_svg(timeline(store, LAST_COMMITS + 1).commits), ""), panels=table_panels(self.table),
         )  # fmt: skip
 
@@ -521,6 +529,10 @@ class Inspector:
 _READ_ERRORS = (PaimonError, OSError, ValueError, IndexError)
 
 
+def _no_key(store: TableStore) -> str:
+    return "none" if store.is_format_table else "none (append table)"
+
+
 def _no_children(*_: str) -> list[Node]:
     return []
 
@@ -589,7 +601,9 @@ def explore_text(inspector: Inspector) -> str:
     """The first two levels in characters; no times, no file names."""
     facts, store = inspector.facts(""), inspector.table.store
     pairs = [pair for pair in facts.pairs if pair[0] != "path"]
-    if not facts.error:
+    if store.is_format_table:
+        pairs.append(("kind", ", ".join(facts.kind)))
+    elif not facts.error:
         latest = store.latest()
         pairs += [
             ("buckets", str(store.bucket_option)),

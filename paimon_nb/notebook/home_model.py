@@ -79,7 +79,7 @@ def home_of(wb: Workbench) -> Home:
     for name in names[:MAX_TABLES]:
         try:
             store = session.table((session.current_database, name)).store
-            latest = store.latest()
+            latest = None if store.is_format_table else store.latest()
             tables.append(_table(name, store, latest, now))
             commits += [] if latest is None else _commits(name, store, latest)
         except (PaimonError, OSError) as error:  # a damaged table is shown with its error

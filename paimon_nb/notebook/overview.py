@@ -40,6 +40,9 @@ class Tile:
 def kind_of(store: TableStore) -> tuple[str, ...]:
     """Short labels that describe the kind of table."""
     schema, options, bucket = store.schema, store.options, store.bucket_option
+    if store.is_format_table:
+        words = ["format table", f"{options.get(opt.FILE_FORMAT)} files"]
+        return (*words, "partitioned by " + ", ".join(schema.partition_keys)) if schema.partition_keys else tuple(words)
     words = ["primary-key table", str(options.get(opt.MERGE_ENGINE))] if schema.primary_keys else ["append table"]
     if schema.partition_keys:
         words.append("partitioned by " + ", ".join(schema.partition_keys))
@@ -155,6 +158,8 @@ def ago(ms: int) -> str:
 
 def table_panels(table: Table) -> tuple[tuple[str, str], ...]:
     """Other panels for the table: (text, command)."""
+    if table.store.is_format_table:
+        return ()
     has_keys = bool(table.primary_keys)
     panels = [("history", "timeline {}"), ("LSM tree" if has_keys else "files", "lsm {}")]
     panels += [("compaction", "compact {}")] if has_keys else []

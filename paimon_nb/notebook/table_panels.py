@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.registry import Registry
+from paimon_nb.notebook.format_tables import check_panel
 from paimon_nb.notebook.magics.active import workbench
 from paimon_nb.notebook.views import compaction_view, compared_view, explore_view, funnel_view, lsm_view, timeline_view
 
@@ -21,14 +22,16 @@ PREVIEW_ROWS = 50
 def _doctor(table: Table) -> Any:
     from paimon_nb.notebook.reports import health_report
 
-    return health_report(str(table.name), table.health())
+    return health_report(str(table.name), check_panel(table, "doctor").health())
 
 
 def _live(table: Table) -> Any:
     from paimon_nb.notebook.table_feed import TableFeed
     from paimon_nb.notebook.widgets.live import LiveTable
 
-    return LiveTable(TableFeed(table, workbench().session.jobs), f"SELECT * FROM {table.name.quoted()}")
+    return LiveTable(
+        TableFeed(check_panel(table, "live"), workbench().session.jobs), f"SELECT * FROM {table.name.quoted()}"
+    )
 
 
 PANELS: Registry[Callable[[Table], Any]] = Registry(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from paimon_nb.notebook.format_tables import check_panel
+
 
 def lsm_view(
     table: Any, partition: str | None = None, bucket: int | None = None, by: str = "key", snapshot: int | None = None
@@ -11,14 +13,14 @@ def lsm_view(
     """The LSM picture as a widget."""
     from paimon_nb.notebook.widgets.lsm import LsmView
 
-    return LsmView(table, partition, bucket, by, snapshot)
+    return LsmView(check_panel(table, "lsm"), partition, bucket, by, snapshot)
 
 
 def timeline_view(table: Any, snapshot: int | None = None) -> Any:
     """The history with a slider: files and rows at any snapshot."""
     from paimon_nb.notebook.widgets.timeline import Timeline
 
-    return Timeline(table, snapshot)
+    return Timeline(check_panel(table, "timeline"), snapshot)
 
 
 def explore_view(table: Any, at: str = "") -> Any:
@@ -32,21 +34,21 @@ def compaction_view(table: Any, options: dict[str, str] | None = None, watch: bo
     """Compaction preview, buttons to run it, and the history of past compactions."""
     from paimon_nb.notebook.widgets.compaction import Compaction
 
-    return Compaction(table, options, watch)
+    return Compaction(check_panel(table, "compact"), options, watch)
 
 
 def funnel_view(table: Any, where: str = "") -> Any:
     """How much of the table a condition skips, stage by stage."""
     from paimon_nb.notebook.widgets.funnel import FunnelView
 
-    return FunnelView(table, where)
+    return FunnelView(check_panel(table, "skip"), where)
 
 
 def compared_view(table: Any, before: int | str | None = None, after: int | str | None = None) -> Any:
     """Two snapshots side by side."""
     from paimon_nb.notebook.widgets.compare import CompareView
 
-    return CompareView(table, before, after)
+    return CompareView(check_panel(table, "compare"), before, after)
 
 
 def install_views() -> None:

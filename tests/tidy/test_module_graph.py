@@ -39,7 +39,7 @@ FOLDERS = {
         *("errors", "key_values", "progress", "snippets", "undo", "page", "grid", "display", "table_feed"),
         *("lsm_model", "timeline_model", "history_model", "create_model", "load_model", "stream_model"),
         *("svg", "compaction_svg", "create_svg", "funnel_model", "overview", "home_model", "reports", "why_svg", "explore_model"),
-        *("catalog_tree", "widgets", "views", "magics", "table_panels", "catalog_comm", "complete", "extension"),
+        *("format_tables", "catalog_tree", "widgets", "views", "magics", "table_panels", "catalog_comm", "complete", "extension"),
     ),
     "session": ("core", "query", "streaming", "statements", "executor", "spark_resolver"),
     "spark": ("versions", "types", "runtime", "errors", "jobs", "scan", "write", "streaming", "api"),

@@ -7,6 +7,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
+from paimon_nb.notebook.format_tables import check_panel
 from paimon_nb.notebook.magics.active import current, workbench
 from paimon_nb.notebook.magics.arguments import Arguments, need_table, pairs, typed, what_if, words
 
@@ -49,28 +50,29 @@ class InspectCommands:
         from paimon_nb.notebook.widgets.why import WhyView
 
         table, key = pairs(command_args, "why TABLE KEY=VALUE")
+        check_panel(table, "why")
         return WhyView(table, {k: typed(table.schema.field(k), v) for k, v in key.items()})
 
     def _do_due(self, command_args: str) -> Any:
         from paimon_nb.notebook.reports import due_report
 
         table, options = pairs(command_args, "due TABLE [OPTION=VALUE]")
-        return due_report(table.due_compactions(what_if("due", options)))
+        return due_report(check_panel(table, "due").due_compactions(what_if("due", options)))
 
     def _do_skip(self, command_args: str) -> Any:
-        from paimon_nb.notebook.widgets.funnel import FunnelView
+        from paimon_nb.notebook.views import funnel_view
 
         need_table("skip", command_args)
         name, _, condition = command_args.partition(" ")
-        return FunnelView(workbench().table(name), condition)
+        return funnel_view(workbench().table(name), condition)
 
     def _do_compare(self, command_args: str) -> Any:
-        from paimon_nb.notebook.widgets.compare import CompareView
+        from paimon_nb.notebook.views import compared_view
 
         tokens = words(command_args)
         if len(tokens) not in (1, 3):
             raise UsageError("%paimon compare TABLE [A B]; A and B are snapshots or tags")
-        return CompareView(workbench().table(tokens[0]), *tokens[1:])
+        return compared_view(workbench().table(tokens[0]), *tokens[1:])
 
     def _do_doctor(self, command_args: str) -> Any:
         if not command_args:
@@ -83,19 +85,19 @@ class InspectCommands:
         tokens = words(command_args)
         read_files = "--read-files" in tokens
         table, _ = pairs(shlex.join(w for w in tokens if w != "--read-files"), "doctor TABLE [--read-files]")
-        return health_report(str(table.name), table.health(read_files=read_files))
+        return health_report(str(table.name), check_panel(table, "doctor").health(read_files=read_files))
 
     def _do_compact(self, command_args: str) -> Any:
-        from paimon_nb.notebook.widgets.compaction import Compaction
+        from paimon_nb.notebook.views import compaction_view
 
         table, options = pairs(command_args, "compact TABLE [OPTION=VALUE]")
-        return Compaction(table, what_if("compact", options))
+        return compaction_view(table, what_if("compact", options))
 
     def _do_watch(self, command_args: str) -> Any:
-        from paimon_nb.notebook.widgets.compaction import Compaction
+        from paimon_nb.notebook.views import compaction_view
 
         table, options = pairs(command_args, "watch TABLE [OPTION=VALUE]")
-        return Compaction(table, what_if("watch", options), watch=True)
+        return compaction_view(table, what_if("watch", options), watch=True)
 
     def _do_live(self, command_args: str) -> Any:
         from paimon_nb.notebook.magics.streams import register_live_table, stop_previous_stream
@@ -103,6 +105,7 @@ class InspectCommands:
         from paimon_nb.notebook.widgets.live import LiveTable
 
         table, options = pairs(command_args, "live TABLE [OPTION=VALUE]")
+        check_panel(table, "live")
         stop_previous_stream(self.shell)
         widget = LiveTable(TableFeed(table, workbench().session.jobs, options), f"SELECT * FROM {table.name.quoted()}")
         register_live_table(self.shell, widget)

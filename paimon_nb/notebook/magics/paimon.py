@@ -17,6 +17,7 @@ from traitlets import Bool, Int, TraitError, validate
 from paimon_nb.base.errors import Cancelled, PaimonError
 from paimon_nb.notebook import errors
 from paimon_nb.notebook.display import MAX_ROWS, Rows
+from paimon_nb.notebook.format_tables import check_panel
 from paimon_nb.notebook.magics.active import current, workbench
 from paimon_nb.notebook.magics.arguments import Arguments, need_table, words
 from paimon_nb.notebook.magics.grids import ROWS_AHEAD, read_facts
@@ -356,7 +357,7 @@ class PaimonMagics(InspectCommands, Magics):
         from paimon_nb.session.core.result import Result
 
         need_table(word, command_args)
-        arrow = workbench().table(command_args).system(word)
+        arrow = check_panel(workbench().table(command_args), word).system(word)
         rows = Rows(Result("rows", arrow=arrow), self.limit)
         self.shell.user_ns["_paimon"] = rows
         return rows
