@@ -36,8 +36,8 @@ def pushed_arrow_condition(filter: pc.Expression | None, schema: TableSchema) ->
     if filter is None or not all(_PLAIN_NAME.fullmatch(f.name) for f in schema.fields):
         return None
     try:
-        node = _node_of(filter)
-        parts = [p for c in _conjuncts(node) if (p := _predicate(c, schema)) is not None]
+        node = _parse_arrow_expression(filter)
+        parts = [p for c in _and_operands(node) if (p := _paimon_predicate_of(c, schema)) is not None]
     except Exception:  # pyarrow may write an expression otherwise, or not at all
         return None
     return conjunction_of(parts) if parts else None
@@ -48,13 +48,13 @@ def filter_columns(filter: pc.Expression, names: Sequence[str]) -> list[str] | N
     if not all(map(_PLAIN_NAME.fullmatch, names)):
         return None
     try:
-        used = set(_fields(_node_of(filter)))
+        used = set(_field_names_in(_parse_arrow_expression(filter)))
     except Exception:  # pyarrow may write an expression otherwise, or not at all
         return None
     return [n for n in names if n in used] if used <= set(names) else None
 
 
-def _fields(node: Node) -> Iterator[str]:
+def _field_names_in(node: Node) -> Iterator[str]:
     kind, value = node
     if kind == "field_ref":
         yield value
@@ -62,10 +62,10 @@ def _fields(node: Node) -> Iterator[str]:
         raise ValueError("a nested field")
     elif isinstance(value, list) and kind not in ("literal", "options"):
         for operand in value:
-            yield from _fields(operand)
+            yield from _field_names_in(operand)
 
 
-def _node_of(filter: pc.Expression) -> Node:
+def _parse_arrow_expression(filter: pc.Expression) -> Node:
     _, (buffer,) = filter.__reduce__()
     with pa.ipc.open_file(buffer) as file:
         batch = file.get_batch(0)
@@ -74,10 +74,10 @@ def _node_of(filter: pc.Expression) -> Node:
     found = [_LINE.fullmatch(line) for line in lines]
     if any(f is None for f in found):
         raise ValueError("not the form that is known")
-    return _read(iter([(f[1], f[2]) for f in found if f is not None]), batch)
+    return _read_expression_node(iter([(f[1], f[2]) for f in found if f is not None]), batch)
 
 
-def _read(words: Iterator[tuple[str, str]], batch: pa.RecordBatch) -> Node:
+def _read_expression_node(words: Iterator[tuple[str, str]], batch: pa.RecordBatch) -> Node:
     kind, value = next(words)
     if kind in ("literal", "options"):
         return kind, batch.column(int(value))[0].as_py()
@@ -85,22 +85,22 @@ def _read(words: Iterator[tuple[str, str]], batch: pa.RecordBatch) -> Node:
         return kind, value
     operands: list[Node] = []
     while True:
-        operand = _read(words, batch)
+        operand = _read_expression_node(words, batch)
         if operand == ("end", value):
             return value, operands
         operands.append(operand)
 
 
-def _conjuncts(node: Node) -> list[Node]:
+def _and_operands(node: Node) -> list[Node]:
     match node:
         case ("and_kleene" | "and", [left, right]):
-            return [*_conjuncts(left), *_conjuncts(right)]
+            return [*_and_operands(left), *_and_operands(right)]
         case ("if_else", [("is_valid", _), condition, ("literal", None | False), *_]):  # DuckDB: NULL is not selected
-            return _conjuncts(condition)
+            return _and_operands(condition)
     return [node]
 
 
-def _predicate(node: Node, schema: TableSchema) -> Predicate | None:
+def _paimon_predicate_of(node: Node, schema: TableSchema) -> Predicate | None:
     match node:
         case ("or_kleene" | "or", [left, right]):
             one, other = _predicate_of_all(left, schema), _predicate_of_all(right, schema)
@@ -121,7 +121,7 @@ def _predicate(node: Node, schema: TableSchema) -> Predicate | None:
 
 def _predicate_of_all(node: Node, schema: TableSchema) -> Predicate | None:
     """The predicate of all conjuncts; None if one of them is not recognised."""
-    parts = [_predicate(c, schema) for c in _conjuncts(node)]
+    parts = [_paimon_predicate_of(c, schema) for c in _and_operands(node)]
     return None if any(p is None for p in parts) else conjunction_of([p for p in parts if p is not None])
 
 

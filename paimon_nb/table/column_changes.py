@@ -50,7 +50,7 @@ def update_by_row_id(store: TableStore, rows: pa.Table) -> list[int]:
     _check_data_evolution(store, names)
     fields = [store.schema.field(store.schema.column_name(n)) for n in names]
     values = cast_to_schema(rows.select(names).rename_columns([f.name for f in fields]), fields).combine_chunks()
-    ids = _row_ids(rows)
+    ids = _unique_row_ids(rows)
     order = np.argsort(ids, kind="stable")
     ordered = ids[order]
     plan = plan_scan(store)
@@ -74,13 +74,13 @@ def update_by_row_id(store: TableStore, rows: pa.Table) -> list[int]:
                 f"{store.name}: {len(ids) - known} of {len(ids)} values of {ROW_ID} are not in the table",
                 hint="read the ids from the latest snapshot: t.system('row_tracking')", column=ROW_ID,
             )  # fmt: skip
-        return _publish(store, commit, messages, changed_splits)
+        return _publish_column_files(store, commit, messages, changed_splits)
     except BaseException:
         commit.abort(messages)
         raise
 
 
-def _row_ids(rows: pa.Table) -> np.ndarray:
+def _unique_row_ids(rows: pa.Table) -> np.ndarray:
     column = rows.column(ROW_ID)
     if not pa.types.is_integer(column.type) or column.null_count:
         raise SchemaMismatch(
@@ -134,7 +134,7 @@ def backfill(
                 splits.append(split)
             pending += anchor_file(split.files).row_count
             if pending >= rows_per_commit or split is todo[-1]:
-                made += _publish(store, commit, messages, splits)
+                made += _publish_column_files(store, commit, messages, splits)
                 messages, splits, done, pending = [], [], done + pending, 0
                 if progress is not None:
                     progress(done, total)
@@ -144,7 +144,7 @@ def backfill(
     return made
 
 
-def _publish(
+def _publish_column_files(
     store: TableStore, commit: TableCommit, messages: Sequence[CommitMessage], splits: Sequence[Split]
 ) -> list[int]:
     if not messages:

@@ -92,9 +92,9 @@ class BlobFileWriter(AppendFileWriter):
     def write(self, table: pa.Table) -> None:
         """Append rows one by one: a file ends with the value that makes it large enough."""
         for row in range(table.num_rows):
-            super().write(self._resolved(table.slice(row, 1)))
+            super().write(self._with_blob_descriptor_resolved(table.slice(row, 1)))
 
-    def _resolved(self, part: pa.Table) -> pa.Table:
+    def _with_blob_descriptor_resolved(self, part: pa.Table) -> pa.Table:
         value = part.column(self.column.name)[0].as_py()
         if value is None or not BlobDescriptor.is_descriptor(value):
             return part

@@ -25,11 +25,11 @@ _PAST = (
 
 def check_update(store: TableStore, columns: Iterable[str]) -> None:
     """Raises UnsupportedOperation if these columns cannot be updated."""
-    _check_present(store)
+    _check_no_time_travel(store)
     if not store.has_keys:
         _check_rewritable(store, "UPDATE")
         return
-    _check_engine(store, "UPDATE")
+    _check_engine_supports_changes(store, "UPDATE")
     keys = [c for c in columns if c in store.schema.primary_keys]
     if keys:
         raise UnsupportedOperation(
@@ -41,7 +41,7 @@ def check_update(store: TableStore, columns: Iterable[str]) -> None:
 
 def check_delete(store: TableStore) -> None:
     """Raises UnsupportedOperation if rows cannot be deleted one by one. Deleting whole partitions is always allowed."""
-    _check_present(store)
+    _check_no_time_travel(store)
     o = store.options
     if not store.has_keys:
         if not o.get(opt.DELETION_VECTORS_ENABLED):
@@ -70,9 +70,9 @@ def deletes_from_files(store: TableStore) -> bool:
 
 def check_merge(store: TableStore, *, deletes: bool) -> None:
     """Raises UnsupportedOperation if MERGE INTO is not allowed; `deletes`: it has a DELETE clause."""
-    _check_present(store)
+    _check_no_time_travel(store)
     if store.has_keys:
-        _check_engine(store, "MERGE INTO")
+        _check_engine_supports_changes(store, "MERGE INTO")
         if deletes:
             check_delete(store)
     elif deletes and not store.options.get(opt.DELETION_VECTORS_ENABLED):
@@ -112,7 +112,7 @@ def _hint_without_deletes(store: TableStore) -> str | None:
             return "DELETE by partition columns only, or INSERT OVERWRITE"
 
 
-def _check_engine(store: TableStore, what: str) -> None:
+def _check_engine_supports_changes(store: TableStore, what: str) -> None:
     engine = store.options.merge_engine
     if engine not in _UPDATABLE:
         raise UnsupportedOperation(
@@ -130,7 +130,7 @@ def _check_rewritable(store: TableStore, what: str) -> None:
         )
 
 
-def _check_present(store: TableStore) -> None:
+def _check_no_time_travel(store: TableStore) -> None:
     for option in _PAST:
         if store.options.raw.get(option.key) is not None:
             raise UnsupportedOperation(

@@ -91,8 +91,10 @@ def find_partitions(
     for depth, field in enumerate(fields, 1):
         below = []
         for parent in level:
-            for entry in _children(store, parent.path):
-                known, value = _value_of_name(store, field, entry.name) if entry.is_dir else (False, None)
+            for entry in _list_sorted(store, parent.path):
+                known, value = (
+                    _partition_value_of_directory(store, field, entry.name) if entry.is_dir else (False, None)
+                )
                 if known:
                     below.append(PartitionDirectory((*parent.values, value), entry.path))
         names = [f.name for f in fields[:depth]]
@@ -105,7 +107,7 @@ def partition_bytes_of(store: TableStore, values: Sequence[Any]) -> bytes:
     return serialize([f.type for f in store.schema.partition_fields], values)
 
 
-def _value_of_name(store: TableStore, field: DataField, name: str) -> tuple[bool, Any]:
+def _partition_value_of_directory(store: TableStore, field: DataField, name: str) -> tuple[bool, Any]:
     """Whether a directory is one of this partition column, and its value in the in-row form."""
     default_name = store.options.get(opt.PARTITION_DEFAULT_NAME)
     if store.options.get(opt.FORMAT_TABLE_PARTITION_PATH_ONLY_VALUE):
@@ -135,14 +137,14 @@ def _parse_value(text: str, t: DataType) -> Any:
 def data_files(store: TableStore, directory: str) -> list[FileStatus]:
     """The data files below a directory, in the order of their paths; not those that wait for a commit."""
     found: list[FileStatus] = []
-    for entry in _children(store, directory):
+    for entry in _list_sorted(store, directory):
         if entry.name.startswith((".", "_")):
             continue
         found += data_files(store, entry.path) if entry.is_dir else [entry]
     return found
 
 
-def _children(store: TableStore, path: str) -> list[FileStatus]:
+def _list_sorted(store: TableStore, path: str) -> list[FileStatus]:
     try:
         return sorted(store.fs.list(path), key=lambda s: s.path)
     except MissingFile:

@@ -36,7 +36,7 @@ class TableHandle:
 
     def __init__(self, store: TableStore, name: Identifier | None = None) -> None:
         self.store = store
-        self.name = name or _name_of(store)
+        self.name = name or _name_from_path(store)
         self.change_schema: Callable[[Sequence[SchemaStep]], object] | None = None
         """Writes the table's next schema; set by the catalog that opened the table."""
 
@@ -89,7 +89,7 @@ class TableHandle:
             2
         """
         store = self.store.copy(checked_texts(options))
-        return self._like(store, replace(self.name, branch=store.branch))
+        return self._with_store(store, replace(self.name, branch=store.branch))
 
     def refresh(self) -> Self:
         """A handle with the schema and options as they are now.
@@ -101,9 +101,9 @@ class TableHandle:
             TableNotFound: the table was dropped.
             TableReplaced: another table was created in its place.
         """
-        return self._like(self.store.refreshed(), self.name)
+        return self._with_store(self.store.refreshed(), self.name)
 
-    def _like(self, store: TableStore, name: Identifier) -> Self:
+    def _with_store(self, store: TableStore, name: Identifier) -> Self:
         made = type(self)(store, name)
         made.change_schema = self.change_schema if name == self.name else None
         return made
@@ -337,7 +337,7 @@ def epoch_ms(time: TimestampLike) -> int:
     Raises:
         BadOptionValue: not a point in time.
     """
-    from paimon_nb.table.scan.plan.time_travel import local_ms
+    from paimon_nb.table.scan.plan.time_travel import local_time_ms
 
     match to_python(time):
         case bool():
@@ -347,15 +347,15 @@ def epoch_ms(time: TimestampLike) -> int:
         case dt.datetime() as at:
             return int(at.timestamp() * 1000)
         case dt.date() as day:  # its first instant, as for a date in text
-            return local_ms(day.isoformat(), "timestamp")
+            return local_time_ms(day.isoformat(), "timestamp")
         case str(text):
-            return int(text) if text.isdecimal() else local_ms(text, "timestamp")
+            return int(text) if text.isdecimal() else local_time_ms(text, "timestamp")
     raise BadOptionValue(
         f"timestamp={time!r} is not a point in time", hint="epoch milliseconds, a datetime, or '2024-01-31 12:00:00'"
     )
 
 
-def _name_of(store: TableStore) -> Identifier:
+def _name_from_path(store: TableStore) -> Identifier:
     parts = store.root.rstrip("/").split("/")
     database = parts[-2].removesuffix(".db") if len(parts) > 1 and parts[-2] else "default"
     return Identifier(database, parts[-1], store.branch)

@@ -74,7 +74,7 @@ class TableMerge:
         Returns:
             The merge with this clause.
         """
-        return self._with("update", values, where)
+        return self._with_clause("update", values, where)
 
     def when_matched_delete(self, *, where: pc.Expression | None = None) -> TableMerge:
         """Delete rows of the table that match a row of the source.
@@ -85,7 +85,7 @@ class TableMerge:
         Returns:
             The merge with this clause.
         """
-        return self._with("delete", None, where)
+        return self._with_clause("delete", None, where)
 
     def when_not_matched_insert(
         self, values: Mapping[str, Any] | None = None, *, where: pc.Expression | None = None
@@ -99,7 +99,7 @@ class TableMerge:
         Returns:
             The merge with this clause.
         """
-        return self._with("insert", values, where)
+        return self._with_clause("insert", values, where)
 
     def execute(self) -> list[int]:
         """Run the clauses in one commit. The source is in memory, the table is read in batches.
@@ -117,7 +117,7 @@ class TableMerge:
         """
         return _MergeExecution(self).execute()
 
-    def _with(self, action: str, values: Mapping[str, Any] | None, where: pc.Expression | None) -> TableMerge:
+    def _with_clause(self, action: str, values: Mapping[str, Any] | None, where: pc.Expression | None) -> TableMerge:
         if where is not None and not isinstance(where, pc.Expression):
             raise BadOptionValue(
                 f"where={where!r} is not an expression of Arrow",
@@ -148,7 +148,7 @@ class _MergeExecution:
         self.key_fields = [self.fields[name] for name in merge.keys]
         keys = pa.table({t: rows.column(s) for t, s in merge.keys.items()})
         keys = cast_to_schema(keys, [replace(f, type=f.type.with_nullable(True)) for f in self.key_fields])
-        self.source = self._without_views(rows)
+        self.source = self._without_arrow_views(rows)
         self.key_table = keys
         self.ids = key_ids(keys, self.key_fields)
         self.no_null = _rows_without_null(keys)
@@ -167,7 +167,7 @@ class _MergeExecution:
             self.store, self._file_predicate(), self._apply_matched_clauses, columns, self._rows_to_insert
         )
 
-    def _without_views(self, rows: pa.Table) -> pa.Table:
+    def _without_arrow_views(self, rows: pa.Table) -> pa.Table:
         """The source with string and binary views as plain types: Arrow cannot take rows of views."""
         for i, column in enumerate(rows.schema):
             if "_view" not in str(column.type):

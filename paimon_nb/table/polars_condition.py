@@ -22,7 +22,7 @@ _OPERATORS = {"Eq": "=", "NotEq": "<>", "Lt": "<", "LtEq": "<=", "Gt": ">", "GtE
 _INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 
 
-def pushed_condition(filter: Any, schema: TableSchema) -> Predicate | None:
+def pushed_polars_condition(filter: Any, schema: TableSchema) -> Predicate | None:
     """A predicate that is true for every row that the filter selects, and perhaps for others; None: all rows.
 
     Args:
@@ -32,20 +32,20 @@ def pushed_condition(filter: Any, schema: TableSchema) -> Predicate | None:
         return None
     try:
         node = json.loads(filter.meta.serialize(format="json"))
-        parts = [p for c in _conjuncts(node) if (p := _predicate(c, schema)) is not None]
+        parts = [p for c in _and_operands(node) if (p := _paimon_predicate_of(c, schema)) is not None]
     except Exception:  # polars may write an expression otherwise, or not at all
         return None
     return conjunction_of(parts) if parts else None
 
 
-def _conjuncts(node: Any) -> list[Any]:
+def _and_operands(node: Any) -> list[Any]:
     match node:
         case {"BinaryExpr": {"left": left, "op": "And" | "LogicalAnd", "right": right}}:
-            return [*_conjuncts(left), *_conjuncts(right)]
+            return [*_and_operands(left), *_and_operands(right)]
     return [node]
 
 
-def _predicate(node: Any, schema: TableSchema) -> Predicate | None:
+def _paimon_predicate_of(node: Any, schema: TableSchema) -> Predicate | None:
     match node:
         case {"BinaryExpr": {"left": left, "op": "Or" | "LogicalOr", "right": right}}:
             one, other = _predicate_of_all(left, schema), _predicate_of_all(right, schema)
@@ -80,16 +80,16 @@ def _predicate(node: Any, schema: TableSchema) -> Predicate | None:
 
 def _predicate_of_all(node: Any, schema: TableSchema) -> Predicate | None:
     """The predicate of all conjuncts; None if one of them is not recognised."""
-    parts = [_predicate(c, schema) for c in _conjuncts(node)]
+    parts = [_paimon_predicate_of(c, schema) for c in _and_operands(node)]
     return None if any(p is None for p in parts) else conjunction_of([p for p in parts if p is not None])
 
 
 def _compare(name: str, op: str | None, literal: Any, schema: TableSchema) -> Predicate | None:
-    value = _value(literal)
+    value = _polars_literal_value(literal)
     return Compare(name, op, value) if op is not None and compares_alike(name, value, schema) else None
 
 
-def _value(literal: Any) -> Any:
+def _polars_literal_value(literal: Any) -> Any:
     match literal:
         case {"Dyn": {"Int": int(value)}} | {"Dyn": {"Str": str(value)}} | {"Scalar": {"String": str(value)}}:
             return value

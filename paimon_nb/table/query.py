@@ -255,23 +255,25 @@ class TableQuery:
             return polars.from_arrow(self.to_arrow())
         from polars.io.plugins import register_io_source
 
-        from paimon_nb.table.polars_condition import pushed_condition
+        from paimon_nb.table.polars_condition import pushed_polars_condition
 
         plan = self._plan_scan()
         empty = polars.from_arrow(self._arrow_schema(plan).empty_table())
 
-        def read(columns: list[str] | None, condition: Any, rows: int | None, batch_rows: int | None) -> Iterator[Any]:
+        def read_for_polars(
+            columns: list[str] | None, condition: Any, rows: int | None, batch_rows: int | None
+        ) -> Iterator[Any]:
             query = self if columns is None else self.select(columns)
             # A limit counts rows before the filter, that of this query and that of polars.
             limited = rows is not None or self.max_rows is not None
-            pushed = None if limited else pushed_condition(condition, plan.schema)
+            pushed = None if limited else pushed_polars_condition(condition, plan.schema)
             query = query if pushed is None else query.where(pushed)
             query = query if rows is None else query.limit(rows)
             for batch in query.to_batches(batch_rows=batch_rows or BATCH_ROWS):
                 frame = polars.from_arrow(batch)
                 yield frame if condition is None else frame.filter(condition)
 
-        return register_io_source(io_source=read, schema=empty.schema)
+        return register_io_source(io_source=read_for_polars, schema=empty.schema)
 
     def to_duckdb(self, connection: Any = None) -> Any:
         """Offer the rows to DuckDB, which reads the columns that it needs and leaves out files by its conditions.
@@ -486,11 +488,13 @@ class TableQuery:
         names, left = self._column_names(plan), self.max_rows
         piece_bytes = PIECE_BYTES if left is None else _PIECE_BYTES_OF_LIMIT
         # A query without columns still has as many rows as the table: one column is read, and then left out.
-        read = [f.name for f in readable_fields(plan.schema)[:1]] if names == [] else names
+        read_for_polars = [f.name for f in readable_fields(plan.schema)[:1]] if names == [] else names
         for split in plan.splits:
             if left == 0:
                 return
-            with closing(iter_split(plan.store, split, read, plan.predicate, piece_bytes=piece_bytes)) as pieces:
+            with closing(
+                iter_split(plan.store, split, read_for_polars, plan.predicate, piece_bytes=piece_bytes)
+            ) as pieces:
                 for rows in pieces:
                     rows = rows if left is None else rows.slice(0, left)
                     left = None if left is None else left - rows.num_rows

@@ -182,7 +182,7 @@ class ReadableTable(TableHandle):
             >>> docs.search([0, 0], k=2, columns=["id"]).to_pylist()
             [{'id': 1, '__paimon_search_score': 1.0}, {'id': 3, '__paimon_search_score': 0.5}]
         """
-        from paimon_nb.table.vector_search import metric_of, nearest, vector_column
+        from paimon_nb.table.vector_search import metric_of, nearest_rows, vector_column
 
         plan = self.scan(where, snapshot=snapshot, tag=tag, timestamp=timestamp).plan
         name = None if column is None else plan.schema.column_name(column)
@@ -191,7 +191,7 @@ class ReadableTable(TableHandle):
         names = (
             [f.name for f in readable_fields(plan.schema)] if columns is None else map(plan.schema.column_name, columns)
         )
-        return nearest(plan, field, vector, k, metric_name, list(names))
+        return nearest_rows(plan, field, vector, k, metric_name, list(names))
 
     def open_blob(self, descriptor: bytes) -> BlobStream:
         """Open a value of a BLOB column as a file, without reading all of it.
@@ -471,14 +471,14 @@ class ReadableTable(TableHandle):
             >>> sorted(t.diff("monday", 2).column("id").to_pylist())
             [1, 3]
         """
-        from paimon_nb.table.scan import parse_travel, resolve
+        from paimon_nb.table.scan import parse_travel, resolve_time_travel
         from paimon_nb.table.scan.read.snapshot_diff import changed_rows
         from paimon_nb.table.system.audit_log import with_kind_first
 
         ends = []
         for version in (start, end):
             store = self.store.copy({"scan.version": str(version)})
-            found = resolve(store, parse_travel(store.options))
+            found = resolve_time_travel(store, parse_travel(store.options))
             assert found is not None
             ends.append(found)
         return with_kind_first(changed_rows(self.store, *ends))

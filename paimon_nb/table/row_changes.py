@@ -176,7 +176,7 @@ def _change_by_key(
     count = 0
     with TableWrite(store) as writing:
 
-        def write(rows: pa.Table, kind: int) -> None:
+        def write_rows_of_kind(rows: pa.Table, kind: int) -> None:
             nonlocal count
             if rows.num_rows:
                 count += rows.num_rows
@@ -185,11 +185,11 @@ def _change_by_key(
         for split in plan.splits:
             for rows in iter_split(plan.store, split, list(store.schema.names), plan.predicate):
                 changed = rule(rows)
-                write(_updated_rows(rows, changed), UPDATED)
-                write(rows.filter(from_numpy(changed.deleted)), DELETED)
+                write_rows_of_kind(_updated_rows(rows, changed), UPDATED)
+                write_rows_of_kind(rows.filter(from_numpy(changed.deleted)), DELETED)
         new = inserted() if inserted is not None else None
         if new is not None:
-            write(new, INSERTED)
+            write_rows_of_kind(new, INSERTED)
         if not count:
             return []
         messages = writing.prepare_commit()

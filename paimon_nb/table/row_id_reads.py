@@ -13,7 +13,7 @@ from paimon_nb.format.data import ROW_ID_FIELD, TRACKING_FIELDS
 from paimon_nb.format.types.arrow_builders import empty_table, from_numpy
 from paimon_nb.table.row_rewrite import one_split_per_file
 from paimon_nb.table.scan import plan_scan
-from paimon_nb.table.scan.predicate.evaluate import bind, evaluate, filter_rows
+from paimon_nb.table.scan.predicate.evaluate import bind_literals, evaluate, filter_rows
 from paimon_nb.table.scan.predicate.model import conjuncts_on
 from paimon_nb.table.scan.predicate.parser import parse_predicate
 from paimon_nb.table.scan.read.data_evolution import anchor_file
@@ -37,7 +37,7 @@ def read_with_row_ids(store: TableStore, columns: Sequence[str] | None, where: s
     names = list(plan.schema.names) if columns is None else [schema.column_name(c) for c in columns]
     predicate = parse_predicate(where, schema) if isinstance(where, str) else where
     if predicate is not None:
-        predicate = bind(predicate, schema.fields)
+        predicate = bind_literals(predicate, schema.fields)
         plan = plan_scan(store, conjuncts_on(predicate, set(plan.schema.names)))
     on_ids = conjuncts_on(predicate, {ROW_ID_FIELD.name})
     used = {*names, *(predicate.columns() if predicate is not None else ())}
@@ -45,13 +45,13 @@ def read_with_row_ids(store: TableStore, columns: Sequence[str] | None, where: s
     fields = [schema.field(name) for name in (*read, *(f.name for f in TRACKING_FIELDS))]
     parts = [empty_table(fields).select(names)]
     for split in one_split_per_file(plan):
-        if on_ids is None or _may_hold(on_ids, anchor_file(split.files)):
+        if on_ids is None or _may_have_matching_row_ids(on_ids, anchor_file(split.files)):
             rows = tracked_rows(plan.store, split, read)
             parts.append(filter_rows(predicate, rows, fields).select(names))
     return pa.concat_tables(parts)
 
 
-def _may_hold(condition: Predicate, file: DataFile) -> bool:
+def _may_have_matching_row_ids(condition: Predicate, file: DataFile) -> bool:
     """False if no row of the file has a row id for which the condition is true."""
     if file.first_row_id is None or stored_tracking_fields(file):
         return True

@@ -104,7 +104,7 @@ def delete_marked_rows(store: TableStore, plan: ScanPlan, marked: Sequence[Marke
     for (partition, bucket), members in by_bucket.items():
         vectors = BucketVectors(store, partition, bucket, index)
         for split, positions in members:
-            vectors.mark(anchor_file(split.files).file_name, positions)
+            vectors.delete_rows(anchor_file(split.files).file_name, positions)
         new, old = vectors.finish()
         first = members[0][0]
         messages.append(
@@ -122,7 +122,9 @@ def rewrite_without_rows(store: TableStore, split: Split, positions: np.ndarray)
     if store.has_keys:
         (file,) = split.files
         target = FileTarget(split.partition, split.bucket, file.level, COMPACT_SOURCE)
-        return _replacing(split, write_key_values(store, target, _key_values_without(store, split, positions)))
+        return _file_replacement_message(
+            split, write_key_values(store, target, _key_values_without(store, split, positions))
+        )
     tracked = tracks_rows(store)
     rows, positions_of = rows_with_positions(store, split, tracked=tracked)
     remaining = rows.filter(from_numpy(~np.isin(positions_of, positions)))
@@ -131,10 +133,10 @@ def rewrite_without_rows(store: TableStore, split: Split, positions: np.ndarray)
         if remaining.num_rows:
             out.write(remaining)
         new = out.finish()
-    return _replacing(split, new)
+    return _file_replacement_message(split, new)
 
 
-def _replacing(split: Split, new: Sequence[DataFile]) -> CommitMessage:
+def _file_replacement_message(split: Split, new: Sequence[DataFile]) -> CommitMessage:
     """The message that replaces the files of a split."""
     return CommitMessage(
         split.partition, split.bucket, split.total_buckets, new_files=tuple(new), deleted_files=tuple(split.files),

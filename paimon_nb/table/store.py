@@ -97,7 +97,9 @@ class TableStore:
         root = root.rstrip("/")
         branch_root = root if branch == MAIN_BRANCH else BranchDirectory(fs, root).root(branch)
         schemas = SchemaDirectory(fs, branch_root)
-        newest, first = side_by_side(fs, schemas.latest_id, lambda: _read_if_present(fs, _first_schema_path(root)))
+        newest, first = in_threads_on_object_store(
+            fs, schemas.latest_id, lambda: _read_if_present(fs, _first_schema_path(root))
+        )
         if newest is None and branch == MAIN_BRANCH:
             hidden = hidden_schema_directory(fs, root)  # of a format table
             newest = hidden.latest_id()
@@ -138,7 +140,7 @@ class TableStore:
         The option `branch` is the name of the branch to use, under that branch's own schema and options.
         Raises: BranchNotFound. FixedOption: an option that the table's files depend on, such as `bucket`, would change.
         """
-        self._check_fixed(dynamic)
+        self._check_fixed_options(dynamic)
         branch = dynamic.get(opt.BRANCH.key)
         if branch is not None:
             others = {k: v for k, v in dynamic.items() if k != opt.BRANCH.key}
@@ -169,7 +171,7 @@ class TableStore:
         schema = replace(self.schema, options={**self.schema.options, **dynamic})
         return replace(self, schema=schema, dynamic=merged)
 
-    def _check_fixed(self, dynamic: Mapping[str, str]) -> None:
+    def _check_fixed_options(self, dynamic: Mapping[str, str]) -> None:
         if opt.BRANCH.key in dynamic:
             return  # the branch has options of its own
         for key, value in dynamic.items():
@@ -483,7 +485,7 @@ def _digest(first_schema: bytes | None) -> str:
     return "" if first_schema is None else hashlib.sha256(first_schema).hexdigest()
 
 
-def side_by_side(fs: FileIO, *work: Callable[[], Any]) -> list[Any]:
+def in_threads_on_object_store(fs: FileIO, *work: Callable[[], Any]) -> list[Any]:
     """The results of independent pieces of work: in threads for an object store, else one after the other.
 
     All end before an error, the first one in this order, is raised.

@@ -337,12 +337,12 @@ class Table(AlterableTable):
         """
         from paimon_nb.table.publish.overwrite import Overwrite
         from paimon_nb.table.write import FormatTableWrite, TableWrite
-        from paimon_nb.table.write.input_rows import as_reader, chunks
+        from paimon_nb.table.write.input_rows import as_reader, bounded_chunks
 
         count = 0
         store = self.store
         with FormatTableWrite(store) if store.is_format_table else TableWrite(store, overwrite=True) as writing:
-            for part in chunks(as_reader(rows)):
+            for part in bounded_chunks(as_reader(rows)):
                 count += part.num_rows
                 writing.write(part)
             messages: Any = writing.prepare_commit()
@@ -350,10 +350,14 @@ class Table(AlterableTable):
         return self.commit().commit(messages, overwrite=scope, expected_rows=count)
 
     def _write_and_commit(self, rows: Rows, kinds: pa.Array | None) -> list[int]:
-        from paimon_nb.table.write.input_rows import as_reader, as_table, chunks
+        from paimon_nb.table.write.input_rows import as_reader, as_table, bounded_chunks
 
         ignored = self.store.options.ignores_empty_commits
-        parts = chunks(as_reader(rows)) if kinds is None and not hasattr(rows, "num_rows") else iter([as_table(rows)])
+        parts = (
+            bounded_chunks(as_reader(rows))
+            if kinds is None and not hasattr(rows, "num_rows")
+            else iter([as_table(rows)])
+        )
         count = 0
         with self.write() as writing:
             for part in parts:

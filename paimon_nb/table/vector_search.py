@@ -74,7 +74,7 @@ def metric_of(options: Mapping[str, str], column: str, metric: str | None = None
     return name
 
 
-def nearest(
+def nearest_rows(
     plan: ScanPlan, field: DataField, vector: Sequence[float], k: int, metric: str, columns: Sequence[str]
 ) -> pa.Table:
     """The `k` rows of a plan whose vectors are nearest to `vector`, the nearest first, with their `SCORE` as last column.
@@ -86,25 +86,25 @@ def nearest(
 
     Raises: SchemaMismatch: a vector has another length than the query.
     """
-    query = _as_query(vector, field)
+    query = _query_vector(vector, field)
     if k < 1:
         raise BadOptionValue(f"k must be at least 1, not {k}", hint="k=10", option="k")
     read = list(dict.fromkeys([field.name, *columns]))
 
-    def best_of(split: Split) -> pa.Table:
+    def top_k_of_split(split: Split) -> pa.Table:
         best = _empty(plan.schema, read)
         for rows in iter_split(plan.store, split, read, plan.predicate):
-            best = _top_k(pa.concat_tables([best, *_scored(rows, field, query, metric)]), k)
+            best = _top_k(pa.concat_tables([best, *_with_scores(rows, field, query, metric)]), k)
         return best
 
     size = sum(f.file_size for s in plan.splits for f in s.files)
-    parts = map_in_threads(plan.store.fs, best_of, plan.splits, size, 4)
+    parts = map_in_threads(plan.store.fs, top_k_of_split, plan.splits, size, 4)
     best = _top_k(pa.concat_tables([_empty(plan.schema, read), *parts]), k)
     score = best.column(SCORE).cast(pa.float32())
     return best.select(list(columns)).append_column(pa.field(SCORE, pa.float32()), score)
 
 
-def _as_query(vector: Sequence[float], field: DataField) -> np.ndarray:
+def _query_vector(vector: Sequence[float], field: DataField) -> np.ndarray:
     try:
         query = np.asarray(vector, np.float64)
     except (TypeError, ValueError):
@@ -124,7 +124,7 @@ def _empty(schema: TableSchema, columns: Sequence[str]) -> pa.Table:
     return rows.append_column(SCORE, pa.array([], pa.float64()))
 
 
-def _scored(rows: pa.Table, field: DataField, query: np.ndarray, metric: str) -> Iterator[pa.Table]:
+def _with_scores(rows: pa.Table, field: DataField, query: np.ndarray, metric: str) -> Iterator[pa.Table]:
     """The rows with a vector, block by block, with their scores."""
     schema = arrow_schema([field], nullable=True)
     for batch in rows.to_batches(max_chunksize=max(1, _BLOCK_VALUES // query.size)):
@@ -145,11 +145,11 @@ def _scored(rows: pa.Table, field: DataField, query: np.ndarray, metric: str) ->
                 f"column {field.name!r}: an element is NULL", hint="filter such rows", column=field.name
             )
         stored = to_numpy(flat).astype(np.float64).reshape(-1, query.size)
-        scores = from_numpy(_scores(stored, query, metric))
+        scores = from_numpy(_similarity_scores(stored, query, metric))
         yield pa.Table.from_batches([batch]).append_column(SCORE, scores)
 
 
-def _scores(stored: np.ndarray, query: np.ndarray, metric: str) -> np.ndarray:
+def _similarity_scores(stored: np.ndarray, query: np.ndarray, metric: str) -> np.ndarray:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         if metric == "l2":
             stored -= query

@@ -18,9 +18,9 @@ from paimon_nb.notebook.timeline_model import SIGN, timeline
 from paimon_nb.notebook.widgets.base import Panel, script
 from paimon_nb.notebook.widgets.timeline import stacked
 from paimon_nb.table.inspect.formatting import bytes_text
-from paimon_nb.table.inspect.row_changes import with_old_rows
+from paimon_nb.table.inspect.row_changes import with_update_before_rows
 from paimon_nb.table.scan import read_plan
-from paimon_nb.table.scan.plan.time_travel import AtVersion, resolve
+from paimon_nb.table.scan.plan.time_travel import AtVersion, resolve_time_travel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +63,7 @@ class CompareView(Panel):
 
     def _load_comparison(self, before: str, after: str) -> None:
         store = self._table.store
-        snapshots = resolve(store, AtVersion(before)), resolve(store, AtVersion(after))
+        snapshots = resolve_time_travel(store, AtVersion(before)), resolve_time_travel(store, AtVersion(after))
         self.compared: SnapshotComparison = self._table.compare(before, after)
         self._names = before, after
         self._snapshots: tuple[Snapshot | None, Snapshot | None] = snapshots
@@ -124,7 +124,7 @@ class CompareView(Panel):
         plan = table.scan(options={"scan.snapshot-id": str(old.id)}).plan
         if sum(f.file_size for f in plan.files) > ROWS_BYTES:
             return diff
-        return with_old_rows(diff, read_plan(plan), table.primary_keys)
+        return with_update_before_rows(diff, read_plan(plan), table.primary_keys)
 
     def _changed_files_data(self) -> dict[str, Any]:
         rows = [

@@ -173,11 +173,11 @@ def _partition_values_with_rows(store: TableStore) -> list[tuple[Any, ...]]:
     """The partitions with rows, in the in-row form."""
     from paimon_nb.table.format_table import data_files, find_partitions
     from paimon_nb.table.live_files import live_entries
-    from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve
+    from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve_time_travel
 
     if store.is_format_table:
         return [p.values for p in find_partitions(store) if data_files(store, p.path)]
-    entries = live_entries(store, resolve(store, parse_travel(store.options)))
+    entries = live_entries(store, resolve_time_travel(store, parse_travel(store.options)))
     return [store.partition_values(p) for p in dict.fromkeys(e.partition for e in entries)]
 
 

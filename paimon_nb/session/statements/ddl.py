@@ -407,11 +407,11 @@ def alter_table(context: StatementContext, statement: AlterTable) -> Result:
                 done = bool(ids) or table.store.is_format_table
                 effects.append("partitions dropped" if done else "no such partition, nothing dropped")
             case AddPartition(partitions, if_not_exists):
-                from paimon_nb.table.maintenance import refuse_existing
+                from paimon_nb.table.maintenance import refuse_existing_partitions
 
                 table.store.check_has_snapshots("partitions to add: a directory is a partition")
                 specs = [partition_values(p, table.partition_keys) for p in partitions]
-                refuse_existing(table.store, [] if if_not_exists else specs)
+                refuse_existing_partitions(table.store, [] if if_not_exists else specs)
                 notes.append("nothing to add: a partition is created with its first row")
     return message_result(
         f"table {found.name} altered: {', '.join(effects) or 'nothing changed'}", notes=notes, snapshots=snapshots

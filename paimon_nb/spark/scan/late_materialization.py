@@ -21,7 +21,7 @@ from paimon_nb.format.types.arrow_builders import empty_table
 from paimon_nb.spark.scan.superseded_rows import hidden_of
 from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.plan.time_travel import translate_missing_files
-from paimon_nb.table.scan.predicate.evaluate import file_filter
+from paimon_nb.table.scan.predicate.evaluate import filter_on_file_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -123,7 +123,7 @@ def _search_file(
     schema = file_schema(store, file.schema_id)
     condition_ids = {f.id for f in wide}
     stored = [f for f in schema.fields if f.id in condition_ids]
-    keep = file_filter(predicate, wide, stored)
+    keep = filter_on_file_columns(predicate, wide, stored)
     if keep is None:
         return None
     reader = open_data_file(store.fs, store.data_path(split.partition, split.bucket, file), stored)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.format.types import Char, DataField, DataType, Decimal, LocalZonedTimestamp, Timestamp, VarChar, is_nano
-from paimon_nb.table.scan.predicate.evaluate import bind
+from paimon_nb.table.scan.predicate.evaluate import bind_literals
 from paimon_nb.table.scan.predicate.model import (
     And,
     Compare,
@@ -62,7 +62,7 @@ def pushable(predicate: Predicate | None, fields: Sequence[DataField], zone: str
 def _literals_fit(part: Predicate, fields: Sequence[DataField]) -> bool:
     """Whether the literals are valid values. DATE '2020-13-01' is not; Spark reports it."""
     try:
-        bind(part, fields)
+        bind_literals(part, fields)
     except PaimonError:
         return False
     return True

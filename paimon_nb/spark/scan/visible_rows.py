@@ -23,7 +23,7 @@ from paimon_nb.spark.scan.scan_strategy import ScanStrategy, file_format
 from paimon_nb.spark.scan.superseded_rows import creates_rows, hidden_of
 from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.plan.time_travel import translate_missing_files
-from paimon_nb.table.scan.predicate.evaluate import file_filter
+from paimon_nb.table.scan.predicate.evaluate import filter_on_file_columns
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
@@ -158,5 +158,5 @@ def _groups_that_may_match(
 ) -> Sequence[int]:
     """Row groups of a file whose statistics allow rows for which the predicate is true."""
     used = [] if predicate is None else [f for f in store.schema.fields if f.name in predicate.columns()]
-    keep = file_filter(predicate, used, stored) if predicate is not None else None
+    keep = filter_on_file_columns(predicate, used, stored) if predicate is not None else None
     return range(len(reader.row_groups)) if keep is None else reader.groups_overlapping(keep.spans)

@@ -174,7 +174,7 @@ class TableStreamReader(DataSourceStreamReader):
     def commit(self, end: dict[str, Any]) -> None:
         """Record the progress of the consumer after a micro-batch."""
         with encode_raised_errors():
-            self._record.keep(StreamOffset.from_json(end))
+            self._record.record_processed_before(StreamOffset.from_json(end))
 
     # -- offsets
 

@@ -48,7 +48,7 @@ def small_file_threshold(store: TableStore) -> float:
 # -- picking
 
 
-def pick_unaware(
+def pick_unaware_bucket_files(
     store: TableStore, files: Sequence[DataFile], *, full: bool, vectors: BucketVectors | None = None
 ) -> list[list[DataFile]]:
     """Groups of files to merge. `full`: every group of at least two small files."""

@@ -39,7 +39,7 @@ class BucketVectors:
         """The file's vector; None if no row of it is deleted."""
         return self._vectors.get(file_name)
 
-    def mark(self, file_name: str, positions: np.ndarray) -> None:
+    def delete_rows(self, file_name: str, positions: np.ndarray) -> None:
         """Delete rows by position."""
         if len(positions):
             vector = self._vectors.get(file_name)

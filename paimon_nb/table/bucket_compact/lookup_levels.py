@@ -60,7 +60,7 @@ class LookupLevels:
                 ids = key_ids(table, self.store.schema.key_fields)
                 remaining = remaining.filter(pc.invert(pc.is_in(remaining, value_set=ids)))
                 if self.vectors is not None:
-                    self.vectors.mark(file.file_name, positions)
+                    self.vectors.delete_rows(file.file_name, positions)
         if not found:
             return None
         return pa.concat_tables(found)

@@ -22,7 +22,7 @@ from paimon_nb.table.changelog import full_compaction_changelog, lookup_changelo
 from paimon_nb.table.data_file_writer import APPEND_SOURCE, COMPACT_SOURCE, FileTarget, KeyValueFileWriter
 from paimon_nb.table.lsm import Levels, sections
 from paimon_nb.table.lsm.compaction_plan import Rewrite, compaction_steps
-from paimon_nb.table.lsm.key_chunks import LevelFiles, chunks, runs_of
+from paimon_nb.table.lsm.key_chunks import LevelFiles, chunks_aligned_by_key, runs_of
 from paimon_nb.table.lsm.levels import key_decoder
 from paimon_nb.table.lsm.superseded import drop_superseded, is_in, key_ids
 from paimon_nb.table.merge import MergeSpec, merge
@@ -147,7 +147,7 @@ class BucketCompaction:
         self.takes_up_new = 0 in levels
         target = FileTarget(self.partition, self.bucket, self.unit.output_level, APPEND_SOURCE, changelog=True)
         with KeyValueFileWriter(self.store, target) as log:
-            for tables in chunks(self.keys, streams):
+            for tables in chunks_aligned_by_key(self.keys, streams):
                 rows, changes = self._merge_chunk(
                     [(lvl, t) for lvl, t in zip(levels, tables, strict=True) if t is not None]
                 )
@@ -160,20 +160,20 @@ class BucketCompaction:
     def _merge_chunk(self, parts: list[tuple[int, pa.Table]]) -> tuple[pa.Table, pa.Table | None]:
         """(rows of the output, changes) of one chunk."""
         if self.lookup:
-            merged, changes = self._with_lookup(parts)
+            merged, changes = self._merge_with_lookup(parts)
         else:
             merged = merge([t for _, t in parts], self.spec, drop_delete=False)
-            changes = self._full_changes(parts, merged)
+            changes = self._full_compaction_changes(parts, merged)
         return (without_retracts(merged) if self.drop_delete else merged), changes
 
-    def _full_changes(self, parts: list[tuple[int, pa.Table]], merged: pa.Table) -> pa.Table | None:
+    def _full_compaction_changes(self, parts: list[tuple[int, pa.Table]], merged: pa.Table) -> pa.Table | None:
         top = self.levels.max_level
         if self.producer != "full-compaction" or self.unit.output_level != top:
             return None
         old = next((t for level, t in parts if level == top), merged.slice(0, 0))
         return full_compaction_changelog(old, [t for level, t in parts if level != top], merged, self.spec)
 
-    def _with_lookup(self, parts: list[tuple[int, pa.Table]]) -> tuple[pa.Table, pa.Table | None]:
+    def _merge_with_lookup(self, parts: list[tuple[int, pa.Table]]) -> tuple[pa.Table, pa.Table | None]:
         """Lookup tables: rows above level 0 are complete results, so only those of the lowest level count."""
         fresh = [t for level, t in parts if level == 0]
         upper = [(level, t) for level, t in parts if level > 0]
@@ -188,7 +188,7 @@ class BucketCompaction:
         found = self.above.find(unmatched)
         before = [t for t in (high, found) if t is not None and t.num_rows]
         if self.spec.engine == "first-row":
-            return self._first_rows(high, found, fresh)
+            return self._merge_first_row(high, found, fresh)
         merged = merge([*before, *fresh], self.spec, drop_delete=False, alone_as_is=False)
         changes = None
         if self.producer == "lookup":
@@ -197,7 +197,7 @@ class BucketCompaction:
             changes = lookup_changelog(old, merged.filter(from_numpy(touched)), self.spec)
         return merged, changes
 
-    def _first_rows(
+    def _merge_first_row(
         self, high: pa.Table | None, found: pa.Table | None, fresh: list[pa.Table]
     ) -> tuple[pa.Table, pa.Table | None]:
         """Keys that exist in upper levels are unchanged; new keys are the changes."""

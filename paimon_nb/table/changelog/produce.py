@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from paimon_nb.format.data import VALUE_KIND, times_as_numbers
 from paimon_nb.format.types.arrow_builders import fill_null, from_numpy, to_numpy
 from paimon_nb.table.lsm.superseded import is_in, key_ids
-from paimon_nb.table.merge.aggregate.java_hash_order import identity
+from paimon_nb.table.merge.aggregate.java_hash_order import java_equality_key
 from paimon_nb.table.merge.merge import retraction_mask
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _equal_field(x: Any, y: Any, t: pa.DataType) -> bool:
 def _equal_value(x: Any, y: Any, t: pa.DataType) -> bool:
     """Two non-NULL values. As in Java, NULL inside arrays and maps equals nothing."""
     if pa.types.is_map(t):
-        left_map, right_map = ({identity(k): v for k, v in pairs} for pairs in (x, y))
+        left_map, right_map = ({java_equality_key(k): v for k, v in pairs} for pairs in (x, y))
         return left_map.keys() == right_map.keys() and all(
             _equal_element(left_map[k], right_map[k], t.item_type) for k in left_map
         )

@@ -56,7 +56,9 @@ def order_keys(rows: pa.Table, fields: Sequence[DataField], _: int) -> list[pa.A
 
 def zorder_keys(rows: pa.Table, fields: Sequence[DataField], text_bytes: int) -> list[pa.Array]:
     """One key: the bits of all columns interleaved, highest first."""
-    return [_interleave_bits([_unpack_bits(_z_bytes(_one_chunk(rows.column(f.name)), f, text_bytes)) for f in fields])]
+    return [
+        _interleave_bits([_unpack_bits(_z_order_bytes(_one_chunk(rows.column(f.name)), f, text_bytes)) for f in fields])
+    ]
 
 
 def hilbert_keys(rows: pa.Table, fields: Sequence[DataField], _: int) -> list[pa.Array]:
@@ -66,7 +68,9 @@ def hilbert_keys(rows: pa.Table, fields: Sequence[DataField], _: int) -> list[pa
     """
     if len(fields) < 2:
         raise UnsupportedOperation("a Hilbert order needs at least two columns", hint="use order, or name more columns")
-    points = _axes_to_transpose([_h_number(_one_chunk(rows.column(f.name)), f).view(np.uint64) for f in fields])
+    points = _axes_to_transpose(
+        [_hilbert_coordinate(_one_chunk(rows.column(f.name)), f).view(np.uint64) for f in fields]
+    )
     return [_interleave_bits([_unpack_bits(_big_endian(p))[:, 64 - _CURVE_BITS :] for p in points])]
 
 
@@ -78,7 +82,7 @@ STRATEGIES: Registry[Keys] = Registry(
 # -- z-order: every value as bytes that sort like it
 
 
-def _z_bytes(column: pa.Array, field: DataField, text_bytes: int) -> np.ndarray:
+def _z_order_bytes(column: pa.Array, field: DataField, text_bytes: int) -> np.ndarray:
     """(rows, bytes) uint8; NULL is all zeros."""
     root, nulls = field.type.root, _null_mask(column)
     if root in _TEXTS:
@@ -96,7 +100,7 @@ def _z_bytes(column: pa.Array, field: DataField, text_bytes: int) -> np.ndarray:
         # Java shifts doubles by 31 as it does floats: only the upper half of the bits sorts like the value.
         ordered = (bits ^ ((bits >> 31) | np.int64(-(1 << 63)))).view(np.uint64)
     else:
-        ordered = _integers_of(column, field).view(np.uint64) ^ np.uint64(1 << 63)
+        ordered = _int64_values(column, field).view(np.uint64) ^ np.uint64(1 << 63)
     ordered = ordered.copy()
     ordered[nulls] = 0
     return _big_endian(ordered)
@@ -118,7 +122,7 @@ def _interleave_bits(columns: list[np.ndarray]) -> pa.Array:
 # -- Hilbert: every value as an integer of 63 bits
 
 
-def _h_number(column: pa.Array, field: DataField) -> np.ndarray:
+def _hilbert_coordinate(column: pa.Array, field: DataField) -> np.ndarray:
     root = field.type.root
     if root in _TEXTS:
         short = [None if v is None else v[:8].rjust(8, b"\0") for v in _bytes_of(column)]
@@ -131,7 +135,7 @@ def _h_number(column: pa.Array, field: DataField) -> np.ndarray:
     elif root in ("FLOAT", "DOUBLE"):
         numbers = _double_bits(column)
     else:
-        numbers = _integers_of(column, field)
+        numbers = _int64_values(column, field)
     numbers = numbers.copy()
     numbers[_null_mask(column)] = _FARTHEST
     return numbers
@@ -160,7 +164,7 @@ def _axes_to_transpose(x: list[np.ndarray]) -> list[np.ndarray]:
 # -- columns as numbers
 
 
-def _integers_of(column: pa.Array, field: DataField) -> np.ndarray:
+def _int64_values(column: pa.Array, field: DataField) -> np.ndarray:
     """Integers, days and milliseconds as int64; NULL as 0."""
     if isinstance(field.type, Timestamp | LocalZonedTimestamp):
         per = _PER_SECOND[column.type.unit]

@@ -58,7 +58,7 @@ class ExternalSort:
         """All rows in order, as tables of some size. No rows can be added afterwards."""
         if not self._runs:
             if self._waiting:
-                yield self._in_order(self._waiting)
+                yield self._sort_tables(self._waiting)
             return
         self._spill_run()
         yield from self._merge_runs()
@@ -68,7 +68,7 @@ class ExternalSort:
         """Runs on disk."""
         return len(self._runs)
 
-    def _in_order(self, tables: Sequence[pa.Table]) -> pa.Table:
+    def _sort_tables(self, tables: Sequence[pa.Table]) -> pa.Table:
         table = pa.concat_tables(tables)
         by = [(k, "ascending", "at_start") for k in self._keys]
         return table.take(pc.sort_indices(table, sort_keys=by))
@@ -78,7 +78,7 @@ class ExternalSort:
             return
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="paimon-sort-")
-        table = self._in_order(self._waiting)
+        table = self._sort_tables(self._waiting)
         self._waiting, self._bytes = [], 0
         path = Path(self._folder.name) / f"run-{len(self._runs)}"
         with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as out:
@@ -93,7 +93,7 @@ class ExternalSort:
             heapq.heapify(heap)
             while heap:
                 cut = heap[0][0]
-                yield self._in_order([part for _, i in sorted(heap, key=lambda h: h[1])
+                yield self._sort_tables([part for _, i in sorted(heap, key=lambda h: h[1])
                                       if (part := cursors[i].take(cut)).num_rows])  # fmt: skip
                 heap = [(c.last_key, i) for i, c in enumerate(cursors) if c.fill()]
                 heapq.heapify(heap)

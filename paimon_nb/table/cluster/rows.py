@@ -69,7 +69,7 @@ class OrderedRows:
 
     def __init__(self, store: TableStore, order: Order) -> None:
         self._fields: list[DataField] = [store.schema.field(c) for c in order.columns]
-        self._make = STRATEGIES[order.strategy]
+        self._sort_key_columns = STRATEGIES[order.strategy]
         self._text_bytes = store.options.get(opt.ZORDER_VAR_LENGTH_CONTRIBUTION)
         self._sort: ExternalSort | None = None
         self._limit = store.options.get(opt.WRITE_BUFFER_SIZE)
@@ -78,7 +78,7 @@ class OrderedRows:
     def add(self, rows: pa.Table) -> None:
         for start in range(0, rows.num_rows, _BATCH_ROWS):
             part = rows.slice(start, _BATCH_ROWS)
-            columns = self._make(part, self._fields, self._text_bytes)
+            columns = self._sort_key_columns(part, self._fields, self._text_bytes)
             if self._sort is None:
                 self._keys = [f"{_KEY}{i}" for i in range(len(columns))]
                 self._sort = ExternalSort(self._keys, self._limit)

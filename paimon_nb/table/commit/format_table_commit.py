@@ -84,7 +84,9 @@ class FormatTableCommit:
         for path in replaced:
             self.store.fs.delete(path)
         if overwrite is not None and overwrite.partition:
-            self.store.fs.make_dirs(partition_path_of(self.store, list(_leading(self.store, overwrite.partition))))
+            self.store.fs.make_dirs(
+                partition_path_of(self.store, list(_leading_partition_values(self.store, overwrite.partition)))
+            )
         return []
 
     def _target(self, file: StagedFile) -> str:
@@ -96,23 +98,25 @@ class FormatTableCommit:
         store = self.store
         touched = {store.partition_values(f.partition) for f in files} if store.schema.partition_keys else set()
         if not overwrite.dynamic or not store.schema.partition_keys:
-            _check_inside(store, touched, overwrite.partition)
+            _check_rows_in_overwritten_partition(store, touched, overwrite.partition)
         return [
             file.path
-            for partition in find_partitions(store, lambda values: _is_inside(values, overwrite.partition))
+            for partition in find_partitions(store, lambda values: _partition_matches_spec(values, overwrite.partition))
             if not overwrite.dynamic or not store.schema.partition_keys or partition.values in touched
             for file in data_files(store, partition.path)
         ]
 
 
-def _is_inside(values: Mapping[str, Any], spec: Mapping[str, Any]) -> bool:
+def _partition_matches_spec(values: Mapping[str, Any], spec: Mapping[str, Any]) -> bool:
     """Whether a partition, or its first columns, can match a spec."""
     return all(name not in values or values[name] == value for name, value in spec.items())
 
 
-def _check_inside(store: TableStore, touched: Iterable[tuple[Any, ...]], spec: Mapping[str, Any]) -> None:
+def _check_rows_in_overwritten_partition(
+    store: TableStore, touched: Iterable[tuple[Any, ...]], spec: Mapping[str, Any]
+) -> None:
     for values in touched:
-        if not _is_inside(dict(zip(store.schema.partition_keys, values, strict=True)), spec):
+        if not _partition_matches_spec(dict(zip(store.schema.partition_keys, values, strict=True)), spec):
             expected = partition_names([store.schema.field(k) for k in spec], list(spec.values()), legacy=False)
             found = partition_names(store.schema.partition_fields, values, legacy=False)
             raise UnsupportedOperation(
@@ -121,7 +125,7 @@ def _check_inside(store: TableStore, touched: Iterable[tuple[Any, ...]], spec: M
             )
 
 
-def _leading(store: TableStore, spec: Mapping[str, Any]) -> Iterable[Any]:
+def _leading_partition_values(store: TableStore, spec: Mapping[str, Any]) -> Iterable[Any]:
     """The values of the first partition columns that a spec names."""
     for key in store.schema.partition_keys:
         if key not in spec:
@@ -138,7 +142,7 @@ def truncate_format_table(store: TableStore, specs: Sequence[Mapping[str, Any]] 
     Raises:
         UnknownName: a spec with a value for each partition column matches no partition.
     """
-    for partition in _matching(store, specs, must_exist=True):
+    for partition in _partitions_matching_specs(store, specs, must_exist=True):
         for file in data_files(store, partition.path):
             store.fs.delete(file.path)
 
@@ -154,7 +158,7 @@ def drop_format_table_partitions(
     """
     if not store.schema.partition_keys:
         raise UnsupportedOperation(f"{store.name} is not partitioned", hint="TRUNCATE TABLE empties it")
-    found = _matching(store, specs, must_exist=must_exist, complete_only=False) if specs else []
+    found = _partitions_matching_specs(store, specs, must_exist=must_exist, complete_only=False) if specs else []
     for partition in found:
         store.fs.delete_tree(partition.path)
         for depth in range(len(partition.values) - 1, 0, -1):
@@ -162,15 +166,17 @@ def drop_format_table_partitions(
     return bool(found)
 
 
-def _matching(
+def _partitions_matching_specs(
     store: TableStore, specs: Sequence[Mapping[str, Any]], *, must_exist: bool, complete_only: bool = True
 ) -> list[PartitionDirectory]:
     """The partitions that match any of `specs`; all without one."""
     keys = store.schema.partition_keys
-    found = find_partitions(store, lambda values: not specs or any(_is_inside(values, s) for s in specs))
+    found = find_partitions(store, lambda values: not specs or any(_partition_matches_spec(values, s) for s in specs))
     for spec in specs if must_exist else ():
         is_complete = len(spec) == len(keys) or not complete_only
-        if is_complete and not any(_is_inside(dict(zip(keys, p.values, strict=True)), spec) for p in found):
+        if is_complete and not any(
+            _partition_matches_spec(dict(zip(keys, p.values, strict=True)), spec) for p in found
+        ):
             text = ", ".join(f"{k} = {v}" for k, v in spec.items())
             raise UnknownName(f"{store.name} has no partition ({text})", hint="SHOW PARTITIONS lists them", name=text)
     return found

@@ -18,7 +18,7 @@ from paimon_nb.table.bucket_compact.append import (
     compact_append_bucket,
     pick_append_auto,
     pick_append_full,
-    pick_unaware,
+    pick_unaware_bucket_files,
 )
 from paimon_nb.table.bucket_compact.bucket import KeyBucket
 from paimon_nb.table.bucket_compact.cluster import cluster_files, idle_history_partitions, pick_cluster, uses_clustering
@@ -131,7 +131,7 @@ def _choose_files(
         # As in Java, a full compaction that finds nothing to do is followed by one of what is due.
         picked = (pick_append_full(store, files, vectors) if full else []) or pick_append_auto(store, files)
         return [(tuple(picked), None)] if picked else []
-    groups = pick_unaware(store, files, full=full, vectors=vectors)
+    groups = pick_unaware_bucket_files(store, files, full=full, vectors=vectors)
     if index and len(groups) > 1:
         groups = [[f for group in groups for f in group]]  # all buckets share one index file, so one task must own it
     return [(tuple(group), None) for group in groups]
@@ -204,14 +204,14 @@ def run_tasks(store: TableStore, tasks: Sequence[CompactTask]) -> list[CommitMes
     shared = max(1, store.options.get(opt.WRITE_BUFFER_SIZE) // at_once)
     worker = store.copy({opt.WRITE_BUFFER_SIZE.key: f"{shared} b"}) if at_once > 1 else store
 
-    def run(task: CompactTask) -> list[CommitMessage]:
+    def run_and_record(task: CompactTask) -> list[CommitMessage]:
         messages = run_task(worker, task)
         made.extend(messages)
         return messages
 
     try:
         size = sum(f.file_size for task in tasks for f in task.files)
-        parts = map_in_threads(store.fs, run, tasks, size, at_once)
+        parts = map_in_threads(store.fs, run_and_record, tasks, size, at_once)
     except BaseException:
         abort_messages(store, made)  # the files of the other buckets are not needed then
         raise

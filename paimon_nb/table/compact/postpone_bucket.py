@@ -41,10 +41,10 @@ def compact_postponed(
     removal = CommitMessage(
         partition, POSTPONE_BUCKET, POSTPONE_BUCKET, compact_before=tuple(files), base_snapshot=base_snapshot
     )
-    return [*(_as_compaction(store, m) for m in messages), removal]
+    return [*(_move_as_compaction_message(store, m) for m in messages), removal]
 
 
-def _as_compaction(store: TableStore, message: CommitMessage) -> CommitMessage:
+def _move_as_compaction_message(store: TableStore, message: CommitMessage) -> CommitMessage:
     """New files of the move and their changelog belong to the COMPACT snapshot: the rows were committed before."""
     replaced = {f.file_name for f in message.compact_before}
     remaining = tuple(f for f in message.new_files if f.file_name not in replaced)

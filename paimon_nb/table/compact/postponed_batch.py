@@ -27,7 +27,7 @@ from paimon_nb.table.publish.overwrite import Overwrite
 from paimon_nb.table.scan import all_levels, plan_scan, read_split
 from paimon_nb.table.scan.plan.snapshot_scan import written_order
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
-from paimon_nb.table.write.input_rows import one_chunk, split_by_bucket, take
+from paimon_nb.table.write.input_rows import one_chunk, split_by_bucket, take_rows
 from paimon_nb.table.write.table_write import TableWrite
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class BucketCount:
     """The rows that the partition has move to that number of buckets first."""
 
 
-def count_buckets(store: TableStore, rows: int, size: int, existing: int | None) -> BucketCount:
+def bucket_count_for_postponed(store: TableStore, rows: int, size: int, existing: int | None) -> BucketCount:
     """The buckets that staged rows need: those that exist, unless these are too few by far. Pure.
 
     Args:
@@ -121,13 +121,15 @@ def assign_buckets(
             files[message.partition] += message.new_files
         existing = {} if overwrite else LIVE_FILES.at(store, store.latest())[1]
         counts = {
-            p: count_buckets(store, sum(f.row_count for f in some), sum(f.file_size for f in some), existing.get(p))
+            p: bucket_count_for_postponed(
+                store, sum(f.row_count for f in some), sum(f.file_size for f in some), existing.get(p)
+            )
             for p, some in files.items()
         }
         rescaled = {p: count.buckets for p, count in counts.items() if count.rescales}
         if rescaled:
             made = commit(*_rescale_partitions(store, rescaled))
-        written = _write_files(store, files, {p: c.buckets for p, c in counts.items()}, overwrite)
+        written = _write_postponed_to_buckets(store, files, {p: c.buckets for p, c in counts.items()}, overwrite)
     except BaseException:
         abort_messages(store, [*written, *others])
         raise
@@ -136,7 +138,7 @@ def assign_buckets(
     return [*written, *others], made
 
 
-def _write_files(
+def _write_postponed_to_buckets(
     store: TableStore, files: Mapping[bytes, Sequence[DataFile]], counts: Mapping[bytes, int], overwrite: bool
 ) -> list[CommitMessage]:
     """One message per bucket. Their rows are not compacted, as in Java."""
@@ -193,4 +195,4 @@ def write_to_buckets(
             columns = [one_chunk(rows.column(f.name)) for f in fields]
             buckets = np.asarray(bucket_of([f.type for f in fields], columns, total, function), np.int32)
             for _, bucket, numbers in split_by_bucket(rows, np.zeros(rows.num_rows, np.int64), buckets):
-                writing.write_bucket(partition, bucket, take(rows, numbers), kinds[numbers])
+                writing.write_bucket(partition, bucket, take_rows(rows, numbers), kinds[numbers])

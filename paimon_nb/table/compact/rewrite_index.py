@@ -43,7 +43,7 @@ def rewrite_file_indexes(store: TableStore, partitions: Callable[[bytes], bool] 
         for entry in live_entries(store, snapshot):
             if partitions is not None and not partitions(entry.partition):
                 continue
-            file = _rebuild_index(store, entry.partition, entry.bucket, entry.file, specs)
+            file = _with_rebuilt_index(store, entry.partition, entry.bucket, entry.file, specs)
             if file != entry.file:
                 message = CommitMessage(entry.partition, entry.bucket, entry.total_buckets, base_snapshot=snapshot.id)
                 messages.append(replace(message, compact_before=(entry.file,), compact_after=(file,)))
@@ -53,11 +53,13 @@ def rewrite_file_indexes(store: TableStore, partitions: Callable[[bytes], bool] 
     return messages
 
 
-def _rebuild_index(
+def _with_rebuilt_index(
     store: TableStore, partition: bytes, bucket: int, file: DataFile, specs: Sequence[IndexSpec]
 ) -> DataFile:
     schema = store.schema if file.schema_id == store.schema.id else store.schemas.get(file.schema_id)
-    index = _index_of(store, partition, bucket, file, schema, fitting_specs(specs, store.schema.fields, schema.fields))
+    index = _build_file_index(
+        store, partition, bucket, file, schema, fitting_specs(specs, store.schema.fields, schema.fields)
+    )
     old_names = tuple(n for n in file.extra_files if n.endswith(INDEX_SUFFIX))
     others = tuple(n for n in file.extra_files if n not in old_names)
     if index is None:
@@ -74,7 +76,7 @@ def _rebuild_index(
     return replace(file, embedded_index=embedded, extra_files=(*others, *extra))
 
 
-def _index_of(
+def _build_file_index(
     store: TableStore, partition: bytes, bucket: int, file: DataFile, schema: TableSchema, specs: Sequence[IndexSpec]
 ) -> bytes | None:
     writer = FileIndexWriter(specs)

@@ -84,7 +84,7 @@ def run_sort(store: TableStore, task: SortTask, order: Order) -> list[CommitMess
     """Rewrite one partition: writes files, publishes nothing."""
     store = store.at_newest_schema()
     if store.has_keys:
-        return _run_keyed(store, task, order)
+        return _sort_primary_key_partition(store, task, order)
     target = FileTarget(task.partition, 0)
     vectors = BucketVectors(store, task.partition, 0, task.index) if task.index else None
     with AppendFileWriter(store, target) as out:
@@ -97,7 +97,7 @@ def run_sort(store: TableStore, task: SortTask, order: Order) -> list[CommitMess
     return [message]
 
 
-def _run_keyed(store: TableStore, task: SortTask, order: Order) -> list[CommitMessage]:
+def _sort_primary_key_partition(store: TableStore, task: SortTask, order: Order) -> list[CommitMessage]:
     """Merged rows with buckets assigned in the new order: each bucket is filled before the next begins."""
     from paimon_nb.table.write import TableWrite  # it knows the vectors of this table
 

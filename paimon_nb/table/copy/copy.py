@@ -83,7 +83,7 @@ def _copy_live_files(
     entries = [e for e in live_entries(source, snapshot) if keep_partition is None or keep_partition(e.partition)]
     if not entries:
         return 0, 0, []
-    carrier = _FileCopier(source, target, _schema_ids(source, target, entries))
+    carrier = _FileCopier(source, target, _target_schema_ids(source, target, entries))
     indexes = [i for i in index_entries(source, snapshot) if keep_partition is None or keep_partition(i.partition)]
     try:
         messages = [
@@ -98,7 +98,7 @@ def _copy_live_files(
     return len(entries), sum(e.file.row_count for e in entries), made
 
 
-def _schema_ids(source: TableStore, target: TableStore, entries: Sequence[ManifestEntry]) -> dict[int, int]:
+def _target_schema_ids(source: TableStore, target: TableStore, entries: Sequence[ManifestEntry]) -> dict[int, int]:
     """Schema ids of the source -> of the target: those with exactly the same fields."""
     known = {_field_layout(s): s.id for s in reversed(target.schemas.all())}
     ids = {}
@@ -196,17 +196,17 @@ def copy_file(source_fs: FileIO, source: str, target_fs: FileIO, target: str) ->
             writing.write(piece)
 
 
-def retry_on_expiry(source: TableStore, work: Callable[[], T]) -> T:
-    """Run `work`, which starts at the source's newest snapshot; run it again if that snapshot expired in the meantime.
+def retry_on_expiry(source: TableStore, copy_newest_snapshot: Callable[[], T]) -> T:
+    """Run `copy_newest_snapshot`, which starts at the source's newest snapshot; run it again if that snapshot expired in the meantime.
 
     Raises: MissingFile: the file is missing although its snapshot exists.
     """
     for _ in range(_MAX_READS - 1):
         before = source.latest()
         try:
-            return work()
+            return copy_newest_snapshot()
         except (MissingFile, SnapshotExpired, SnapshotNotFound):
             source.snapshots.invalidate_cache()
             if before is None or source.fs.exists(source.snapshots.path(before.id)):
                 raise
-    return work()
+    return copy_newest_snapshot()

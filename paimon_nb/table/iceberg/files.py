@@ -110,9 +110,11 @@ class FileEntries:
 
     def added(self, entries: Mapping[str, ManifestEntry], snapshot: Snapshot) -> list[Entry]:
         """Entries of new files. Raises UnsupportedFormat: a file that Iceberg readers cannot read."""
-        return [Entry(ADDED, snapshot.id, snapshot.id, snapshot.id, self._data_file(e)) for e in entries.values()]
+        return [
+            Entry(ADDED, snapshot.id, snapshot.id, snapshot.id, self._iceberg_data_file(e)) for e in entries.values()
+        ]
 
-    def _data_file(self, entry: ManifestEntry) -> dict[str, Any]:
+    def _iceberg_data_file(self, entry: ManifestEntry) -> dict[str, Any]:
         file = entry.file
         schema = self.store.schemas.get(file.schema_id)
         path = self.store.data_path(entry.partition, entry.bucket, file)

@@ -117,7 +117,9 @@ class ManifestWriter:
             }
             for e in entries
         ]  # fmt: skip
-        data = avro_bytes(path, _entry_schema(self.fields, self.format_version), rows, self.compression, header)
+        data = avro_bytes(
+            path, _manifest_entry_schema(self.fields, self.format_version), rows, self.compression, header
+        )
         self._write(path, data)
         by_status = [[e for e in entries if e.status == status] for status in (ADDED, EXISTING, DELETED)]
         counts = [len(some) for some in by_status]
@@ -125,11 +127,11 @@ class ManifestWriter:
         return [
             Manifest(
                 path, len(data), content, snapshot_id, min(e.sequence_number for e in entries), snapshot_id,
-                (counts[0], counts[1], counts[2]), (row_counts[0], row_counts[1], row_counts[2]), self._summaries(entries),
+                (counts[0], counts[1], counts[2]), (row_counts[0], row_counts[1], row_counts[2]), self._partition_summaries(entries),
             )
         ]  # fmt: skip
 
-    def _summaries(self, entries: Sequence[Entry]) -> tuple[dict[str, Any], ...]:
+    def _partition_summaries(self, entries: Sequence[Entry]) -> tuple[dict[str, Any], ...]:
         out = []
         for field in self.fields:
             values = [e.file["partition"][avro_name(field.name)] for e in entries]
@@ -140,7 +142,7 @@ class ManifestWriter:
             low, high = (min(numbers, key=order), max(numbers, key=order)) if numbers else (None, None)
             out.append({
                 "contains_null": len(known) < len(values), "contains_nan": len(numbers) < len(known),
-                "lower_bound": _summary_bound(field, low), "upper_bound": _summary_bound(field, high),
+                "lower_bound": _partition_summary_bound(field, low), "upper_bound": _partition_summary_bound(field, high),
             })  # fmt: skip
         return tuple(out)
 
@@ -148,7 +150,7 @@ class ManifestWriter:
         """The entries of a manifest, with what they inherit from it. Raises CorruptFile, MissingFile."""
         path = self._here(manifest.path)
         entries = []
-        for row in _records(self.fs, path):
+        for row in _read_avro_records(self.fs, path):
             try:
                 file = dict(row["data_file"])
                 file["partition"] = resized_node(self.fields, file["partition"])
@@ -178,7 +180,7 @@ class ManifestWriter:
             for name, files, count in zip(("added", "existing", "deleted"), m.files, m.rows, strict=True):
                 row |= {self._name(f"{name}_files_count"): files, f"{name}_rows_count": count}
             rows.append(row)
-        schema = _list_schema(self.older_names, self.format_version)
+        schema = _manifest_list_schema(self.older_names, self.format_version)
         self._write(
             path, avro_bytes(path, schema, rows, self.compression, {"format-version": str(self.format_version)})
         )
@@ -195,7 +197,7 @@ class ManifestWriter:
         """The manifests of a list. Raises CorruptFile, MissingFile."""
         path = self._here(path)
         try:
-            return [_manifest(row) for row in _records(self.fs, path)]
+            return [_manifest_of_row(row) for row in _read_avro_records(self.fs, path)]
         except KeyError as missing:
             raise CorruptFile(path, f"an entry has no field {missing}") from None
 
@@ -234,7 +236,7 @@ def _with_own_row_ids(manifest: Manifest, entries: list[Entry]) -> list[Entry]:
     return out
 
 
-def _records(fs: FileIO, path: str) -> list[dict[str, Any]]:
+def _read_avro_records(fs: FileIO, path: str) -> list[dict[str, Any]]:
     found = avro_records(unpack(fs.read(path), path), path)
     if not all(isinstance(row, dict) for row in found):
         raise CorruptFile(path, "its rows are not records")
@@ -245,7 +247,7 @@ def _first_known(value: int | None, inherited: int) -> int:
     return inherited if value is None else value
 
 
-def _manifest(row: dict[str, Any]) -> Manifest:
+def _manifest_of_row(row: dict[str, Any]) -> Manifest:
     def count(name: str) -> int:
         key = f"{name}_files_count"
         return int(row[key] if key in row else row[_OLDER_NAMES[key]])
@@ -258,7 +260,7 @@ def _manifest(row: dict[str, Any]) -> Manifest:
     )  # fmt: skip
 
 
-def _summary_bound(field: DataField, value: Any) -> bytes | None:
+def _partition_summary_bound(field: DataField, value: Any) -> bytes | None:
     """The bytes of a partition value, which is in Avro's plain form."""
     match field.type.root:
         case _ if value is None:
@@ -279,7 +281,7 @@ def _field(name: str, t: Any, field_id: int) -> dict[str, Any]:
     return {"name": name, "type": t, "field-id": field_id} | ({"default": None} if optional else {})
 
 
-def _id_map(number: int, value: str) -> list[Any]:
+def _avro_map_by_column_id(number: int, value: str) -> list[Any]:
     """A map by column id: Avro maps have text keys, so it is an array of pairs."""
     fields = [_field("key", "int", number), _field("value", value, number + 1)]
     items = {"type": "record", "name": f"k{number}_v{number + 1}", "fields": fields}
@@ -287,12 +289,12 @@ def _id_map(number: int, value: str) -> list[Any]:
 
 
 @functools.lru_cache(64)
-def _entry_schema(fields: tuple[DataField, ...], format_version: int) -> dict[str, Any]:
+def _manifest_entry_schema(fields: tuple[DataField, ...], format_version: int) -> dict[str, Any]:
     file = [
         _field("content", "int", 134), _field("file_path", "string", 100), _field("file_format", "string", 101),
         _field("partition", partition_record(fields), 102), _field("record_count", "long", 103),
-        _field("file_size_in_bytes", "long", 104), _field("null_value_counts", _id_map(121, "long"), 110),
-        _field("lower_bounds", _id_map(126, "bytes"), 125), _field("upper_bounds", _id_map(129, "bytes"), 128),
+        _field("file_size_in_bytes", "long", 104), _field("null_value_counts", _avro_map_by_column_id(121, "long"), 110),
+        _field("lower_bounds", _avro_map_by_column_id(126, "bytes"), 125), _field("upper_bounds", _avro_map_by_column_id(129, "bytes"), 128),
         _field("referenced_data_file", ["null", "string"], 143), _field("content_offset", ["null", "long"], 144),
         _field("content_size_in_bytes", ["null", "long"], 145),
     ]  # fmt: skip
@@ -310,7 +312,7 @@ def _entry_schema(fields: tuple[DataField, ...], format_version: int) -> dict[st
 
 
 @functools.lru_cache(4)
-def _list_schema(older_names: bool, format_version: int) -> dict[str, Any]:
+def _manifest_list_schema(older_names: bool, format_version: int) -> dict[str, Any]:
     summary = [
         _field("contains_null", "boolean", 509), _field("contains_nan", ["null", "boolean"], 518),
         _field("lower_bound", ["null", "bytes"], 510), _field("upper_bound", ["null", "bytes"], 511),

@@ -70,7 +70,7 @@ class IcebergPublisher:
             self.fs.delete_tree(self.layout.directory)  # of a dropped table with this name
             old = None
         is_here = old is not None and _below_scheme(old.location) == _below_scheme(self.store.root)
-        retained = self._retained(old, newest) if old is not None and is_here else None
+        retained = self._without_expired_snapshots(old, newest) if old is not None and is_here else None
         location = old.location if old is not None and is_here else self.store.root
         files = FileEntries(self.store, self.layout, location)
         done = retained.newest["snapshot-id"] if retained is not None and retained.snapshots else 0
@@ -84,10 +84,10 @@ class IcebergPublisher:
             made = retained
             assert made is not None
             for snapshot in missing:
-                made = self._extended(made, snapshot, files)
+                made = self._with_incremental_snapshot(made, snapshot, files)
         else:
-            made = self._rebuilt(old, retained, newest, location, files)
-        self._store(replace(made, tags=self._tags(made)), newest)
+            made = self._rebuilt_from_live_files(old, retained, newest, location, files)
+        self._write_metadata_file(replace(made, tags=self._tags(made)), newest)
         if old is not None:
             self._delete_unused(old, made)
 
@@ -107,19 +107,21 @@ class IcebergPublisher:
 
     def _is_same_table(self, old: IcebergMetadata) -> bool:
         """False if none of its snapshots is one of this table, whose first snapshot exists."""
-        if self._snapshot(1) is None:
+        if self._paimon_snapshot(1) is None:
             return True  # expired, as in a table with a history; a table that was created again has it
         return any(
-            describes(node, s) for node in old.snapshots if (s := self._snapshot(node["snapshot-id"])) is not None
+            describes(node, s)
+            for node in old.snapshots
+            if (s := self._paimon_snapshot(node["snapshot-id"])) is not None
         )
 
-    def _snapshot(self, snapshot_id: int) -> Snapshot | None:
+    def _paimon_snapshot(self, snapshot_id: int) -> Snapshot | None:
         try:
             return self.store.snapshots.get(snapshot_id)
         except (SnapshotNotFound, MissingFile):
             return None
 
-    def _retained(self, old: IcebergMetadata, newest: Snapshot) -> IcebergMetadata:
+    def _without_expired_snapshots(self, old: IcebergMetadata, newest: Snapshot) -> IcebergMetadata:
         """The old metadata without snapshots that are rolled back, or expired and not tagged."""
         ids = set(self.store.snapshots.ids())
         retained: set[int] = set()
@@ -128,7 +130,7 @@ class IcebergPublisher:
             if number > newest.id or number not in ids:
                 continue
             # All snapshots before a common one are common, too.
-            if retained or ((own := self._snapshot(number)) is not None and describes(node, own)):
+            if retained or ((own := self._paimon_snapshot(number)) is not None and describes(node, own)):
                 retained.add(number)
         tagged = {s.id: s for s in self._tagged.values()}
         retained |= {
@@ -149,7 +151,7 @@ class IcebergPublisher:
 
     def _snapshots_between(self, done: int, newest: Snapshot) -> list[Snapshot] | None:
         """The snapshots after `done`; None if one of them has expired."""
-        found = [self._snapshot(i) for i in range(done + 1, newest.id)] if done else [None]
+        found = [self._paimon_snapshot(i) for i in range(done + 1, newest.id)] if done else [None]
         return None if None in found else [*(s for s in found if s is not None), newest]
 
     def _can_continue(self, retained: IcebergMetadata) -> bool:
@@ -178,21 +180,25 @@ class IcebergPublisher:
             json.dumps(schema_node(newest)), json.dumps(partition_spec(newest)["fields"]),
         )  # fmt: skip
 
-    def _extended(self, base: IcebergMetadata, snapshot: Snapshot, files: FileEntries) -> IcebergMetadata:
+    def _with_incremental_snapshot(
+        self, base: IcebergMetadata, snapshot: Snapshot, files: FileEntries
+    ) -> IcebergMetadata:
         """The metadata with the changes of the following snapshot."""
         writer = self._writer
         before = writer.read_list(base.newest["manifest-list"])
         changes = files.changes(snapshot)
         data, operation = [m for m in before if m.content == DATA], "append"
         if not changes.only_adds:
-            data, changes = self._without(data, changes, snapshot)
+            data, changes = self._without_removed_files(data, changes, snapshot)
             if changes.removed:
                 operation = "replace" if snapshot.commit_kind == "COMPACT" else "overwrite"
         data += writer.write(files.added(changes.added, snapshot), snapshot.id)
         data = self._merged_manifests(data, snapshot)
-        return self._with_snapshot(base, snapshot, data, self._vectors(before, snapshot, files), operation, changes)
+        return self._with_snapshot(
+            base, snapshot, data, self._deletion_vector_manifests(before, snapshot, files), operation, changes
+        )
 
-    def _rebuilt(
+    def _rebuilt_from_live_files(
         self,
         old: IcebergMetadata | None,
         retained: IcebergMetadata | None,
@@ -212,10 +218,10 @@ class IcebergPublisher:
         base = base.only(frozenset(n["snapshot-id"] for n in base.snapshots if n["snapshot-id"] < snapshot.id))
         data = self._writer.write(files.added(changes.added, snapshot), snapshot.id)
         return self._with_snapshot(
-            base, snapshot, data, self._vectors([], snapshot, files), "append", changes, afresh=True
+            base, snapshot, data, self._deletion_vector_manifests([], snapshot, files), "append", changes, afresh=True
         )
 
-    def _without(
+    def _without_removed_files(
         self, manifests: Sequence[Manifest], changes: Changes, snapshot: Snapshot
     ) -> tuple[list[Manifest], Changes]:
         """The manifests without removed files, and the changes that Iceberg readers see."""
@@ -257,11 +263,13 @@ class IcebergPublisher:
                 self._writer.delete(manifest.path)
         return [m for m in manifests if m not in small] + self._writer.write(entries, snapshot.id)
 
-    def _vectors(self, before: Sequence[Manifest], snapshot: Snapshot, files: FileEntries) -> list[Manifest]:
+    def _deletion_vector_manifests(
+        self, before: Sequence[Manifest], snapshot: Snapshot, files: FileEntries
+    ) -> list[Manifest]:
         """Manifests of the deletion vectors: those of before if they did not change."""
         if not self.layout.deletion_vectors:
             return []
-        previous = self._snapshot(snapshot.id - 1)
+        previous = self._paimon_snapshot(snapshot.id - 1)
         if before and previous is not None and previous.index_manifest == snapshot.index_manifest:
             return [m for m in before if m.content == DELETES]
         return self._writer.write(files.vectors(snapshot), snapshot.id, DELETES)
@@ -306,13 +314,13 @@ class IcebergPublisher:
         except (CorruptFile, MissingFile):
             there = None
         if there != retained:
-            self._store(retained, newest)
+            self._write_metadata_file(retained, newest)
             if there is not None:
                 self._delete_unused(there, retained)
         elif max(self._versions()) > newest.id:
-            self._store(retained, newest)
+            self._write_metadata_file(retained, newest)
 
-    def _store(self, made: IcebergMetadata, newest: Snapshot) -> None:
+    def _write_metadata_file(self, made: IcebergMetadata, newest: Snapshot) -> None:
         """Write the metadata file, then the hint; then older files and those of rolled back snapshots are deleted."""
         self.fs.sync(self._writer.written)
         self.fs.overwrite(self.layout.metadata_path(newest.id), made.to_json())
@@ -324,7 +332,7 @@ class IcebergPublisher:
         oldest = newest.id - int(o.get(opt.METADATA_ICEBERG_PREVIOUS_VERSIONS_MAX))
         for version in self._versions():
             expired = version < oldest and o.get(opt.METADATA_ICEBERG_DELETE_AFTER_COMMIT_ENABLED)
-            if expired or (version > newest.id and self._snapshot(version) is None):
+            if expired or (version > newest.id and self._paimon_snapshot(version) is None):
                 self.fs.delete(self.layout.metadata_path(version))
 
     def _delete_unused(self, old: IcebergMetadata, made: IcebergMetadata) -> None:

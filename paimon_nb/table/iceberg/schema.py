@@ -110,26 +110,26 @@ def unreadable_change(before: TableSchema, after: TableSchema) -> str | None:
     old = {f.id: f for f in before.fields}
     for field in after.fields:
         was = old.get(field.id)
-        if was is not None and not _follows(
+        if was is not None and not _iceberg_readers_follow(
             iceberg_type(was.type, was.id, was.name), iceberg_type(field.type, field.id, field.name)
         ):
             return field.name
     return None
 
 
-def _follows(old: Any, new: Any) -> bool:
+def _iceberg_readers_follow(old: Any, new: Any) -> bool:
     """Whether readers of the new type read files of the old one."""
     if isinstance(old, str) and isinstance(new, str):
-        return old == new or (old, new) in _PROMOTIONS or _widens(old, new)
+        return old == new or (old, new) in _PROMOTIONS or _is_wider_decimal(old, new)
     if isinstance(old, str) or isinstance(new, str) or old["type"] != new["type"]:
         return False
     if old["type"] == "struct":
         known = {f["id"]: f["type"] for f in old["fields"]}
-        return all(_follows(known[f["id"]], f["type"]) for f in new["fields"] if f["id"] in known)
-    return all(_follows(old[part], new[part]) for part in ("element", "key", "value") if part in old)
+        return all(_iceberg_readers_follow(known[f["id"]], f["type"]) for f in new["fields"] if f["id"] in known)
+    return all(_iceberg_readers_follow(old[part], new[part]) for part in ("element", "key", "value") if part in old)
 
 
-def _widens(old: str, new: str) -> bool:
+def _is_wider_decimal(old: str, new: str) -> bool:
     """decimal(P, S) to decimal(P', S) with P' >= P."""
     if not (old.startswith("decimal(") and new.startswith("decimal(")):
         return False

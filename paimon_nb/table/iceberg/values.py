@@ -25,7 +25,7 @@ def bound_bytes(t: DataType, value: Any) -> bytes | None:
     """The bytes of a lower or upper bound; None for a type without bounds."""
     match t:
         case Decimal():
-            unscaled = _unscaled(value)
+            unscaled = _unscaled_decimal(value)
             return unscaled.to_bytes(unscaled.bit_length() // 8 + 1, "big", signed=True)
         case Time() | Timestamp() | LocalZonedTimestamp():
             return struct.pack("<q", _micros(value))
@@ -107,7 +107,7 @@ def _avro_value(t: DataType, value: Any) -> Any:
         return None
     match t:
         case Decimal():
-            return _unscaled(value).to_bytes(_decimal_size(t), "big", signed=True)
+            return _unscaled_decimal(value).to_bytes(_decimal_size(t), "big", signed=True)
         case Time() | Timestamp() | LocalZonedTimestamp():
             return _micros(value)
     return value
@@ -118,7 +118,7 @@ def _micros(value: Any) -> int:
     return int(value * 1000 if isinstance(value, int) else value.ms * 1000 + value.nanos // 1000)
 
 
-def _unscaled(value: Any) -> int:
+def _unscaled_decimal(value: Any) -> int:
     sign, digits, _ = value.as_tuple()
     number = int("".join(map(str, digits)))
     return -number if sign else number

@@ -85,13 +85,13 @@ def amplification(store: TableStore, max_snapshots: int = MAX_SNAPSHOTS) -> Ampl
         return Amplification(store.name, ())
     buckets: dict[Bucket, dict[str, DataFile]] = {}
     _apply_delta(buckets, drop_deleted(read_changes(store, snapshots[0].base_manifest_list).entries))
-    shapes = {b: _bucket_shape(store, files.values()) for b, files in buckets.items()}
+    shapes = {b: _runs_and_bytes_of_bucket(store, files.values()) for b, files in buckets.items()}
     samples = []
     for snapshot in snapshots:
         delta = read_changes(store, snapshot.delta_manifest_list).entries
-        written, rewritten = _bytes_of_commit(delta)
+        written, rewritten = _written_and_replaced_bytes(delta)
         for bucket in _apply_delta(buckets, delta):
-            shapes[bucket] = _bucket_shape(store, buckets[bucket].values())
+            shapes[bucket] = _runs_and_bytes_of_bucket(store, buckets[bucket].values())
         samples.append(
             Sample(
                 snapshot.id, snapshot.commit_kind, written, rewritten, max((s[0] for s in shapes.values()), default=0),
@@ -113,7 +113,7 @@ def _apply_delta(buckets: dict[Bucket, dict[str, DataFile]], entries: Iterable[M
     return {(e.partition, e.bucket) for e in entries}
 
 
-def _bytes_of_commit(delta: Iterable[ManifestEntry]) -> tuple[int, int]:
+def _written_and_replaced_bytes(delta: Iterable[ManifestEntry]) -> tuple[int, int]:
     """(bytes written, bytes replaced), without files that only moved."""
     added = {e.file.file_name: e.file.file_size for e in delta if e.kind == ADD}
     removed = {e.file.file_name: e.file.file_size for e in delta if e.kind != ADD}
@@ -123,7 +123,7 @@ def _bytes_of_commit(delta: Iterable[ManifestEntry]) -> tuple[int, int]:
     )
 
 
-def _bucket_shape(store: TableStore, files: Iterable[DataFile]) -> tuple[int, int, int]:
+def _runs_and_bytes_of_bucket(store: TableStore, files: Iterable[DataFile]) -> tuple[int, int, int]:
     """(sorted runs, bytes, bytes of the oldest run) of one bucket."""
     files = list(files)
     size = sum(f.file_size for f in files)

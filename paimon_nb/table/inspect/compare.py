@@ -10,7 +10,7 @@ from paimon_nb.base.redact import redact_options
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.table.inspect.formatting import bytes_text, partition_text
 from paimon_nb.table.live_files import read_live
-from paimon_nb.table.scan.plan.time_travel import AtVersion, resolve
+from paimon_nb.table.scan.plan.time_travel import AtVersion, resolve_time_travel
 
 if TYPE_CHECKING:
     from paimon_nb.format.schema import TableSchema
@@ -77,7 +77,7 @@ def compare(store: TableStore, before: int | str, after: int | str) -> SnapshotC
     Raises:
         TimeTravelError, SnapshotExpired, TagNotFound: a version does not exist.
     """
-    old, new = (resolve(store, AtVersion(str(version))) for version in (before, after))
+    old, new = (resolve_time_travel(store, AtVersion(str(version))) for version in (before, after))
     assert old is not None
     assert new is not None
     a, b = _files_of_snapshot(store, old), _files_of_snapshot(store, new)

@@ -91,12 +91,12 @@ def health(store: TableStore, name: Identifier | None = None, *, read_files: boo
         back = _last_complete_snapshot(store, snapshot)
         fix = f"CALL sys.rollback_to('{title}', {back})" if back is not None else None
         return [Finding("broken", "broken metadata", str(error).splitlines()[0], fix)]
-    look = _TableState(store, title, snapshot, buckets)
-    found = [finding for check in CHECKS for finding in check(look)]
+    table_state = _TableState(store, title, snapshot, buckets)
+    found = [finding for check in CHECKS for finding in check(table_state)]
     if read_files:
-        found += _find_unreadable_files(look)
+        found += _find_unreadable_files(table_state)
     order = {"broken": 0, "slow": 1, "ok": 2}
-    return sorted(found, key=lambda f: order[f.grade]) or [_healthy_finding(look)]
+    return sorted(found, key=lambda f: order[f.grade]) or [_healthy_finding(table_state)]
 
 
 def health_of_manifests(
@@ -112,50 +112,53 @@ def health_of_manifests(
     """
     title = str(name.of_table() if name else Identifier("default", store.name)).replace("'", "''")
     buckets = {k: [e.file for e in v] for k, v in by_bucket(live_entries(store, snapshot)).items()}
-    look = _TableState(store, title, snapshot, buckets)
-    findings = [finding for check in MANIFEST_CHECKS for finding in check(look)]
-    return findings, sum(f.file_size for _, f in look.files)
+    table_state = _TableState(store, title, snapshot, buckets)
+    findings = [finding for check in MANIFEST_CHECKS for finding in check(table_state)]
+    return findings, sum(f.file_size for _, f in table_state.files)
 
 
-def _healthy_finding(look: _TableState) -> Finding:
-    files = [f for _, f in look.files]
+def _healthy_finding(table_state: _TableState) -> Finding:
+    files = [f for _, f in table_state.files]
     return Finding(
         "ok", "healthy",
         f"{len(files)} file{'s' * (len(files) != 1)} ({bytes_text(sum(f.file_size for f in files))}), none missing",
     )  # fmt: skip
 
 
-def _find_missing_files(look: _TableState) -> Iterator[Finding]:
+def _find_missing_files(table_state: _TableState) -> Iterator[Finding]:
     """Live files that are missing, or not as long as the manifest says."""
 
     def relative_path(path: str) -> str:
-        return path.removeprefix(f"{look.store.root}/")
+        return path.removeprefix(f"{table_state.store.root}/")
 
     def problem_of_file(item: tuple[Bucket, DataFile]) -> str | None:
         (partition, bucket), file = item
-        path = look.store.data_path(partition, bucket, file)
+        path = table_state.store.data_path(partition, bucket, file)
         try:
-            size = look.store.fs.size(path)
+            size = table_state.store.fs.size(path)
         except PaimonError:
             return f"{relative_path(path)} is missing"
         return None if size == file.file_size else f"{relative_path(path)} has {size:,} of {file.file_size:,} bytes"
 
     with ThreadPoolExecutor(_THREADS) as pool:
-        missing = [text for text in pool.map(problem_of_file, look.files) if text is not None]
+        missing = [text for text in pool.map(problem_of_file, table_state.files) if text is not None]
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        back = _last_complete_snapshot(look.store, look.snapshot)
-        fix = f"CALL sys.rollback_to('{look.name}', {back})" if back is not None else None
+        back = _last_complete_snapshot(table_state.store, table_state.snapshot)
+        fix = f"CALL sys.rollback_to('{table_state.name}', {back})" if back is not None else None
         yield Finding("broken", "missing files", missing[0] + more, fix or "restore the files from a backup")
 
 
-def _find_unreadable_files(look: _TableState) -> Iterator[Finding]:
-    for (partition, bucket), file in look.files:
-        path = look.store.data_path(partition, bucket, file)
-        fields = schema_and_system(file_schema(look.store, file.schema_id))
+def _find_unreadable_files(table_state: _TableState) -> Iterator[Finding]:
+    for (partition, bucket), file in table_state.files:
+        path = table_state.store.data_path(partition, bucket, file)
+        fields = schema_and_system(file_schema(table_state.store, file.schema_id))
         try:
             rows = read_data_file(
-                look.store.fs, path, fields if look.store.has_keys else fields[:-2], options=look.store.options
+                table_state.store.fs,
+                path,
+                fields if table_state.store.has_keys else fields[:-2],
+                options=table_state.store.options,
             )
         except FormatError as error:
             yield Finding("broken", "unreadable file", str(error).splitlines()[0], "restore the file from a backup")
@@ -189,23 +192,23 @@ def _is_complete(store: TableStore, partition: bytes, bucket: int, file: DataFil
         return False
 
 
-def _find_many_runs(look: _TableState) -> Iterator[Finding]:
+def _find_many_runs(table_state: _TableState) -> Iterator[Finding]:
     """Buckets close to the number of runs at which writers stop."""
-    if not look.store.has_keys:
+    if not table_state.store.has_keys:
         return
-    options = look.store.options
+    options = table_state.store.options
     trigger = options.get(opt.NUM_SORTED_RUN_COMPACTION_TRIGGER)
     stop = options.stop_trigger
-    runs = {b: _run_count(files) for b, files in look.buckets.items() if b[1] >= 0}
+    runs = {b: _run_count(files) for b, files in table_state.buckets.items() if b[1] >= 0}
     high = {b: n for b, n in runs.items() if n > trigger}
     if high:
         worst = max(high, key=lambda b: high[b])
         write_only = "; write-only is set, so writers do not compact" if options.write_only else ""
         yield Finding(
             "slow", "many sorted runs",
-            f"{look.where(worst)} has {high[worst]} sorted runs (compaction starts at {trigger}, writers stall at {stop});"
+            f"{table_state.where(worst)} has {high[worst]} sorted runs (compaction starts at {trigger}, writers stall at {stop});"
             f" {len(high)} of {len(runs)} buckets are above{write_only}",
-            f"CALL sys.compact('{look.name}')",
+            f"CALL sys.compact('{table_state.name}')",
         )  # fmt: skip
 
 
@@ -213,13 +216,13 @@ def _run_count(files: Sequence[DataFile]) -> int:
     return sum(f.level == 0 for f in files) + len({f.level for f in files if f.level > 0})
 
 
-def _find_small_files(look: _TableState) -> Iterator[Finding]:
+def _find_small_files(table_state: _TableState) -> Iterator[Finding]:
     """More files than necessary for the rows: reads open each of them."""
-    if look.store.has_keys:
+    if table_state.store.has_keys:
         return
-    small = look.store.options.compaction_file_size(has_primary_key=False)
-    needed = look.store.options.get(opt.COMPACTION_MIN_FILE_NUM)
-    small_by_bucket = {b: [f for f in files if f.file_size < small] for b, files in look.buckets.items()}
+    small = table_state.store.options.compaction_file_size(has_primary_key=False)
+    needed = table_state.store.options.get(opt.COMPACTION_MIN_FILE_NUM)
+    small_by_bucket = {b: [f for f in files if f.file_size < small] for b, files in table_state.buckets.items()}
     crowded = {b: files for b, files in small_by_bucket.items() if len(files) >= max(2, needed)}
     if crowded:
         count = sum(map(len, crowded.values()))
@@ -227,33 +230,35 @@ def _find_small_files(look: _TableState) -> Iterator[Finding]:
         yield Finding(
             "slow", "small files",
             f"{count} files below {bytes_text(small)}, {bytes_text(size / count)} on average",
-            f"CALL sys.compact('{look.name}')",
+            f"CALL sys.compact('{table_state.name}')",
         )  # fmt: skip
 
 
-def _find_many_deletes(look: _TableState) -> Iterator[Finding]:
-    rows = sum(f.row_count for _, f in look.files)
-    deletes = sum(f.delete_row_count or 0 for _, f in look.files)
+def _find_many_deletes(table_state: _TableState) -> Iterator[Finding]:
+    rows = sum(f.row_count for _, f in table_state.files)
+    deletes = sum(f.delete_row_count or 0 for _, f in table_state.files)
     if rows and deletes / rows > DELETES_MAX:
         yield Finding(
             "slow", "many retractions", f"{deletes:,} of {rows:,} physical rows are deletes or retractions",
-            f"CALL sys.compact('{look.name}')",
+            f"CALL sys.compact('{table_state.name}')",
         )  # fmt: skip
 
 
-def _find_bad_bucket_sizes(look: _TableState) -> Iterator[Finding]:
+def _find_bad_bucket_sizes(table_state: _TableState) -> Iterator[Finding]:
     """Buckets that are too large, or much larger than the others of their partition."""
-    if look.store.bucket_option <= 0:
+    if table_state.store.bucket_option <= 0:
         return
-    sizes = {b: sum(f.file_size for f in files) for b, files in look.buckets.items()}
+    sizes = {b: sum(f.file_size for f in files) for b, files in table_state.buckets.items()}
     worst = max(sizes, key=lambda b: sizes[b], default=None)
     if worst is None:
         return
     if sizes[worst] > BUCKET_MAX:
-        bucket_count = max(look.store.bucket_option + 1, -(-sizes[worst] * look.store.bucket_option // (1 << 30)))
+        bucket_count = max(
+            table_state.store.bucket_option + 1, -(-sizes[worst] * table_state.store.bucket_option // (1 << 30))
+        )
         yield Finding(
-            "slow", "big buckets", f"{look.where(worst)} holds {bytes_text(sizes[worst])}; recommended: 200 MB to 1 GB",
-            f"CALL sys.rescale('{look.name}', {bucket_count})",
+            "slow", "big buckets", f"{table_state.where(worst)} holds {bytes_text(sizes[worst])}; recommended: 200 MB to 1 GB",
+            f"CALL sys.rescale('{table_state.name}', {bucket_count})",
         )  # fmt: skip
     for partition in {b[0] for b in sizes}:
         here = {b: s for b, s in sizes.items() if b[0] == partition}
@@ -261,44 +266,46 @@ def _find_bad_bucket_sizes(look: _TableState) -> Iterator[Finding]:
         if len(here) > 1 and here[top] > SKEW_MIN and here[top] > SKEW * middle:
             yield Finding(
                 "slow", "skewed buckets",
-                f"{look.where(top)} holds {bytes_text(here[top])}, the median is {bytes_text(middle)}:"
-                f" {', '.join(look.store.schema.bucket_keys)} distributes rows unevenly",
+                f"{table_state.where(top)} holds {bytes_text(here[top])}, the median is {bytes_text(middle)}:"
+                f" {', '.join(table_state.store.schema.bucket_keys)} distributes rows unevenly",
             )  # fmt: skip
 
 
-def _find_long_history(look: _TableState) -> Iterator[Finding]:
+def _find_long_history(table_state: _TableState) -> Iterator[Finding]:
     """Snapshots beyond the configured number, and consumers that retain them."""
-    store = look.store
+    store = table_state.store
     ids = [s.id for s in store.snapshots.all()]
     max_snapshots = store.options.get(opt.SNAPSHOT_NUM_RETAINED_MAX)
-    behind = {c: n for c in store.consumers.ids() if (n := store.consumers.next_snapshot(c)) < look.snapshot.id - 100}
+    behind = {
+        c: n for c in store.consumers.ids() if (n := store.consumers.next_snapshot(c)) < table_state.snapshot.id - 100
+    }
     if len(ids) > max_snapshots:
         yield Finding(
             "slow", "many snapshots", f"{len(ids)} retained, snapshot.num-retained.max is {max_snapshots}",
-            f"CALL sys.expire_snapshots('{look.name}')",
+            f"CALL sys.expire_snapshots('{table_state.name}')",
         )  # fmt: skip
     for consumer, at in sorted(behind.items()):
         yield Finding(
-            "slow", "reader far behind", f"consumer {consumer} is at snapshot {at} of {look.snapshot.id} and blocks snapshot expiry",
-            f"CALL sys.reset_consumer('{look.name}', '{consumer}')",
+            "slow", "reader far behind", f"consumer {consumer} is at snapshot {at} of {table_state.snapshot.id} and blocks snapshot expiry",
+            f"CALL sys.reset_consumer('{table_state.name}', '{consumer}')",
         )  # fmt: skip
 
 
-def _find_many_manifests(look: _TableState) -> Iterator[Finding]:
-    manifests = snapshot_manifests(look.store, look.snapshot, changelog=True)
+def _find_many_manifests(table_state: _TableState) -> Iterator[Finding]:
+    manifests = snapshot_manifests(table_state.store, table_state.snapshot, changelog=True)
     if len(manifests) > MANIFESTS_MAX:
         yield Finding(
             "slow", "many manifests", f"each query opens {len(manifests)} manifests",
-            f"CALL sys.compact_manifest('{look.name}')",
+            f"CALL sys.compact_manifest('{table_state.name}')",
         )  # fmt: skip
 
 
-def _find_orphan_files(look: _TableState) -> Iterator[Finding]:
-    orphans = find_orphans(look.store)
+def _find_orphan_files(table_state: _TableState) -> Iterator[Finding]:
+    orphans = find_orphans(table_state.store)
     if orphans:
         yield Finding(
             "slow", "orphan files", f"{len(orphans)} unreferenced files ({bytes_text(sum(o.size for o in orphans))})",
-            f"CALL sys.remove_orphan_files('{look.name}')",
+            f"CALL sys.remove_orphan_files('{table_state.name}')",
         )  # fmt: skip
 
 

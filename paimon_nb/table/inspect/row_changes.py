@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 ROWKIND = "rowkind"
 
 
-def with_old_rows(diff: pa.Table, before: pa.Table, keys: Sequence[str]) -> pa.Table:
+def with_update_before_rows(diff: pa.Table, before: pa.Table, keys: Sequence[str]) -> pa.Table:
     """An update as -U and +U instead of one +I.
 
     Args:
@@ -26,7 +26,7 @@ def with_old_rows(diff: pa.Table, before: pa.Table, keys: Sequence[str]) -> pa.T
         The rows of `diff` in their order; each +U directly after its -U.
     """
     kinds = np.array(diff.column(ROWKIND).to_pylist(), dtype=object)
-    old = _match_rows(diff.select(keys), before.select(keys))
+    old = _row_numbers_of_keys(diff.select(keys), before.select(keys))
     updated = (kinds == "+I") & (old >= 0)
     kinds[updated] = "+U"
     new_at = np.arange(diff.num_rows)
@@ -46,7 +46,7 @@ def with_old_rows(diff: pa.Table, before: pa.Table, keys: Sequence[str]) -> pa.T
     return out.add_column(0, ROWKIND, pa.array(list(all_kinds[order]), pa.string()))
 
 
-def _match_rows(keys_of: pa.Table, rows: pa.Table) -> np.ndarray:
+def _row_numbers_of_keys(keys_of: pa.Table, rows: pa.Table) -> np.ndarray:
     """For each key its row number in `rows`, -1 if missing."""
     keys = keys_of.column_names
     left = keys_of.append_column("__wanted", from_numpy(np.arange(keys_of.num_rows)))

@@ -9,7 +9,7 @@ from paimon_nb.format.data import SEQUENCE_FIELD, SEQUENCE_NUMBER
 from paimon_nb.format.data.parquet import ParquetReader
 from paimon_nb.format.data.read import open_data_file
 from paimon_nb.table.scan.plan.prune import file_schema
-from paimon_nb.table.scan.predicate.evaluate import file_filter
+from paimon_nb.table.scan.predicate.evaluate import filter_on_file_columns
 from paimon_nb.table.scan.read.split_reader import pushable_predicate, schema_and_system
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _row_groups_of_file(plan: ScanPlan, split: Split, file: DataFile) -> tuple[l
         if condition is None or vector is not None or not isinstance(reader, ParquetReader):
             return sizes, every
         own = [f for f in stored if f.name not in (SEQUENCE_NUMBER,)]
-        keep = file_filter(condition, store.schema.fields, own)
+        keep = filter_on_file_columns(condition, store.schema.fields, own)
         return sizes, every if keep is None else reader.groups_overlapping(keep.spans)
     finally:
         reader.close()

@@ -31,7 +31,7 @@ from paimon_nb.table.merge import MergeSpec, merge
 from paimon_nb.table.merge.groups import merge_order
 from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.plan.snapshot_scan import Split, all_levels, plan_snapshot, visible_levels
-from paimon_nb.table.scan.predicate.evaluate import bind, filter_rows
+from paimon_nb.table.scan.predicate.evaluate import bind_literals, filter_rows
 from paimon_nb.table.scan.predicate.model import Compare, Predicate, conjunction_of
 from paimon_nb.table.scan.read.split_reader import load_deletion_vector, schema_and_system
 
@@ -107,7 +107,7 @@ def row_history(store: TableStore, key: Mapping[str, Any], snapshot: Snapshot | 
     versions: list[RowVersion] = []
     row = None
     if snapshot is not None:
-        predicate = bind(
+        predicate = bind_literals(
             conjunction_of([Compare(name, "=", value) for name, value in key.items()]), store.schema.fields
         )
         plan = plan_snapshot(store, snapshot, predicate, levels=all_levels)
@@ -119,7 +119,7 @@ def row_history(store: TableStore, key: Mapping[str, Any], snapshot: Snapshot | 
             found, here = _history_in_bucket(store, splits, predicate, spec, born)
             versions += found
             row = here if here is not None else row
-    rule = _rule_text(spec, versions, row)
+    rule = _merge_rule_text(spec, versions, row)
     return RowHistory(store.name, dict(key), spec.engine, snapshot.id if snapshot else None, tuple(versions), row, rule)
 
 
@@ -244,7 +244,7 @@ def _adding_snapshots(store: TableStore, names: set[str]) -> dict[str, int]:
     return out
 
 
-def _rule_text(spec: MergeSpec, versions: Sequence[RowVersion], row: Mapping[str, Any] | None) -> str:
+def _merge_rule_text(spec: MergeSpec, versions: Sequence[RowVersion], row: Mapping[str, Any] | None) -> str:
     if not versions:
         return "no file contains this key"
     counted = [v for v in versions if v.hidden is None]

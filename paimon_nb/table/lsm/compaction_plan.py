@@ -61,7 +61,7 @@ def compaction_steps(
         else:
             steps.append(Rewrite(((SortedRun((file,)),),)))
 
-    def flush() -> None:
+    def add_steps_for_waiting_sections() -> None:
         if len(waiting) == 1 and len(waiting[0]) == 1:
             for file in waiting[0][0].files:
                 add_step_for_file(file)  # one small file alone: rewriting it gains nothing
@@ -78,7 +78,7 @@ def compaction_steps(
             if file.file_size < small_below:
                 waiting.append((SortedRun((file,)),))
             else:
-                flush()
+                add_steps_for_waiting_sections()
                 add_step_for_file(file)
-    flush()
+    add_steps_for_waiting_sections()
     return steps

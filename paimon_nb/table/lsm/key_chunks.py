@@ -40,7 +40,9 @@ def runs_of(files: Sequence[DataFile], key: Any) -> list[LevelFiles]:
     return zero + upper
 
 
-def chunks(keys: Sequence[DataField], streams: Sequence[Iterator[pa.Table]]) -> Iterator[list[pa.Table | None]]:
+def chunks_aligned_by_key(
+    keys: Sequence[DataField], streams: Sequence[Iterator[pa.Table]]
+) -> Iterator[list[pa.Table | None]]:
     """Aligned chunks: one entry per stream (None: no rows), with all keys up to a common bound.
 
     Args:
@@ -74,7 +76,7 @@ class _Cursor:
     @property
     def last_key(self) -> Key:
         assert self._table is not None
-        return self._key(self._table.num_rows - 1)
+        return self._key_of_row(self._table.num_rows - 1)
 
     def take_until(self, cut: Key) -> pa.Table | None:
         """Rows with keys up to and including `cut`."""
@@ -82,14 +84,14 @@ class _Cursor:
         low, high = 0, self._table.num_rows
         while low < high:
             middle = (low + high) // 2
-            if self._key(middle) <= cut:
+            if self._key_of_row(middle) <= cut:
                 low = middle + 1
             else:
                 high = middle
         taken, self._table = self._table.slice(0, low), self._table.slice(low)
         return taken if low else None
 
-    def _key(self, row: int) -> Key:
+    def _key_of_row(self, row: int) -> Key:
         table = self._table
         assert table is not None
         return tuple(key_order(from_scalar(f.type, table.column(f.name)[row])) for f in self._fields)

@@ -8,7 +8,12 @@ from paimon_nb.table.maintenance.manifests import compact_manifests, remove_miss
 from paimon_nb.table.maintenance.mark_done import mark_partitions_done
 from paimon_nb.table.maintenance.merge_branch import merge_branch
 from paimon_nb.table.maintenance.orphans import ORPHAN_AGE_MS, Orphan, find_orphans, remove_orphans
-from paimon_nb.table.maintenance.partitions import drop_partitions, expire_partitions, refuse_existing, truncate
+from paimon_nb.table.maintenance.partitions import (
+    drop_partitions,
+    expire_partitions,
+    refuse_existing_partitions,
+    truncate,
+)
 from paimon_nb.table.maintenance.purge import purge
 from paimon_nb.table.maintenance.reachable import Reachable, reachable
 from paimon_nb.table.maintenance.restore import restore_as_latest
@@ -20,6 +25,6 @@ __all__ = [
     "create_tag", "delete_branch", "delete_changelogs", "delete_consumer", "delete_tag", "drop_partitions", "expire_changelogs",
     "expire_partitions", "expire_snapshots", "expire_tags", "fast_forward", "find_orphans", "mark_partitions_done",
     "merge_branch",
-    "purge", "reachable", "refuse_existing", "remove_missing_files", "remove_missing_manifests", "remove_orphans", "rename_branch", "rename_tag", "replace_tag",
+    "purge", "reachable", "refuse_existing_partitions", "remove_missing_files", "remove_missing_manifests", "remove_orphans", "rename_branch", "rename_tag", "replace_tag",
     "reset_consumer", "restore_as_latest", "rollback_to_snapshot", "rollback_to_tag", "truncate",
 ]  # fmt: skip

@@ -53,7 +53,7 @@ def analyze(store: TableStore, columns: Sequence[str] | None = (), *, spark: boo
     snapshot = store.latest()
     if snapshot is None:
         return None
-    found = measure(store, snapshot, fields, spark=spark)
+    found = collect_statistics(store, snapshot, fields, spark=spark)
     name = store.new_file_name("stat")
     store.fs.write(store.statistics_path(name), found.to_json())
     try:
@@ -65,7 +65,9 @@ def analyze(store: TableStore, columns: Sequence[str] | None = (), *, spark: boo
     return made
 
 
-def measure(store: TableStore, snapshot: Snapshot, fields: Sequence[DataField], *, spark: bool = False) -> Statistics:
+def collect_statistics(
+    store: TableStore, snapshot: Snapshot, fields: Sequence[DataField], *, spark: bool = False
+) -> Statistics:
     """Statistics of a snapshot's rows. Memory: one split's rows, and `write-buffer-size` for distinct values."""
     plan = plan_scan(store.without_fallback().copy({"scan.snapshot-id": str(snapshot.id)}))
     names = [f.name for f in fields] or [*store.schema.primary_keys[:1], *store.schema.names][:1]
@@ -144,7 +146,7 @@ class _Column:
 
     def result(self) -> ColumnStatistics:
         bounds = [None if v is None else _bound_text(self.about.type, v) for v in (self.low, self.high)]
-        average, longest = self._average_and_longest()
+        average, longest = self._average_and_max_length()
         return ColumnStatistics(
             self.about.id,
             distinct_count=None if self._only_nulls_are_counted else self._count_distinct(),
@@ -155,7 +157,7 @@ class _Column:
             max_length=longest,
         )
 
-    def _average_and_longest(self) -> tuple[int | None, int | None]:
+    def _average_and_max_length(self) -> tuple[int | None, int | None]:
         t, count = self.about.type, self.rows - self.nulls
         if t.root in (*_TEXTS, *_BYTES) and count and not self._only_nulls_are_counted:
             return (-(-self.length // count) if self.spark else self.length // count), self.longest

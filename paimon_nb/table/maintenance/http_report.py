@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _PATIENCE_S = 60.0
 
 
-def report_done(store: TableStore, partition: str) -> None:
+def report_partition_done(store: TableStore, partition: str) -> None:
     """POST the partition ('dt=1/h=2/'), the table, its path and the table's own parameters as JSON.
 
     Raises: BadOptionValue: no address. SourceUnavailable: the service does not answer {"result": "SUCCESS"}.

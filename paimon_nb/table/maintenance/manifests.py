@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 def compact_manifests(store: TableStore) -> int | None:
     """Write the same entries into as few manifests as possible. Returns the COMPACT snapshot's id; None: nothing to gain."""
     return SnapshotPublisher(store).publish(
-        lambda latest: Change("COMPACT", joins_manifests=_is_worthwhile(store, latest))
+        lambda latest: Change("COMPACT", joins_manifests=_has_several_small_manifests(store, latest))
     )
 
 
-def _is_worthwhile(store: TableStore, latest: Snapshot | None) -> bool:
+def _has_several_small_manifests(store: TableStore, latest: Snapshot | None) -> bool:
     if latest is None:
         return False
     target = store.options.get(opt.MANIFEST_TARGET_FILE_SIZE)
@@ -81,8 +81,8 @@ def remove_missing_manifests(store: TableStore) -> tuple[list[str], int | None]:
         return [], None
     rows = sum(e.file.row_count for e in merge_entries(entries_of(store, there)).values() if e.kind == ADD)
     writer = ManifestWriter(store)
-    base, base_size = writer.manifest_list(there)
-    delta, delta_size = writer.manifest_list([])
+    base, base_size = writer.write_list(there)
+    delta, delta_size = writer.write_list([])
     repaired = replace(
         latest,
         id=latest.id + 1,
@@ -103,7 +103,7 @@ def remove_missing_manifests(store: TableStore) -> tuple[list[str], int | None]:
     )
     writer.flush()
     if store.snapshots.publish(repaired, writer.written, base=latest) is Published.LOST:
-        writer.discard()
+        writer.delete_written()
         raise CommitConflict(
             f"{store.name}: another commit was published during the check of its manifests", hint="run it again",
             snapshot=repaired.id, path=store.root,

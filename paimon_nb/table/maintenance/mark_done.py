@@ -14,7 +14,7 @@ from paimon_nb.format.metadata_json import java_json
 from paimon_nb.format.row import partition_path
 from paimon_nb.format.row.partition_path import names_of_path
 from paimon_nb.options import table as opt
-from paimon_nb.table.maintenance.http_report import report_done
+from paimon_nb.table.maintenance.http_report import report_partition_done
 from paimon_nb.table.partition_spec import in_row_spec
 
 if TYPE_CHECKING:
@@ -47,17 +47,17 @@ def mark_partitions_done(store: TableStore, specs: Sequence[Mapping[str, str]]) 
             default_name=store.options.get(opt.PARTITION_DEFAULT_NAME),
         )
         folders.append(f"{store.data_root}/{path}")
-    return _mark_folders(store, folders)
+    return _run_mark_done_actions(store, folders)
 
 
 def mark_done(store: TableStore, partitions: Iterable[bytes]) -> list[str]:
     """The same for serialized partitions. Raises UnsupportedOperation: no supported action. SourceUnavailable: the service
     does not answer.
     """
-    return _mark_folders(store, map(store.partition_dir, partitions))
+    return _run_mark_done_actions(store, map(store.partition_dir, partitions))
 
 
-def _mark_folders(store: TableStore, folders: Iterable[str]) -> list[str]:
+def _run_mark_done_actions(store: TableStore, folders: Iterable[str]) -> list[str]:
     actions = [a.strip() for a in str(store.options.get(opt.PARTITION_MARK_DONE_ACTION)).split(",")]
     possible = {_HERE, _REPORT, *([_EVENT] if store.versions is not None else [])}
     if not possible & set(actions):
@@ -69,15 +69,15 @@ def _mark_folders(store: TableStore, folders: Iterable[str]) -> list[str]:
     for folder in folders:
         marked.append(names_of_path(folder.removeprefix(store.data_root)))
         if _HERE in actions:
-            paths.append(_success_file(store, folder))
+            paths.append(_write_success_file(store, folder))
         if _REPORT in actions:
-            report_done(store, folder.removeprefix(store.data_root).strip("/") + "/")
+            report_partition_done(store, folder.removeprefix(store.data_root).strip("/") + "/")
     if _EVENT in actions and store.versions is not None:
         store.versions.mark_done(marked)
     return paths
 
 
-def _success_file(store: TableStore, folder: str) -> str:
+def _write_success_file(store: TableStore, folder: str) -> str:
     path, now = f"{folder}/{SUCCESS_FILE}", clock.now_ms()
     store.fs.overwrite(path, java_json({"creationTime": _first_marked_ms(store, path, now), "modificationTime": now}))
     return path

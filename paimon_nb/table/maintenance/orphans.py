@@ -79,14 +79,14 @@ def _list_candidates(store: TableStore) -> Iterator[FileStatus]:
                 known = _SNAPSHOT_FILE.match(status.name) and not _TEMPORARY.search(status.name)
                 if not status.is_dir and not known:
                     yield status
-    yield from _data_files(store, store.data_root, len(store.schema.partition_keys))
+    yield from _data_file_candidates(store, store.data_root, len(store.schema.partition_keys))
 
 
-def _data_files(store: TableStore, folder: str, partition_levels: int) -> Iterator[FileStatus]:
+def _data_file_candidates(store: TableStore, folder: str, partition_levels: int) -> Iterator[FileStatus]:
     for status in store.fs.list(folder):
         if not status.is_dir or status.name.startswith((".", "_")):
             continue
         if partition_levels and "=" in status.name:
-            yield from _data_files(store, status.path, partition_levels - 1)
+            yield from _data_file_candidates(store, status.path, partition_levels - 1)
         elif not partition_levels and status.name.startswith("bucket-"):
             yield from (s for s in store.fs.list(status.path) if not s.is_dir)

@@ -50,13 +50,13 @@ class IdlePartitions:
     def pending(self) -> list[bytes]:
         return list(self._written_ms)
 
-    def wrote(self, store: TableStore, partitions: Iterable[bytes], watermark: int | None) -> None:
+    def record_written_partitions(self, store: TableStore, partitions: Iterable[bytes], watermark: int | None) -> None:
         """Rows arrived now, or at a watermark."""
         now = watermark if by_watermark(store) else clock.now_ms()
         if now is not None:
             self._written_ms |= dict.fromkeys(partitions, now)
 
-    def mark(self, store: TableStore, watermark: int | None = None) -> list[bytes]:
+    def mark_complete_partitions(self, store: TableStore, watermark: int | None = None) -> list[bytes]:
         """Mark the partitions that are complete. Returns them. Errors are logged, and the partitions are retried.
 
         Partitions whose values contain no time are never complete; they are dropped.
@@ -66,7 +66,7 @@ class IdlePartitions:
             return []
         done = []
         for partition, written in list(self._written_ms.items()):
-            end = _end_ms(store, partition)
+            end = _partition_end_ms(store, partition)
             if end is None:
                 log.warning(
                     "%s: partition %s contains no time, so it is not marked done",
@@ -91,7 +91,7 @@ def by_watermark(store: TableStore) -> bool:
     return store.options.get(PARTITION_MARK_DONE_ACTION_MODE) == "watermark"
 
 
-def _end_ms(store: TableStore, partition: bytes) -> int | None:
+def _partition_end_ms(store: TableStore, partition: bytes) -> int | None:
     """End of a partition's time, epoch ms; None: its values contain no time.
 
     A partition's time is in the local zone; when compared with a watermark, in UTC.

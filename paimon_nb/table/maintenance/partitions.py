@@ -45,20 +45,20 @@ def drop_partitions(store: TableStore, specs: Sequence[Mapping[str, Any]], *, mu
         raise BadOptionValue("no partition given", hint="PARTITION (dt = '2025-10-19')")
     dropped_partitions: frozenset[bytes] = frozenset()
 
-    def plan(latest: Snapshot | None) -> Change:
+    def drop_matching_partitions(latest: Snapshot | None) -> Change:
         nonlocal dropped_partitions
         if must_exist:
-            _refuse_missing(store, latest, specs)
+            _refuse_missing_partitions(store, latest, specs)
         change = drop_partitions_change(store, latest, specs)
         dropped_partitions = change.drops_index_of or frozenset()
         return change
 
-    made = SnapshotPublisher(store).publish(plan)
+    made = SnapshotPublisher(store).publish(drop_matching_partitions)
     notify_partitions_dropped(store, dropped_partitions)
     return made
 
 
-def _refuse_missing(store: TableStore, latest: Snapshot | None, specs: Sequence[Mapping[str, Any]]) -> None:
+def _refuse_missing_partitions(store: TableStore, latest: Snapshot | None, specs: Sequence[Mapping[str, Any]]) -> None:
     known = {entry.partition for entry in live_entries(store, latest)}
     for spec in specs:
         if not any(map(partition_matcher(store, spec), known)):
@@ -69,7 +69,7 @@ def _refuse_missing(store: TableStore, latest: Snapshot | None, specs: Sequence[
             )  # fmt: skip
 
 
-def refuse_existing(store: TableStore, specs: Sequence[Mapping[str, Any]]) -> None:
+def refuse_existing_partitions(store: TableStore, specs: Sequence[Mapping[str, Any]]) -> None:
     """Raises: AlreadyExists: one of `specs` (values or texts by column) matches a partition. UnsupportedOperation: the table is not partitioned."""
     if not store.schema.partition_keys:
         raise UnsupportedOperation(f"{store.name} is not partitioned", hint="PARTITIONED BY, when a table is created")

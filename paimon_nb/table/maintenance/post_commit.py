@@ -14,7 +14,7 @@ from paimon_nb.table.maintenance.expire import ExpireLimits, expire_changelogs, 
 from paimon_nb.table.maintenance.mark_done import mark_done
 from paimon_nb.table.maintenance.partitions import expire_partitions
 from paimon_nb.table.maintenance.tags import expire_tags
-from paimon_nb.table.store import POSTPONE_BUCKET, side_by_side
+from paimon_nb.table.store import POSTPONE_BUCKET, in_threads_on_object_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -68,7 +68,7 @@ def run_post_commit(
 def _due_expiries(store: TableStore) -> dict[str, bool]:
     """What may have expired. Mostly nothing has; for an object store this is one round of requests."""
     history = not _has_postponed_rows(store)
-    tags, snapshots, changelogs = side_by_side(
+    tags, snapshots, changelogs = in_threads_on_object_store(
         store.fs,
         lambda: bool(store.options.get(opt.TAG_TIME_EXPIRE_ENABLED)) and _has_tags(store),
         lambda: history and _has_expired_snapshots(store),
@@ -89,7 +89,7 @@ def _has_postponed_rows(store: TableStore) -> bool:
 
 def _has_expired_snapshots(store: TableStore) -> bool:
     """Whether the oldest snapshot is beyond the limits. Consumers, which may retain it, are not read."""
-    newest, oldest = side_by_side(store.fs, store.snapshots.latest_id, store.snapshots.earliest)
+    newest, oldest = in_threads_on_object_store(store.fs, store.snapshots.latest_id, store.snapshots.earliest)
     if newest is None or oldest is None or newest - oldest.id < store.options.get(opt.SNAPSHOT_NUM_RETAINED_MIN):
         return False
     limits = ExpireLimits.of(store)

@@ -44,7 +44,7 @@ def restore_as_latest(store: TableStore, target: Snapshot) -> int | None:
         change = Change(
             kind="OVERWRITE",
             entries=(*deleted, *(replace(e, kind=ADD, file=copies[e.file.file_name]) for e in back)),
-            new_index=tuple(_rename_vectors(index_entries(store, target), copies)),
+            new_index=tuple(_retarget_deletion_vectors(index_entries(store, target), copies)),
             base_snapshot=now.id if now else None,
             replaces_buckets=True,
             drops_index_of=None,
@@ -91,7 +91,7 @@ def _copy_to_restored_name(store: TableStore, source: str, target: str) -> None:
         new.close()
 
 
-def _rename_vectors(entries: Iterable[IndexEntry], copies: dict[str, DataFile]) -> list[IndexEntry]:
+def _retarget_deletion_vectors(entries: Iterable[IndexEntry], copies: dict[str, DataFile]) -> list[IndexEntry]:
     """Index entries with the deletion vectors of the copies."""
     out = []
     for entry in entries:

@@ -39,7 +39,7 @@ def rollback_to_snapshot(store: TableStore, snapshot_id: int) -> Snapshot:
     if store.versions is not None:
         _roll_back_by_server(store, store.versions, snapshot_id)
     else:
-        _delete_after(store, target)
+        _delete_newer_than(store, target)
     return target
 
 
@@ -53,7 +53,7 @@ def rollback_to_tag(store: TableStore, name: str) -> Snapshot:
         # The snapshot file comes first: from here on its files are reachable.
         store.snapshots.put(without_changelog(target))
         store.snapshots.write_earliest_hint(target.id)
-    _delete_after(store, target)
+    _delete_newer_than(store, target)
     return target
 
 
@@ -66,7 +66,7 @@ def _roll_back_by_server(store: TableStore, versions: VersionService, target: in
     publish_iceberg(store)
 
 
-def _delete_after(store: TableStore, target: Snapshot) -> None:
+def _delete_newer_than(store: TableStore, target: Snapshot) -> None:
     """Delete newer snapshots, newest first, then newer changelogs and tags, then unused files.
 
     After a fast-forward or a rollback two histories may use the same ids: a different snapshot with the target's id is

@@ -55,7 +55,7 @@ def replace_tag(
     snapshot = pick_snapshot(store, snapshot_id) if snapshot_id is not None else old.snapshot
     # Not by id: after a fast-forward or a rollback two histories may use the same ids.
     same = snapshot.delta_manifest_list == old.snapshot.delta_manifest_list
-    candidates = DeletionCandidates(store) if same else _needed_by(store, old)
+    candidates = DeletionCandidates(store) if same else _files_of_tag(store, old)
     _write_tag(store, name, snapshot, retained_ms, replace=True)  # one step: the tag always exists
     delete_paths(store, candidates.unused(reachable(store)) if not same else [])
     return snapshot
@@ -140,10 +140,10 @@ def _write_tag(
 
 def _only_needed_by(store: TableStore, name: str, tag: Tag) -> list[str]:
     """Paths that are unreachable once this tag is deleted."""
-    return _needed_by(store, tag).unused(reachable(store, without_tags=[name]))
+    return _files_of_tag(store, tag).unused(reachable(store, without_tags=[name]))
 
 
-def _needed_by(store: TableStore, tag: Tag) -> DeletionCandidates:
+def _files_of_tag(store: TableStore, tag: Tag) -> DeletionCandidates:
     candidates = DeletionCandidates(store)
     candidates.add_entries(live_entries(store, tag.snapshot))
     candidates.add_metadata(without_changelog(tag.snapshot))

@@ -11,7 +11,7 @@ import pyarrow as pa
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.table.merge.aggregate import aggregate_of
-from paimon_nb.table.merge.python_rows import column_of, python_columns, table_of
+from paimon_nb.table.merge.python_rows import column_of, kv_table_of_rows, python_columns
 
 if TYPE_CHECKING:
     from paimon_nb.table.merge.groups import Groups, MergeSpec
@@ -82,4 +82,4 @@ def _aggregate_row_by_row(groups: Groups, spec: MergeSpec) -> pa.Table:
         rows.append(row)
         out_kinds.append(3 if deleted else 0)
         out_sequences.append(sequences[end - 1])
-    return table_of(table.schema, names, rows, out_sequences, out_kinds)
+    return kv_table_of_rows(table.schema, names, rows, out_sequences, out_kinds)

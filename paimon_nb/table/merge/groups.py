@@ -88,7 +88,7 @@ class MergeSpec:
             remove = engine == "aggregation" and options.get(opt.AGGREGATION_REMOVE_RECORD_ON_DELETE)
         on_groups = options.names(opt.PARTIAL_UPDATE_REMOVE_RECORD_ON_SEQUENCE_GROUP) if groups else ()
         if engine == "partial-update":
-            _refuse_contradictions(options, groups, on_groups)
+            _refuse_contradicting_options(options, groups, on_groups)
         return MergeSpec(
             engine=engine,
             fields=tuple(schema.fields),
@@ -105,7 +105,7 @@ class MergeSpec:
         )
 
 
-def _refuse_contradictions(
+def _refuse_contradicting_options(
     options: TableOptions, groups: tuple[SequenceGroup, ...], on_groups: tuple[str, ...]
 ) -> None:
     """Options of partial-update that Java refuses together."""
@@ -213,7 +213,7 @@ Indices = npt.NDArray[np.int64]
 def merge_order(kv: pa.Table, spec: MergeSpec) -> Indices:
     """Row numbers in merge order. `kv` without `_SEQUENCE_NUMBER`: the rows of each key are in the order of their age."""
     has_sequence = SEQUENCE_NUMBER in kv.column_names
-    key = _single_integer(kv, spec)
+    key = _single_integer_key(kv, spec)
     if key is not None and not spec.sequence_fields:
         order = np.argsort(key, kind="stable")
         if not has_sequence:
@@ -266,7 +266,7 @@ def group_ends(starts: Indices, rows: int) -> Indices:
     return np.append(starts[1:], rows) - 1 if len(starts) else starts
 
 
-def _single_integer(kv: pa.Table, spec: MergeSpec) -> npt.NDArray[np.int64] | None:
+def _single_integer_key(kv: pa.Table, spec: MergeSpec) -> npt.NDArray[np.int64] | None:
     if len(spec.keys) != 1:
         return None
     column = kv.column(spec.keys[0])

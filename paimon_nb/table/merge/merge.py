@@ -70,7 +70,9 @@ def merge(runs: Sequence[pa.Table], spec: MergeSpec, drop_delete: bool = True, *
         kv = kv.filter(from_numpy(~retraction_mask(kv)))
     order = merge_order(kv, spec)
     groups = _group_rows(kv, order, spec)
-    merged = _with_lone_rows(groups, spec) if alone_as_is else MERGE_ENGINES[spec.engine](groups, spec)
+    merged = (
+        _merge_keys_with_several_versions(groups, spec) if alone_as_is else MERGE_ENGINES[spec.engine](groups, spec)
+    )
     return (
         merged.filter(from_numpy(~retraction_mask(merged)))
         if drop_delete and bool(retraction_mask(merged).any())
@@ -78,14 +80,14 @@ def merge(runs: Sequence[pa.Table], spec: MergeSpec, drop_delete: bool = True, *
     )
 
 
-def merged_groups(groups: Groups, spec: MergeSpec) -> pa.Table:
+def merge_sorted_groups(groups: Groups, spec: MergeSpec) -> pa.Table:
     """The same for rows that are already in order, retractions kept."""
     if spec.ignore_delete and retraction_mask(groups.kv).any():
         return merge([groups.sorted], spec, drop_delete=False)
-    return _with_lone_rows(groups, spec)
+    return _merge_keys_with_several_versions(groups, spec)
 
 
-def _with_lone_rows(groups: Groups, spec: MergeSpec) -> pa.Table:
+def _merge_keys_with_several_versions(groups: Groups, spec: MergeSpec) -> pa.Table:
     """The engine's result for keys with several versions, the version itself for keys with one."""
     engine = MERGE_ENGINES[spec.engine]
     lone = groups.ends == groups.starts

@@ -16,7 +16,7 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.table.merge.aggregate import Aggregate, aggregate_of
-from paimon_nb.table.merge.python_rows import python_columns, table_of
+from paimon_nb.table.merge.python_rows import kv_table_of_rows, python_columns
 
 if TYPE_CHECKING:
     from paimon_nb.table.merge.groups import Groups, Indices, MergeSpec
@@ -29,7 +29,7 @@ def partial_update(groups: Groups, spec: MergeSpec) -> pa.Table:
     if spec.groups:
         return _merge_row_by_row(groups, spec)
     if not retract.any():
-        return _last_values(groups, spec, np.ones(groups.rows, bool), np.zeros(len(groups), np.int8))
+        return _last_non_null_values(groups, spec, np.ones(groups.rows, bool), np.zeros(len(groups), np.int8))
     if not spec.remove_record_on_delete:
         raise UnsupportedOperation(
             "merge engine partial-update does not accept -U or -D with these options",
@@ -44,10 +44,10 @@ def partial_update(groups: Groups, spec: MergeSpec) -> pa.Table:
     kind = np.where(unmet | (kinds[groups.ends] == 3), 3, 0).astype(np.int8)
     _, empty = groups.last_true(inserted)
     begun = np.where(never, groups.starts, deleted)
-    return _fill_not_null(groups, spec, _last_values(groups, spec, inserted, kind), empty, begun)
+    return _fill_not_null(groups, spec, _last_non_null_values(groups, spec, inserted, kind), empty, begun)
 
 
-def _last_values(
+def _last_non_null_values(
     groups: Groups,
     spec: MergeSpec,
     usable: np.ndarray[tuple[int], np.dtype[np.bool_]],
@@ -102,7 +102,7 @@ def _merge_row_by_row(groups: Groups, spec: MergeSpec) -> pa.Table:
         out_rows.append(row)
         out_kinds.append(kind)
         out_sequences.append(sequence)
-    return table_of(table.schema, names, out_rows, out_sequences, out_kinds)
+    return kv_table_of_rows(table.schema, names, out_rows, out_sequences, out_kinds)
 
 
 class GroupStepper:

@@ -33,7 +33,7 @@ def _decimal_array(values: list[Any], t: pa.DataType) -> pa.Array:
         return pa.Array.from_buffers(t, len(values), [valid, pa.py_buffer(data)])
 
 
-def table_of(
+def kv_table_of_rows(
     schema: pa.Schema,
     names: Sequence[str],
     rows: Sequence[Sequence[Any]],

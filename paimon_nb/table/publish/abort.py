@@ -26,7 +26,9 @@ def abort_messages(store: TableStore, messages: Iterable[CommitMessage], *, comp
     a second call).
     """
     going = [(m, m.written_by_compaction if compaction_only else m.written) for m in messages if not m.is_empty]
-    held = _added_since(store, oldest_base(m for m, _ in going), {name for _, names in going for name in names})
+    held = _names_committed_since(
+        store, oldest_base(m for m, _ in going), {name for _, names in going for name in names}
+    )
     for message, names in going:
         if held.isdisjoint(names):
             for path in _paths_of_message(store, message, compaction_only):
@@ -34,7 +36,7 @@ def abort_messages(store: TableStore, messages: Iterable[CommitMessage], *, comp
             mark_consumed(store, names, "discarded")
 
 
-def _added_since(store: TableStore, base: int | None, names: set[str]) -> set[str]:
+def _names_committed_since(store: TableStore, base: int | None, names: set[str]) -> set[str]:
     """The names that snapshots after `base` added to the table; all of them when this cannot be determined."""
     store.snapshots.invalidate_cache()
     latest, earliest = store.snapshots.latest_id(), store.snapshots.earliest_id()
@@ -60,25 +62,25 @@ def _added_since(store: TableStore, base: int | None, names: set[str]) -> set[st
 
 
 def _paths_of_message(store: TableStore, m: CommitMessage, compaction_only: bool) -> Iterator[str]:
-    def of(files: Iterable[DataFile]) -> Iterator[str]:
+    def paths_of_files(files: Iterable[DataFile]) -> Iterator[str]:
         for file in files:
             yield from store.paths_of(m.partition, m.bucket, file)
 
     own = {f.file_name for f in m.new_files}
     upgraded = {f.file_name: f for f in m.compact_before}
-    yield from of(f for f in m.compact_after if f.file_name not in upgraded)
+    yield from paths_of_files(f for f in m.compact_after if f.file_name not in upgraded)
     for file in m.compact_after:  # a file that stays may have received a new index file
         if file.file_name in upgraded:
             had = store.extra_paths(m.partition, m.bucket, upgraded[file.file_name])
             yield from (p for p in store.extra_paths(m.partition, m.bucket, file) if p not in had)
-    yield from of(m.compact_changelog)
+    yield from paths_of_files(m.compact_changelog)
     for entry in m.compact_new_index:
         yield store.index_path(entry)
     if compaction_only:
         return
-    yield from of(m.new_files)
-    yield from of(m.changelog_files)
+    yield from paths_of_files(m.new_files)
+    yield from paths_of_files(m.changelog_files)
     for entry in m.new_index:
         yield store.index_path(entry)
     # Files that the same message wrote and compacted away are its own, unless they existed before.
-    yield from of(f for f in m.compact_before if f.file_name in own)
+    yield from paths_of_files(f for f in m.compact_before if f.file_name in own)

@@ -56,7 +56,7 @@ from paimon_nb.table.publish.conflict import (
 )
 from paimon_nb.table.publish.partition_changes import partition_changes
 from paimon_nb.table.scan.read.data_evolution import is_dedicated
-from paimon_nb.table.store import side_by_side
+from paimon_nb.table.store import in_threads_on_object_store
 
 if TYPE_CHECKING:
     from paimon_nb.table.store import TableStore
@@ -90,20 +90,22 @@ class ManifestWriter:
     _id: str = field(default_factory=lambda: str(uuid.uuid4()))
     _counts: dict[str, int] = field(default_factory=dict)
 
-    def entries(self, entries: Sequence[ManifestEntry], entry_bytes: float = _FIRST_GUESS) -> list[ManifestFile]:
+    def write_manifests(
+        self, entries: Sequence[ManifestEntry], entry_bytes: float = _FIRST_GUESS
+    ) -> list[ManifestFile]:
         """Write entries to manifests of about `manifest.target-file-size`; [] for no entries."""
         target = self.store.options.get(opt.MANIFEST_TARGET_FILE_SIZE)
         per_file = max(1, int(target / max(entry_bytes, 1)))
         return [self._write_manifest(entries[i : i + per_file]) for i in range(0, len(entries), per_file)]
 
-    def manifest_list(self, manifests: Sequence[ManifestFile]) -> tuple[str, int]:
+    def write_list(self, manifests: Sequence[ManifestFile]) -> tuple[str, int]:
         """Write a manifest list. Returns (name, bytes). An empty list is written as a file too."""
         name, path = self._new_name("manifest-list")
         size = write_manifest_list(self._unwritten, path, list(manifests), self._compression, self._format)
         cache_manifest_list(self.store.fs, path, manifests)
         return name, size
 
-    def index(self, entries: Sequence[IndexEntry]) -> str | None:
+    def write_index(self, entries: Sequence[IndexEntry]) -> str | None:
         """Write the complete index manifest; None if there is nothing to list."""
         if not entries:
             return None
@@ -116,7 +118,7 @@ class ManifestWriter:
         self.store.fs.write_each(self._unwritten.files)
         self._unwritten.files.clear()
 
-    def discard(self) -> None:
+    def delete_written(self) -> None:
         """Delete everything written. Only for an attempt that surely was not published."""
         self._unwritten.files.clear()
         self.store.fs.delete_each(reversed(self.written))
@@ -198,11 +200,13 @@ def partition_stats(store: TableStore, partitions: Iterable[bytes], entries: Seq
 
 def merge_manifests(store: TableStore, manifests: Sequence[ManifestFile], writer: ManifestWriter) -> list[ManifestFile]:
     """The same live set in fewer manifests, if the options' thresholds are met."""
-    merged = _merge_all(store, manifests, writer)
-    return merged if merged is not None else _merge_small(store, manifests, writer)
+    merged = _full_manifest_compaction(store, manifests, writer)
+    return merged if merged is not None else _merge_small_manifests(store, manifests, writer)
 
 
-def _merge_small(store: TableStore, manifests: Sequence[ManifestFile], writer: ManifestWriter) -> list[ManifestFile]:
+def _merge_small_manifests(
+    store: TableStore, manifests: Sequence[ManifestFile], writer: ManifestWriter
+) -> list[ManifestFile]:
     """Merge runs of small manifests up to the target size; a short tail waits for more."""
     target = store.options.get(opt.MANIFEST_TARGET_FILE_SIZE)
     out: list[ManifestFile] = []
@@ -210,22 +214,24 @@ def _merge_small(store: TableStore, manifests: Sequence[ManifestFile], writer: M
     for manifest in manifests:
         group.append(manifest)
         if sum(m.file_size for m in group) >= target:
-            out += _merge_group(store, group, writer)
+            out += _merge_manifest_group(store, group, writer)
             group = []
     if len(group) >= store.options.get(opt.MANIFEST_MERGE_MIN_COUNT):
-        return out + _merge_group(store, group, writer)
+        return out + _merge_manifest_group(store, group, writer)
     return out + group
 
 
-def _merge_group(store: TableStore, group: Sequence[ManifestFile], writer: ManifestWriter) -> list[ManifestFile]:
+def _merge_manifest_group(
+    store: TableStore, group: Sequence[ManifestFile], writer: ManifestWriter
+) -> list[ManifestFile]:
     """Rewrite a group: pairs of ADD and DELETE cancel out, a DELETE of an older file stays."""
     if len(group) == 1:
         return list(group)
     merged = merge_entries(e for m in group for e in read_manifest(store.fs, store.manifest_path(m.file_name)))
-    return writer.entries(list(merged.values()), _entry_bytes(group))
+    return writer.write_manifests(list(merged.values()), _entry_bytes(group))
 
 
-def _merge_all(
+def _full_manifest_compaction(
     store: TableStore, manifests: Sequence[ManifestFile], writer: ManifestWriter
 ) -> list[ManifestFile] | None:
     """Rewrite every manifest that is small or holds a DELETE, so that no DELETE remains; None below the threshold."""
@@ -249,7 +255,7 @@ def _merge_all(
                 merged.pop(entry.identity, None) if entry.identity in pending else None
         else:
             unchanged.append(manifest)
-    return unchanged + writer.entries([e for e in merged.values() if e.kind == ADD], _entry_bytes(change))
+    return unchanged + writer.write_manifests([e for e in merged.values() if e.kind == ADD], _entry_bytes(change))
 
 
 def _entry_bytes(manifests: Sequence[ManifestFile]) -> float:
@@ -290,7 +296,9 @@ class TableHead:
     @classmethod
     def of(cls, store: TableStore, *checks: Callable[[], object]) -> TableHead:
         """The head as it is now; `checks` of the table run beside the reads, and their errors come first."""
-        *_, snapshot, newest_schema = side_by_side(store.fs, *checks, store.latest, store.schemas.latest_id)
+        *_, snapshot, newest_schema = in_threads_on_object_store(
+            store.fs, *checks, store.latest, store.schemas.latest_id
+        )
         return cls(snapshot, newest_schema)
 
 
@@ -318,7 +326,7 @@ def try_commit(store: TableStore, head: TableHead, change: Change, terms: Commit
         snapshot = _prepare_snapshot(store, head, change, terms, writer)
         writer.flush()
     except Exception:
-        writer.discard()  # nothing was published yet, so the outcome is certain
+        writer.delete_written()  # nothing was published yet, so the outcome is certain
         raise
     try:
         token = active_token.get()
@@ -326,19 +334,21 @@ def try_commit(store: TableStore, head: TableHead, change: Change, terms: Commit
             published = _publish_with_retry(store, latest, snapshot, change, writer)
     except (Cancelled, AccessDenied, TableReplaced, UnsupportedOperation):
         # Not published, so no snapshot needs these files: cancelled before, or refused by the catalog server.
-        writer.discard()
+        writer.delete_written()
         raise
     if published is Published.LOST:
-        writer.discard()
+        writer.delete_written()
         return CommitOutcome(published, snapshot)
 
     def base_was_removed() -> bool:
         return published is Published.WON and store.versions is None and _base_was_removed(store, latest)
 
-    removed, _ = side_by_side(store.fs, base_was_removed, lambda: store.snapshots.write_latest_hint(snapshot.id))
+    removed, _ = in_threads_on_object_store(
+        store.fs, base_was_removed, lambda: store.snapshots.write_latest_hint(snapshot.id)
+    )
     if removed:
         store.snapshots.delete(snapshot.id)
-        writer.discard()
+        writer.delete_written()
         published = Published.LOST
     return CommitOutcome(published, snapshot)
 
@@ -358,7 +368,7 @@ def _base_was_removed(store: TableStore, base: Snapshot | None) -> bool:
         return False  # ours is published: a failed check must not look like a failed commit
 
 
-def _new_paths(store: TableStore, change: Change, writer: ManifestWriter) -> Iterator[str]:
+def _paths_new_in_snapshot(store: TableStore, change: Change, writer: ManifestWriter) -> Iterator[str]:
     """Paths of all files that the snapshot references and earlier ones do not."""
     yield from writer.written
     for entry in (*change.entries, *change.changelog):
@@ -373,7 +383,7 @@ def _publish_with_retry(
     store: TableStore, latest: Snapshot | None, snapshot: Snapshot, change: Change, writer: ManifestWriter
 ) -> Published:
     """Publish. After an error, retry with the same bytes: this can only win, find itself, or surely lose."""
-    named = list(_new_paths(store, change, writer))
+    named = list(_paths_new_in_snapshot(store, change, writer))
     statistics = partition_changes(store, change.entries) if store.versions is not None else []
     for _ in range(_MAX_CHECKS):
         try:
@@ -392,12 +402,14 @@ def _prepare_snapshot(
     schema_id = store.schema.id if head.newest_schema is None else head.newest_schema
     if latest is not None:
         schema_id = max(schema_id, latest.schema_id)  # the schema may have changed between the two reads of the head
-    entries, next_row_id = _with_row_ids(store, latest, change.entries, new_id)
+    entries, next_row_id = _assign_row_ids(store, latest, change.entries, new_id)
     merging = store.copy({opt.MANIFEST_FULL_COMPACTION_THRESHOLD_SIZE.key: "0 b"}) if change.joins_manifests else store
     base = merge_manifests(merging, snapshot_manifests(store, latest), writer) if latest else []
-    base_name, base_size = writer.manifest_list(base)
-    delta_name, delta_size = writer.manifest_list(writer.entries(entries))
-    log_name, log_size = writer.manifest_list(writer.entries(change.changelog)) if change.changelog else (None, None)
+    base_name, base_size = writer.write_list(base)
+    delta_name, delta_size = writer.write_list(writer.write_manifests(entries))
+    log_name, log_size = (
+        writer.write_list(writer.write_manifests(change.changelog)) if change.changelog else (None, None)
+    )
     delta_rows = _count_rows(entries, ADD) - _count_rows(entries, DELETE)
     return Snapshot(
         id=new_id,
@@ -408,12 +420,12 @@ def _prepare_snapshot(
         delta_manifest_list_size=delta_size,
         changelog_manifest_list=log_name,
         changelog_manifest_list_size=log_size,
-        index_manifest=_index_manifest(store, latest, change, writer),
+        index_manifest=_write_index_manifest(store, latest, change, writer),
         commit_user=terms.user,
         commit_identifier=terms.identifier,
         commit_kind=change.kind,
         time_ms=clock.now_ms(),
-        total_record_count=_total_rows(store, latest) + delta_rows,
+        total_record_count=_total_record_count(store, latest) + delta_rows,
         delta_record_count=delta_rows,
         changelog_record_count=_count_rows(change.changelog, ADD),
         watermark=_newest_watermark(latest, terms.watermark),
@@ -428,7 +440,7 @@ def _count_rows(entries: tuple[ManifestEntry, ...], kind: int) -> int:
     return sum(e.file.row_count for e in entries if e.kind == kind)
 
 
-def _total_rows(store: TableStore, latest: Snapshot | None) -> int:
+def _total_record_count(store: TableStore, latest: Snapshot | None) -> int:
     if latest is None:
         return 0
     if latest.total_record_count is not None:
@@ -445,7 +457,7 @@ def _inherited_statistics(latest: Snapshot | None, schema_id: int) -> str | None
     return latest.statistics if latest and latest.schema_id == schema_id else None
 
 
-def _with_row_ids(
+def _assign_row_ids(
     store: TableStore, latest: Snapshot | None, entries: tuple[ManifestEntry, ...], new_id: int
 ) -> tuple[tuple[ManifestEntry, ...], int]:
     """Row tracking: new files get their first row id, and the snapshot's id as sequence number (docs/spec/format.md section 8.2)."""
@@ -476,7 +488,9 @@ def _with_row_ids(
 # -- indexes
 
 
-def _index_manifest(store: TableStore, latest: Snapshot | None, change: Change, writer: ManifestWriter) -> str | None:
+def _write_index_manifest(
+    store: TableStore, latest: Snapshot | None, change: Change, writer: ManifestWriter
+) -> str | None:
     """The complete list after the change; the previous file's name if nothing changes."""
     drops_none = change.drops_index_of is not None and not change.drops_index_of
     if drops_none and not change.new_index and not change.deleted_index:
@@ -490,7 +504,7 @@ def _index_manifest(store: TableStore, latest: Snapshot | None, change: Change, 
         and not (i.index_type == HASH and (i.partition, i.bucket) in replaced)
         and not (change.drops_index_of is None or i.partition in change.drops_index_of)
     ]
-    return writer.index([*remaining, *change.new_index])
+    return writer.write_index([*remaining, *change.new_index])
 
 
 # -- conflicts
@@ -518,11 +532,11 @@ def _find_conflict(store: TableStore, latest: Snapshot | None, change: Change) -
         moving
         and change.entries
         and change.kind == "APPEND"
-        and (other := _writer_since(store, latest, change.base_snapshot))
+        and (other := _first_write_since(store, latest, change.base_snapshot))
     ):
         why = f"snapshot {other} may have moved the same keys to other partitions"
         return Conflict(why, change.entries[0].partition, change.entries[0].bucket)
-    overwritten = _overwritten_since(store, latest, change.base_snapshot)
+    overwritten = _was_overwritten_since(store, latest, change.base_snapshot)
     if not change.must_check and not overwritten:
         return None
     touched = {e.partition for e in change.entries} | {i.partition for i in change.new_index}
@@ -540,13 +554,13 @@ def _find_conflict(store: TableStore, latest: Snapshot | None, change: Change) -
     current = index_entries(store, latest)
     if not current and not change.deleted_index:
         return None
-    planned = _index_at(store, change.base_snapshot)
+    planned = _index_entries_at(store, change.base_snapshot)
     return lost_deletes_conflict(planned, current, change.entries, change.deleted_index) or index_conflict(
         planned, current, change.new_index, change.deleted_index
     )
 
 
-def _index_at(store: TableStore, snapshot_id: int | None) -> list[IndexEntry]:
+def _index_entries_at(store: TableStore, snapshot_id: int | None) -> list[IndexEntry]:
     """Index files of the snapshot that a change was planned from. An expired snapshot counts as empty, which makes the
     check strict.
     """
@@ -556,7 +570,7 @@ def _index_at(store: TableStore, snapshot_id: int | None) -> list[IndexEntry]:
         return []
 
 
-def _writer_since(store: TableStore, latest: Snapshot | None, base: int | None) -> int | None:
+def _first_write_since(store: TableStore, latest: Snapshot | None, base: int | None) -> int | None:
     """The first snapshot after `base` that added rows; None if there is none."""
     if latest is None:
         return None
@@ -565,7 +579,7 @@ def _writer_since(store: TableStore, latest: Snapshot | None, base: int | None) 
     return next((s.id for s in later if s.commit_kind != "COMPACT"), None)
 
 
-def _overwritten_since(store: TableStore, latest: Snapshot | None, base: int | None) -> bool:
+def _was_overwritten_since(store: TableStore, latest: Snapshot | None, base: int | None) -> bool:
     """Whether an OVERWRITE came after the writer read the table: it may have changed the bucket count."""
     if latest is None or base is None or base >= latest.id:
         return False

@@ -47,12 +47,12 @@ def overwrite_change(
     added = append_change(messages)
     scope = overwrite.real_buckets_of
     if scope is not None:
-        return _replacing_change(
+        return _overwrite_files_change(
             store, latest, added, scope.__contains__, scope, overwrite.read_snapshot, postponed=False
         )
     if overwrite.dynamic and store.schema.partition_keys:
         touched = {e.partition for e in added.entries}
-        return _replacing_change(
+        return _overwrite_files_change(
             store, latest, added, lambda p: p in touched, frozenset(touched), overwrite.read_snapshot
         )
     match = partition_matcher(store, overwrite.partition)
@@ -71,17 +71,17 @@ def overwrite_change(
     if overwrite.partition:
         old = {e.partition for e in live_entries(store, latest) if match(e.partition)}
         drops = frozenset(old | {e.partition for e in added.entries})
-    return _replacing_change(store, latest, added, match, drops, overwrite.read_snapshot)
+    return _overwrite_files_change(store, latest, added, match, drops, overwrite.read_snapshot)
 
 
 def drop_partitions_change(store: TableStore, latest: Snapshot | None, specs: Sequence[Mapping[str, Any]]) -> Change:
     """The OVERWRITE snapshot that removes the partitions that match any of `specs`."""
     matchers = [partition_matcher(store, spec) for spec in specs]
     dropped = {e.partition for e in live_entries(store, latest) if any(m(e.partition) for m in matchers)}
-    return _replacing_change(store, latest, Change("OVERWRITE"), lambda p: p in dropped, frozenset(dropped), None)
+    return _overwrite_files_change(store, latest, Change("OVERWRITE"), lambda p: p in dropped, frozenset(dropped), None)
 
 
-def _replacing_change(
+def _overwrite_files_change(
     store: TableStore,
     latest: Snapshot | None,
     added: Change,
@@ -99,7 +99,7 @@ def _replacing_change(
         if match(e.partition) and (postponed or e.bucket != POSTPONE_BUCKET)
     )
     if read is not latest:
-        _refuse_newer(store, latest, match, {d.identity for d in deletes}, postponed)
+        _refuse_files_added_after_read(store, latest, match, {d.identity for d in deletes}, postponed)
     refuse_moved_keys(store, latest, added.entries, deletes)
     return Change(
         kind="OVERWRITE",
@@ -111,7 +111,7 @@ def _replacing_change(
     )
 
 
-def _refuse_newer(
+def _refuse_files_added_after_read(
     store: TableStore,
     latest: Snapshot | None,
     match: Callable[[bytes], bool],

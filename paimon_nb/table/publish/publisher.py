@@ -137,8 +137,8 @@ class SnapshotPublisher:
                 accept the change.
         """
         messages = [m for m in messages if not m.is_empty or m.row_count]
-        self._check_first_time(messages)
-        _check_rows(messages, expected_rows)
+        self._check_not_committed_before(messages)
+        _check_row_count(messages, expected_rows)
         if watermark is None and identifier == BATCH_IDENTIFIER:
             watermark = self.store.options.get(END_INPUT_WATERMARK)
         meta = CommitMeta(self.user, identifier, properties, watermark)
@@ -231,7 +231,7 @@ class SnapshotPublisher:
         """
         abort_messages(self.store, messages)
 
-    def _check_first_time(self, messages: Sequence[CommitMessage]) -> None:
+    def _check_not_committed_before(self, messages: Sequence[CommitMessage]) -> None:
         """A file that is added twice, or that an abort deleted, would make the table unreadable."""
         again = find_consumed(self.store, (name for m in messages for name in m.written))
         if again is not None:
@@ -332,15 +332,15 @@ class SnapshotPublisher:
         return None
 
 
-def _check_rows(messages: Sequence[CommitMessage], expected: int | None) -> None:
+def _check_row_count(messages: Sequence[CommitMessage], expected: int | None) -> None:
     if expected is None:
         return
-    got = sum(m.row_count for m in messages)
-    if got != expected:
+    received = sum(m.row_count for m in messages)
+    if received != expected:
         raise CommitError(
-            f"the writers received {got} rows but the source counted {expected}; nothing was committed",
+            f"the writers received {received} rows but the source counted {expected}; nothing was committed",
             hint="run the statement again; a task was lost or ran twice",
-            written=got,
+            written=received,
             expected=expected,
         )
 
@@ -350,15 +350,15 @@ def _check_rows(messages: Sequence[CommitMessage], expected: int | None) -> None
 
 def notify_partitions_added(store: TableStore, partitions: Collection[bytes]) -> None:
     """Called after a snapshot with new files in these partitions was published."""
-    _notify_watcher(store, lambda watcher: watcher.added(store, partitions))
+    _notify_catalog(store, lambda watcher: watcher.added(store, partitions))
 
 
 def notify_partitions_dropped(store: TableStore, partitions: Collection[bytes]) -> None:
     """Called after these partitions were dropped."""
-    _notify_watcher(store, lambda watcher: watcher.dropped(store, partitions))
+    _notify_catalog(store, lambda watcher: watcher.dropped(store, partitions))
 
 
-def _notify_watcher(store: TableStore, event: Callable[[CommitWatcher], None]) -> None:
+def _notify_catalog(store: TableStore, event: Callable[[CommitWatcher], None]) -> None:
     """The snapshot is published; a listener error does not undo it."""
     if store.watcher is None:
         return

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         ToAutoTag,
         parse_incremental,
         parse_travel,
-        resolve,
+        resolve_time_travel,
         travels,
     )
     from paimon_nb.table.scan.predicate.evaluate import filter_rows
@@ -74,5 +74,5 @@ __all__ = [
     "Predicate", "ScanPlan", "Skip", "Split", "Stage", "StartsWith", "ToAutoTag", "TimeTravel", "conjunction_of", "conjuncts",
     "all_levels", "iter_plan", "iter_split", "filter_rows", "load_deletion_vector", "parse_incremental", "parse_predicate", "parse_travel",
     "plan_changes", "plan_incremental", "plan_scan", "plan_snapshot", "read_plan", "read_split", "read_split_kinds",
-    "resolve", "travels",
+    "resolve_time_travel", "travels",
 ]  # fmt: skip

@@ -85,13 +85,15 @@ class StreamCommitter:
             self._commit.abort(messages)
             raise
         if self._idle is not None:  # recorded first: a process killed after the commit finds them at its restart
-            self._idle.wrote(store, (m.partition for m in messages if m.new_files), terms.get("watermark"))
+            self._idle.record_written_partitions(
+                store, (m.partition for m in messages if m.new_files), terms.get("watermark")
+            )
             self._store_pending_partitions()
         terms["ignore_empty"] = terms.get("ignore_empty", True) and not _forces_snapshots(store)
         whole = [*messages, *extra]
         made = self._commit.commit(whole, identifier, **terms)
         if terms.get("overwrite") is None:
-            self._small_files.wrote(store, messages)
+            self._small_files.record_new_files(store, messages)
             made += self._small_files.compact(store, self._commit, identifier, terms.get("watermark"))
         self._written |= {(m.partition, m.bucket) for m in messages if m.new_files}
         self._last = identifier
@@ -99,7 +101,7 @@ class StreamCommitter:
         self._came = True
         self._since_full += 1
         if full:
-            self._was_full(store, whole, made)
+            self._record_full_compaction(store, whole, made)
         self._mark_complete_partitions(store, terms.get("watermark"))
         return made
 
@@ -131,7 +133,7 @@ class StreamCommitter:
         if self._is_overdue(store) or (identifier is not None and self.is_full(store, identifier)):
             if behind := self._compact_idle_buckets(store, ()):
                 made += self._commit.commit(behind, number, **terms)
-            self._was_full(store, behind, made)
+            self._record_full_compaction(store, behind, made)
         if not made and (_forces_snapshots(store) or tag_needs_snapshot(store)):
             made += self._commit.commit([], number, ignore_empty=False, **terms)
         if made:
@@ -176,7 +178,9 @@ class StreamCommitter:
             self._knows = True
         return compact_idle_buckets(store, self._written, {(m.partition, m.bucket) for m in messages})
 
-    def _was_full(self, store: TableStore, messages: Sequence[CommitMessage], made: Sequence[int]) -> None:
+    def _record_full_compaction(
+        self, store: TableStore, messages: Sequence[CommitMessage], made: Sequence[int]
+    ) -> None:
         """Restart the count, unless another writer's compaction came first: then the compaction is still due."""
         if any(m.has_compact for m in messages) and not any(
             store.snapshots.get(i).commit_kind != "APPEND" for i in made
@@ -188,7 +192,7 @@ class StreamCommitter:
     # -- partitions that are not marked done
 
     def _mark_complete_partitions(self, store: TableStore, watermark: int | None = None) -> None:
-        if self._idle is not None and self._idle.mark(store, watermark):
+        if self._idle is not None and self._idle.mark_complete_partitions(store, watermark):
             self._store_pending_partitions()
 
     def _load_pending_partitions(self) -> set[bytes]:

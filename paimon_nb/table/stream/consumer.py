@@ -21,7 +21,7 @@ class ConsumerRecord:
         self._known = self._stored_snapshot()
         """The record that this stream found or wrote."""
 
-    def keep(self, position: StreamOffset) -> None:
+    def record_processed_before(self, position: StreamOffset) -> None:
         """Record that everything before `position` was processed.
 
         Raises: ReadError: another stream moved the consumer.

@@ -24,19 +24,19 @@ from paimon_nb.table.merge.merge import without_retracts
 from paimon_nb.table.scan.plan.prune import Pruner
 from paimon_nb.table.scan.plan.snapshot_scan import (
     Split,
+    deletion_vectors_of,
+    deletion_vectors_of_files,
     group_by_bucket,
     is_independent,
-    pack_bucket,
+    pack_bucket_into_splits,
     prune_live_files,
-    vectors_of,
-    vectors_of_files,
 )
-from paimon_nb.table.scan.predicate.evaluate import bind
+from paimon_nb.table.scan.predicate.evaluate import bind_literals
 from paimon_nb.table.scan.predicate.model import Predicate, conjuncts_on
 from paimon_nb.table.scan.read.split_reader import read_split, read_split_kinds
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.stream.offset import StreamOffset
-from paimon_nb.table.stream.start import change_of
+from paimon_nb.table.stream.start import snapshot_or_changelog
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -104,12 +104,12 @@ def next_step(
         SnapshotExpired: the snapshot has expired. TimeTravelError: the table's history ends before it (rolled back, or
         re-created). TableReplaced: the table was dropped and created again. CorruptFile, MissingFile.
     """
-    bound = None if predicate is None else bind(predicate, store.schema.fields)
-    if not position.full and _ended_before(store, position.next):
+    bound = None if predicate is None else bind_literals(predicate, store.schema.fields)
+    if not position.full and _bounded_stream_has_ended(store, position.next):
         return Idle.ENDED
-    snapshot = change_of(store, position.next)
+    snapshot = snapshot_or_changelog(store, position.next)
     if snapshot is None:
-        _check_range(store, position.next)
+        _check_snapshot_may_come(store, position.next)
         return Idle.WAITING
     if position.full:
         pieces = _full_state_splits(store, snapshot, bound, position.since_ms)
@@ -134,7 +134,7 @@ def newest_position(store: TableStore) -> StreamOffset | None:
     end, snapshot = latest.id, latest
     while _is_past(store, snapshot) or (visible_until_ms is not None and snapshot.time_ms > visible_until_ms):
         end -= 1
-        before = change_of(store, end) if end else None
+        before = snapshot_or_changelog(store, end) if end else None
         if before is None:
             break
         snapshot = before
@@ -202,13 +202,21 @@ def _full_state_splits(
     independent = is_independent(store)
     pruner = Pruner(store, bound, independent=independent)
     entries = prune_live_files(store, snapshot, pruner, _changelog_levels(store), since_ms)
-    vectors = vectors_of(store, snapshot)
+    vectors = deletion_vectors_of(store, snapshot)
     merged = tuple(
         StreamSplit(
-            Split(snapshot.id, partition, bucket, total, tuple(files), vectors_of_files(vectors, partition, files), raw)
+            Split(
+                snapshot.id,
+                partition,
+                bucket,
+                total,
+                tuple(files),
+                deletion_vectors_of_files(vectors, partition, files),
+                raw,
+            )
         )
-        for (partition, bucket, total), members in _in_order(store, entries)
-        for files, raw in pack_bucket(store, members, independent)
+        for (partition, bucket, total), members in _files_in_plan_order(store, entries)
+        for files, raw in pack_bucket_into_splits(store, members, independent)
     )
     return (*merged, *_postponed_splits(store, snapshot, bound, since_ms))
 
@@ -221,8 +229,8 @@ def _postponed_splits(
         return ()
     pruner = _key_pruner(store, bound)
     waiting = [e for e in read_live(store, snapshot, pruner.keep_manifests).entries if e.bucket == POSTPONE_BUCKET]
-    entries = pruner.statistics(pruner.created_since(pruner.partitions(waiting), since_ms))
-    return _one_by_one(store, snapshot, entries)
+    entries = pruner.prune_by_stats(pruner.prune_created_before(pruner.prune_partitions(waiting), since_ms))
+    return _splits_as_written(store, snapshot, entries)
 
 
 def _changelog_levels(store: TableStore):  # type: ignore[no-untyped-def]
@@ -250,14 +258,18 @@ def _change_splits(store: TableStore, snapshot: Snapshot, bound: Predicate | Non
 def _written_splits(
     store: TableStore, snapshot: Snapshot, manifests: str, bound: Predicate | None
 ) -> tuple[StreamSplit, ...]:
-    return _one_by_one(store, snapshot, [e for e in _pruned_changes(store, manifests, bound) if e.kind == ADD])
+    return _splits_as_written(store, snapshot, [e for e in _pruned_changes(store, manifests, bound) if e.kind == ADD])
 
 
-def _one_by_one(store: TableStore, snapshot: Snapshot, added: Sequence[ManifestEntry]) -> tuple[StreamSplit, ...]:
+def _splits_as_written(
+    store: TableStore, snapshot: Snapshot, added: Sequence[ManifestEntry]
+) -> tuple[StreamSplit, ...]:
     pieces = []
-    for (partition, bucket, total), files in _in_order(store, added):
+    for (partition, bucket, total), files in _files_in_plan_order(store, added):
         # Rows of one bucket stay in write order: no splitting by key.
-        for members in [files] if store.has_keys else [group for group, _ in pack_bucket(store, files, True)]:
+        for members in (
+            [files] if store.has_keys else [group for group, _ in pack_bucket_into_splits(store, files, True)]
+        ):
             split = Split(
                 snapshot.id, partition, bucket, total, tuple(members), None, not store.has_keys, store.has_keys
             )
@@ -274,12 +286,12 @@ def _overwrite_splits(store: TableStore, snapshot: Snapshot, bound: Predicate | 
             store, snapshot.id
         )  # a long-lived changelog does not retain rows that an overwrite deleted
     entries = _pruned_changes(store, snapshot.delta_manifest_list, bound)
-    removed = dict(_in_order(store, [e for e in entries if e.kind == DELETE]))
-    added = dict(_in_order(store, [e for e in entries if e.kind == ADD]))
-    before = change_of(store, snapshot.id - 1)
+    removed = dict(_files_in_plan_order(store, [e for e in entries if e.kind == DELETE]))
+    added = dict(_files_in_plan_order(store, [e for e in entries if e.kind == ADD]))
+    before = snapshot_or_changelog(store, snapshot.id - 1)
     pieces = []
     for source, retracts, state in ((removed, True, before), (added, False, snapshot)):
-        vectors = vectors_of(store, state)
+        vectors = deletion_vectors_of(store, state)
         for (partition, bucket, total), files in source.items():
             split = Split(
                 snapshot.id,
@@ -287,7 +299,7 @@ def _overwrite_splits(store: TableStore, snapshot: Snapshot, bound: Predicate | 
                 bucket,
                 total,
                 tuple(files),
-                vectors_of_files(vectors, partition, files),
+                deletion_vectors_of_files(vectors, partition, files),
                 raw=False,
             )
             pieces.append(StreamSplit(split, retracts))
@@ -298,8 +310,10 @@ def _overwrite_splits(store: TableStore, snapshot: Snapshot, bound: Predicate | 
 def _pruned_changes(store: TableStore, manifests: str, bound: Predicate | None) -> Sequence[ManifestEntry]:
     """Entries of one commit."""
     pruner = _key_pruner(store, bound)
-    entries = pruner.buckets(pruner.partitions(read_changes(store, manifests, pruner.keep_manifests).entries))
-    return pruner.statistics(_real_buckets(store, entries))
+    entries = pruner.prune_buckets(
+        pruner.prune_partitions(read_changes(store, manifests, pruner.keep_manifests).entries)
+    )
+    return pruner.prune_by_stats(_without_postponed_entries(store, entries))
 
 
 def _key_pruner(store: TableStore, bound: Predicate | None) -> Pruner:
@@ -308,14 +322,14 @@ def _key_pruner(store: TableStore, bound: Predicate | None) -> Pruner:
     return Pruner(store, conjuncts_on(bound, keys) if store.has_keys else bound, independent=not store.has_keys)
 
 
-def _real_buckets(store: TableStore, entries: Sequence[ManifestEntry]) -> Sequence[ManifestEntry]:
+def _without_postponed_entries(store: TableStore, entries: Sequence[ManifestEntry]) -> Sequence[ManifestEntry]:
     """Without postponed rows if a changelog emits them later."""
     if store.bucket_option != POSTPONE_BUCKET or store.options.changelog_producer == "none":
         return entries
     return [e for e in entries if e.bucket >= 0]
 
 
-def _in_order(
+def _files_in_plan_order(
     store: TableStore, entries: Sequence[ManifestEntry]
 ) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
     """Files by bucket in order of first occurrence, or partition by partition (`scan.plan-sort-partition`)."""
@@ -339,21 +353,21 @@ def _is_past(store: TableStore, snapshot: Snapshot) -> bool:
     return bound is not None and snapshot.watermark is not None and snapshot.watermark > bound
 
 
-def _ended_before(store: TableStore, snapshot_id: int) -> bool:
+def _bounded_stream_has_ended(store: TableStore, snapshot_id: int) -> bool:
     """Whether the previous snapshot, which was delivered in full, was already past the bounded watermark."""
     if store.options.get(opt.SCAN_BOUNDED_WATERMARK) is None:
         return False
-    before = change_of(store, snapshot_id - 1)
+    before = snapshot_or_changelog(store, snapshot_id - 1)
     return before is not None and _is_past(store, before)
 
 
-def _check_range(store: TableStore, requested: int) -> None:
+def _check_snapshot_may_come(store: TableStore, requested: int) -> None:
     """Raise if waiting for a snapshot is useless."""
     earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
     store.check_identity()  # after reading the ids: those of a table that is being dropped are unreliable
-    if earliest is not None and requested < earliest and change_of(store, requested) is None:
+    if earliest is not None and requested < earliest and snapshot_or_changelog(store, requested) is None:
         raise _expired_error(store, requested)
-    if requested > (latest or 0) + 1 and change_of(store, requested) is None:
+    if requested > (latest or 0) + 1 and snapshot_or_changelog(store, requested) is None:
         raise TimeTravelError(
             f"{store.name}: the stream waits for snapshot {requested}, but the newest is {latest or 'none'}",
             hint="the table was rolled back or re-created; restart the stream",

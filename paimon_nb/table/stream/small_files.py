@@ -32,7 +32,7 @@ class SmallFiles:
         """New files by partition since the last compaction."""
         self._looked_ms = clock.now_ms()
 
-    def wrote(self, store: TableStore, messages: Iterable[CommitMessage]) -> None:
+    def record_new_files(self, store: TableStore, messages: Iterable[CommitMessage]) -> None:
         """Record the files of a commit."""
         if _is_compacted_by_its_streams(store):
             for message in messages:

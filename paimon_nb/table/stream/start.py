@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import BadOptionValue, ConsumerNotFound, SnapshotNotFound, UnsupportedOperation
 from paimon_nb.options import table as opt
 from paimon_nb.table.scan.plan.snapshot_scan import merges_postponed
-from paimon_nb.table.scan.plan.time_travel import SCAN_VERSION, check_mode, local_ms
+from paimon_nb.table.scan.plan.time_travel import SCAN_VERSION, check_mode, local_time_ms
 from paimon_nb.table.stream.offset import StreamOffset
 
 if TYPE_CHECKING:
@@ -118,9 +118,9 @@ def first_position(
         case "from-timestamp":
             return StreamOffset(_last_before_ms(store, _start_ms(store), latest) + 1)
         case "from-snapshot":
-            return _changes_from(store, _snapshot_id(store))
+            return _changes_from(store, _start_snapshot_id(store))
         case "from-snapshot-full":
-            return StreamOffset(max(_snapshot_id(store), store.snapshots.earliest_id() or _FIRST_ID), full=True)
+            return StreamOffset(max(_start_snapshot_id(store), store.snapshots.earliest_id() or _FIRST_ID), full=True)
         case "from-file-creation-time":
             since = o.get(opt.SCAN_FILE_CREATION_TIME_MILLIS)
             if since is None:
@@ -153,7 +153,7 @@ def _scan_mode(store: TableStore) -> str:
     return "from-creation-timestamp" if o.has(opt.SCAN_CREATION_TIME_MILLIS) else "latest-full"
 
 
-def _snapshot_id(store: TableStore) -> int:
+def _start_snapshot_id(store: TableStore) -> int:
     requested = store.options.get(opt.SCAN_SNAPSHOT_ID)
     if requested is None:
         raise missing_option(str(store.options.get(opt.SCAN_MODE)), opt.SCAN_SNAPSHOT_ID.key)
@@ -168,7 +168,7 @@ def _start_ms(store: TableStore) -> int:
     text = o.get(opt.SCAN_TIMESTAMP)
     if text is None:
         raise missing_option("from-timestamp", opt.SCAN_TIMESTAMP_MILLIS.key)
-    return local_ms(text, opt.SCAN_TIMESTAMP.key)
+    return local_time_ms(text, opt.SCAN_TIMESTAMP.key)
 
 
 def missing_option(mode: str, option: str) -> BadOptionValue:
@@ -190,7 +190,7 @@ def _earliest_readable(store: TableStore) -> int | None:
     return store.snapshots.earliest_id()
 
 
-def change_of(store: TableStore, snapshot_id: int) -> Snapshot | None:
+def snapshot_or_changelog(store: TableStore, snapshot_id: int) -> Snapshot | None:
     """A snapshot, or its long-lived changelog; None if neither exists."""
     if store.fs.exists(store.snapshots.path(snapshot_id)):
         try:
@@ -214,7 +214,7 @@ def _last_before_ms(store: TableStore, ms: int, latest: Snapshot) -> int:
     found = earliest - 1
     while low <= high:
         middle = (low + high) // 2
-        snapshot = change_of(store, middle)
+        snapshot = snapshot_or_changelog(store, middle)
         if snapshot is None or snapshot.time_ms < ms:  # None: expired in the meantime
             found, low = middle, middle + 1
         else:
@@ -227,7 +227,7 @@ def _from_creation(store: TableStore, latest: Snapshot) -> StreamOffset:
     if since is None:
         raise missing_option("from-creation-timestamp", opt.SCAN_CREATION_TIME_MILLIS.key)
     before = _last_before_ms(store, since, latest)
-    if before >= (_earliest_readable(store) or _FIRST_ID) and change_of(store, before + 1) is not None:
+    if before >= (_earliest_readable(store) or _FIRST_ID) and snapshot_or_changelog(store, before + 1) is not None:
         return StreamOffset(before + 1)
     return StreamOffset(latest.id, full=True, since_ms=since)
 

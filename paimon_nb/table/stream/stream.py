@@ -143,7 +143,7 @@ class TableStream:
             ReadError: another stream uses the same consumer.
         """
         if self._position is not None:
-            self._record.keep(self._position)
+            self._record.record_processed_before(self._position)
 
     def __iter__(self) -> Iterator[StreamBatch]:
         return self

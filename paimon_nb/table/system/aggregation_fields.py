@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.table.system.columns import fixed
+from paimon_nb.table.system.columns import system_table_with_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,4 +42,4 @@ def _bracketed_list(texts: Iterator[str]) -> str:
     return "[" + ", ".join(texts) + "]"
 
 
-AGGREGATION_FIELDS = fixed(COLUMNS, _aggregation_rows)
+AGGREGATION_FIELDS = system_table_with_columns(COLUMNS, _aggregation_rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.table.system.columns import fixed, local_wall_ms
+from paimon_nb.table.system.columns import local_wall_ms, system_table_with_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,4 +19,4 @@ def _branch_rows(store: TableStore) -> Iterator[tuple[str, int]]:
         yield name, local_wall_ms(created)
 
 
-BRANCHES = fixed(COLUMNS, _branch_rows)
+BRANCHES = system_table_with_columns(COLUMNS, _branch_rows)

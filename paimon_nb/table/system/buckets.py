@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.table.system.columns import fixed, partition_texts
-from paimon_nb.table.system.file_totals import totals, unmerged_entries
+from paimon_nb.table.system.columns import partition_text_function, system_table_with_columns
+from paimon_nb.table.system.file_totals import file_totals_by, unmerged_entries
 
 if TYPE_CHECKING:
     from paimon_nb.table.store import TableStore
@@ -22,10 +22,10 @@ COLUMNS = {
 
 def _bucket_rows(store: TableStore) -> list[tuple[Any, ...]]:
     entries = unmerged_entries(store, store.latest())
-    text = partition_texts(store)
-    found = totals(entries, lambda e: (e.partition, e.bucket))
+    text = partition_text_function(store)
+    found = file_totals_by(entries, lambda e: (e.partition, e.bucket))
     rows = [(text(p), b, t.rows, t.size, t.files, t.newest_ms) for (p, b), t in found.items()]
     return sorted(rows, key=lambda row: row[:2])
 
 
-BUCKETS = fixed(COLUMNS, _bucket_rows)
+BUCKETS = system_table_with_columns(COLUMNS, _bucket_rows)

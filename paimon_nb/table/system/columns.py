@@ -30,7 +30,9 @@ class SystemTable:
     """The store's options select the snapshot (time travel) where one is needed."""
 
 
-def fixed(columns: Mapping[str, str], rows: Callable[[TableStore], Iterable[Sequence[Any]]]) -> SystemTable:
+def system_table_with_columns(
+    columns: Mapping[str, str], rows: Callable[[TableStore], Iterable[Sequence[Any]]]
+) -> SystemTable:
     """A system table whose columns are the same for every table.
 
     Args:
@@ -47,7 +49,7 @@ def fixed(columns: Mapping[str, str], rows: Callable[[TableStore], Iterable[Sequ
 def columns_of(columns: Mapping[str, str]) -> tuple[DataField, ...]:
     """Fields from type strings."""
     counter = iter(range(1 << 20)).__next__
-    return tuple(DataField(counter(), name, parse_type(text)) for name, text in columns.items())
+    return tuple(DataField(counter(), name, parse_type(partition_text)) for name, partition_text in columns.items())
 
 
 def table_of(fields: Sequence[DataField], rows: Iterable[Sequence[Any]]) -> pa.Table:
@@ -58,18 +60,18 @@ def table_of(fields: Sequence[DataField], rows: Iterable[Sequence[Any]]) -> pa.T
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def partition_texts(store: TableStore) -> Callable[[bytes], str]:
+def partition_text_function(store: TableStore) -> Callable[[bytes], str]:
     """Partition bytes -> `{v1, v2}`, as Paimon casts the partition row to text; each partition is decoded once."""
     row = Row(store.schema.partition_fields)
     types = [f.type for f in row.fields]
     known: dict[bytes, str] = {}
 
-    def text(partition: bytes) -> str:
+    def partition_text(partition: bytes) -> str:
         if partition not in known:
             known[partition] = str(cast_to_string(row, deserialize(types, partition))) if types else "{}"
         return known[partition]
 
-    return text
+    return partition_text
 
 
 def local_wall_ms(epoch_ms: int) -> int:

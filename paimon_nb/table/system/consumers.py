@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.table.system.columns import fixed
+from paimon_nb.table.system.columns import system_table_with_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,4 +19,4 @@ def _consumer_rows(store: TableStore) -> Iterator[tuple[str, int]]:
         yield name, store.consumers.next_snapshot(name)
 
 
-CONSUMERS = fixed(COLUMNS, _consumer_rows)
+CONSUMERS = system_table_with_columns(COLUMNS, _consumer_rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.table.scan import all_levels, plan_scan
-from paimon_nb.table.system.columns import fixed, partition_texts
+from paimon_nb.table.system.columns import partition_text_function, system_table_with_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ def _index_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     from paimon_nb.table.scan.plan.file_index import has_index, index_path, open_index
 
     plan = plan_scan(store.for_metadata(), levels=all_levels)
-    partition = partition_texts(plan.store)
+    partition = partition_text_function(plan.store)
     for split in plan.splits:
         for f in filter(has_index, split.files):
             index = open_index(plan.store, split.partition, split.bucket, f)
@@ -40,4 +40,4 @@ def _index_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
                 )  # fmt: skip
 
 
-FILE_INDEXES = fixed(COLUMNS, _index_rows)
+FILE_INDEXES = system_table_with_columns(COLUMNS, _index_rows)

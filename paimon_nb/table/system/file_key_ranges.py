@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.table.scan import all_levels, plan_scan
-from paimon_nb.table.system.columns import fixed, partition_texts
+from paimon_nb.table.system.columns import partition_text_function, system_table_with_columns
 from paimon_nb.table.system.file_stats import StatsTexts
 from paimon_nb.table.system.files import COLUMNS as FILE_COLUMNS
 from paimon_nb.table.system.files import format_name
@@ -24,7 +24,7 @@ COLUMNS = {**{name: FILE_COLUMNS[name] for name in _COMMON}, "first_row_id": "BI
 
 def _key_range_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     plan = plan_scan(store.for_metadata(), levels=all_levels)
-    texts, partition = StatsTexts(plan.store), partition_texts(plan.store)
+    texts, partition = StatsTexts(plan.store), partition_text_function(plan.store)
     for split in plan.splits:
         for f in split.files:
             yield (
@@ -33,4 +33,4 @@ def _key_range_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
             )  # fmt: skip
 
 
-FILE_KEY_RANGES = fixed(COLUMNS, _key_range_rows)
+FILE_KEY_RANGES = system_table_with_columns(COLUMNS, _key_range_rows)

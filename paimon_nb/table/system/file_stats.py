@@ -46,7 +46,7 @@ class _StatsLayout:
     known: dict[bytes, str]
     """Cache of formatted statistics rows: the next snapshot has mostly the same files."""
 
-    def bounds(self, row: bytes) -> str:
+    def bounds_text(self, row: bytes) -> str:
         """`{a=1, b=null}` of a statistics row."""
         text = self.known.get(row)
         if text is None:
@@ -88,7 +88,7 @@ class StatsTexts:
         """(null_value_counts, min_value_stats, max_value_stats) as `{a=1, b=null}`, columns by name."""
         form, stats = self._layout_of_file(file), file.value_stats
         nulls = form.nulls(stats.null_counts or (), file.row_count)
-        return nulls, form.bounds(stats.min_values), form.bounds(stats.max_values)
+        return nulls, form.bounds_text(stats.min_values), form.bounds_text(stats.max_values)
 
     def _layout_of_file(self, file: DataFile) -> _StatsLayout:
         key = (file.schema_id, file.stats_cols)

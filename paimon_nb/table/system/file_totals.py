@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from paimon_nb.format.manifest import DELETE, ManifestEntry
 from paimon_nb.table.live_files import read_changes, read_live
-from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve
+from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve_time_travel
 
 if TYPE_CHECKING:
     from paimon_nb.format.snapshot import Snapshot
@@ -41,7 +41,7 @@ class Totals:
 
 def selected_entries(store: TableStore) -> tuple[Snapshot | None, Sequence[ManifestEntry]]:
     """The snapshot selected by the store's options, and its files, level 0 included."""
-    snapshot = resolve(store, parse_travel(store.options))
+    snapshot = resolve_time_travel(store, parse_travel(store.options))
     return snapshot, read_live(store, snapshot).entries if snapshot is not None else []
 
 
@@ -53,7 +53,7 @@ def unmerged_entries(store: TableStore, snapshot: Snapshot | None) -> list[Manif
     return [e for name in names for e in read_changes(store, name).entries]
 
 
-def totals(entries: Sequence[ManifestEntry], key: Callable[[ManifestEntry], K]) -> dict[K, Totals]:
+def file_totals_by(entries: Sequence[ManifestEntry], key: Callable[[ManifestEntry], K]) -> dict[K, Totals]:
     """Totals by key, keys in order of first occurrence; keys without files are omitted."""
     out: dict[K, Totals] = {}
     for entry in entries:

@@ -11,9 +11,9 @@ from paimon_nb.format.data import format_of
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.table.scan import all_levels, parse_travel, plan_scan
 from paimon_nb.table.scan.plan.time_travel import Latest
-from paimon_nb.table.system.columns import SystemTable, fixed, partition_texts
+from paimon_nb.table.system.columns import SystemTable, partition_text_function, system_table_with_columns
 from paimon_nb.table.system.file_stats import StatsTexts
-from paimon_nb.table.system.file_totals import totals, unmerged_entries
+from paimon_nb.table.system.file_totals import file_totals_by, unmerged_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,8 +50,8 @@ def _file_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     store = plan.store
     if plan.snapshot is not None and not isinstance(parse_travel(store.options), Latest):
         store = store.at_schema(store.schemas.get(plan.snapshot.schema_id))  # a past snapshot uses its own columns
-        present = set(totals(unmerged_entries(store, store.latest()), lambda e: e.partition))
-    texts, partition = StatsTexts(store), partition_texts(store)
+        present = set(file_totals_by(unmerged_entries(store, store.latest()), lambda e: e.partition))
+    texts, partition = StatsTexts(store), partition_text_function(store)
     for split in plan.splits:
         if present is not None and split.partition not in present:
             continue
@@ -73,7 +73,7 @@ def format_name(file_name: str) -> str:
         return file_name.rsplit(".", 1)[-1]
 
 
-_MADE = fixed(COLUMNS, _file_rows)
+_MADE = system_table_with_columns(COLUMNS, _file_rows)
 _MADE_BEFORE = FileCache(64 << 20)
 
 

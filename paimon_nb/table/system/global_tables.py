@@ -11,7 +11,7 @@ from paimon_nb.base.registry import Registry
 from paimon_nb.format.row import partition_path
 from paimon_nb.options import table as opt
 from paimon_nb.table.system.columns import columns_of, table_of
-from paimon_nb.table.system.file_totals import Totals, selected_entries, totals
+from paimon_nb.table.system.file_totals import Totals, file_totals_by, selected_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -85,7 +85,7 @@ def _file_totals(store: TableStore) -> tuple[int | None, ...]:
     if store.is_format_table:
         return None, None, None, None
     _, entries = selected_entries(store)
-    total = totals(entries, lambda _e: 0).get(0, Totals())
+    total = file_totals_by(entries, lambda _e: 0).get(0, Totals())
     return total.rows, total.size, total.files, total.newest_ms
 
 
@@ -98,7 +98,7 @@ def _partition_rows(database: str, table: str, store: TableStore) -> Iterator[tu
     if not store.schema.partition_keys or store.is_format_table:
         return
     _, entries = selected_entries(store)
-    for partition, t in totals(entries, lambda e: e.partition).items():
+    for partition, t in file_totals_by(entries, lambda e: e.partition).items():
         name = partition_path(
             store.schema.partition_fields,
             store.partition_values(partition),

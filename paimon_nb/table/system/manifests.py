@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.format.row import arity_of
 from paimon_nb.table.live_files import snapshot_manifests
-from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve
-from paimon_nb.table.system.columns import fixed, partition_texts
+from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve_time_travel
+from paimon_nb.table.system.columns import partition_text_function, system_table_with_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ COLUMNS = {
 
 
 def _manifest_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
-    snapshot = resolve(store, parse_travel(store.options))
+    snapshot = resolve_time_travel(store, parse_travel(store.options))
     text = _stats_text(store)
     for m in snapshot_manifests(store, snapshot, changelog=True) if snapshot is not None else []:
         low, high = text(m.partition_stats.min_values), text(m.partition_stats.max_values)
@@ -34,8 +34,8 @@ def _manifest_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
 
 
 def _stats_text(store: TableStore) -> Callable[[bytes], str | None]:
-    partition, width = partition_texts(store), len(store.schema.partition_keys)
+    partition, width = partition_text_function(store), len(store.schema.partition_keys)
     return lambda row: partition(row) if arity_of(row) == width else None
 
 
-MANIFESTS = fixed(COLUMNS, _manifest_rows)
+MANIFESTS = system_table_with_columns(COLUMNS, _manifest_rows)

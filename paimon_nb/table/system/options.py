@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.redact import redact_options
-from paimon_nb.table.system.columns import fixed
+from paimon_nb.table.system.columns import system_table_with_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,4 +20,4 @@ def _option_rows(store: TableStore) -> Iterator[tuple[str, str]]:
     yield from redact_options(latest.options).items()
 
 
-OPTIONS = fixed(COLUMNS, _option_rows)
+OPTIONS = system_table_with_columns(COLUMNS, _option_rows)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.options import table as opt
 from paimon_nb.table.scan.plan.planner import fallback_state
-from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve
-from paimon_nb.table.system.columns import fixed, partition_texts
-from paimon_nb.table.system.file_totals import totals, unmerged_entries
+from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve_time_travel
+from paimon_nb.table.system.columns import partition_text_function, system_table_with_columns
+from paimon_nb.table.system.file_totals import file_totals_by, unmerged_entries
 
 if TYPE_CHECKING:
     from paimon_nb.table.store import TableStore
@@ -24,17 +24,17 @@ COLUMNS = {
 
 def _partition_rows(store: TableStore) -> list[tuple[Any, ...]]:
     travel = parse_travel(store.options)
-    snapshot = resolve(store, travel)
+    snapshot = resolve_time_travel(store, travel)
     entries = unmerged_entries(store, snapshot)
-    text = partition_texts(store)
+    text = partition_text_function(store)
     if name := store.options.get(opt.SCAN_FALLBACK_BRANCH):
-        own = set(totals(entries, lambda e: e.partition))
+        own = set(file_totals_by(entries, lambda e: e.partition))
         other, state = fallback_state(store, name, travel, snapshot)
         entries += [e for e in unmerged_entries(other, state) if e.partition not in own]
     # Postponed files belong to no partition yet, as in Java.
     real = [e for e in entries if e.bucket >= 0] if store.bucket_option == -2 else entries
-    found = totals(real, lambda e: e.partition)
+    found = file_totals_by(real, lambda e: e.partition)
     return sorted((text(p), t.rows, t.size, t.files, t.newest_ms) for p, t in found.items())
 
 
-PARTITIONS = fixed(COLUMNS, _partition_rows)
+PARTITIONS = system_table_with_columns(COLUMNS, _partition_rows)

@@ -7,7 +7,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.redact import redact_options
-from paimon_nb.table.system.columns import fixed, local_wall_ms
+from paimon_nb.table.system.columns import local_wall_ms, system_table_with_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -51,4 +51,4 @@ def _schema_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
         )  # fmt: skip
 
 
-SCHEMAS = fixed(COLUMNS, _schema_rows)
+SCHEMAS = system_table_with_columns(COLUMNS, _schema_rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.table.system.columns import fixed, local_wall_ms
+from paimon_nb.table.system.columns import local_wall_ms, system_table_with_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,4 +41,4 @@ def _snapshot_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
         )  # fmt: skip
 
 
-SNAPSHOTS = fixed(COLUMNS, _snapshot_rows)
+SNAPSHOTS = system_table_with_columns(COLUMNS, _snapshot_rows)

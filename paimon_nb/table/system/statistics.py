@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.format.metadata_json import java_json
 from paimon_nb.format.snapshot.statistics import Statistics
-from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve
-from paimon_nb.table.system.columns import fixed
+from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve_time_travel
+from paimon_nb.table.system.columns import system_table_with_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ COLUMNS = {
 
 
 def _statistics_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
-    snapshot = resolve(store, parse_travel(store.options))
+    snapshot = resolve_time_travel(store, parse_travel(store.options))
     if snapshot is None or snapshot.statistics is None:
         return
     path = store.statistics_path(snapshot.statistics)
@@ -33,4 +33,4 @@ def _statistics_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     yield found.snapshot_id, found.schema_id, found.merged_record_count, found.merged_record_size, columns
 
 
-STATISTICS = fixed(COLUMNS, _statistics_rows)
+STATISTICS = system_table_with_columns(COLUMNS, _statistics_rows)

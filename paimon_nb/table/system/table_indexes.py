@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.table.live_files import index_entries
-from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve
-from paimon_nb.table.system.columns import fixed, partition_texts
+from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve_time_travel
+from paimon_nb.table.system.columns import partition_text_function, system_table_with_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,12 +25,12 @@ COLUMNS = {
 
 
 def _index_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
-    text = partition_texts(store)
-    for e in index_entries(store, resolve(store, parse_travel(store.options))):
+    text = partition_text_function(store)
+    for e in index_entries(store, resolve_time_travel(store, parse_travel(store.options))):
         ranges = None if e.dv_ranges is None else [
             {"f0": r.data_file, "f1": r.offset, "f2": r.length, "_CARDINALITY": r.cardinality} for r in e.dv_ranges
         ]  # fmt: skip
         yield text(e.partition), e.bucket, e.index_type, e.file_name, e.file_size, e.row_count, ranges
 
 
-TABLE_INDEXES = fixed(COLUMNS, _index_rows)
+TABLE_INDEXES = system_table_with_columns(COLUMNS, _index_rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.table.system.columns import duration_text, fixed, local_wall_ms, wall_ms
+from paimon_nb.table.system.columns import duration_text, local_wall_ms, system_table_with_columns, wall_ms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,4 +31,4 @@ def _tag_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
         )  # fmt: skip
 
 
-TAGS = fixed(COLUMNS, _tag_rows)
+TAGS = system_table_with_columns(COLUMNS, _tag_rows)

@@ -74,7 +74,7 @@ class CrossPartition:
         where: list[BucketKey] = []
         out_kinds: list[int] = []
 
-        def emit(row: int, bucket_key: BucketKey, kind: int) -> None:
+        def add_routed_row(row: int, bucket_key: BucketKey, kind: int) -> None:
             source.append(row)
             where.append(bucket_key)
             out_kinds.append(kind)
@@ -85,16 +85,18 @@ class CrossPartition:
             key = (within, self._partition_part(named))
             known = self._bucket_of_key.get(key)
             if known is None:
-                emit(row, self._assign_new_bucket(key, named, assigner), kind)
+                add_routed_row(row, self._assign_new_bucket(key, named, assigner), kind)
             elif known[0] == named:
-                emit(row, known, kind)
+                add_routed_row(row, known, kind)
             elif self.engine == "deduplicate":
-                emit(row, known, DELETE)
+                add_routed_row(row, known, DELETE)
                 if kind not in (DELETE, UPDATE_BEFORE):
                     self._counts[known[0]][known[1]] -= 1
-                    emit(row, self._assign_new_bucket(key, named, assigner), kind)
+                    add_routed_row(row, self._assign_new_bucket(key, named, assigner), kind)
             elif self.engine != "first-row":
-                emit(row, known, kind)  # partial-update, aggregation: the row stays in the key's current partition
+                add_routed_row(
+                    row, known, kind
+                )  # partial-update, aggregation: the row stays in the key's current partition
         return self._routed_rows(rows, source, where, out_kinds)
 
     # -- inside

@@ -19,7 +19,7 @@ from paimon_nb.table.write.input_rows import (
     partition_groups,
     row_kinds,
     split_by_bucket,
-    take,
+    take_rows,
     with_defaults,
 )
 
@@ -93,7 +93,7 @@ class FormatTableWrite:
         self.row_count += table.num_rows
         partitions, groups = partition_groups(self.store, table)
         for group, _, numbers in split_by_bucket(table, groups, groups * 0):
-            rows_of_files = take(table, numbers).select([f.name for f in self._fields])
+            rows_of_files = take_rows(table, numbers).select([f.name for f in self._fields])
             self._write_partition(partitions[group], rows_of_files)
 
     def _write_partition(self, partition: bytes, rows: pa.Table) -> None:
@@ -102,7 +102,7 @@ class FormatTableWrite:
         self._open[partition] = path, writer, count + rows.num_rows
         writer.write(rows)
         if writer.bytes_written >= self._target_size:
-            self._finish(partition)
+            self._finish_file(partition)
 
     def _new_file(self) -> tuple[str, DataWriter, int]:
         store = self.store
@@ -110,7 +110,7 @@ class FormatTableWrite:
         kind = file_format_of(store.options)
         return path, DataWriter(store.fs, path, self._fields, store.options, compression_of(store.options), kind), 0
 
-    def _finish(self, partition: bytes) -> None:
+    def _finish_file(self, partition: bytes) -> None:
         path, writer, count = self._open[partition]
         writer.close()
         del self._open[partition]
@@ -124,7 +124,7 @@ class FormatTableWrite:
         """
         try:
             for partition in list(self._open):
-                self._finish(partition)
+                self._finish_file(partition)
         except BaseException:
             self.abort()
             raise

@@ -106,7 +106,7 @@ def _reader_of_dataset(rows: Any) -> pa.RecordBatchReader:
     return rows.scanner(**few).to_reader()
 
 
-def chunks(reader: pa.RecordBatchReader) -> Iterator[pa.Table]:
+def bounded_chunks(reader: pa.RecordBatchReader) -> Iterator[pa.Table]:
     """The rows of a stream in tables of a bounded number of rows."""
     batches: list[pa.RecordBatch] = []
     for batch in reader:
@@ -256,7 +256,7 @@ def split_by_bucket(rows: pa.Table, groups: np.ndarray, buckets: np.ndarray) -> 
         yield int(groups[part[0]]), int(buckets[part[0]]), part
 
 
-def take(rows: pa.Table, numbers: np.ndarray) -> pa.Table:
+def take_rows(rows: pa.Table, numbers: np.ndarray) -> pa.Table:
     """Rows by number; the table itself if all are taken in order."""
     if len(numbers) == rows.num_rows and (len(numbers) < 2 or bool((np.diff(numbers) == 1).all())):
         return rows

@@ -27,12 +27,12 @@ from paimon_nb.table.cluster import Order, OrderedRows
 from paimon_nb.table.data_file_writer import FileTarget, write_key_values
 from paimon_nb.table.dedicated_files import open_append_writer
 from paimon_nb.table.live_files import LIVE_FILES, BucketFiles, BucketKey
-from paimon_nb.table.merge import MergeSpec, SortedChunks, merge, merged_groups
+from paimon_nb.table.merge import MergeSpec, SortedChunks, merge, merge_sorted_groups
 from paimon_nb.table.merge.merge import DELETE, UPDATE_BEFORE
 from paimon_nb.table.publish.abort import abort_messages
 from paimon_nb.table.publish.attempt import manifest_format
 from paimon_nb.table.publish.changes import CommitMessage
-from paimon_nb.table.store import POSTPONE_BUCKET, TableStore, side_by_side
+from paimon_nb.table.store import POSTPONE_BUCKET, TableStore, in_threads_on_object_store
 from paimon_nb.table.write.cross_partition import CrossPartition
 from paimon_nb.table.write.dynamic_bucket import DynamicBuckets
 from paimon_nb.table.write.input_rows import (
@@ -44,7 +44,7 @@ from paimon_nb.table.write.input_rows import (
     row_kinds,
     rows_to_keep,
     split_by_bucket,
-    take,
+    take_rows,
     with_defaults,
 )
 
@@ -105,7 +105,7 @@ class KeyBucketWriter:
         if self._log_input:
             changes = (groups.sorted for groups in rows)
             self.changelog_files += write_key_values(self.store, replace(self.target, changelog=True), changes)
-        merged = (merged_groups(groups, self.spec) for groups in rows)
+        merged = (merge_sorted_groups(groups, self.spec) for groups in rows)
         self.new_files += write_key_values(self.store, self.target, merged)
         del rows, merged
         if large:  # otherwise the memory pool stays fragmented by each flush
@@ -310,7 +310,7 @@ class TableWrite:
             partitions, groups = partition_groups(self.store, rows)
             buckets = self._assign_buckets(rows, partitions, groups)
         for group, bucket, numbers in split_by_bucket(rows, groups, buckets):
-            self._buffer_rows(partitions[group], bucket, take(rows, numbers), codes[numbers])
+            self._buffer_rows(partitions[group], bucket, take_rows(rows, numbers), codes[numbers])
 
     def write_bucket(self, partition: bytes, bucket: int, rows: pa.Table, kinds: np.ndarray) -> None:
         """Write rows of one bucket, which were shuffled before, for example in Spark tasks.
@@ -342,7 +342,9 @@ class TableWrite:
         self._check_open()
         self._done = True
         try:
-            messages, same_schema = side_by_side(self.store.fs, self._prepare_messages, self._has_newest_schema)
+            messages, same_schema = in_threads_on_object_store(
+                self.store.fs, self._prepare_messages, self._has_newest_schema
+            )
             if self._dynamic is not None:
                 messages = self._dynamic.add_index(messages)
             if self.overwrite and self.store.options.get(opt.OVERWRITE_UPGRADE):
@@ -419,7 +421,7 @@ class TableWrite:
         """Raises UnsupportedOperation for a retraction that the merge engine does not accept: no compaction could merge it."""
         found = np.flatnonzero((kinds == UPDATE_BEFORE) | (kinds == DELETE))[:1]
         if len(found) and self._spec is not None:
-            row = take(rows, found).append_column(SEQUENCE_NUMBER, pa.array([0], pa.int64()))
+            row = take_rows(rows, found).append_column(SEQUENCE_NUMBER, pa.array([0], pa.int64()))
             row = row.append_column(VALUE_KIND, from_numpy(kinds[found]))
             merge([row], self._spec, drop_delete=False, alone_as_is=False)
 

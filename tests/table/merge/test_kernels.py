@@ -18,8 +18,8 @@ from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.schema import create_schema
 from paimon_nb.format.types import parse_type
 from paimon_nb.options import TableOptions
-from paimon_nb.table.lsm.key_chunks import chunks
-from paimon_nb.table.merge import MergeSpec, SortedChunks, merge, merged_groups, remaining_rows
+from paimon_nb.table.lsm.key_chunks import chunks_aligned_by_key
+from paimon_nb.table.merge import MergeSpec, SortedChunks, merge, merge_sorted_groups, remaining_rows
 from paimon_nb.table.merge import groups as pieces
 
 if TYPE_CHECKING:
@@ -160,10 +160,10 @@ def test_keys_in_pieces_are_what_one_merge_gives(name: str, joined_bytes: int, r
             expected = versions_of(merge(tables, spec, drop_delete=False))
         except UnsupportedOperation:
             with pytest.raises(UnsupportedOperation):
-                [merged_groups(groups, spec) for groups in SortedChunks(tables, spec)]
+                [merge_sorted_groups(groups, spec) for groups in SortedChunks(tables, spec)]
             return
         rows = SortedChunks(tables, spec)
-        assert [v for groups in rows for v in versions_of(merged_groups(groups, spec))] == expected
+        assert [v for groups in rows for v in versions_of(merge_sorted_groups(groups, spec))] == expected
         every = [v for groups in rows for v in versions_of(groups.sorted)]
         assert sorted(v.sequence for v in every) == sorted(v.sequence for run in runs for v in run)
         assert [(v.values["k"], v.values["l"]) for v in every] == sorted((v.values["k"], v.values["l"]) for v in every)
@@ -192,5 +192,5 @@ def test_chunk_by_chunk_equals_at_once(name: str, runs: list[list[Version]], bat
     # A sorted run has each key once, as files have.
     once = [kv(list({(v.values["k"], v.values["l"]): v for v in run}.values())) for run in runs]
     streams = [iter([t.slice(i, batch_rows) for i in range(0, t.num_rows, batch_rows)]) for t in once]
-    parts = [merge([t for t in tables if t is not None], spec) for tables in chunks(KEY_FIELDS, streams)]
+    parts = [merge([t for t in tables if t is not None], spec) for tables in chunks_aligned_by_key(KEY_FIELDS, streams)]
     assert [v for p in parts for v in versions_of(p)] == versions_of(merge(once, spec))

@@ -17,7 +17,7 @@ from paimon_nb.fs import MemoryFileIO
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.live_files import read_live
 from paimon_nb.table.scan import plan_scan
-from paimon_nb.table.scan.plan.snapshot_scan import _bin_ranges, pack
+from paimon_nb.table.scan.plan.snapshot_scan import _bin_ranges, pack_into_bins
 
 if TYPE_CHECKING:
     from paimon_nb.table.store import TableStore
@@ -115,5 +115,5 @@ def test_cuts_are_those_of_packing(seed):
     rng = random.Random(seed)
     sizes = [rng.randrange(1, 60) for _ in range(rng.randrange(40))]
     cost, target = rng.randrange(30), rng.randrange(1, 100)
-    wanted = [len(part) for part in pack(sizes, lambda size: max(size, cost), target)]
+    wanted = [len(part) for part in pack_into_bins(sizes, lambda size: max(size, cost), target)]
     assert [b - a for a, b in _bin_ranges(sizes, cost, target)] == wanted

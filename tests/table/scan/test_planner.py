@@ -14,7 +14,7 @@ from paimon_nb.format.manifest import EMPTY_ROW, EMPTY_STATS, DataFile
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.scan import ScanPlan, Split, plan_scan, read_plan, read_split, read_split_kinds
-from paimon_nb.table.scan.plan.snapshot_scan import pack
+from paimon_nb.table.scan.plan.snapshot_scan import pack_into_bins
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -154,8 +154,8 @@ def test_split_packing_keeps_sections_whole(tmp_path: Path) -> None:
 
 
 def test_pack_closes_bins_in_order() -> None:
-    assert pack([3, 3, 3, 9, 1, 1], lambda x: x, 6) == [[3, 3], [3], [9], [1, 1]]
-    assert pack([], lambda x: x, 6) == []
+    assert pack_into_bins([3, 3, 3, 9, 1, 1], lambda x: x, 6) == [[3, 3], [3], [9], [1, 1]]
+    assert pack_into_bins([], lambda x: x, 6) == []
 
 
 def test_deletes_are_rows_of_their_own_kind(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from paimon_nb.format.types import DataField, VarChar, parse_type
 from paimon_nb.table.scan import parse_predicate
-from paimon_nb.table.scan.predicate.evaluate import bind, file_filter
+from paimon_nb.table.scan.predicate.evaluate import bind_literals, filter_on_file_columns
 from paimon_nb.workbench import connect
 
 ENGINES = {
@@ -91,21 +91,21 @@ FIELDS = (
 )
 def test_spans(where, spans):
     schema = pa_schema()
-    condition = bind(parse_predicate(where, schema), FIELDS)
-    found = file_filter(condition, FIELDS, FIELDS)
+    condition = bind_literals(parse_predicate(where, schema), FIELDS)
+    found = filter_on_file_columns(condition, FIELDS, FIELDS)
     assert found is not None
     assert dict(found.spans) == spans
 
 
 def test_a_renamed_column_is_found_and_a_retyped_one_is_left_to_later():
-    condition = bind(parse_predicate("a = 3", pa_schema()), FIELDS)
+    condition = bind_literals(parse_predicate("a = 3", pa_schema()), FIELDS)
     renamed = DataField(0, "old_a", parse_type("INT"))
-    found = file_filter(condition, FIELDS, [renamed])
+    found = filter_on_file_columns(condition, FIELDS, [renamed])
     assert found is not None
     assert found.columns == ("old_a",)
     assert found.mask(pa.table({"old_a": pa.array([2, 3, None], pa.int32())})).to_pylist() == [False, True, None]
-    assert file_filter(condition, FIELDS, [DataField(0, "a", parse_type("SMALLINT"))]) is None
-    assert file_filter(condition, FIELDS, [DataField(1, "b", VarChar())]) is None
+    assert filter_on_file_columns(condition, FIELDS, [DataField(0, "a", parse_type("SMALLINT"))]) is None
+    assert filter_on_file_columns(condition, FIELDS, [DataField(1, "b", VarChar())]) is None
 
 
 def pa_schema():

@@ -38,7 +38,7 @@ from paimon_nb.table.scan import (
     plan_scan,
     read_plan,
 )
-from paimon_nb.table.scan.predicate.evaluate import bind
+from paimon_nb.table.scan.predicate.evaluate import bind_literals
 
 if TYPE_CHECKING:
     from paimon_nb.table.store import TableStore
@@ -221,7 +221,7 @@ def differences(tables: int, conditions: int, first: int = 0) -> tuple[int, int,
             wanted = condition(store, dice)
             plan = plan_scan(store, wanted)
             found = read_plan(plan)
-            expected = filter_rows(bind(wanted, store.schema.fields), everything, store.schema.fields)
+            expected = filter_rows(bind_literals(wanted, store.schema.fields), everything, store.schema.fields)
             tried += 1
             skipped += sum(s.total - s.remaining for s in plan.skipped.stages if s.name != "manifests")
             few = found_by_value(plan)

@@ -20,7 +20,7 @@ from paimon_nb.format.stats import collect_stats
 from paimon_nb.format.types import Char, DataField, DataType, arrow_type, parse_type
 from paimon_nb.table.lsm.levels import key_order
 from paimon_nb.table.scan import And, Compare, In, IsNotNull, IsNull, Like, Or, Predicate, StartsWith
-from paimon_nb.table.scan.predicate.evaluate import bind, evaluate
+from paimon_nb.table.scan.predicate.evaluate import bind_literals, evaluate
 from paimon_nb.table.scan.predicate.stats_evaluator import column_bounds, may_match
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "format" / "row"))
@@ -88,7 +88,7 @@ def test_no_file_with_a_match_is_left_out(world: tuple[DataType, list[list[Any]]
     for i, table in enumerate(tables):
         stats, listed = collect_stats(fields, table, ["full", mode], dense=dense)
         files.append(data_file(i, stats, listed, table.num_rows))
-    predicate = bind(condition, fields)
+    predicate = bind_literals(condition, fields)
     answers = may_match(
         predicate,
         len(files),
@@ -199,7 +199,7 @@ def test_a_char_below_its_spaces_bounds_nothing() -> None:
     schema = TableSchema(0, tuple(fields), 0)
     for texts, asked in ((["", "\x1f"], ""), (["a", "a\x1f"], "a"), (["a\t", "a\x1fz"], "a\t")):
         stats, listed = collect_stats(fields, table_of(fields, [(v,) for v in texts]), ["full"])
-        predicate = bind(Compare("x", "=", asked), fields)
+        predicate = bind_literals(Compare("x", "=", asked), fields)
         bounds = column_bounds(entries([data_file(0, stats, listed, 2)]), fields[0], lambda _: schema)
         kept = may_match(predicate, 1, lambda _: bounds, lambda _: fields[0].type)  # noqa: B023
         assert kept.to_pylist() == [True], texts

@@ -12,8 +12,8 @@ from write_kit import compact_all, make_table, put
 from paimon_nb.base.errors import BadOptionValue, PaimonError, SnapshotExpired, TagNotFound, TimeTravelError
 from paimon_nb.format.types import DataField, parse_type
 from paimon_nb.table.maintenance import ExpireLimits, create_tag, expire_snapshots
-from paimon_nb.table.scan import AtSnapshot, AtTime, AtVersion, AtWatermark, plan_scan, read_plan, resolve
-from paimon_nb.table.scan.plan.time_travel import local_ms
+from paimon_nb.table.scan import AtSnapshot, AtTime, AtVersion, AtWatermark, plan_scan, read_plan, resolve_time_travel
+from paimon_nb.table.scan.plan.time_travel import local_time_ms
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.system import SYSTEM_TABLES
 from paimon_nb.table.table import Table
@@ -71,7 +71,7 @@ def test_moments(history: TableStore, options: dict[str, Any], last: int) -> Non
 def test_text_times_are_this_machines(history: TableStore) -> None:
     text = dt.datetime.fromtimestamp(3.5).strftime("%Y-%m-%d %H:%M:%S.%f")
     assert ids(history, scan__timestamp=text) == [1, 2, 3]
-    assert local_ms(text, "x") == 3500
+    assert local_time_ms(text, "x") == 3500
 
 
 def test_latest_delta(history: TableStore) -> None:
@@ -131,8 +131,8 @@ def test_an_empty_table_has_no_past(tmp_path: Path) -> None:
 
 def test_moments_as_values(history: TableStore) -> None:
     moments = [AtSnapshot(2), AtTime(2500), AtVersion("two")]
-    assert [s.id for m in moments if (s := resolve(history, m))] == [2, 2, 2]
-    found = resolve(history, AtWatermark(30))
+    assert [s.id for m in moments if (s := resolve_time_travel(history, m))] == [2, 2, 2]
+    found = resolve_time_travel(history, AtWatermark(30))
     assert found is not None
     assert found.id == 3
 

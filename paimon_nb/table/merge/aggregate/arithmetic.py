@@ -26,7 +26,7 @@ _COMPACT_PRECISION = 18
 class _Arithmetic(Aggregate):
     types = frozenset({*_BITS, "DECIMAL", "FLOAT", "DOUBLE"})
 
-    def fit(self, value: Any) -> Any:
+    def wrap_or_round_to_type(self, value: Any) -> Any:
         """The value as stored in the column's type."""
         t = self.field.type
         if t.root in _BITS:
@@ -54,16 +54,16 @@ class Sum(_Arithmetic):
     def retract(self, accumulator: Any, value: Any) -> Any:
         if value is None:
             return accumulator
-        return self._add_values(accumulator, -value) if accumulator is not None else self.fit(-value)
+        return self._add_values(accumulator, -value) if accumulator is not None else self.wrap_or_round_to_type(-value)
 
     def _add_values(self, a: Any, b: Any) -> Any:
         if not isinstance(a, decimal.Decimal):
-            return self.fit(a + b)
+            return self.wrap_or_round_to_type(a + b)
         total = _EXACT.add(a, b)
         t = self.field.type
         if isinstance(t, Decimal) and t.precision <= _COMPACT_PRECISION and _is_long(total.scaleb(t.scale)):
             return total
-        return self.fit(total)
+        return self.wrap_or_round_to_type(total)
 
     def reduce(self, groups: Groups, column: str) -> pa.Array | None:
         if self.field.type.root not in _BITS or not len(groups):
@@ -90,7 +90,7 @@ class Product(_Arithmetic):
         if accumulator is None or value is None:
             return value if accumulator is None else accumulator
         exact = isinstance(accumulator, decimal.Decimal)
-        return self.fit(_EXACT.multiply(accumulator, value) if exact else accumulator * value)
+        return self.wrap_or_round_to_type(_EXACT.multiply(accumulator, value) if exact else accumulator * value)
 
     def retract(self, accumulator: Any, value: Any) -> Any:
         """Raises `UnsupportedOperation` where Java has no quotient: division of an integer by zero, a non-terminating
@@ -100,14 +100,14 @@ class Product(_Arithmetic):
             return accumulator
         if isinstance(accumulator, float):
             with np.errstate(divide="ignore", invalid="ignore"):
-                return self.fit(float(np.float64(accumulator) / np.float64(value)))
+                return self.wrap_or_round_to_type(float(np.float64(accumulator) / np.float64(value)))
         try:
             if isinstance(accumulator, decimal.Decimal):
-                return self.fit(_FINITE.divide(accumulator, value))
+                return self.wrap_or_round_to_type(_FINITE.divide(accumulator, value))
             quotient = abs(accumulator) // abs(value)
         except ArithmeticError as error:
             raise UnsupportedOperation(
                 f"product of column {self.field.name!r}: {accumulator} divided by {value} has no exact result",
                 hint=f"set 'fields.{self.field.name}.ignore-retract' = 'true' to ignore -U and -D there",
             ) from error
-        return self.fit(quotient if (accumulator < 0) == (value < 0) else -quotient)
+        return self.wrap_or_round_to_type(quotient if (accumulator < 0) == (value < 0) else -quotient)

@@ -77,7 +77,7 @@ class IgnoringRetract(Aggregate):
         return self.inner.reduce(groups, column)
 
 
-def grouped(groups: Groups, column: str, function: str) -> pa.Array:
+def arrow_aggregate_of_groups(groups: Groups, column: str, function: str) -> pa.Array:
     """Arrow's own aggregate over the groups, nulls skipped, in group order."""
     table = pa.table({"g": groups.group_of, "v": groups.sorted.column(column)})
     out = table.group_by("g", use_threads=False).aggregate([("v", function)])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.format.types import Array
 from paimon_nb.table.merge.aggregate.base import Aggregate
-from paimon_nb.table.merge.aggregate.java_hash_order import hash_code, identity, java_hash_order
+from paimon_nb.table.merge.aggregate.java_hash_order import hash_code, java_equality_key, java_hash_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,8 +26,11 @@ class Collect(Aggregate):
         assert isinstance(self.field.type, Array)
         code = hash_code(self.field.type.element)
         if code is None:  # rows and arrays: in arrival order; the accumulator is not searched
-            seen = {identity(v) for v in accumulator or ()}
-            return [*(accumulator or ()), *(v for v in _distinct_values(value or ()) if identity(v) not in seen)]
+            seen = {java_equality_key(v) for v in accumulator or ()}
+            return [
+                *(accumulator or ()),
+                *(v for v in _distinct_values(value or ()) if java_equality_key(v) not in seen),
+            ]
         elements = _distinct_values([*(accumulator or ()), *(value or ())])
         return [elements[i] for i in java_hash_order([0 if v is None else code(v) for v in elements])]
 
@@ -38,11 +41,11 @@ class Collect(Aggregate):
         """Removes each element of `value` once, if present."""
         if accumulator is None or value is None:
             return accumulator
-        retracted = [identity(v) for v in value]
+        retracted = [java_equality_key(v) for v in value]
         out = []
         for element in accumulator:
-            if identity(element) in retracted:
-                retracted.remove(identity(element))
+            if java_equality_key(element) in retracted:
+                retracted.remove(java_equality_key(element))
             else:
                 out.append(element)
         return out
@@ -52,7 +55,7 @@ def _distinct_values(values: Iterable[Any]) -> list[Any]:
     """Each value once, at its first position."""
     firsts: dict[Any, Any] = {}
     for value in values:
-        firsts.setdefault(identity(value), value)
+        firsts.setdefault(java_equality_key(value), value)
     return list(firsts.values())
 
 
@@ -65,15 +68,15 @@ class MergeMap(Aggregate):
     def add(self, accumulator: Any, value: Any) -> Any:
         if accumulator is None or value is None:
             return value if accumulator is None else accumulator
-        merged = {identity(k): (k, v) for k, v in accumulator}
-        merged.update({identity(k): (k, v) for k, v in value})
+        merged = {java_equality_key(k): (k, v) for k, v in accumulator}
+        merged.update({java_equality_key(k): (k, v) for k, v in value})
         return list(merged.values())
 
     def retract(self, accumulator: Any, value: Any) -> Any:
         if accumulator is None or value is None:
             return accumulator
-        retracted = {identity(k) for k, _ in value}
-        return [(k, v) for k, v in accumulator if identity(k) not in retracted]
+        retracted = {java_equality_key(k) for k, _ in value}
+        return [(k, v) for k, v in accumulator if java_equality_key(k) not in retracted]
 
 
 class MergeMapWithKeyTime(Aggregate):
@@ -88,16 +91,16 @@ class MergeMapWithKeyTime(Aggregate):
     def add(self, accumulator: Any, value: Any) -> Any:
         if accumulator is None or value is None:
             return value if accumulator is None else accumulator
-        merged = {identity(k): (k, v) for k, v in accumulator}
+        merged = {java_equality_key(k): (k, v) for k, v in accumulator}
         for k, v in value:
             if v is None:
-                merged.pop(identity(k), None)
+                merged.pop(java_equality_key(k), None)
                 continue
-            there = merged.get(identity(k), (k, None))[1]
+            there = merged.get(java_equality_key(k), (k, None))[1]
             if _entry_time(v) is not None and (
                 there is None or _entry_time(there) is None or _entry_time(v) > _entry_time(there)
             ):
-                merged[identity(k)] = (k, v)
+                merged[java_equality_key(k)] = (k, v)
         return list(merged.values())
 
 

@@ -37,14 +37,14 @@ def java_hash_order(codes: Sequence[int], max_entries: int | None = None) -> lis
     return sorted(range(len(codes)), key=bins.__getitem__)
 
 
-def identity(value: Any) -> Any:
+def java_equality_key(value: Any) -> Any:
     """Java's notion of equality: floats by their bits (one NaN), everything else by value."""
     if isinstance(value, float):
         return "NaN" if value != value else struct.pack(">d", value)
     if isinstance(value, dict):
-        return tuple((k, identity(v)) for k, v in value.items())
+        return tuple((k, java_equality_key(v)) for k, v in value.items())
     if isinstance(value, list | tuple):
-        return tuple(identity(v) for v in value)
+        return tuple(java_equality_key(v) for v in value)
     return value
 
 

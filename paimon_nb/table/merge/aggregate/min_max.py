@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from paimon_nb.table.merge.aggregate.base import Aggregate, grouped
+from paimon_nb.table.merge.aggregate.base import Aggregate, arrow_aggregate_of_groups
 
 if TYPE_CHECKING:
     from paimon_nb.table.merge.groups import Groups
@@ -61,4 +61,4 @@ def _reduce_extremes(groups: Groups, column: str, function: str) -> pa.Array | N
     t = groups.kv.schema.field(column).type
     if not (pa.types.is_integer(t) or pa.types.is_decimal(t) or pa.types.is_temporal(t)):
         return None  # NaN and signed zero follow Java's order, which Arrow does not implement
-    return grouped(groups, column, function).cast(t)
+    return arrow_aggregate_of_groups(groups, column, function).cast(t)

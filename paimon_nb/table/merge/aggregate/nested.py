@@ -8,7 +8,7 @@ from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
 from paimon_nb.format.types import Array, DataField, Row
 from paimon_nb.options import parse_names
 from paimon_nb.table.merge.aggregate.base import Aggregate
-from paimon_nb.table.merge.aggregate.java_hash_order import identity, java_hash_order, row_hash
+from paimon_nb.table.merge.aggregate.java_hash_order import java_equality_key, java_hash_order, row_hash
 
 if TYPE_CHECKING:
     from paimon_nb.table.merge.groups import Aggregator
@@ -46,9 +46,9 @@ class _Nested(Aggregate):
         return names
 
     def key(self, row: Any) -> Any:
-        return tuple(identity(row[k]) for k in self.nested_key)
+        return tuple(java_equality_key(row[k]) for k in self.nested_key)
 
-    def is_used(self, row: Any) -> bool:
+    def passes_null_key_strategy(self, row: Any) -> bool:
         """Whether a row is used: `nested-key-null-strategy` decides about a NULL in its key."""
         if self.null_strategy == "merge" or all(row[k] is not None for k in self.nested_key):
             return True
@@ -59,7 +59,7 @@ class _Nested(Aggregate):
             hint=f"set 'fields.{self.field.name}.nested-key-null-strategy' to 'merge' or 'ignore'",
         )
 
-    def in_map_order(self, rows: dict[Any, Any], max_entries: int | None = None) -> list[Any]:
+    def in_java_map_order(self, rows: dict[Any, Any], max_entries: int | None = None) -> list[Any]:
         """The rows in the iteration order of a HashMap by nested key."""
         assert self.hash is not None
         held = list(rows.values())
@@ -87,25 +87,25 @@ class NestedUpdate(_Nested):
             return rows
         merged: dict[Any, Any] = {}
         for row in rows:
-            if self.is_used(row):
+            if self.passes_null_key_strategy(row):
                 there = merged.get(key := self.key(row))
                 if there is None or not self._is_older(row, there):
                     merged[key] = row
-        return self.in_map_order(merged)
+        return self.in_java_map_order(merged)
 
     def retract(self, accumulator: Any, value: Any) -> Any:
         if accumulator is None or value is None:
             return accumulator
         rows, retracted = ([r for r in array if r is not None] for array in (accumulator, value))
         if not self.nested_key:
-            equal = {identity(r) for r in retracted}
-            return [r for r in rows if identity(r) not in equal]
-        held = {self.key(r): r for r in rows if self.is_used(r)}
+            equal = {java_equality_key(r) for r in retracted}
+            return [r for r in rows if java_equality_key(r) not in equal]
+        held = {self.key(r): r for r in rows if self.passes_null_key_strategy(r)}
         max_entries = len(held)
         for row in retracted:
-            if self.is_used(row):
+            if self.passes_null_key_strategy(row):
                 held.pop(self.key(row), None)
-        return self.in_map_order(held, max_entries)
+        return self.in_java_map_order(held, max_entries)
 
     def _is_older(self, row: Any, there: Any) -> bool:
         """Whether `row` comes before the existing row, by `nested-sequence-field`; NULL before everything."""
@@ -135,7 +135,7 @@ class NestedPartialUpdate(_Nested):
             return accumulator
         merged: dict[Any, Any] = {}
         for row in [*(accumulator or ()), *value]:
-            if row is not None and self.is_used(row):
+            if row is not None and self.passes_null_key_strategy(row):
                 there = merged.get(self.key(row), {})
                 merged[self.key(row)] = {k: there.get(k) if v is None else v for k, v in row.items()}
-        return self.in_map_order(merged)
+        return self.in_java_map_order(merged)

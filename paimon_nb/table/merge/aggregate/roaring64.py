@@ -35,7 +35,7 @@ class Roaring64:
     def read(data: bytes) -> Roaring64:
         """Raises ValueError for bytes that are not such a bitmap."""
         try:
-            return _Reader(data).bitmap()
+            return _Reader(data).read_bitmap()
         except (struct.error, IndexError) as error:
             raise ValueError(str(error)) from error
 
@@ -68,58 +68,58 @@ class _Reader:
     def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0
 
-    def bitmap(self) -> Roaring64:
+    def read_bitmap(self) -> Roaring64:
         out = Roaring64()
-        if not self.unpack("<b")[0]:
+        if not self.read_struct("<b")[0]:
             return out
-        self.unpack("<q")
-        self.node(out)
-        (levels,) = self.unpack("<i")
+        self.read_struct("<q")
+        self.read_art_node(out)
+        (levels,) = self.read_struct("<i")
         if levels != 1:
             raise ValueError(levels)
-        _, out.capacity = self.unpack("<bi")
+        _, out.capacity = self.read_struct("<bi")
         for slot in range(out.capacity):
-            if self.unpack("<b")[0]:
-                out.containers[slot] = self.container()
-        _, _, out.last = self.unpack("<qii")
+            if self.read_struct("<b")[0]:
+                out.containers[slot] = self.read_container()
+        _, _, out.last = self.read_struct("<qii")
         if set(out.slot_of.values()) - set(out.containers):
             raise ValueError("a key without container")
         return out
 
-    def unpack(self, form: str) -> tuple[int, ...]:
+    def read_struct(self, form: str) -> tuple[int, ...]:
         values = struct.unpack_from(form, self.data, self.at)
         self.at += struct.calcsize(form)
         return values
 
-    def bytes(self, count: int) -> bytes:
+    def read_bytes(self, count: int) -> bytes:
         if count < 0 or self.at + count > len(self.data):
             raise ValueError(count)
         self.at += count
         return self.data[self.at - count : self.at]
 
-    def node(self, out: Roaring64) -> None:
-        kind, children, prefix = self.unpack("<bhb")
-        self.bytes(prefix)
+    def read_art_node(self, out: Roaring64) -> None:
+        kind, children, prefix = self.read_struct("<bhb")
+        self.read_bytes(prefix)
         if kind == _LEAF:
-            key = self.bytes(_KEY_BYTES)
-            (out.slot_of[key],) = self.unpack("<q")
+            key = self.read_bytes(_KEY_BYTES)
+            (out.slot_of[key],) = self.read_struct("<q")
             return
-        self.bytes(_BODY_BYTES[kind])
+        self.read_bytes(_BODY_BYTES[kind])
         for _ in range(children):
-            self.node(out)
+            self.read_art_node(out)
 
-    def container(self) -> Low:
-        kind, count = self.unpack("<bi")
+    def read_container(self) -> Low:
+        kind, count = self.read_struct("<bi")
         if kind == _ARRAY:
-            return np.frombuffer(self.bytes(2 * count), "<u2")
+            return np.frombuffer(self.read_bytes(2 * count), "<u2")
         if kind == _BITS:
-            return np.flatnonzero(np.unpackbits(np.frombuffer(self.bytes(8192), np.uint8), bitorder="little")).astype(
-                "<u2"
-            )
+            return np.flatnonzero(
+                np.unpackbits(np.frombuffer(self.read_bytes(8192), np.uint8), bitorder="little")
+            ).astype("<u2")
         if kind != _RUN:
             raise ValueError(kind)
-        (runs,) = self.unpack("<H")
-        pairs = np.frombuffer(self.bytes(4 * runs), "<u2").astype(np.int64).reshape(-1, 2)
+        (runs,) = self.read_struct("<H")
+        pairs = np.frombuffer(self.read_bytes(4 * runs), "<u2").astype(np.int64).reshape(-1, 2)
         return np.concatenate([np.arange(s, s + more + 1) for s, more in pairs]).astype("<u2")
 
 

@@ -39,7 +39,7 @@ def index_may_match(store: TableStore, partition: bytes, bucket: int, file: Data
     schema = store.schema if file.schema_id == store.schema.id else store.schemas.get(file.schema_id)
     present = {f.name: f for f in store.schema.fields}
     stored = {f.id: f for f in schema.fields}
-    return _may_match(index, predicate, present, stored)
+    return _index_may_match_node(index, predicate, present, stored)
 
 
 def open_index(store: TableStore, partition: bytes, bucket: int, file: DataFile) -> FileIndex | None:
@@ -62,12 +62,14 @@ def has_index(file: DataFile) -> bool:
     return file.embedded_index is not None or any(e.endswith(INDEX_SUFFIX) for e in file.extra_files)
 
 
-def _may_match(index: FileIndex, node: Predicate, present: dict[str, DataField], stored: dict[int, DataField]) -> bool:
+def _index_may_match_node(
+    index: FileIndex, node: Predicate, present: dict[str, DataField], stored: dict[int, DataField]
+) -> bool:
     match node:
         case And(parts):
-            return all(_may_match(index, p, present, stored) for p in parts)
+            return all(_index_may_match_node(index, p, present, stored) for p in parts)
         case Or(parts):
-            return any(_may_match(index, p, present, stored) for p in parts)
+            return any(_index_may_match_node(index, p, present, stored) for p in parts)
         case Constant(value):
             return value is True
         case Leaf(column):
@@ -76,11 +78,11 @@ def _may_match(index: FileIndex, node: Predicate, present: dict[str, DataField],
             # An index stores values in the type they were written with.
             if then is None or then.type.with_nullable(True) != now.type.with_nullable(True):
                 return True
-            return _leaf_may_match(index, node, then)
+            return _index_may_match_leaf(index, node, then)
     return True
 
 
-def _leaf_may_match(index: FileIndex, leaf: Leaf, field: DataField) -> bool:
+def _index_may_match_leaf(index: FileIndex, leaf: Leaf, field: DataField) -> bool:
     root = field.type.root
     match leaf:
         case Compare(_, op, literal):

@@ -13,7 +13,7 @@ from paimon_nb.format.types import arrow_type
 from paimon_nb.format.types.arrow_builders import column
 from paimon_nb.table.format_table import data_files, find_partitions, partition_bytes_of
 from paimon_nb.table.scan.plan.scan_report import ScanReport, Stage
-from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan, Split, pack
+from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan, Split, pack_into_bins
 from paimon_nb.table.scan.plan.time_travel import Latest
 from paimon_nb.table.scan.predicate.evaluate import evaluate
 from paimon_nb.table.scan.predicate.model import conjuncts_on
@@ -44,28 +44,28 @@ def plan_format_table(store: TableStore, predicate: Predicate | None, travel: Ti
         store.check_has_snapshots("earlier versions")
     listed, matching = 0, 0
     splits: list[Split] = []
-    matches = _partition_matcher(store, predicate)
+    partition_may_match = _partition_matcher(store, predicate)
 
-    def keep(values: Mapping[str, Any]) -> bool:
+    def count_and_match_partition(values: Mapping[str, Any]) -> bool:
         nonlocal listed, matching
-        is_match, is_whole = matches(values), len(values) == len(store.schema.partition_keys)
+        is_match, is_whole = partition_may_match(values), len(values) == len(store.schema.partition_keys)
         listed, matching = listed + (is_whole or not is_match), matching + (is_whole and is_match)
         return is_match
 
-    for partition in find_partitions(store, keep):
+    for partition in find_partitions(store, count_and_match_partition):
         row = partition_bytes_of(store, partition.values) if partition.values else EMPTY_ROW
-        splits += _splits(store, row, partition.path)
+        splits += _splits_of_partition(store, row, partition.path)
     stages = (Stage("partition directories", listed, matching),) if store.schema.partition_keys else ()
     return ScanPlan(store, None, tuple(splits), ScanReport(stages), predicate)
 
 
-def _splits(store: TableStore, partition: bytes, directory: str) -> list[Split]:
+def _splits_of_partition(store: TableStore, partition: bytes, directory: str) -> list[Split]:
     """The files of one partition in splits of about `source.split.target-size`."""
     files = [_data_file(store, f) for f in data_files(store, directory) if f.size]
     target, cost = store.options.split_target_size, store.options.split_open_file_cost
     return [
         Split(0, partition, 0, 1, tuple(part), None, raw=False, plain_files=True)
-        for part in pack(files, lambda f: max(f.file_size, cost), target)
+        for part in pack_into_bins(files, lambda f: max(f.file_size, cost), target)
     ]
 
 
@@ -73,14 +73,14 @@ def _partition_matcher(store: TableStore, predicate: Predicate | None) -> Callab
     """Whether rows can match that have these values in the first partition columns."""
     fields = {f.name: f for f in store.schema.partition_fields}
 
-    def matches(values: Mapping[str, Any]) -> bool:
+    def partition_may_match(values: Mapping[str, Any]) -> bool:
         part = conjuncts_on(predicate, set(values))
         if part is None:
             return True
         known = [fields[name] for name in values]
         return evaluate(part, one_row(known, list(values.values())), known)[0].as_py() is True
 
-    return matches
+    return partition_may_match
 
 
 def one_row(fields: Sequence[DataField], values: Sequence[Any]) -> pa.Table:

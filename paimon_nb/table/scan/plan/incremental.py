@@ -19,12 +19,12 @@ from paimon_nb.table.scan.plan.snapshot_scan import (
     Split,
     bind_to_store,
     conjuncts_on_key,
+    deletion_vectors_of,
+    deletion_vectors_of_files,
     group_by_bucket,
-    pack_bucket,
+    pack_bucket_into_splits,
     prune_by_statistics,
     prune_live_files,
-    vectors_of,
-    vectors_of_files,
     visible_levels,
 )
 from paimon_nb.table.scan.plan.time_travel import (
@@ -55,9 +55,9 @@ def plan_incremental(store: TableStore, increment: Increment, predicate: Predica
         case Between():
             return _plan_between(store, increment, predicate)
         case BetweenTimes(mode, start_ms, end_ms):
-            return _between_times(store, mode, start_ms, end_ms, predicate)
+            return _plan_between_times(store, mode, start_ms, end_ms, predicate)
         case ToAutoTag(_, tag):
-            return _to_auto_tag(store, tag, predicate)
+            return _plan_since_previous_auto_tag(store, tag, predicate)
     raise TypeError(f"unknown increment {increment!r}")
 
 
@@ -123,7 +123,9 @@ def _changelog_or_snapshot(store: TableStore, snapshot_id: int, mode: str) -> Sn
     return snapshot_by_id(store, snapshot_id)
 
 
-def _between_times(store: TableStore, mode: str, start_ms: int, end_ms: int, predicate: Predicate | None) -> ScanPlan:
+def _plan_between_times(
+    store: TableStore, mode: str, start_ms: int, end_ms: int, predicate: Predicate | None
+) -> ScanPlan:
     if end_ms < start_ms:
         raise BadOptionValue(
             f"the increment's end {end_ms} is before its start {start_ms}", hint="write start,end", start=start_ms
@@ -145,7 +147,7 @@ def _between_times(store: TableStore, mode: str, start_ms: int, end_ms: int, pre
     )
 
 
-def _to_auto_tag(store: TableStore, name: str, predicate: Predicate | None) -> ScanPlan:
+def _plan_since_previous_auto_tag(store: TableStore, name: str, predicate: Predicate | None) -> ScanPlan:
     period = Period.of(store)
     end_time = period.start(name)
     if end_time is None:
@@ -194,11 +196,11 @@ def plan_changes(
         name = snapshot.delta_manifest_list if mode == "delta" else snapshot.changelog_manifest_list
         delta = read_changes(store, name, pruner.keep_manifests).entries
         found.append(delta.filter(delta.column("kind") == ADD))
-    entries = pruner.buckets(pruner.partitions(concat_entries(found)))
+    entries = pruner.prune_buckets(pruner.prune_partitions(concat_entries(found)))
     if store.bucket_option == POSTPONE_BUCKET:
         entries = entries.filter(entries.column("bucket") >= 0)  # postponed rows are not visible yet
     entries = prune_by_statistics(
-        store, pruner, pruner.levels(entries, visible_levels(store), "level 0 waits for compaction")
+        store, pruner, pruner.prune_levels(entries, visible_levels(store), "level 0 waits for compaction")
     )
     last = snapshots[-1] if snapshots else None
     splits = [
@@ -214,7 +216,7 @@ def plan_changes(
             store.has_keys,
         )
         for (partition, bucket, total), members in group_by_bucket(entries)
-        for files, raw in pack_bucket(store, members, not store.has_keys)
+        for files, raw in pack_bucket_into_splits(store, members, not store.has_keys)
     ]
     return ScanPlan(store, last, tuple(splits), pruner.funnel(), bound)
 
@@ -232,7 +234,7 @@ def _plan_state_diff(
     bound = bind_to_store(store, predicate)
     if start.id == end.id:
         return ScanPlan(store, end, (), ScanReport(), bound)
-    _same_buckets(store, start, end)
+    _check_same_bucket_count(store, start, end)
     by_key = conjuncts_on_key(store, bound)
     pruner = Pruner(store, by_key, independent=False)
     after = prune_live_files(store, end, pruner, visible_levels(store))
@@ -241,7 +243,7 @@ def _plan_state_diff(
     # Files of both states cannot differ (Java skips them too).
     after = as_entries(e for e in after if e.identity not in common)
     before = as_entries(e for e in before if e.identity not in common)
-    vectors, old_vectors = vectors_of(store, end), vectors_of(store, start)
+    vectors, old_vectors = deletion_vectors_of(store, end), deletion_vectors_of(store, start)
     news = {(p, b): (t, files) for (p, b, t), files in group_by_bucket(after)}
     olds = {(p, b): (t, files) for (p, b, t), files in group_by_bucket(before)}
     splits = []
@@ -251,8 +253,8 @@ def _plan_state_diff(
         if store.has_keys:
             splits.append(
                 Split(
-                    end.id, partition, bucket, total, tuple(files), vectors_of_files(vectors, partition, files), False,
-                    before=tuple(old), before_vectors=vectors_of_files(old_vectors, partition, old), diff=True,
+                    end.id, partition, bucket, total, tuple(files), deletion_vectors_of_files(vectors, partition, files), False,
+                    before=tuple(old), before_vectors=deletion_vectors_of_files(old_vectors, partition, old), diff=True,
                 )
             )  # fmt: skip
         elif files:
@@ -263,14 +265,14 @@ def _plan_state_diff(
                     bucket,
                     total,
                     tuple(files),
-                    vectors_of_files(vectors, partition, files),
+                    deletion_vectors_of_files(vectors, partition, files),
                     not store.evolves_data,
                 )
             )
     return ScanPlan(store, end, tuple(splits), pruner.funnel(), bound)
 
 
-def _same_buckets(store: TableStore, start: Snapshot, end: Snapshot) -> None:
+def _check_same_bucket_count(store: TableStore, start: Snapshot, end: Snapshot) -> None:
     if start.schema_id == end.schema_id:
         return
     counts = [TableOptions(store.schemas.get(s.schema_id).options).get(opt.BUCKET) for s in (start, end)]

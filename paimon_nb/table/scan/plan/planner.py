@@ -28,9 +28,9 @@ from paimon_nb.table.scan.plan.time_travel import (
     parse_incremental,
     parse_travel,
     reads_own_schema,
-    resolve,
+    resolve_time_travel,
+    time_travel_of_version,
     translate_missing_files,
-    version_of,
 )
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def plan_scan(
         from paimon_nb.table.scan.plan.format_table_scan import plan_format_table
 
         return plan_format_table(store, bind_to_store(store, _parse_condition(store, predicate, where)), travel)
-    snapshot = resolve(store, travel)
+    snapshot = resolve_time_travel(store, travel)
     fallback = store.options.get(opt.SCAN_FALLBACK_BRANCH)  # today's option, with any schema
     if snapshot is not None and reads_own_schema(store.options) and snapshot.schema_id != store.schema.id:
         store = store.at_schema(store.schemas.get(snapshot.schema_id))
@@ -152,15 +152,15 @@ def fallback_state(
     if found is None or isinstance(travel, Latest):
         return other, other.latest()
     if isinstance(travel, AtVersion):
-        travel = version_of(store, travel.text)
+        travel = time_travel_of_version(store, travel.text)
         if isinstance(travel, AtSnapshot) and travel.id in other.snapshots.ids():
             return other, other.snapshots.get(travel.id)
     if isinstance(travel, AtTag):
         return other, other.tags.get(travel.name).snapshot if travel.name in other.tags.names() else None
-    return other, _as_of(other, found.time_ms)
+    return other, _snapshot_at_or_before(other, found.time_ms)
 
 
-def _as_of(store: TableStore, time_ms: int) -> Snapshot | None:
+def _snapshot_at_or_before(store: TableStore, time_ms: int) -> Snapshot | None:
     """The branch's last snapshot at or before a time; its first one if all are later, as in Java."""
     found = None
     for snapshot in store.snapshots.all():

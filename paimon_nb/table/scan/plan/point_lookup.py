@@ -22,15 +22,15 @@ from paimon_nb.table.scan.plan.snapshot_scan import (
     ScanPlan,
     Split,
     Vectors,
+    deletion_vectors_of,
+    deletion_vectors_of_files,
     is_independent,
     merges_postponed,
-    pack_bucket,
-    vectors_of,
-    vectors_of_files,
+    pack_bucket_into_splits,
     visible_levels,
 )
 from paimon_nb.table.scan.plan.time_travel import Latest, parse_incremental, parse_travel, translate_missing_files
-from paimon_nb.table.scan.predicate.evaluate import bind, file_filter
+from paimon_nb.table.scan.predicate.evaluate import bind_literals, filter_on_file_columns
 from paimon_nb.table.scan.predicate.model import Compare, Predicate, conjunction_of, conjuncts
 from paimon_nb.table.scan.read.split_reader import schema_and_system
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
@@ -95,7 +95,7 @@ class PointLookup:
             ColumnNotFound, SqlAnalysisError: the condition does not fit. CorruptFile, MissingFile, SnapshotExpired.
         """
         store = self.store
-        bound = bind(condition, store.schema.fields)
+        bound = bind_literals(condition, store.schema.fields)
         values = {p.column: p.literal for p in conjuncts(bound) if isinstance(p, Compare) and p.op == "="}
         required = {*store.schema.partition_keys, *store.schema.trimmed_primary_keys, *store.schema.bucket_keys}
         if not self.fits or not required <= values.keys() or len(values) != len(conjuncts(bound)):
@@ -135,7 +135,7 @@ class PointLookup:
         buckets: dict[bytes, list[_Bucket]] = {}
         for (partition, number, total), members in groups.items():
             buckets.setdefault(partition, []).append(_Bucket(number, total, tuple(members)))
-        self._known = _Files(snapshot, buckets, vectors_of(store, snapshot), frozenset(schemas))
+        self._known = _Files(snapshot, buckets, deletion_vectors_of(store, snapshot), frozenset(schemas))
         return self._known
 
     def _splits_of_key(self, files: _Files, values: Mapping[str, Any]) -> list[Split]:
@@ -145,7 +145,9 @@ class PointLookup:
         key = tuple(key_order(values[f.name]) for f in schema.key_fields)
         on_key = conjunction_of([Compare(f.name, "=", values[f.name]) for f in schema.key_fields])
         own: dict[int, int] = {}
-        filters = {s: file_filter(on_key, schema.key_fields, file_schema(store, s).fields) for s in files.schemas}
+        filters = {
+            s: filter_on_file_columns(on_key, schema.key_fields, file_schema(store, s).fields) for s in files.schemas
+        }
         out = []
         for bucket in files.buckets.get(partition, ()):
             if store.bucket_option > 0 and bucket.total > 0:
@@ -155,11 +157,11 @@ class PointLookup:
                     continue
             near = [f for low, high, f in bucket.files if low <= key <= high]
             store.prefetch(partition, bucket.number, near)
-            vectors = vectors_of_files(files.vectors, partition, near)
-            near = [f for f in near if self._may_hold(partition, bucket.number, f, filters[f.schema_id])]
+            vectors = deletion_vectors_of_files(files.vectors, partition, near)
+            near = [f for f in near if self._file_may_hold_key(partition, bucket.number, f, filters[f.schema_id])]
             out += [
                 Split(files.snapshot.id, partition, bucket.number, bucket.total, tuple(group), vectors, raw)
-                for group, raw in pack_bucket(store, near, is_independent(store))
+                for group, raw in pack_bucket_into_splits(store, near, is_independent(store))
             ]
         return out
 
@@ -169,7 +171,7 @@ class PointLookup:
         function = self.store.options.get(opt.BUCKET_FUNCTION_TYPE) or "default"
         return int(bucket_of([f.type for f in fields], columns, total, function)[0])
 
-    def _may_hold(self, partition: bytes, bucket: int, file: DataFile, keep: RowFilter | None) -> bool:
+    def _file_may_hold_key(self, partition: bytes, bucket: int, file: DataFile, keep: RowFilter | None) -> bool:
         if keep is None:
             return True
         stored = file_schema(self.store, file.schema_id)

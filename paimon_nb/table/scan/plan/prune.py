@@ -68,7 +68,7 @@ class Pruner:
         types = [f.type for f in fields]
         counts = column_of([m.num_added + m.num_deleted for m in manifests], pa.int64())
 
-        def bounds(name: str) -> Bounds:
+        def partition_bounds(name: str) -> Bounds:
             i = [f.name for f in fields].index(name)
             stats = [m.partition_stats for m in manifests]
             nulls = [s.null_counts[i] if s.null_counts and i < len(s.null_counts) else None for s in stats]
@@ -76,11 +76,11 @@ class Pruner:
             high = stats_column(column_of([s.max_values for s in stats], pa.large_binary()), types, i)
             return Bounds(low, high, column_of(nulls, pa.int64()), counts)
 
-        return list(may_match(self.on_partition, len(manifests), bounds, self._type_of).to_pylist())
+        return list(may_match(self.on_partition, len(manifests), partition_bounds, self._type_of).to_pylist())
 
     # -- entries
 
-    def partitions(self, entries: Sequence[ManifestEntry]) -> Entries:
+    def prune_partitions(self, entries: Sequence[ManifestEntry]) -> Entries:
         """Entries of partitions that match the predicate."""
         entries = as_entries(entries)
         numbers, seen = entries.partitions
@@ -88,12 +88,12 @@ class Pruner:
             self._evaluate_partitions([p for p in seen if p not in self._partition_matches])
         keep = np.array([self._partition_matches.get(p, True) for p in seen], dtype=bool)
         self._stages.append(Stage("partitions", len(seen), int(keep.sum())))
-        return self._keep_entries(entries, keep[numbers], "partition does not match")
+        return self._keep_and_report(entries, keep[numbers], "partition does not match")
 
-    def postponed(self, entries: Entries) -> Entries:
+    def prune_postponed(self, entries: Entries) -> Entries:
         """Entries without postponed rows, which are visible once a compaction assigned their bucket."""
         real = entries.column("bucket") >= 0
-        return self._keep_entries(entries, real, "postponed rows have no bucket before a compaction")
+        return self._keep_and_report(entries, real, "postponed rows have no bucket before a compaction")
 
     def _evaluate_partitions(self, partitions: list[bytes]) -> None:
         assert self.on_partition is not None
@@ -110,20 +110,20 @@ class Pruner:
         matches = evaluate(self.on_partition, table, fields).to_pylist()
         self._partition_matches.update(zip(partitions, (w is True for w in matches), strict=True))
 
-    def buckets(self, entries: Sequence[ManifestEntry]) -> Entries:
+    def prune_buckets(self, entries: Sequence[ManifestEntry]) -> Entries:
         """Entries of buckets that the predicate's bucket keys hash to."""
         entries = as_entries(entries)
         seen = len(bucket_numbers(entries)[1])
         keys, remaining = self._bucket_keys(), seen
         one = self.store.options.get(opt.SCAN_BUCKET)
         if one is not None:
-            entries = self._keep_entries(
+            entries = self._keep_and_report(
                 entries, entries.column("bucket") == one, "it is not the bucket of 'scan.bucket'"
             )
             remaining = len(bucket_numbers(entries)[1])
         if keys is not None:
             bucket_filter = BucketFilter(self.store, keys)
-            entries = self._keep_entries(entries, bucket_filter.mask(entries), "bucket does not match the key")
+            entries = self._keep_and_report(entries, bucket_filter.mask(entries), "bucket does not match the key")
             remaining = len(bucket_numbers(entries)[1])
         self._stages.append(Stage("buckets", seen, remaining))
         return entries
@@ -154,7 +154,7 @@ class Pruner:
         ]
         return pa.table(columns, names=list(names))
 
-    def levels(
+    def prune_levels(
         self, entries: Sequence[ManifestEntry], keep_level: Callable[[int], bool] | None, reason: str
     ) -> Entries:
         """Entries of the selected levels."""
@@ -163,30 +163,30 @@ class Pruner:
             return entries
         levels = entries.column("level")
         seen = [level for level in unique(levels).tolist() if keep_level(level)]
-        return self._keep_entries(entries, np.isin(levels, seen), reason)
+        return self._keep_and_report(entries, np.isin(levels, seen), reason)
 
-    def created_since(self, entries: Sequence[ManifestEntry], ms: int | None) -> Entries:
+    def prune_created_before(self, entries: Sequence[ManifestEntry], ms: int | None) -> Entries:
         """Entries of files created at or after a time."""
         entries = as_entries(entries)
         if ms is None:
             return entries
-        return self._keep_entries(entries, entries.column("created") >= ms, "created before the wanted time")
+        return self._keep_and_report(entries, entries.column("created") >= ms, "created before the wanted time")
 
-    def statistics(self, entries: Sequence[ManifestEntry]) -> Entries:
+    def prune_by_stats(self, entries: Sequence[ManifestEntry]) -> Entries:
         """Entries whose key statistics match, then those whose value statistics and file index match."""
         entries, total = as_entries(entries), len(entries)
         if self.on_key is not None:
-            entries = self._by_bounds(entries, self.on_key, keys=True, reason="key range does not match")
+            entries = self._prune_by_bounds(entries, self.on_key, keys=True, reason="key range does not match")
         if self.predicate is not None:
-            entries = self._by_values(entries)
+            entries = self._prune_by_value_stats(entries)
         self._stages.append(Stage("files", total, len(entries)))
         return entries
 
-    def _by_values(self, entries: Entries) -> Entries:
+    def _prune_by_value_stats(self, entries: Entries) -> Entries:
         assert self.predicate is not None
         if self.independent:
-            return self._by_bounds(entries, self.predicate, keys=False, reason="values do not match")
-        answers = self._may_match(entries, self.predicate, keys=False)
+            return self._prune_by_bounds(entries, self.predicate, keys=False, reason="values do not match")
+        answers = self._stats_may_match(entries, self.predicate, keys=False)
         engine = self.store.options.merge_engine
         makes_rows = engine in ("partial-update", "aggregation") and not self.store.options.deletion_vectors
         bucket, firsts = bucket_numbers(entries)
@@ -196,18 +196,18 @@ class Pruner:
         np.maximum.at(high, bucket, levels)
         alone = (np.bincount(bucket, minlength=count) == 1) | ((low == high) & (low > 0))
         some = np.ones(count, bool) if makes_rows else np.bincount(bucket, answers, count) > 0
-        return self._keep_entries(entries, np.where(alone[bucket], answers, some[bucket]), "values do not match")
+        return self._keep_and_report(entries, np.where(alone[bucket], answers, some[bucket]), "values do not match")
 
-    def _by_bounds(self, entries: Entries, predicate: Predicate, *, keys: bool, reason: str) -> Entries:
-        return self._keep_entries(entries, self._may_match(entries, predicate, keys=keys), reason)
+    def _prune_by_bounds(self, entries: Entries, predicate: Predicate, *, keys: bool, reason: str) -> Entries:
+        return self._keep_and_report(entries, self._stats_may_match(entries, predicate, keys=keys), reason)
 
-    def _may_match(self, entries: Entries, predicate: Predicate, *, keys: bool) -> np.ndarray:
+    def _stats_may_match(self, entries: Entries, predicate: Predicate, *, keys: bool) -> np.ndarray:
         from paimon_nb.table.scan.plan.file_index import has_index, index_may_match
         from paimon_nb.table.scan.predicate.stats_evaluator import column_bounds, may_match
 
         cached: dict[str, Bounds] = {}
 
-        def bounds(column: str) -> Bounds:
+        def bounds_of_column(column: str) -> Bounds:
             if column not in cached:
                 field = self.store.schema.field(column)
                 cached[column] = column_bounds(entries, field, self._schema_of, keys=keys)
@@ -215,7 +215,7 @@ class Pruner:
 
         if not len(entries):
             return np.zeros(0, dtype=bool)
-        answers = to_numpy(may_match(predicate, len(entries), bounds, self._type_of))
+        answers = to_numpy(may_match(predicate, len(entries), bounds_of_column, self._type_of))
         if not keys and self.store.options.get(opt.FILE_INDEX_READ_ENABLED):
             indexed = np.flatnonzero(answers & (entries.column("beside") > 0))
             for i, entry in zip(indexed.tolist(), entries.objects(indexed), strict=True):
@@ -232,7 +232,7 @@ class Pruner:
     def stage(self, name: str, total: int, remaining: int) -> None:
         self._stages.append(Stage(name, total, remaining))
 
-    def _keep_entries(self, entries: Entries, keep: np.ndarray, reason: str) -> Entries:
+    def _keep_and_report(self, entries: Entries, keep: np.ndarray, reason: str) -> Entries:
         if keep.all():
             return entries
         self._left_out.append(SkippedFiles(reason, entries.filter(~keep)))

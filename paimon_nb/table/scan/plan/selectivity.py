@@ -10,7 +10,7 @@ import pyarrow as pa
 from paimon_nb.format.manifest import ADD, EntryList, ManifestEntry
 from paimon_nb.format.types.arrow_builders import to_numpy
 from paimon_nb.table.scan.plan.prune import file_schema
-from paimon_nb.table.scan.predicate.evaluate import spans
+from paimon_nb.table.scan.predicate.evaluate import spans_of_matching_values
 from paimon_nb.table.scan.predicate.model import In, Predicate, conjuncts, conjuncts_on
 from paimon_nb.table.scan.predicate.stats_evaluator import column_bounds
 
@@ -58,7 +58,11 @@ def _matching_share(
     store: TableStore, splits: Sequence[Split], predicate: Predicate, field: DataField, *, keys: bool
 ) -> float | None:
     condition = conjuncts_on(predicate, {field.name})
-    low, high = spans(condition, [field]).get(field.name, (None, None)) if condition is not None else (None, None)
+    low, high = (
+        spans_of_matching_values(condition, [field]).get(field.name, (None, None))
+        if condition is not None
+        else (None, None)
+    )
     if condition is None or not isinstance(low if low is not None else high, int):
         return None
     files = EntryList(ManifestEntry(ADD, s.partition, s.bucket, s.total_buckets, f) for s in splits for f in s.files)

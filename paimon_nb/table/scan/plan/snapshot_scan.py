@@ -100,7 +100,7 @@ class Split:
         return sum(f.row_count for f in (*self.files, *self.waiting))
 
 
-def pack(items: Iterable[T], weight: Callable[[T], int], target: int) -> list[list[T]]:
+def pack_into_bins(items: Iterable[T], weight: Callable[[T], int], target: int) -> list[list[T]]:
     """Bins in order: a bin is closed when the next item would exceed `target`."""
     bins: list[list[T]] = []
     load = 0
@@ -115,7 +115,7 @@ def pack(items: Iterable[T], weight: Callable[[T], int], target: int) -> list[li
     return bins
 
 
-def pack_bucket(
+def pack_bucket_into_splits(
     store: TableStore, files: Sequence[DataFile], independent: bool
 ) -> list[tuple[Sequence[DataFile], bool]]:
     """The files of one bucket as (files of a split, raw).
@@ -125,7 +125,9 @@ def pack_bucket(
     """
     target, cost = store.options.split_target_size, store.options.split_open_file_cost
     if store.evolves_data:
-        bins = pack(group_by_row_range(files), lambda group: max(sum(f.file_size for f in group), cost), target)
+        bins = pack_into_bins(
+            group_by_row_range(files), lambda group: max(sum(f.file_size for f in group), cost), target
+        )
         return [([f for group in part for f in group], all(len(group) == 1 for group in part)) for part in bins]
     if not store.has_keys:
         return [(files[a:b], True) for a, b in _bin_ranges(_file_numbers(files, "file_size"), cost, target)]
@@ -140,7 +142,7 @@ def pack_bucket(
     ]
     order: list[int] = []
     groups: list[tuple[int, int, bool]] = []
-    for parts_of_split in pack(parts, lambda part: max(sum(sizes[i] for i in part[0]), cost), target):
+    for parts_of_split in pack_into_bins(parts, lambda part: max(sum(sizes[i] for i in part[0]), cost), target):
         group = [i for part, _ in parts_of_split for i in part]
         raw = all(single for _, single in parts_of_split) and not any(deletes[i] for i in group)
         groups.append((len(order), len(order) + len(group), raw))
@@ -163,7 +165,7 @@ def _key_bounds(store: TableStore, files: Sequence[DataFile]) -> list[tuple[Any,
 
 
 def _bin_ranges(sizes: Sequence[int], cost: int, target: int) -> Iterator[tuple[int, int]]:
-    """Bins of files as (first, end), as `pack` builds them from `max(size, cost)`."""
+    """Bins of files as (first, end), as `pack_into_bins` builds them from `max(size, cost)`."""
     loads = [0, *accumulate(map(max, sizes, repeat(cost)))]
     begin = 0
     while begin < len(sizes):
@@ -234,9 +236,9 @@ def bind_to_store(store: TableStore, predicate: Predicate | None) -> Predicate |
     """A predicate bound to the store's schema. Raises: ColumnNotFound, SqlAnalysisError."""
     if predicate is None:
         return None
-    from paimon_nb.table.scan.predicate.evaluate import bind
+    from paimon_nb.table.scan.predicate.evaluate import bind_literals
 
-    return bind(predicate, store.schema.fields)
+    return bind_literals(predicate, store.schema.fields)
 
 
 def plan_snapshot(
@@ -254,13 +256,19 @@ def plan_snapshot(
     pruner = Pruner(store, conjuncts_on_key(store, predicate) if merged else predicate, independent=independent)
     waiting = _postponed_files(store, snapshot, pruner) if merged else {}
     entries = prune_live_files(store, snapshot, pruner, levels or visible_levels(store), since_ms)
-    vectors = vectors_of(store, snapshot)
+    vectors = deletion_vectors_of(store, snapshot)
     splits = [
         Split(
-            snapshot.id, partition, bucket, total, split_files(files), vectors_of_files(vectors, partition, files), raw
+            snapshot.id,
+            partition,
+            bucket,
+            total,
+            split_files(files),
+            deletion_vectors_of_files(vectors, partition, files),
+            raw,
         )
         for (partition, bucket, total), members in group_by_bucket(entries)
-        for files, raw in pack_bucket(store, members, independent)
+        for files, raw in pack_bucket_into_splits(store, members, independent)
     ]
     if waiting:
         splits = _with_postponed_rows(store, snapshot, splits, waiting)
@@ -288,7 +296,7 @@ def written_order(files: Iterable[DataFile]) -> list[DataFile]:
 
 def _postponed_files(store: TableStore, snapshot: Snapshot, pruner: Pruner) -> dict[bytes, list[DataFile]]:
     """The files of waiting rows by partition, in write order."""
-    found = pruner.partitions(read_live(store, snapshot, pruner.keep_manifests).entries)
+    found = pruner.prune_partitions(read_live(store, snapshot, pruner.keep_manifests).entries)
     waiting: dict[bytes, list[DataFile]] = {}
     for entry in found.filter(found.column("bucket") == POSTPONE_BUCKET):
         waiting.setdefault(entry.partition, []).append(entry.file)
@@ -330,24 +338,24 @@ def prune_live_files(
     """The snapshot's files that may hold matching rows."""
     read = read_live(store, snapshot, pruner.keep_manifests)
     pruner.stage("manifests", read.manifests, read.manifests - read.manifests_skipped)
-    entries = pruner.partitions(read.entries)
+    entries = pruner.prune_partitions(read.entries)
     check_unique(entries)
     if store.bucket_option == POSTPONE_BUCKET:
-        entries = pruner.postponed(entries)
-    entries = pruner.buckets(entries)
-    entries = pruner.levels(
+        entries = pruner.prune_postponed(entries)
+    entries = pruner.prune_buckets(entries)
+    entries = pruner.prune_levels(
         entries, levels, "level 0 waits for compaction" if levels is above_level0 else "other level"
     )
-    return prune_by_statistics(store, pruner, pruner.created_since(entries, since_ms))
+    return prune_by_statistics(store, pruner, pruner.prune_created_before(entries, since_ms))
 
 
 def prune_by_statistics(store: TableStore, pruner: Pruner, entries: Entries) -> Entries:
     """Entries whose statistics allow a matching row; of files that share their rows all."""
     if not store.evolves_data:
-        return pruner.statistics(entries)
+        return pruner.prune_by_stats(entries)
     # Statistics cover a file's own columns; another file of the same rows may hold newer values of other columns.
     whole, partial = _whole_and_partial(entries)
-    return as_entries([*pruner.statistics(whole), *partial])
+    return as_entries([*pruner.prune_by_stats(whole), *partial])
 
 
 def _whole_and_partial(entries: Iterable[ManifestEntry]) -> tuple[list[ManifestEntry], list[ManifestEntry]]:
@@ -383,14 +391,14 @@ def group_by_bucket(entries: Iterable[ManifestEntry]) -> list[tuple[tuple[bytes,
     """((partition, bucket, total buckets), files) in order of first occurrence."""
     entries = as_entries(entries)
     if not isinstance(entries, EntryList):
-        return _grouped_columns(entries)
+        return _group_columnar_entries(entries)
     groups: dict[tuple[bytes, int], tuple[int, list[DataFile]]] = {}
     for entry in entries:
         groups.setdefault((entry.partition, entry.bucket), (entry.total_buckets, []))[1].append(entry.file)
     return [((partition, bucket, total), files) for (partition, bucket), (total, files) in groups.items()]
 
 
-def _grouped_columns(entries: Entries) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
+def _group_columnar_entries(entries: Entries) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
     numbers, firsts = bucket_numbers(entries)
     ordered = entries
     if (numbers[1:] < numbers[:-1]).any():
@@ -429,7 +437,7 @@ def check_known_indexes(store: TableStore, entries: Iterable[IndexEntry]) -> Non
 Vectors = Mapping[tuple[bytes, str], DvRef]
 
 
-def vectors_of(store: TableStore, snapshot: Snapshot | None) -> Vectors:
+def deletion_vectors_of(store: TableStore, snapshot: Snapshot | None) -> Vectors:
     """Location of each data file's deletion vector, by (partition, file name)."""
     entries = index_entries(store, snapshot)
     check_known_indexes(store, entries)
@@ -443,7 +451,7 @@ def vectors_of(store: TableStore, snapshot: Snapshot | None) -> Vectors:
     }
 
 
-def vectors_of_files(vectors: Vectors, partition: bytes, files: Iterable[DataFile]) -> dict[str, DvRef] | None:
+def deletion_vectors_of_files(vectors: Vectors, partition: bytes, files: Iterable[DataFile]) -> dict[str, DvRef] | None:
     """The vectors of some files; None if they have none."""
     if not vectors:
         return None

@@ -179,7 +179,7 @@ def _travel_of_options(options: TableOptions) -> TimeTravel:
     if options.has(opt.SCAN_TIMESTAMP_MILLIS):
         return AtTime(_require(options.get(opt.SCAN_TIMESTAMP_MILLIS)))
     if options.has(opt.SCAN_TIMESTAMP):
-        return AtTime(local_ms(_require(options.get(opt.SCAN_TIMESTAMP)), opt.SCAN_TIMESTAMP.key))
+        return AtTime(local_time_ms(_require(options.get(opt.SCAN_TIMESTAMP)), opt.SCAN_TIMESTAMP.key))
     id_option = opt.SCAN_SNAPSHOT_ID if options.has(opt.SCAN_SNAPSHOT_ID) else opt.SCAN_FALLBACK_SNAPSHOT_ID
     return AtSnapshot(_require(options.get(id_option)))
 
@@ -189,7 +189,7 @@ def _require(value: T | None) -> T:
     return value
 
 
-def local_ms(text: str, option: str) -> int:
+def local_time_ms(text: str, option: str) -> int:
     """Epoch milliseconds of `yyyy-MM-dd[ HH:mm[:ss[.fff]]]` on this process's wall clock, as Java takes it."""
     try:
         from paimon_nb.table.scan.predicate.evaluate import parse_nanos
@@ -213,7 +213,7 @@ def reads_own_schema(options: TableOptions) -> bool:
     return SCAN_VERSION in options.raw or options.raw.get(OWN_SCHEMA, "").lower() == "true"
 
 
-def resolve(store: TableStore, travel: TimeTravel) -> Snapshot | None:
+def resolve_time_travel(store: TableStore, travel: TimeTravel) -> Snapshot | None:
     """The snapshot of a time travel; None only for the latest of an empty table.
 
     Raises:
@@ -229,13 +229,13 @@ def resolve(store: TableStore, travel: TimeTravel) -> Snapshot | None:
         case AtTag(name):
             return store.tags.get(name).snapshot
         case AtVersion(text):
-            return resolve(store, version_of(store, text))
+            return resolve_time_travel(store, time_travel_of_version(store, text))
         case AtTime(ms):
-            return _not_after(store, ms)
+            return _snapshot_not_after(store, ms)
         case AtWatermark(watermark):
-            return _first_with_watermark(store, watermark)
+            return _first_snapshot_with_watermark(store, watermark)
         case LastCompacted(every):
-            return _last_compacted(store, every)
+            return _last_compacted_snapshot(store, every)
         case CreatedSince(ms, or_snapshot):
             return (_first_created_since(store, ms) if or_snapshot else None) or store.latest()
     raise TypeError(f"unknown time travel {travel!r}")
@@ -270,7 +270,7 @@ def snapshot_by_id(store: TableStore, requested: int) -> Snapshot:
         ) from None
 
 
-def version_of(store: TableStore, text: str) -> TimeTravel:
+def time_travel_of_version(store: TableStore, text: str) -> TimeTravel:
     if text in store.tags.names():
         return AtTag(text)
     if text.startswith(_WATERMARK_PREFIX) and text[len(_WATERMARK_PREFIX) :].isdecimal():
@@ -306,7 +306,7 @@ def last_snapshot_not_after(store: TableStore, ms: int) -> Snapshot | None:
     return _last_snapshot_where(store, lambda s: s.time_ms <= ms)
 
 
-def _not_after(store: TableStore, ms: int) -> Snapshot:
+def _snapshot_not_after(store: TableStore, ms: int) -> Snapshot:
     found = last_snapshot_not_after(store, ms)
     if found is None:
         first = snapshot_by_id(store, _require(store.snapshots.earliest_id()))
@@ -327,7 +327,7 @@ def _first_created_since(store: TableStore, ms: int) -> Snapshot | None:
     return snapshot_by_id(store, before.id + 1)
 
 
-def _first_with_watermark(store: TableStore, watermark: int) -> Snapshot:
+def _first_snapshot_with_watermark(store: TableStore, watermark: int) -> Snapshot:
     for snapshot_id in store.snapshots.ids():
         snapshot = snapshot_by_id(store, snapshot_id)
         if snapshot.watermark is not None and snapshot.watermark >= watermark:
@@ -339,7 +339,7 @@ def _first_with_watermark(store: TableStore, watermark: int) -> Snapshot:
     )
 
 
-def _last_compacted(store: TableStore, every: int) -> Snapshot | None:
+def _last_compacted_snapshot(store: TableStore, every: int) -> Snapshot | None:
     for snapshot_id in reversed(store.snapshots.ids()):
         snapshot = snapshot_by_id(store, snapshot_id)
         identifier = snapshot.commit_identifier
@@ -423,7 +423,7 @@ def _split_range(text: str, option: str) -> tuple[str, str]:
 
 
 def _epoch_ms(text: str, option: str) -> int:
-    return int(text) if text.lstrip("-").isdecimal() else local_ms(text, option)
+    return int(text) if text.lstrip("-").isdecimal() else local_time_ms(text, option)
 
 
 @contextmanager

@@ -73,7 +73,7 @@ _TIMESTAMP = re.compile(
 _TIME = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?")
 
 
-def bind(predicate: Predicate, fields: Sequence[DataField]) -> Predicate:
+def bind_literals(predicate: Predicate, fields: Sequence[DataField]) -> Predicate:
     """The same condition with every literal in the in-row form of its column.
 
     Raises: ColumnNotFound: with the nearest name. SqlAnalysisError: a literal that cannot be compared with the column.
@@ -81,14 +81,14 @@ def bind(predicate: Predicate, fields: Sequence[DataField]) -> Predicate:
     by_name = {f.name: f for f in fields}
     folded = {f.name.lower(): f for f in fields}
 
-    def walk(node: Predicate) -> Predicate:
+    def bind_node(node: Predicate) -> Predicate:
         match node:
             case And(parts):
-                return And(tuple(walk(p) for p in parts))
+                return And(tuple(bind_node(p) for p in parts))
             case Or(parts):
-                return Or(tuple(walk(p) for p in parts))
+                return Or(tuple(bind_node(p) for p in parts))
             case Not(part):
-                return walk(part).negate()
+                return bind_node(part).negate()
             case Leaf():
                 field = by_name.get(node.column) or folded.get(node.column.lower())
                 if field is None:
@@ -100,7 +100,7 @@ def bind(predicate: Predicate, fields: Sequence[DataField]) -> Predicate:
                 return _bind_leaf(node, field)
         return node
 
-    return walk(predicate)
+    return bind_node(predicate)
 
 
 def _bind_leaf(node: Leaf, field: DataField) -> Predicate:
@@ -120,9 +120,9 @@ def _bind_leaf(node: Leaf, field: DataField) -> Predicate:
         case IsNotNull():
             return IsNotNull(name)
         case StartsWith(_, prefix):
-            return StartsWith(name, _text_only(prefix, field))
+            return StartsWith(name, _require_text_column(prefix, field))
         case Like(_, pattern):
-            _text_only(pattern, field)
+            _require_text_column(pattern, field)
             prefix, rest = like_prefix(pattern)
             if rest == "":
                 return _bind_comparison(name, t, "=", prefix)
@@ -144,7 +144,7 @@ def like_prefix(pattern: str) -> tuple[str, str]:
     return text, "%" if rest and set(rest) == {"%"} else rest
 
 
-def _text_only(value: str, field: DataField) -> str:
+def _require_text_column(value: str, field: DataField) -> str:
     if field.type.root not in ("CHAR", "VARCHAR"):
         raise SqlAnalysisError(
             f"LIKE needs a text column; {field.name} is {field.type.bare()}", hint="use a comparison"
@@ -217,7 +217,7 @@ def _convert_literal(t: DataType, literal: Any) -> tuple[Any, int]:
         days, rest = divmod(parse_nanos(literal), 86_400_000_000_000)
         return days, int(rest != 0)
     if isinstance(t, Time):
-        return _literal_time_ms(literal)
+        return _literal_time_of_day_ms(literal)
     return from_python(t, literal), 0
 
 
@@ -275,7 +275,7 @@ def parse_nanos(literal: Any) -> int:
     return nanos * 1_000_000_000 + int((fraction or "").ljust(9, "0"))
 
 
-def _literal_time_ms(literal: Any) -> tuple[int, int]:
+def _literal_time_of_day_ms(literal: Any) -> tuple[int, int]:
     if isinstance(literal, int) and not isinstance(literal, bool):
         return literal, 0
     if isinstance(literal, dt.time):
@@ -304,7 +304,7 @@ def evaluate(predicate: Predicate, table: pa.Table, fields: Sequence[DataField])
         table: contains every column of the predicate, with the types of `fields`.
     """
     types = {f.name: f.type for f in fields}
-    return _evaluate_node(bind(predicate, fields), table, types)
+    return _evaluate_node(bind_literals(predicate, fields), table, types)
 
 
 def filter_rows(predicate: Predicate | None, table: pa.Table, fields: Sequence[DataField]) -> pa.Table:
@@ -401,7 +401,7 @@ def like_regex(pattern: str) -> str:
 _WHOLE = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT"})
 
 
-def file_filter(
+def filter_on_file_columns(
     condition: Predicate, fields: Sequence[DataField], stored: Sequence[DataField], keys: Sequence[str] = ()
 ) -> RowFilter | None:
     """The condition on a file's own columns; None if the file lacks some of them or stores them in another type.
@@ -425,7 +425,7 @@ def file_filter(
     def mask(rows: pa.Table) -> Any:
         return evaluate(condition, rows.rename_columns(list(names)), used)
 
-    bounds = {names[c]: s for c, s in spans(condition, used).items()}
+    bounds = {names[c]: s for c, s in spans_of_matching_values(condition, used).items()}
     sorted_by = names.get(keys[0]) if keys else None
     return RowFilter(tuple(names.values()), mask, bounds, _is_one_value_per_field(condition, used), sorted_by)
 
@@ -438,7 +438,7 @@ def _is_one_value_per_field(condition: Predicate, fields: Sequence[DataField]) -
     )
 
 
-def spans(condition: Predicate, fields: Sequence[DataField]) -> dict[str, Span]:
+def spans_of_matching_values(condition: Predicate, fields: Sequence[DataField]) -> dict[str, Span]:
     """Bounds of the matching values of integer and text columns; equal to the conjuncts, or wider."""
     types = {f.name: f.type for f in fields}
     out: dict[str, Span] = {}

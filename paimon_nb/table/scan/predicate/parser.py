@@ -27,7 +27,7 @@ from paimon_nb.syntax.tree import (
 from paimon_nb.syntax.tree import In as InNode
 from paimon_nb.syntax.tree import Is as IsNode
 from paimon_nb.syntax.tree import Like as LikeNode
-from paimon_nb.table.scan.predicate.evaluate import bind
+from paimon_nb.table.scan.predicate.evaluate import bind_literals
 from paimon_nb.table.scan.predicate.model import (
     FLIPPED,
     And,
@@ -118,63 +118,63 @@ class _Condition:
             case Unary(op="NOT"):
                 return self._convert(node.operand).negate()
             case Binary() if node.op in _OPERATORS or node.op == "<=>":
-                return self._comparison(node)
+                return self._comparison_condition(node)
             case InNode():
-                name = self._column(node.operand)
-                values = tuple(self._literal(item) for item in node.items)
+                name = self._column_name(node.operand)
+                values = tuple(self._literal_value(item) for item in node.items)
                 return self._negated(self._bind(node, In(name, values)), node.negated)
             case Between() if not node.symmetric:
-                name = self._column(node.operand)
-                low, high = self._literal(node.low), self._literal(node.high)
+                name = self._column_name(node.operand)
+                low, high = self._literal_value(node.low), self._literal_value(node.high)
                 bounds = (Compare(name, ">=", low), Compare(name, "<=", high))
                 return self._negated(And(tuple(self._bind(node, bound) for bound in bounds)), node.negated)
             case LikeNode(op="LIKE", escape=None):
-                name, pattern = self._column(node.operand), self._literal(node.pattern)
+                name, pattern = self._column_name(node.operand), self._literal_value(node.pattern)
                 if not isinstance(pattern, str):
                     raise self._error("LIKE needs a string literal", node.pattern.span)
                 return self._negated(self._bind(node, Like(name, pattern)), node.negated)
             case IsNode():
-                return self._is(node)
+                return self._is_null_or_truth_condition(node)
             case Literal(kind="TRUE" | "FALSE" | "NULL"):
                 return Constant({"TRUE": True, "FALSE": False}.get(node.kind))
-        return self._alone(node)
+        return self._boolean_column_condition(node)
 
     def _negated(self, found: Predicate, negated: bool) -> Predicate:
         return found.negate() if negated else found
 
-    def _alone(self, node: Node) -> Predicate:
+    def _boolean_column_condition(self, node: Node) -> Predicate:
         """A BOOLEAN column as a condition."""
         if not self._is_column(node):
             literal = node.operand if isinstance(node, Unary) else node
             if isinstance(literal, Literal):
-                self._literal(node)
+                self._literal_value(node)
                 raise self._error(f"{self._text_of(literal)} is not a condition", literal.span)
             raise self._unsupported(node)
-        name = self._column(node)
+        name = self._column_name(node)
         if self.schema.field(name).type.root == "BOOLEAN":
             return self._bind(node, Compare(name, "=", True))
         raise self._error_after(node, f"expected a comparison after {name!r}")
 
-    def _comparison(self, node: Binary) -> Predicate:
+    def _comparison_condition(self, node: Binary) -> Predicate:
         if not self._is_column(node.left):
-            value = self._literal(node.left)
+            value = self._literal_value(node.left)
             if node.op == "<=>":
                 raise self._error(f"{self._text_of(node.left)} is not a condition", node.left.span)
             if not self._is_column(node.right):
-                self._literal(node.right)
+                self._literal_value(node.right)
                 raise self._error("a comparison needs a column", node.left.span, SqlAnalysisError)
-            leaf = Compare(self._column(node.right), FLIPPED[_OPERATORS[node.op]], value)
+            leaf = Compare(self._column_name(node.right), FLIPPED[_OPERATORS[node.op]], value)
             return self._bind_at(node.right.span.start, node, leaf)
-        name = self._column(node.left)
-        value = self._literal(node.right)
+        name = self._column_name(node.left)
+        value = self._literal_value(node.right)
         if node.op != "<=>":
             return self._bind(node, Compare(name, _OPERATORS[node.op], value))
         if value is None:
             return IsNull(name)
         return And((IsNotNull(name), self._bind(node, Compare(name, "=", value))))
 
-    def _is(self, node: IsNode) -> Predicate:
-        name = self._column(node.operand)
+    def _is_null_or_truth_condition(self, node: IsNode) -> Predicate:
+        name = self._column_name(node.operand)
         if node.what == "NULL":
             return IsNotNull(name) if node.negated else IsNull(name)
         if node.what in ("TRUE", "FALSE"):
@@ -187,9 +187,9 @@ class _Condition:
 
     def _bind_at(self, start: int, node: Node, leaf: Predicate) -> Predicate:
         if leaf.columns() <= self.text_columns:
-            leaf = _with_texts(leaf)
+            leaf = _with_numbers_as_text(leaf)
         try:
-            return bind(leaf, self.schema.fields)
+            return bind_literals(leaf, self.schema.fields)
         except SqlAnalysisError as error:
             error.facts.update(sql=self.text, start=start, stop=node.span.stop)
             raise
@@ -205,7 +205,7 @@ class _Condition:
             return _unquoted(node.text).lower() in self.names
         return isinstance(node, Column | Call)
 
-    def _column(self, node: Node) -> str:
+    def _column_name(self, node: Node) -> str:
         """The name of the column, as in the schema. Raises ColumnNotFound."""
         if not self._is_column(node):
             raise self._unsupported(node)
@@ -233,10 +233,10 @@ class _Condition:
             raise self._error_after(Column(span, (written,)), f"expected a comparison after {written!r}")
         return found or written
 
-    def _literal(self, node: Node) -> Any:
+    def _literal_value(self, node: Node) -> Any:
         """The value of a literal: int, float, Decimal, str, bytes, bool or None."""
         if self._is_column(node):
-            self._column(node)
+            self._column_name(node)
             raise self._error(
                 f"{self._text_of(node)} is a column; only comparisons with literals are supported",
                 node.span,
@@ -244,21 +244,21 @@ class _Condition:
             )
         match node:
             case Unary(op="-" | "+", operand=Literal(kind="number") as number):
-                value = self._number(number)
+                value = self._number_literal(number)
                 return -value if node.op == "-" else value
             case Literal(kind="number"):
-                return self._number(node)
+                return self._number_literal(node)
             case Literal(kind="string"):
                 return _unquoted(node.text)
             case Literal(kind="TRUE" | "FALSE" | "NULL"):
                 return {"TRUE": True, "FALSE": False}.get(node.kind)
             case Literal(kind="X"):
-                return self._bytes(node)
+                return self._hex_literal(node)
             case Literal() if node.kind in _TYPED_STRINGS and node.text.startswith("'"):
                 return _unquoted(node.text)
         raise self._unsupported(node)
 
-    def _number(self, node: Literal) -> int | float | decimal.Decimal:
+    def _number_literal(self, node: Literal) -> int | float | decimal.Decimal:
         text = node.text
         digits = text.rstrip("LlSsYyDdFfBb")
         if digits != text:
@@ -268,7 +268,7 @@ class _Condition:
             return float(text)
         return decimal.Decimal(text) if "." in text else int(text)
 
-    def _bytes(self, node: Literal) -> bytes:
+    def _hex_literal(self, node: Literal) -> bytes:
         try:
             return bytes.fromhex(_unquoted(node.text))
         except ValueError:
@@ -278,7 +278,7 @@ class _Condition:
         """The error of an expression that is neither a column nor a literal: at the operator that makes it one."""
         match node:
             case Binary():
-                self._operand(node.left)
+                self._raise_for_operand(node.left)
                 return self._error(f"unexpected {node.op!r}", node.op_span)
             case Composite() if node.parts and node.kind != "row" and node.parts[0].span.start == node.span.start:
                 return self._error_after(node.parts[0], "expected a comparison")
@@ -290,15 +290,15 @@ class _Condition:
                 return self._error(f"unexpected {node.text!r}", node.span)
         return self._error("expected a column or a literal", node.span)
 
-    def _operand(self, node: Node) -> None:
+    def _raise_for_operand(self, node: Node) -> None:
         """Raises the error of an operand that is neither a column nor a literal."""
         if self._is_column(node):
-            self._column(node)
+            self._column_name(node)
         else:
-            self._literal(node)
+            self._literal_value(node)
 
 
-def _with_texts(leaf: Predicate) -> Predicate:
+def _with_numbers_as_text(leaf: Predicate) -> Predicate:
     """The comparison with its numbers as texts."""
     match leaf:
         case Compare(name, op, int() | decimal.Decimal() as number) if not isinstance(number, bool):

@@ -10,7 +10,7 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.types import arrow_type
 from paimon_nb.format.types.arrow_builders import column
-from paimon_nb.table.scan.predicate.evaluate import bind, evaluate
+from paimon_nb.table.scan.predicate.evaluate import bind_literals, evaluate
 from paimon_nb.table.scan.predicate.parser import parse_predicate
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def partition_filter(store: TableStore, where: str) -> Callable[[bytes], bool]:
 
     Raises: SqlSyntaxError, ColumnNotFound. UnsupportedOperation: `where` uses other columns.
     """
-    predicate = bind(parse_predicate(where, store.schema, numbers_as_text=True), store.schema.fields)
+    predicate = bind_literals(parse_predicate(where, store.schema, numbers_as_text=True), store.schema.fields)
     others = sorted(predicate.columns() - set(store.schema.partition_keys))
     if others:
         raise UnsupportedOperation(
@@ -37,7 +37,7 @@ def partition_filter(store: TableStore, where: str) -> Callable[[bytes], bool]:
     fields = store.schema.partition_fields
     types = pa.schema([pa.field(f.name, arrow_type(f.type)) for f in fields])
 
-    def matches(partition: bytes) -> bool:
+    def partition_matches(partition: bytes) -> bool:
         values = store.partition_values(partition)
         columns = [
             column([None if v is None else to_arrow_value(f.type, v)], arrow_type(f.type))
@@ -47,4 +47,4 @@ def partition_filter(store: TableStore, where: str) -> Callable[[bytes], bool]:
             return True
         return evaluate(predicate, pa.table(columns, schema=types), fields)[0].as_py() is True
 
-    return matches
+    return partition_matches

@@ -42,7 +42,7 @@ def diff_states(before: pa.Table, after: pa.Table, spec: MergeSpec, *, keep_dele
     first, last = order[starts], order[ends]
     alone = first == last
     old, new = alone & (last < size), last >= size
-    new &= ~_after_first(first, size, _same_sort_position(both, first, last, spec))
+    new &= ~_tied_later_row_hidden(first, size, _same_sort_position(both, first, last, spec))
     changed = np.zeros(len(first), dtype=bool)
     pairs = np.flatnonzero(~alone & new)
     changed[pairs] = ~_equal_rows(both, first[pairs], last[pairs])
@@ -69,7 +69,7 @@ def _same_sort_position(rows: pa.Table, left: np.ndarray, right: np.ndarray, spe
     return np.asarray(tied)
 
 
-def _after_first(first: np.ndarray, size: int, tied: np.ndarray) -> np.ndarray:
+def _tied_later_row_hidden(first: np.ndarray, size: int, tied: np.ndarray) -> np.ndarray:
     """For each key in order, whether Java takes a tied later row before the earlier one, which hides the difference.
 
     A tie is won by the reader that was not advanced last, and of a pair the one that came first is advanced last.
@@ -98,7 +98,7 @@ def same_values(left: pa.Array, right: pa.Array) -> np.ndarray:
     """Where two columns have the same value, NULLs being equal."""
     if pa.types.is_nested(left.type):
         pairs = zip(times_as_numbers(left).to_pylist(), times_as_numbers(right).to_pylist(), strict=True)
-        return np.array([plain_value(a) == plain_value(b) for a, b in pairs], bool)
+        return np.array([comparable_nested_value(a) == comparable_nested_value(b) for a, b in pairs], bool)
     if pa.types.is_floating(left.type):  # bitwise, as Java compares rows: NaN equals NaN, -0.0 is not 0.0
         bits = pa.int32() if left.type == pa.float32() else pa.int64()
         left, right = left.view(bits), right.view(bits)
@@ -106,12 +106,12 @@ def same_values(left: pa.Array, right: pa.Array) -> np.ndarray:
     return to_numpy(pc.or_(both_null, fill_null(pc.equal(left, right), False)))
 
 
-def plain_value(value: Any) -> Any:
+def comparable_nested_value(value: Any) -> Any:
     """Nested values with floats as bits, and maps (lists of pairs in Arrow) sorted."""
     if isinstance(value, float):
         return struct.pack("<d", value)
     if isinstance(value, dict):
-        return {k: plain_value(v) for k, v in value.items()}
+        return {k: comparable_nested_value(v) for k, v in value.items()}
     if isinstance(value, list) and value and isinstance(value[0], tuple):
-        return sorted(([plain_value(k), plain_value(v)] for k, v in value), key=repr)
-    return [plain_value(v) for v in value] if isinstance(value, list) else value
+        return sorted(([comparable_nested_value(k), comparable_nested_value(v)] for k, v in value), key=repr)
+    return [comparable_nested_value(v) for v in value] if isinstance(value, list) else value

@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.table.lsm.superseded import key_ids
-from paimon_nb.table.scan.plan.snapshot_scan import Split, group_by_bucket, vectors_of, vectors_of_files
+from paimon_nb.table.scan.plan.snapshot_scan import (
+    Split,
+    deletion_vectors_of,
+    deletion_vectors_of_files,
+    group_by_bucket,
+)
 from paimon_nb.table.scan.read.split_reader import read_split
 
 if TYPE_CHECKING:
@@ -25,8 +30,8 @@ def bucket_keys(
 
     Rows are merged, because the meaning of a -D depends on the merge engine.
     """
-    vectors, fields = vectors_of(store, snapshot), store.schema.key_fields
+    vectors, fields = deletion_vectors_of(store, snapshot), store.schema.key_fields
     for (partition, bucket, total), files in group_by_bucket(entries):
-        deleted = vectors_of_files(vectors, partition, files)
+        deleted = deletion_vectors_of_files(vectors, partition, files)
         split = Split(snapshot.id, partition, bucket, total, tuple(files), deleted, raw=False)
         yield partition, bucket, key_ids(read_split(store, split, [f.name for f in fields]), fields)

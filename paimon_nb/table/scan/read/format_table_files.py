@@ -37,7 +37,7 @@ def format_table_rows(store: TableStore, split: Split, fields: Sequence[DataFiel
     values = one_row(store.schema.partition_fields, store.partition_values(split.partition)) if keys else None
     for file in split.files:
         path = file.external_path or file.file_name
-        reader, present = _open(store, path, stored)
+        reader, present = _open_format_reader(store, path, stored)
         try:
             for batch in reader.batches(_BATCH_ROWS):
                 yield _with_all_columns(pa.Table.from_batches([batch]), batch.num_rows, fields, present, values)
@@ -45,7 +45,9 @@ def format_table_rows(store: TableStore, split: Split, fields: Sequence[DataFiel
             reader.close()
 
 
-def _open(store: TableStore, path: str, fields: Sequence[DataField]) -> tuple[Reader, Sequence[DataField]]:
+def _open_format_reader(
+    store: TableStore, path: str, fields: Sequence[DataField]
+) -> tuple[Reader, Sequence[DataField]]:
     """A reader of a file, and those of the columns that it has."""
     options = store.options
     match file_format_of(options):

@@ -19,7 +19,7 @@ from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.table.merge import MergeSpec
 from paimon_nb.table.merge.merge import without_retracts
 from paimon_nb.table.scan.plan.snapshot_scan import plan_snapshot
-from paimon_nb.table.scan.read.bucket_diff import diff_states, plain_value
+from paimon_nb.table.scan.read.bucket_diff import comparable_nested_value, diff_states
 from paimon_nb.table.scan.read.split_reader import read_plan
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def changed_rows(store: TableStore, start: Snapshot, end: Snapshot) -> pa.Table:
     """
     before, after = _state_at(store, start, 0), _state_at(store, end, 1)
     if not store.has_keys:
-        return _surplus_rows(before, after)
+        return _rows_without_equal_counterpart(before, after)
     spec = replace(MergeSpec.of(store.schema, store.options), keys=store.schema.primary_keys, sequence_fields=())
     return diff_states(before, after, spec, keep_deletes=True).drop_columns([SEQUENCE_NUMBER])
 
@@ -46,21 +46,21 @@ def _state_at(store: TableStore, snapshot: Snapshot, number: int) -> pa.Table:
     return rows.append_column(SEQUENCE_NUMBER, from_numpy(np.full(rows.num_rows, number, np.int64)))
 
 
-def _surplus_rows(before: pa.Table, after: pa.Table) -> pa.Table:
+def _rows_without_equal_counterpart(before: pa.Table, after: pa.Table) -> pa.Table:
     before, after = before.drop_columns([SEQUENCE_NUMBER]), after.drop_columns([SEQUENCE_NUMBER])
     old, new = _rows_as_text(before), _rows_as_text(after)
-    lost = before.filter(pa.array(_without_partner(old, Counter(new)), pa.bool_()))
+    lost = before.filter(pa.array(_unmatched_rows(old, Counter(new)), pa.bool_()))
     at = lost.schema.get_field_index(VALUE_KIND)
     lost = lost.set_column(at, lost.schema.field(at), from_numpy(np.full(lost.num_rows, _DELETE, np.int8)))
-    return pa.concat_tables([lost, after.filter(pa.array(_without_partner(new, Counter(old)), pa.bool_()))])
+    return pa.concat_tables([lost, after.filter(pa.array(_unmatched_rows(new, Counter(old)), pa.bool_()))])
 
 
 def _rows_as_text(rows: pa.Table) -> list[str]:
     columns = [times_as_numbers(rows.column(n)).to_pylist() for n in rows.column_names if n != VALUE_KIND]
-    return [repr([plain_value(v) for v in row]) for row in zip(*columns, strict=True)]
+    return [repr([comparable_nested_value(v) for v in row]) for row in zip(*columns, strict=True)]
 
 
-def _without_partner(rows: list[str], among: Counter[Any]) -> list[bool]:
+def _unmatched_rows(rows: list[str], among: Counter[Any]) -> list[bool]:
     """Which rows have no partner of their own among the others."""
     left = Counter(among)
     out = []

@@ -33,7 +33,7 @@ from paimon_nb.format.schema import readable_fields
 from paimon_nb.format.types import arrow_schema
 from paimon_nb.format.types.arrow_builders import empty_table, from_numpy
 from paimon_nb.options import table as opt
-from paimon_nb.table.lsm.key_chunks import chunks, runs_of
+from paimon_nb.table.lsm.key_chunks import chunks_aligned_by_key, runs_of
 from paimon_nb.table.lsm.levels import Section, key_decoder, sections
 from paimon_nb.table.lsm.superseded import drop_superseded
 from paimon_nb.table.merge import PICKS_ROWS, MergeSpec, merge
@@ -42,7 +42,7 @@ from paimon_nb.table.merge.merge import without_retracts
 from paimon_nb.table.migrated_files import fields_in_file, with_partition_columns
 from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.plan.time_travel import translate_missing_files
-from paimon_nb.table.scan.predicate.evaluate import file_filter, filter_rows
+from paimon_nb.table.scan.predicate.evaluate import filter_on_file_columns, filter_rows
 from paimon_nb.table.scan.predicate.model import conjuncts_on
 from paimon_nb.table.scan.read.bucket_diff import diff_states
 from paimon_nb.table.scan.read.data_evolution import (
@@ -87,12 +87,12 @@ def read_plan(
     """
     read = read_split_kinds if kinds else read_split
 
-    def one(split: Split) -> pa.Table:
+    def read_one_split(split: Split) -> pa.Table:
         return read(plan.store, split, columns, plan.predicate)
 
     size = sum(f.file_size for s in plan.splits for f in s.files)
     _prefetch(plan.store, plan.splits)
-    parts = map_in_threads(plan.store.fs, one, plan.splits, size, threads or os.cpu_count() or 1)
+    parts = map_in_threads(plan.store.fs, read_one_split, plan.splits, size, threads or os.cpu_count() or 1)
     fields = [plan.schema.field(c) for c in columns] if columns is not None else list(plan.schema.fields)
     empty = empty_table([*fields, KIND_FIELD] if kinds else fields)
     return pa.concat_tables([empty, *parts])
@@ -297,7 +297,7 @@ def _merge_section_by_key_range(
         for run, size in zip(runs, sizes, strict=True)
     ]
     try:
-        for tables in chunks(keys, streams):
+        for tables in chunks_aligned_by_key(keys, streams):
             yield [(run.level, t) for run, t in zip(runs, tables, strict=True) if t is not None]
     finally:
         for stream in streams:
@@ -317,7 +317,7 @@ def merge_postponed_rows(
     numbered = waiting.add_column(waiting.num_columns - 1, SEQUENCE_FIELD.name, numbers)
     order = merge_order(numbered.combine_chunks(), replace(spec, sequence_fields=()))
     ordered = waiting.take(from_numpy(order))  # by key; of one key in the order in which they were written
-    for below, above in chunks(files.store.schema.key_fields, [real, iter([ordered])]):
+    for below, above in chunks_aligned_by_key(files.store.schema.key_fields, [real, iter([ordered])]):
         if above is None:
             assert below is not None
             yield below
@@ -380,7 +380,9 @@ class SplitFiles:
             share: the fraction of `piece_bytes` for these files, where several streams are read at the same time.
         """
         for file in files:
-            yield from self._pieces_of(file, fields, (vectors or {}).get(file.file_name), self._piece_rows(file, share))
+            yield from self._pieces_of_file(
+                file, fields, (vectors or {}).get(file.file_name), self._rows_per_piece(file, share)
+            )
 
     def column_files(
         self, files: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Vectors
@@ -394,23 +396,23 @@ class SplitFiles:
             parts = files_by_column(self.store, group, fields)
             # All files are cut at the same rows, so that their deleted positions are, too.
             files_read = [rows.file for part in parts for rows in part.rows]
-            sizes = [r for f in files_read if (r := self._piece_rows(f, 1 / len(parts))) is not None]
+            sizes = [r for f in files_read if (r := self._rows_per_piece(f, 1 / len(parts))) is not None]
             streams = [self._column_part(part, vector, min(sizes, default=None)) for part in parts]
-            for tables in _side_by_side(streams, group):
+            for tables in _cut_at_same_rows(streams, group):
                 columns = {n: c for t in tables for n, c in zip(t.column_names, t.columns, strict=True)}
                 yield pa.table({f.name: columns[f.name] for f in fields}, schema=schema)
 
     def _column_part(self, part: ColumnParts, vector: DvRef | None, piece_rows: int | None) -> Iterator[pa.Table]:
         for rows in part.rows:
-            yield from self._pieces_of(rows.file, part.fields, vector, piece_rows, rows)
+            yield from self._pieces_of_file(rows.file, part.fields, vector, piece_rows, rows)
 
-    def _piece_rows(self, file: DataFile, share: float) -> int | None:
+    def _rows_per_piece(self, file: DataFile, share: float) -> int | None:
         if self.piece_bytes is None:
             return None
         bytes_each = max(file.file_size * UNPACKED / max(file.row_count, 1), 1)
         return int(min(_MAX_ROWS, max(_MIN_ROWS, self.piece_bytes * share / bytes_each)))
 
-    def _pieces_of(
+    def _pieces_of_file(
         self,
         file: DataFile,
         fields: tuple[DataField, ...],
@@ -428,10 +430,10 @@ class SplitFiles:
             stored = [f for f in stored if f.name in file.write_cols or f.id > 1 << 30]
         early = None
         if self.early is not None and stored and vector is None:  # which counts rows by their place in the whole file
-            early = file_filter(self.early, fields, stored, self.store.schema.trimmed_primary_keys)
+            early = filter_on_file_columns(self.early, fields, stored, self.store.schema.trimmed_primary_keys)
         deleted = load_deletion_vector(self.store, vector) if vector is not None else None
         position, at = 0, only.at if only is not None else 0
-        for rows in self._stored(file, schema, stored, early, piece_rows):
+        for rows in self._columns_of_file(file, schema, stored, early, piece_rows):
             begin = position
             position += rows.num_rows
             if only is not None and (only.begin > begin or only.end < position):
@@ -449,7 +451,7 @@ class SplitFiles:
                 visible = evolve(visible, stored, fields)
             yield with_partition_columns(self.store, self.partition, file, visible) if partitioned else visible
 
-    def _stored(
+    def _columns_of_file(
         self,
         file: DataFile,
         schema: TableSchema,
@@ -472,7 +474,7 @@ class SplitFiles:
             yield pa.Table.from_batches([batch])
 
 
-def _side_by_side(streams: Sequence[Iterator[pa.Table]], files: Sequence[DataFile]) -> Iterator[list[pa.Table]]:
+def _cut_at_same_rows(streams: Sequence[Iterator[pa.Table]], files: Sequence[DataFile]) -> Iterator[list[pa.Table]]:
     """Streams of the same rows, cut at the same rows. Raises CorruptFile: one of them has fewer."""
     heads: list[pa.Table | None] = [None] * len(streams)
     while True:
