@@ -63,7 +63,7 @@ else:
             "plan.point_lookup": "PointLookup",
             "predicate.evaluate": "filter_rows", "predicate.model": "And Compare Constant In IsNotNull IsNull Like Not Or Predicate StartsWith conjunction_of conjuncts",
             "read.split_reader": "iter_plan iter_split load_deletion_vector read_plan read_split read_split_kinds",
-            "plan.time_travel": "OWN_SCHEMA AtSnapshot AtTag AtTime AtVersion AtWatermark Between BetweenTimes Increment Latest TimeTravel ToAutoTag parse_incremental parse_travel resolve travels",
+            "plan.time_travel": "OWN_SCHEMA AtSnapshot AtTag AtTime AtVersion AtWatermark Between BetweenTimes Increment Latest TimeTravel ToAutoTag parse_incremental parse_travel resolve_time_travel travels",
             "predicate.parser": "parse_predicate",
         },
     )  # fmt: skip
