@@ -48,13 +48,26 @@ from paimon_nb.plan.ddl import (
     Undrop,
     Watermark,
 )
-from paimon_nb.plan.dml import Assignment, Constant, Delete, Insert, Merge, MergeClause, RowChange, StatementSet, Update
+from paimon_nb.plan.dml import (
+    Assignment,
+    Constant,
+    CopyFormat,
+    CopyIntoLocation,
+    CopyIntoTable,
+    Delete,
+    Insert,
+    Merge,
+    MergeClause,
+    RowChange,
+    StatementSet,
+    Update,
+)
 from paimon_nb.plan.query import Query, TableFunction, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.plan.statement import Span, Statement
 
 __all__ = [
     "AddColumn", "AddPartition", "AlterColumn", "AlterDatabase", "AlterTable", "AlterView", "Analyze", "Assignment", "Call", "Change", "ColumnDef",
-    "Constant", "CreateCatalog", "CreateDatabase", "CreateTable", "CreateTag", "CreateView", "Delete", "DeleteTag", "Describe",
+    "Constant", "CopyFormat", "CopyIntoLocation", "CopyIntoTable", "CreateCatalog", "CreateDatabase", "CreateTable", "CreateTag", "CreateView", "Delete", "DeleteTag", "Describe",
     "DropCatalog", "DropColumn", "DropDatabase", "DropPartition", "DropTable", "DropView", "Explain", "Insert", "Merge",
     "MergeClause", "NothingToDo", "Query", "RenameColumn", "RenameTable", "RenameTag", "ResetOption", "ResetOptions", "RowChange", "SetComment",
     "SetComputed", "SetOption", "SetOptions", "SetWatermark", "Show", "ShowCreate", "Span", "SparkCommand", "Statement", "StatementSet", "StopJob", "TableDef",

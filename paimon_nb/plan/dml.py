@@ -110,3 +110,51 @@ class StatementSet(Statement):
     def parameters(self) -> tuple[str, ...]:
         """The names of the `:name` markers in the sources."""
         return tuple(dict.fromkeys(name for i in self.inserts for name in i.parameters))
+
+
+@dataclass(frozen=True, slots=True)
+class CopyFormat:
+    """FILE_FORMAT of COPY INTO, with names that are valid for its direction."""
+
+    type: str
+    """'csv', 'json' or 'parquet'."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Upper-case name -> value; switches are 'TRUE' or 'FALSE'."""
+    null_if: tuple[str, ...] = ()
+    """Texts that mean NULL."""
+
+
+@dataclass(frozen=True, slots=True)
+class CopyIntoTable(Statement):
+    """COPY INTO t FROM 'path': append the rows of files."""
+
+    target: TableRef
+    columns: tuple[str, ...] | None
+    path: str
+    path_span: Span
+    format: CopyFormat
+    pattern: str | None
+    """A Java regular expression that is searched in the names of the files; None: all files."""
+    pattern_span: Span | None
+    force: bool
+    """Also load files that were loaded before."""
+    on_error: str
+    """'ABORT_STATEMENT', 'CONTINUE' (leave bad rows out) or 'SKIP_FILE' (leave files with bad rows out)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CopyIntoLocation(Statement):
+    """COPY INTO 'path' FROM t or FROM (query): write rows to files."""
+
+    path: str
+    path_span: Span
+    table: TableRef | None
+    query: Query | None
+    """The source if it is not a table."""
+    format: CopyFormat
+    overwrite: bool
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the `:name` markers in the query."""
+        return () if self.query is None else self.query.parameters

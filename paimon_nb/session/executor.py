@@ -12,6 +12,8 @@ from paimon_nb.plan import (
     AlterView,
     Analyze,
     Call,
+    CopyIntoLocation,
+    CopyIntoTable,
     CreateCatalog,
     CreateDatabase,
     CreateTable,
@@ -47,7 +49,7 @@ from paimon_nb.session.query.engine_choice import ENGINE, SPARK
 from paimon_nb.session.query.error_location import locate, locate_more_exactly
 from paimon_nb.session.query.local_select import Rows, try_local_select
 from paimon_nb.session.query.run_query import run_query, with_position
-from paimon_nb.session.statements import admin, ddl, insert, merge, settings, show, update_delete
+from paimon_nb.session.statements import admin, copy_into, ddl, insert, merge, settings, show, update_delete
 from paimon_nb.sql import parse
 
 if TYPE_CHECKING:
@@ -112,6 +114,8 @@ HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
     Update: update_delete.update,
     Delete: update_delete.delete,
     Merge: merge.merge,
+    CopyIntoTable: copy_into.copy_into_table,
+    CopyIntoLocation: copy_into.copy_into_location,
     Call: _call_procedure,
     StopJob: _stop_job,
     Use: admin.use,

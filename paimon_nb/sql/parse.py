@@ -7,7 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.base.registry import nearest
 from paimon_nb.plan import Insert, Query, Span, SparkCommand, Statement
-from paimon_nb.sql.grammar import alter, call, create, dml, drop, insert, noop_statements, query, session, show
+from paimon_nb.sql.grammar import (
+    alter,
+    call,
+    copy_into,
+    create,
+    dml,
+    drop,
+    insert,
+    noop_statements,
+    query,
+    session,
+    show,
+)
 from paimon_nb.syntax.lexer import Cursor, Token, tokens
 
 Grammar = Callable[[Cursor, Span], Statement]
@@ -29,6 +41,7 @@ STATEMENTS: Mapping[str, Grammar] = {
     "UPDATE": dml.update,
     "DELETE": dml.delete,
     "MERGE": dml.merge,
+    "COPY": copy_into.copy_into,
     "EXECUTE": insert.statement_set,
     "BEGIN": insert.statement_set,
     "CALL": call.call,
@@ -48,7 +61,7 @@ STATEMENTS: Mapping[str, Grammar] = {
     "COMMENT": noop_statements.comment_on,
 }
 SPARK_ONLY = frozenset(
-    {"CLEAR", "ADD", "LIST", "LOAD", "UNLOAD", "COPY", "REPAIR", "DECLARE", "KILL"}
+    {"CLEAR", "ADD", "LIST", "LOAD", "UNLOAD", "REPAIR", "DECLARE", "KILL"}
 )  # fmt: skip
 
 

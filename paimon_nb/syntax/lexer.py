@@ -61,6 +61,16 @@ class Token:
         return inner if self.flink else inner.replace("\\" + quote_char, quote_char)
 
     @property
+    def unescaped(self) -> str:
+        r"""The content of a string literal in which a backslash escapes `n`, `t`, `r`, itself and the quote; in `\.csv` it stays."""
+        if self.flink or self.text[0] in "rR":
+            return self.value
+        quote_char = self.text[0]
+        known = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", quote_char: quote_char}
+        escaped = rf"\\(.)|{quote_char}{quote_char}"
+        return re.sub(escaped, lambda m: known.get(m[1] or quote_char, m[0]), self.text[1:-1], flags=re.DOTALL)
+
+    @property
     def is_name(self) -> bool:
         return self.kind in ("word", "quoted")
 
@@ -230,10 +240,14 @@ class Cursor:
 
     def statement(self) -> Any:
         """The remaining tokens as a nested statement."""
-        assert self._parse_statement is not None
-        parsed = self._parse_statement(self.text, self.tokens[self.at :])
+        parsed = self.statement_of(self.tokens[self.at :])
         self.at = len(self.tokens)
         return parsed
+
+    def statement_of(self, tokens: Sequence[Token]) -> Any:
+        """Some of the tokens as a nested statement."""
+        assert self._parse_statement is not None
+        return self._parse_statement(self.text, tokens)
 
     def integer(self) -> int:
         token = self.peek()

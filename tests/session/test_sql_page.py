@@ -11,11 +11,11 @@ PAGE = Path(__file__).parents[2] / "docs" / "sql.md"
 
 
 @pytest.mark.spark
-def test_the_examples_run(swb):
+def test_the_examples_run(swb, tmp_path):
     answers = {}
     for block in re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.DOTALL):
         for statement in parse(block):
-            text = block[statement.span.start : statement.span.stop]
+            text = block[statement.span.start : statement.span.stop].replace("'/data/", f"'{tmp_path}/")
             answers[text.split("\n")[0]] = [tuple(r) for r in swb.sql(text).collect()]
     assert answers["SELECT * FROM flights VERSION AS OF 1"] == [
         ("UA", 1, "2025-10-19", 5, None),

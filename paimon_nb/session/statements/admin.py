@@ -14,6 +14,7 @@ from paimon_nb.plan import (
     Analyze,
     Call,
     Constant,
+    CopyIntoTable,
     Explain,
     Insert,
     NothingToDo,
@@ -93,6 +94,9 @@ def explain(context: StatementContext, statement: Explain) -> Result:
     session, explained = context.session, statement.statement
     if isinstance(explained, RowChange):
         return rows_result({"plan": ["\n\n".join(_change_plan(context, explained))]})
+    if isinstance(explained, CopyIntoTable):
+        name = ".".join(explained.target.parts)
+        return rows_result({"plan": [f"Spark reads the files of {explained.path}; their rows are appended to {name}"]})
     query = explained if isinstance(explained, Query) else getattr(explained, "query", None)
     if isinstance(explained, Insert):
         query = source_query(context.text, explained)

@@ -64,7 +64,7 @@ def _insert_frame_or_file(context: StatementContext, statement: Insert) -> Resul
     if statement.overwrite or statement.partition or statement.by_name:
         return None
     found = rows_of_query_over_data(session, statement.query)
-    table = _target_table(session, target) if found is not None else None
+    table = target_table(session, target) if found is not None else None
     if found is None or table is None or _upserts(session, statement, table):
         return None
     schema, (rows, fields) = table.store.schema, found
@@ -96,7 +96,7 @@ def _insert_literals(context: StatementContext, statement: Insert, rows: Sequenc
     assert target is not None
     if statement.partition or statement.by_name:
         return None
-    table = _target_table(session, target)
+    table = target_table(session, target)
     if table is None or _upserts(session, statement, table):
         return None
     schema = table.store.schema
@@ -115,7 +115,7 @@ def _insert_literals(context: StatementContext, statement: Insert, rows: Sequenc
     return _write_summary(table, arrow.num_rows, table.append(arrow), overwrite=False)
 
 
-def _target_table(session: Session, target: TableRef) -> Table | None:
+def target_table(session: Session, target: TableRef) -> Table | None:
     """The Paimon table; None: a connector. Raises TableNotFound. InvalidName: a system table. UnsupportedOperation: METADATA columns."""
     if len(target.parts) == 1 and target.parts[0] in session.temporary:
         from paimon_nb.session.query.temporary_tables import is_connector, target_table
@@ -135,7 +135,22 @@ def _target_table(session: Session, target: TableRef) -> Table | None:
 
 def _upserts(session: Session, statement: Insert, table: Table) -> bool:
     """Whether new rows replace those with the same `upsert-key`, which a table without a primary key may have."""
-    return not statement.overwrite and not table.store.schema.primary_keys and bool(upsert_key(session, table))
+    return not statement.overwrite and _has_upsert_key(session, table)
+
+
+def _has_upsert_key(session: Session, table: Table) -> bool:
+    return not table.store.schema.primary_keys and bool(upsert_key(session, table))
+
+
+def append_rows(session: Session, frame: DataFrame, table: Table, parts: Sequence[str]) -> Result:
+    """Append rows that have the table's columns; those of a table with `upsert-key` replace rows.
+
+    Args:
+        parts: the table's name in the session.
+    """
+    if _has_upsert_key(session, table):
+        return upsert(session, frame, table, parts)
+    return store_rows(session, frame, table)
 
 
 def _insert_query(context: StatementContext, statement: Insert) -> Result:
@@ -149,7 +164,7 @@ def _insert_query(context: StatementContext, statement: Insert) -> Result:
         source = with_time_travel_as_start(session, source)
         statement = replace(statement, query=source)
     streams = not statement.overwrite and wants_stream(session, source, context.text)
-    table = _target_table(session, target)
+    table = target_table(session, target)
     from_itself = table is not None and statement.overwrite and _reads_target(session, statement, table)
     if statement.overwrite and not from_itself:  # a table from itself is a compaction, which ends in every mode
         _check_batch_mode(session)
@@ -179,7 +194,7 @@ def _insert_query(context: StatementContext, statement: Insert) -> Result:
         fill_missing=rules is not None, flink=session.flink_semantics,
     )  # fmt: skip
     if upserts and not statement.partition:
-        return upsert(session, aligned, table, target.parts)
+        return append_rows(session, aligned, table, target.parts)
     notes = [SELF_OVERWRITE] if from_itself else []
     return store_rows(
         session, aligned, table, overwrite=statement.overwrite, partition=statement.partition, notes=notes

@@ -43,6 +43,11 @@ def jvm(spark: SparkSession) -> Any:
     return spark._jvm
 
 
+def hadoop_configuration(spark: SparkSession) -> Any:
+    """A new Hadoop `Configuration` with the session's settings."""
+    return spark._jsparkSession.sessionState().newHadoopConf()
+
+
 def query_execution(frame: DataFrame) -> QueryExecution:
     """The JVM's `QueryExecution` of a DataFrame."""
     execution: QueryExecution = frame._jdf.queryExecution()
