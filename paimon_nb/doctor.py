@@ -6,10 +6,10 @@ import argparse
 import importlib.metadata
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.redact import redact_text
 
 if TYPE_CHECKING:

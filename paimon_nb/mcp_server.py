@@ -5,11 +5,11 @@ The tools are plain functions; the official `mcp` package (an extra) serves them
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import EnvironmentError_, UnsupportedOperation
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.plan import Describe, Query, Show, ShowCreate
 from paimon_nb.sql.parse import parse
 from paimon_nb.syntax.lexer import tokens

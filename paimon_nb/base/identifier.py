@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 
 from paimon_nb.base.errors import InvalidName
+from paimon_nb.base.lazy_dataclass import dataclass
 
 MAIN_BRANCH = "main"
 _FORBIDDEN = frozenset("/\\\0\n\r\t")

@@ -10,10 +10,11 @@ Source: Paimon 2 `ColumnDirectiveUtils`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SchemaMismatch
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import VECTOR_ELEMENTS, Array, Atomic, DataType, Vector
 from paimon_nb.options import table as opt
 

@@ -6,10 +6,10 @@ import logging
 import random
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, CommitGaveUp, StoreError
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import json
-from dataclasses import dataclass
 from decimal import Decimal as Number
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, SchemaMismatch, SourceUnavailable, StoreError
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.override import override
 from paimon_nb.catalog.jdbc.database import Database
 from paimon_nb.connectors.api import ConnectorTable, Source

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import posixpath
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from paimon_nb.base.errors import MissingFile
+from paimon_nb.base.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

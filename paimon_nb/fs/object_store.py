@@ -9,11 +9,11 @@ import os
 import uuid
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from paimon_nb.base.errors import MissingFile, StoreError
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.override import override
 from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
 from paimon_nb.fs.object_cache import MAX_BYTES, SMALL_BYTES, ObjectCache, is_immutable

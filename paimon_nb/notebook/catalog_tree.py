@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import PaimonError, UnknownName
 from paimon_nb.base.identifier import MAIN_BRANCH, Identifier, quote
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.notebook.errors import sentence
 from paimon_nb.notebook.overview import ago, kind_of
 from paimon_nb.notebook.svg import count

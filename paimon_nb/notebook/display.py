@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.notebook.grid.texts import value_text
 
 if TYPE_CHECKING:

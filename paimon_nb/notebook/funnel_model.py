@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.notebook.svg import WIDTH, clipped, count, escape, open_svg
 from paimon_nb.table.inspect.formatting import bytes_text
 

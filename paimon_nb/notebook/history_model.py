@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import PaimonError
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import ADD
 from paimon_nb.table.inspect.formatting import bytes_text
 from paimon_nb.table.maintenance.reachable import delta_entries

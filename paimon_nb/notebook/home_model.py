@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import PaimonError
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.notebook.overview import ago, kind_of
 from paimon_nb.notebook.svg import count
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.notebook.svg import KIND_COLOURS, count, escape
 from paimon_nb.notebook.timeline_model import SIGN, Commit
 from paimon_nb.options import table as opt

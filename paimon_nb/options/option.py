@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.redact import MASK, is_secret
 
 INT_MAX = (1 << 31) - 1

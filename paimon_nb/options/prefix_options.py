@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.options.enums import stats_mode
 from paimon_nb.options.option import Option, at_least, boolean, choice, integer, number, text
 

@@ -6,11 +6,11 @@ called whenever a table is opened for reading, writing or compaction.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedFormat
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.options.connector import CONNECTOR_OPTIONS
 from paimon_nb.options.option import parse_names, text
 from paimon_nb.options.prefix_options import find_pattern

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from paimon_nb.base.lazy_dataclass import dataclass
 
 _PATH = re.compile(r"(?:`(?:[^`]|``)*`|[\w$.\-])*$")
 """The name before the cursor: letters, dots and closed quoted parts."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.sql.pushdown import predicate_of, qualifiers_of
 from paimon_nb.syntax.tree import Alias, Call, Column, Literal, Select, Star, Table, conjuncts
 from paimon_nb.table.scan.predicate.model import Predicate, conjunction_of

@@ -5,11 +5,12 @@ It finds names in FROM, JOIN and comma lists at any depth, with time travel, hin
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import quote
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.plan import Span, TableFunction, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.sql.constants import literal
 from paimon_nb.sql.flink.casts import (

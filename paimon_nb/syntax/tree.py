@@ -5,8 +5,9 @@ Only the parser makes nodes, from tokens. A node says what is written; it knows 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
+
+from paimon_nb.base.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ Source: docs/spec/format.md sections 5.3, 7 and 8.
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Self
 
 import pyarrow as pa
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import UnsupportedFormat
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import (
     KEY_PREFIX,
     SEQUENCE_NUMBER,

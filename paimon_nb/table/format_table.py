@@ -6,12 +6,12 @@ Source: Paimon 2.1 `FormatTable.java`, `FileSystemSplitEnumerator.java`, `Partit
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from paimon_nb.base.errors import MissingFile, PaimonError
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import cast_column
 from paimon_nb.format.row import from_scalar, partition_names, serialize
 from paimon_nb.format.row.partition_path import escape, unescape

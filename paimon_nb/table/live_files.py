@@ -14,12 +14,13 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from paimon_nb.base.errors import CorruptFile
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import (
     ADD,
     Entries,

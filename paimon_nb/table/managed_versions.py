@@ -5,7 +5,6 @@ Source: Paimon `SnapshotLoader.java`, `CatalogSnapshotCommit.java`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from paimon_nb.base.errors import (
@@ -16,6 +15,7 @@ from paimon_nb.base.errors import (
     TagNotFound,
     UnsupportedOperation,
 )
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.override import override
 from paimon_nb.format.snapshot import PartitionStatistics, Published, Snapshot, SnapshotDirectory, Tag, TagDirectory
 

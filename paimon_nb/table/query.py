@@ -6,7 +6,7 @@ A query offers Arrow's C stream interface, so pyarrow, pandas, polars, DuckDB, i
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, EnvironmentError_
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.schema import TableSchema, readable_fields
 from paimon_nb.format.types.arrow_builders import arrow_schema
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.schema import readable_fields
 from paimon_nb.options.spelling import checked_texts
 from paimon_nb.table.handle import TableHandle, TimestampLike

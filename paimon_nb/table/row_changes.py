@@ -8,13 +8,14 @@ evolution, new files hold the assigned columns.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from paimon_nb.base.errors import SchemaMismatch
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import SEQUENCE_NUMBER
 from paimon_nb.format.data.schema_cast import cast_to_schema
 from paimon_nb.format.types import arrow_type

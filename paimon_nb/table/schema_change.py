@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types.arrow_builders import from_arrow_type
 from paimon_nb.table.handle import TableHandle
 

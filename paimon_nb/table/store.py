@@ -6,7 +6,7 @@ import hashlib
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -20,6 +20,7 @@ from paimon_nb.base.errors import (
     UnsupportedOperation,
 )
 from paimon_nb.base.identifier import MAIN_BRANCH
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.row import deserialize, partition_path
 from paimon_nb.format.schema import (
     FORMAT_TABLE,

@@ -6,13 +6,13 @@ import getpass
 import logging
 import os
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from queue import LifoQueue
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from paimon_nb.base.errors import BadOptionValue, EnvironmentError_, SourceUnavailable, StoreError, UnsupportedOperation
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.catalog.hive.hive_conf import URIS
 
 if TYPE_CHECKING:

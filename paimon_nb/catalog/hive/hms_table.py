@@ -5,10 +5,10 @@ Source: Paimon 1.3 `HiveCatalog.java` (newHmsTable, updateHmsTable, updateHmsTab
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base import clock
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.catalog.hive.client import user
 from paimon_nb.catalog.hive.types import to_hive
 from paimon_nb.options import TableOptions

@@ -8,10 +8,10 @@ from __future__ import annotations
 import socket
 import uuid
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import StoreError
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.catalog.hive.client import HiveMetastoreClient, NotFound, Refused, user
 from paimon_nb.catalog.locks import LockWait, log_release_errors
 

@@ -6,12 +6,12 @@ Source: Paimon 1.3 `AddPartitionCommitCallback.java`, `HiveCatalog.java` (create
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import StoreError
 from paimon_nb.base.identifier import MAIN_BRANCH, Identifier
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.catalog.hive.client import HiveMetastoreClient, NotFound, Refused
 from paimon_nb.format.row import partition_names
 from paimon_nb.options import table as opt

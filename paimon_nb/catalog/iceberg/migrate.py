@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import posixpath
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import fastavro
@@ -27,6 +27,7 @@ from paimon_nb.base.errors import (
     UnsupportedOperation,
 )
 from paimon_nb.base.identifier import Identifier
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.catalog.file_import import SUFFIX, describe_file, imported_name, undo_moves
 from paimon_nb.catalog.iceberg.schema import schemas_of
 from paimon_nb.format.row import EMPTY_ROW, serialize

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from paimon_nb.base.errors import BadOptionValue, EnvironmentError_, StoreError, UnsupportedOperation
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.redact import redact_text
 from paimon_nb.fs import without_scheme
 from paimon_nb.options import TableOptions

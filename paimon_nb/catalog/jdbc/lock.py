@@ -6,9 +6,9 @@ Source: Paimon 1.3 `JdbcCatalogLock.java`, `AbstractDistributedLockDialect.java`
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.catalog.jdbc.metastore import create_table
 from paimon_nb.catalog.locks import LockWait, log_release_errors
 

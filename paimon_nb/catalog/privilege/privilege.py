@@ -5,11 +5,12 @@ Source: Paimon 1.3 `PrivilegeType.java`, `PrivilegeCheckerImpl.java`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import AccessDenied, BadOptionValue
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import did_you_mean
 
 if TYPE_CHECKING:

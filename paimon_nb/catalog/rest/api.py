@@ -6,11 +6,12 @@ Source: Paimon `rest-catalog-open-api.yaml`.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import CorruptFile, SourceUnavailable, UnsupportedOperation
 from paimon_nb.base.identifier import Identifier
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.catalog.rest.transport import Refused, Transport, encode
 from paimon_nb.format.metadata_json import JsonObject
 

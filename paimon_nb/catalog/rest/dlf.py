@@ -17,13 +17,14 @@ import time
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus, unquote_plus, urlsplit
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import BadOptionValue, SourceUnavailable
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import Registry
 from paimon_nb.catalog.rest.authorizer import Authorizer, renew_at
 from paimon_nb.options import TableOptions

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
 from paimon_nb.base.errors import (
     AccessDenied,
@@ -18,6 +17,7 @@ from paimon_nb.base.errors import (
     UnknownName,
     UnsupportedOperation,
 )
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.redact import redact_text
 
 _MAX_WORDS = 500

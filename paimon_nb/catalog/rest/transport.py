@@ -8,11 +8,12 @@ import os
 import random
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_plus
 
 from paimon_nb.base.errors import SourceUnavailable
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.catalog.rest.error_replies import ErrorReply
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import (
@@ -19,6 +19,7 @@ from paimon_nb.base.errors import (
     TagNotFound,
     UnsupportedOperation,
 )
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.catalog.rest.api import RestApi, main_table
 from paimon_nb.format.metadata_json import java_json
 from paimon_nb.format.snapshot import PartitionStatistics, Snapshot, Tag

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SourceLost
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.connectors.cdc.mysql_client import MySqlConf, libraries, unavailable
 
 if TYPE_CHECKING:

@@ -10,10 +10,11 @@ import base64
 import datetime as dt
 import json
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import Registry
 from paimon_nb.connectors.cdc.mysql_types import WIDE, MySqlType, paimon_type
 from paimon_nb.connectors.formats.api import AFTER, FormatOptions, MalformedMessage

@@ -6,11 +6,12 @@ import hashlib
 import re
 import threading
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import PaimonError, UnsupportedOperation
 from paimon_nb.base.identifier import Identifier
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.connectors.cdc.target import SourceSchema, Target, TargetOptions, open_target
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import (
@@ -16,6 +15,7 @@ from paimon_nb.base.errors import (
     UnsupportedOperation,
 )
 from paimon_nb.base.identifier import quote
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.connectors.cdc.mysql_types import MySqlType
 

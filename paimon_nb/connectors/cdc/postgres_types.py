@@ -6,13 +6,13 @@ Source: Paimon's PostgresTypeUtils. UUID and JSONB, which it does not support, a
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
 from decimal import Decimal as Number
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.connectors.cdc import mysql_types
 from paimon_nb.format.types import Array, DataType, arrow_type, parse_type
 

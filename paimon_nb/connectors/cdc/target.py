@@ -7,13 +7,13 @@ restarted sync continues from the position in the table.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import SchemaChangeError, SnapshotNotFound, UnsupportedOperation
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.connectors.cdc.computed import Computed, parse_computed
 from paimon_nb.connectors.cdc.type_widening import wider
 from paimon_nb.format.schema import TableSchema, create_schema

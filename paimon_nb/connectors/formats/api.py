@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from paimon_nb.base.errors import BadMessage, BadOptionValue, UnknownOption
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import did_you_mean
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ Does not connect to a broker. Source of names and defaults: Flink's Kafka and up
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.connectors.formats.api import FormatOptions
 from paimon_nb.connectors.formats.registry import CDC_DECODERS, ENCODERS
 from paimon_nb.format.types import DataField, DataType, parse_type

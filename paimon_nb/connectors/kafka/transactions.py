@@ -7,10 +7,10 @@ tasks.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SourceUnavailable
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.connectors.kafka.client import CLIENT_LOGGING, kafka, reason
 
 if TYPE_CHECKING:

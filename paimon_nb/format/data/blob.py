@@ -8,13 +8,13 @@ from __future__ import annotations
 import io
 import struct
 import zlib
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import DataField, arrow_schema
 from paimon_nb.options import table as opt
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+
+from paimon_nb.base.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from paimon_nb.fs import FileIO

@@ -6,12 +6,12 @@ Source: Paimon 2.1 `format/csv/Csv{Options,Parser,FileReader,FormatWriter}.java`
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, CorruptFile, ReadError
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data.json_files import column_of, texts_of
 from paimon_nb.format.data.schema_cast import without_columns
 from paimon_nb.format.data.text_codecs import new_encoder, read_text, split_lines

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
 from paimon_nb.base.errors import NullNotAllowed, UnsupportedFormat
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import Atomic, DataField
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt

@@ -8,7 +8,7 @@ encoding. Source: parquet-format `parquet.thrift`, `PageIndex.md`.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet as pq
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data.parquet import to_logical_types
 from paimon_nb.format.data.schema_cast import BROKEN
 from paimon_nb.format.data.thrift_compact import T_I32, T_I64, T_LIST, T_STRUCT, Struct, ThriftList, decode, encode

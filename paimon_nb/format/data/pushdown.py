@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types.arrow_builders import fill_null
 
 if TYPE_CHECKING:

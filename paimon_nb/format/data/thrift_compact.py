@@ -5,8 +5,9 @@ Source: Apache Thrift `thrift-compact-protocol.md`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from paimon_nb.base.lazy_dataclass import dataclass
 
 T_TRUE, T_FALSE, T_BYTE, T_I16, T_I32, T_I64, T_DOUBLE, T_BINARY, T_LIST, T_SET, T_MAP, T_STRUCT = range(1, 13)
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, overload
 
 import numpy as np
 import pyarrow as pa
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types.arrow_builders import column, from_numpy, to_numpy, unique
 
 ADD, DELETE = 0, 1

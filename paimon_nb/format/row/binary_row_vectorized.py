@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import struct
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.base.errors import FormatError
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.row.binary_row import (
     COMPACT_DECIMAL,
     COMPACT_TIMESTAMP,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import posixpath
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
@@ -18,6 +18,7 @@ from paimon_nb.base.errors import (
     SchemaMismatch,
     UnsupportedFormat,
 )
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.metadata_json import JsonObject, java_json
 from paimon_nb.format.types import DataField, DataType, Row, is_opaque, parse_type

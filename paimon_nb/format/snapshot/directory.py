@@ -5,11 +5,11 @@ from __future__ import annotations
 import posixpath
 import re
 import time
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import CorruptFile, MissingFile, ReadError, SnapshotNotFound, StoreError
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.metadata_json import JsonObject, java_json
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.metadata_json import JsonObject, java_json
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ import datetime as dt
 import posixpath
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import AlreadyExists, CorruptFile, MissingFile, TagNotFound
 from paimon_nb.base.identifier import check_name
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.metadata_json import JsonObject, java_json
 from paimon_nb.format.snapshot.directory import Snapshot

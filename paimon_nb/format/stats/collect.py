@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,6 +28,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import SimpleStats
 from paimon_nb.format.row import from_scalar, serialize
 from paimon_nb.format.types import DataField, DataType, LocalZonedTimestamp, Timestamp

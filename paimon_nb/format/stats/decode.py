@@ -5,10 +5,10 @@ Source: Paimon `SimpleStatsEvolution`; docs/spec/format.md section 7.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import FormatError
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.row import Instant, arity_of, deserialize
 from paimon_nb.format.types import DataField, DataType, LocalZonedTimestamp, Timestamp
 

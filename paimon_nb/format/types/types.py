@@ -6,8 +6,10 @@ Source: Paimon `types/*Type.java` (asSQLString, serializeJson); docs/spec/format
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
+
+from paimon_nb.base.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.notebook.grid.chart_keys import (
     NO_GROUP,
     Keys,

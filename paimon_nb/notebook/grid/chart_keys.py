@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.notebook.grid.chart_spec import UNITS, role
 from paimon_nb.notebook.grid.texts import value_text
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.notebook.grid.texts import value_text
 
 if TYPE_CHECKING:

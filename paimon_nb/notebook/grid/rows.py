@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.notebook.grid.filters import Condition, as_searched, is_comparable
 from paimon_nb.notebook.grid.text_ranks import text_ranks
 from paimon_nb.notebook.grid.texts import texts

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import Cancelled
+from paimon_nb.base.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import traitlets
 
 from paimon_nb.base.errors import PaimonError
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.notebook.compaction_svg import amplification_svg
 from paimon_nb.notebook.lsm_model import LsmPicture, lsm_picture, lsm_text

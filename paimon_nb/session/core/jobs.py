@@ -6,11 +6,11 @@ import threading
 import time
 import uuid
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import Cancelled, EngineError, PaimonError, UnknownName
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import did_you_mean
 
 if TYPE_CHECKING:

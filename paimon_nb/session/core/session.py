@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import fnmatch
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from paimon_nb.base.errors import CatalogNotFound, InvalidName, TableNotFound
 from paimon_nb.base.identifier import Identifier
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import DEFAULT_DATABASE, Catalog
 from paimon_nb.options import find_option

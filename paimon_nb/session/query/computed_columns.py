@@ -6,11 +6,11 @@ Data files do not contain them. Source: Flink `FlinkCatalogPropertiesUtil`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.identifier import quote
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.format.types import parse_type
 from paimon_nb.plan import ColumnDef

@@ -6,10 +6,11 @@ Spark could differ goes to Spark, and so do errors in the query.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import PaimonError
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import Atomic, DataField, DataType, LocalZonedTimestamp, from_arrow_schema
 from paimon_nb.options.spelling import check_names
 from paimon_nb.plan import Query, TableRef, VersionAsOf

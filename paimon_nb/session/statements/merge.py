@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import ColumnNotFound, SchemaMismatch, WriteError
 from paimon_nb.base.identifier import quote
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.session.core.result import Result, message_result
 from paimon_nb.session.query.projection import default_value_text

@@ -5,10 +5,10 @@ Source: Paimon `SchemaMergingUtils.java`; Spark's options `write.merge-schema` a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SchemaMismatch
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.catalog.type_promotion import may_change
 from paimon_nb.format.types import Array, DataField, DataType, Map, Row
 from paimon_nb.options.write import (

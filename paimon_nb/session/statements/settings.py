@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.redact import redact_options
 from paimon_nb.session.core.result import Result, message_result, rows_result
 from paimon_nb.session.query.engine_choice import ENGINE_SETTINGS, check_engine_setting

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from pyspark.sql import DataFrame, SparkSession
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.spark.runtime.jvm_bridge import plain_session, with_session
 
 if TYPE_CHECKING:

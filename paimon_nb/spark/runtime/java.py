@@ -9,12 +9,12 @@ import shutil
 import stat
 import subprocess
 import sys
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import EnvironmentError_
+from paimon_nb.base.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

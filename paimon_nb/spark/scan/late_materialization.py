@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import open_data_file
 from paimon_nb.format.data.parquet import MatchingRows, ParquetReader
 from paimon_nb.format.data.schema_evolution import evolve

@@ -9,11 +9,11 @@ file to each row.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.spark.runtime.jvm_bridge import column_of, has_bridge, jvm, long_array
 
 if TYPE_CHECKING:

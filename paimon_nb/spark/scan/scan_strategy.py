@@ -9,12 +9,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedFormat
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import format_of
 from paimon_nb.format.types import (
     Array,

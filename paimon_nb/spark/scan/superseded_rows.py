@@ -10,13 +10,14 @@ import os
 import threading
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import SEQUENCE_NUMBER, kv_columns, read_data_file
 from paimon_nb.format.data.schema_evolution import evolve
 from paimon_nb.format.file_cache import FileCache

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import open_data_file
 from paimon_nb.format.data.parquet import ParquetReader
 from paimon_nb.format.data.schema_evolution import evolve

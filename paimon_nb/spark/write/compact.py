@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.spark.errors import spark_errors
 from paimon_nb.spark.jobs.job_cleanup import delete_job_files, with_job_token
 from paimon_nb.spark.jobs.task_runner import run_in_tasks

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SqlSyntaxError
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types.parse import TypeSyntaxError, parse_type
 from paimon_nb.plan import Span
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 from paimon_nb.base import clock
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.options import table as opt
 from paimon_nb.table.bucket_compact.append import compact_append_bucket, pick_append_auto
 from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors

@@ -5,7 +5,6 @@ Source: docs/spec/merge-semantics.md section 1 (`record-level.expire-time`, `rec
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -13,6 +12,7 @@ import pyarrow.compute as pc
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types.arrow_builders import fill_null
 from paimon_nb.options import table as opt
 

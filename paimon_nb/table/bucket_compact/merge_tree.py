@@ -6,11 +6,12 @@ Source: docs/spec/merge-semantics.md sections 3, 4 and 6 (Paimon `MergeTreeCompa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import file_extension
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt

@@ -5,10 +5,10 @@ Source: docs/spec/merge-semantics.md section 4.1 (`clustering.columns`, sort com
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.options import table as opt
 from paimon_nb.table.cluster.curve import STRATEGIES, check_type, hilbert_keys
 from paimon_nb.table.cluster.external_sort import ExternalSort

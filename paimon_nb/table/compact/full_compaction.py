@@ -6,10 +6,10 @@ Source: Paimon `flink/sink/GlobalFullCompactionSinkWrite.java`, `StoreSinkWrite.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import MissingFile, SnapshotNotFound
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import ADD, read_manifest_list
 from paimon_nb.options import table as opt
 from paimon_nb.options.write import CHANGELOG_PRODUCER_COMPACTION_INTERVAL

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.row import bucket_of
 from paimon_nb.format.types.arrow_builders import to_numpy

@@ -7,10 +7,11 @@ Source: docs/spec/merge-semantics.md section 4.1 (Paimon `SortCompactAction`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.options.support import Access
 from paimon_nb.table.bucket_compact.append import append_rows, in_arrival_order
 from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 import uuid
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from paimon_nb.base.errors import MissingFile, SchemaMismatch, SnapshotExpired, SnapshotNotFound, UnsupportedOperation
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.live_files import by_bucket, index_entries, live_entries

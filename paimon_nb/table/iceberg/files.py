@@ -6,10 +6,11 @@ merge. Source: Paimon 2.1 `IcebergCommitCallback.shouldAddFileToIceberg`, `Icebe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import UnsupportedFormat
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import ADD
 from paimon_nb.format.stats.decode import decode_stats
 from paimon_nb.fs import without_scheme

@@ -5,10 +5,10 @@ Source: Paimon 2.1 `IcebergPathFactory`, `IcebergCommitCallback.catalogDatabaseP
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, UnsupportedFormat
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import is_ignored

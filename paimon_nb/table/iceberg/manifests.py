@@ -9,10 +9,11 @@ import dataclasses
 import functools
 import json
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import CorruptFile
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.avro.container import unpack
 from paimon_nb.format.manifest.manifests import avro_bytes, avro_records
 from paimon_nb.table.iceberg.schema import SPEC_ID

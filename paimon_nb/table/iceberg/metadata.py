@@ -6,11 +6,12 @@ Source: Iceberg's table specification, Table Metadata; Paimon 2.1 `IcebergMetada
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import CorruptFile
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.metadata_json import java_json
 from paimon_nb.table.iceberg.schema import FIRST_PARTITION_FIELD, SPEC_ID
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import ADD, DataFile, ManifestEntry
 from paimon_nb.table.inspect.formatting import bytes_text
 from paimon_nb.table.live_files import drop_deleted, read_changes

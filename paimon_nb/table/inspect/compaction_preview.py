@@ -6,10 +6,10 @@ Source: docs/spec/merge-semantics.md section 4 (Paimon `UniversalCompaction`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.table.bucket_compact.bucket import KeyBucket, pick_limits
 from paimon_nb.table.inspect.formatting import bytes_text, partition_text
 from paimon_nb.table.live_files import by_bucket, index_entries, live_entries

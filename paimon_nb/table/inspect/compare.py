@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.redact import redact_options
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.table.inspect.formatting import bytes_text, partition_text

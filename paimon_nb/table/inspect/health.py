@@ -7,12 +7,12 @@ Limits come from the table's own options where Paimon has one, and from Paimon's
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import FormatError, PaimonError
 from paimon_nb.base.identifier import Identifier
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import read_data_file
 from paimon_nb.options import table as opt
 from paimon_nb.table.inspect.formatting import bytes_text, partition_text

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import SEQUENCE_FIELD, SEQUENCE_NUMBER
 from paimon_nb.format.data.parquet import ParquetReader
 from paimon_nb.format.data.read import open_data_file

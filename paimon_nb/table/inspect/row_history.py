@@ -6,12 +6,12 @@ Source: docs/spec/merge-semantics.md sections 1 and 2 (merge order and merge eng
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import (
     KIND_FIELD,
     ROW_POSITION,

@@ -5,9 +5,9 @@ Source: docs/spec/merge-semantics.md section 4 (Paimon `mergetree/compact/MergeT
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.table.lsm.levels import Section, SortedRun
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.row import from_scalar
 from paimon_nb.table.lsm.levels import Key, key_order, sections
 

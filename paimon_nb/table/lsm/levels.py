@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 import struct
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.row import deserialize
 
 if TYPE_CHECKING:

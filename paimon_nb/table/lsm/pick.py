@@ -6,8 +6,9 @@ Source: docs/spec/merge-semantics.md section 4 (Paimon `mergetree/compact/Univer
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from paimon_nb.base.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

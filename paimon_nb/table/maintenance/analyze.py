@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.row import from_scalar
 from paimon_nb.format.row.binary_row import Instant
 from paimon_nb.format.row.java_float import double_text, float_text

@@ -5,10 +5,11 @@ Collected completely before anything is deleted, so that an unreadable file stop
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import MissingFile
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import ManifestEntry, read_manifest_list
 from paimon_nb.table.maintenance.reachable import Reachable, index_files, list_names
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import BadOptionValue, MissingFile, SnapshotNotFound
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import ADD, DELETE
 from paimon_nb.options import table as opt
 from paimon_nb.table.iceberg import publish_iceberg

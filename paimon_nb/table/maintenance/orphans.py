@@ -6,10 +6,10 @@ Source: docs/spec/merge-semantics.md section 7 (Paimon `OrphanFilesClean`).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.table.maintenance.reachable import Reachable, reachable
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ sections 7 and 11.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import AlreadyExists, BadOptionValue, UnknownName, UnsupportedOperation
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.partition_time import partition_time

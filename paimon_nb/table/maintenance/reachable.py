@@ -6,10 +6,11 @@ nothing may be deleted, because "unreadable" must never count as "uses no files"
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import MAIN_BRANCH
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import (
     ADD,
     DataFile,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
@@ -24,6 +24,7 @@ from paimon_nb.base.errors import (
     UnsupportedFormat,
     UnsupportedOperation,
 )
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import ROW_ID_FIELD
 from paimon_nb.format.manifest import (
     ADD,

@@ -9,10 +9,10 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import CommitOverwritten, SnapshotNotFound
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import ADD, DELETE, DataFile, IndexEntry, ManifestEntry
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ Source: docs/spec/merge-semantics.md section 11 (Paimon `operation/commit/Confli
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import ADD, DELETE, IndexEntry, ManifestEntry
 from paimon_nb.table.publish.changes import DELETION_VECTORS, HASH
 

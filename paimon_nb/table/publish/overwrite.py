@@ -5,10 +5,11 @@ Source: docs/spec/format.md section 3; docs/spec/merge-semantics.md section 11.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import ColumnNotFound, CommitConflict, UnsupportedOperation
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.manifest import ADD, DELETE, ManifestEntry
 from paimon_nb.format.row import partition_names

@@ -9,7 +9,6 @@ import logging
 import random
 import time
 import uuid
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import (
@@ -22,6 +21,7 @@ from paimon_nb.base.errors import (
     SnapshotNotFound,
     UnsupportedOperation,
 )
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import ADD
 from paimon_nb.format.snapshot import Published, Snapshot
 from paimon_nb.options import table as opt

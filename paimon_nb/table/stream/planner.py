@@ -6,7 +6,6 @@ Source: docs/spec/merge-semantics.md section 8 (Paimon `DataTableStreamScan`, `D
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ import pyarrow as pa
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import SnapshotExpired, TimeTravelError
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import KIND_FIELD, VALUE_KIND
 from paimon_nb.format.manifest import ADD, DELETE, DataFile, ManifestEntry
 from paimon_nb.format.types.arrow_builders import empty_table, from_numpy, to_numpy

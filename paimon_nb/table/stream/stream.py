@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import VALUE_KIND
 from paimon_nb.options import table as opt
 from paimon_nb.table.stream.consumer import ConsumerRecord

@@ -6,11 +6,11 @@ Source: output of Paimon 1.3.1 (`table/system/*.java`).
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.row import cast_to_string, deserialize
 from paimon_nb.format.types import DataField, Row, arrow_schema, parse_type
 from paimon_nb.format.types.arrow_builders import column

@@ -6,12 +6,12 @@ Source: Paimon 1.3.1 `FilesTable.StatsLazyGetter`, `SimpleStatsEvolution`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from operator import add, itemgetter
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import PaimonError, UnsupportedFormat
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import TRACKING_FIELDS
 from paimon_nb.format.manifest import EMPTY_ROW, DataFile
 from paimon_nb.format.row import RowReader, arity_of, deserialize, from_scalar, java_text_maker, java_to_string

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import DELETE, ManifestEntry
 from paimon_nb.table.live_files import read_changes, read_live
 from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve_time_travel

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import functools
 import itertools
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.row import key_hash, to_scalar
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt

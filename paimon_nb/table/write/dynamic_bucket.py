@@ -5,11 +5,12 @@ Source: docs/spec/merge-semantics.md section 5; docs/spec/format.md section 12.2
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.index import read_hash_index, write_hash_index
 from paimon_nb.format.manifest import IndexEntry
 from paimon_nb.format.row import key_hash

@@ -10,13 +10,14 @@ from __future__ import annotations
 import os
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import ROW_ID_FIELD, SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.data.schema_cast import cast_to_schema
 from paimon_nb.format.row import EMPTY_ROW

@@ -5,13 +5,13 @@ Source: O'Neil and Quass, "Improved query performance with variant indexes"; Pai
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 from pyroaring import BitMap
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.index import roaring
 
 if TYPE_CHECKING:

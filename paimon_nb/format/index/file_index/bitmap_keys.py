@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.row.binary_row import Value, unscaled_of
 from paimon_nb.format.row.binary_row_vectorized import as_array, decimal_halves, fixed_values
 from paimon_nb.format.types import DataType, Decimal, LocalZonedTimestamp, Timestamp

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import bisect
 import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from pyroaring import BitMap
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.index import roaring
 from paimon_nb.format.index.file_index.api import UnknownVersion, rows_for_comparison
 from paimon_nb.format.index.file_index.bit_slice import Slices, slices_of

@@ -5,12 +5,13 @@ Source: Paimon `FileIndexOptions`, `DataFileIndexWriter`; docs/spec/format.md se
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, ColumnNotFound
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import Registry, did_you_mean
 from paimon_nb.format.index.file_index import bitmap, bloom, bsi, range_bitmap
 from paimon_nb.format.index.file_index.bitmap_keys import has_keys

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import DataField
 from paimon_nb.session.query.engine_choice import ENGINE, LOCAL, MAX_BYTES, SPARK, max_bytes
 from paimon_nb.session.query.local import engine

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import DataField, from_arrow_schema
 from paimon_nb.options.spelling import check_names
 from paimon_nb.plan import VersionAsOf

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import (
     Atomic,
     Binary,

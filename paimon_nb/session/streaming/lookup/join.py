@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import Cancelled, UnsupportedOperation
 from paimon_nb.base.identifier import quote
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.options.read import LOOKUP_CACHE
 from paimon_nb.options.table import LOOKUP_CACHE_MAX_MEMORY_SIZE
 from paimon_nb.session.query.computed_columns import computed_columns, with_computed

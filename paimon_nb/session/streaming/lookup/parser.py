@@ -5,11 +5,11 @@ Results are slices of the user's text. A join that is not clearly understood is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, UnknownOption
 from paimon_nb.base.identifier import quote
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.options import parse_duration_ms
 from paimon_nb.syntax.lexer import Cursor, tokens

@@ -5,11 +5,11 @@ Source: Paimon `flink/lookup/FileStoreLookupFunction.java`, `RefreshBlacklist.ja
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.options.read import (
     LOOKUP_DYNAMIC_PARTITION_REFRESH_INTERVAL,
     LOOKUP_REFRESH_TIME_PERIODS_BLACKLIST,

@@ -8,10 +8,12 @@ Source: RoaringBitmap 1.2.1, `longlong/HighLowContainer`, `art/*` (the form of P
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
+
+from paimon_nb.base.lazy_dataclass import dataclass
 
 Low = npt.NDArray[np.uint16]
 """The lower 16 bits of a container's numbers, ascending."""

@@ -5,9 +5,9 @@ The result equals that of `plan_scan` for the same condition, without the files 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import RowFilter, may_have_rows
 from paimon_nb.format.row import bucket_of, serialize
 from paimon_nb.format.row.binary_row import to_arrow_value

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime as dt
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from paimon_nb.base.errors import (
@@ -19,6 +18,7 @@ from paimon_nb.base.errors import (
     TagNotFound,
     TimeTravelError,
 )
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 

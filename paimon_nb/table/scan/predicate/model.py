@@ -6,9 +6,9 @@ Literals are everyday Python values (int, str, Decimal, date, datetime, bytes ..
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.sql_quoting import text_literal
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ The answer is conservative: False means that surely no row matches. Knows no man
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.base.errors import FormatError
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import TRACKING_FIELDS
 from paimon_nb.format.manifest import STATS_COLS, Entries, null_counts
 from paimon_nb.format.row import deserialize, to_scalar

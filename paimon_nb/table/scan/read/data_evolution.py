@@ -5,11 +5,12 @@ Source: Paimon 2 `DataEvolutionSplitGenerator`, `DataEvolutionSplitRead`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import CorruptFile
+from paimon_nb.base.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.base.errors import CorruptFile
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import (
     KIND_FIELD,
     SEQUENCE_FIELD,
