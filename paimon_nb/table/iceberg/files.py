@@ -7,6 +7,7 @@ merge. Source: Paimon 2.1 `IcebergCommitCallback.shouldAddFileToIceberg`, `Icebe
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import UnsupportedFormat
@@ -14,10 +15,13 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import ADD
 from paimon_nb.format.stats.decode import decode_stats
 from paimon_nb.fs import without_scheme
+from paimon_nb.options import table as opt
 from paimon_nb.table.iceberg.manifests import ADDED, DELETED, EXISTING, Entry, Manifest
-from paimon_nb.table.iceberg.schema import unreadable_change
+from paimon_nb.table.iceberg.name_mapping import Names, column_names, misread_name
+from paimon_nb.table.iceberg.schema import misread_by_format, schema_node, unreadable_change
 from paimon_nb.table.iceberg.values import bound_bytes, partition_node
-from paimon_nb.table.live_files import index_entries, merge_entries, read_changes
+from paimon_nb.table.live_files import by_bucket, index_entries, merge_entries, read_changes
+from paimon_nb.table.lsm.levels import key_decoder, split_into_sections
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -85,7 +89,7 @@ class FileEntries:
 
     def __init__(self, store: TableStore, layout: IcebergLayout, location: str) -> None:
         self.store, self.layout, self.location = store, layout, location
-        self._readable: set[int] = set()
+        self._readable: set[tuple[int, str]] = set()
         self._newest = store.schemas.get(max(store.schemas.ids()))
         self._top = store.options.num_levels - 1
 
@@ -94,6 +98,18 @@ class FileEntries:
         if not self.store.has_keys:
             return True
         return file.level > 0 if self.layout.deletion_vectors else file.level == self._top
+
+    def readable_of(self, entries: Iterable[ManifestEntry]) -> list[ManifestEntry]:
+        """Those of the live files of a state that readers of new metadata see: files that need no merge, too."""
+        files = list(entries)
+        visible = {e.file.file_name for e in files if self.is_readable(e.file)}
+        if self.store.has_keys and not self.store.options.get(opt.DELETION_VECTORS_ENABLED):
+            key = key_decoder([f.type for f in self.store.schema.key_fields])
+            for bucket in by_bucket(files).values():
+                for runs in split_into_sections([(key(e.file.min_key), key(e.file.max_key), e.file) for e in bucket]):
+                    if len(runs) == 1 and all(f.delete_row_count == 0 for f in runs[0]):
+                        visible |= {f.file_name for f in runs[0]}
+        return [e for e in files if e.file.file_name in visible]
 
     def changes(self, snapshot: Snapshot) -> Changes:
         """What a snapshot adds and removes."""
@@ -120,14 +136,7 @@ class FileEntries:
         schema = self.store.schemas.get(file.schema_id)
         path = self.store.data_path(entry.partition, entry.bucket, file)
         kind = file.file_name.rpartition(".")[2]
-        if kind != "parquet":
-            raise UnsupportedFormat(
-                f"{path}: Iceberg readers cannot find the columns of a {kind} file, which has no column ids",
-                hint="a full compaction with 'file.format' = 'parquet' writes the rows again",
-                path=path,
-                feature=kind,
-            )
-        self._check_readable(schema, path)
+        self._check_readable(schema, kind, path)
         stats = decode_stats(schema.fields, file.value_stats, file.stats_cols, file_format=kind)
         nulls, lower, upper = [], [], []
         for field in schema.fields:
@@ -146,18 +155,23 @@ class FileEntries:
             "lower_bounds": lower, "upper_bounds": upper,
         }  # fmt: skip
 
-    def _check_readable(self, schema: TableSchema, path: str) -> None:
-        if schema.id in self._readable:
+    def _check_readable(self, schema: TableSchema, kind: str, path: str) -> None:
+        """Refuse a file of a format, written with a schema, that Iceberg readers would read wrongly."""
+        if (schema.id, kind) in self._readable:
             return
-        column = unreadable_change(schema, self._newest)
-        if column is not None:
-            raise UnsupportedFormat(
-                f"{path}: the type of column {column!r} changed since in a way that Iceberg readers do not follow",
-                hint="a full compaction writes the rows again",
-                path=path,
-                column=column,
-            )
-        self._readable.add(schema.id)
+        why, column = misread_by_format(schema, kind), unreadable_change(schema, self._newest)
+        if why is None and column is not None:
+            why = f"the type of column {column!r} changed since in a way that Iceberg readers do not follow"
+        if why is None and kind != "parquet" and (column := misread_name(schema_node(schema), self._names)) is not None:
+            why = f"a {kind} file has no column ids, and a later column has the name {column!r}, too"
+        if why is not None:
+            raise UnsupportedFormat(f"{path}: {why}", hint="a full compaction writes the rows again", path=path)
+        self._readable.add((schema.id, kind))
+
+    @cached_property
+    def _names(self) -> Names:
+        schemas = self.store.schemas
+        return column_names(schema_node(schemas.get(i)) for i in sorted(schemas.ids()))
 
     def vectors(self, snapshot: Snapshot) -> list[Entry]:
         """Entries of the deletion vectors of a snapshot, each a part of a Paimon index file."""

@@ -12,7 +12,8 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import is_ignored
-from paimon_nb.table.iceberg.schema import schema_node, unreadable_change
+from paimon_nb.table.iceberg.name_mapping import column_names, misread_name
+from paimon_nb.table.iceberg.schema import misread_by_format, schema_node, unreadable_change
 
 if TYPE_CHECKING:
     from paimon_nb.format.schema import TableSchema
@@ -80,12 +81,9 @@ def check_publishable(schema: TableSchema, before: TableSchema | None = None) ->
         return
     options = TableOptions(schema.options)
     schema_node(schema)
-    formats = {str(options.get(opt.FILE_FORMAT)), *options.get(opt.FILE_FORMAT_PER_LEVEL).values()}
-    if formats != {"parquet"}:
-        _refuse(
-            f"files of format {', '.join(sorted(formats - {'parquet'}))} contain no column ids",
-            "use 'file.format' = 'parquet'",
-        )
+    for file_format in sorted(_formats(options)):
+        if (why := misread_by_format(schema, file_format)) is not None:
+            _refuse(why, "use 'file.format' = 'parquet'")
     if options.get(opt.DATA_EVOLUTION_ENABLED):
         _refuse("its files may contain some columns of their rows only", "set 'data-evolution.enabled' = 'false'")
     if not schema.primary_keys and options.get(opt.DELETION_VECTORS_ENABLED) and not has_vectors(options):
@@ -101,6 +99,25 @@ def check_publishable(schema: TableSchema, before: TableSchema | None = None) ->
             "'metadata.iceberg.storage' first",
             column=changed,
         )
+
+
+def check_column_names(store: TableStore) -> None:
+    """Refuse a column whose name an earlier column had, for new files that contain no column ids (ORC, Avro).
+
+    Raises UnsupportedFormat.
+    """
+    if _formats(store.options) == {"parquet"} or store.schema.id == 0:
+        return
+    names = column_names(schema_node(store.schemas.get(i)) for i in sorted(store.schemas.ids()))
+    if (column := misread_name(schema_node(store.schema), names)) is not None:
+        _refuse(
+            f"an earlier column was named {column!r}, too, and files contain no column ids",
+            "rename the column, or set 'file.format' = 'parquet'",
+        )
+
+
+def _formats(options: TableOptions) -> set[str]:
+    return {str(options.get(opt.FILE_FORMAT)), *options.get(opt.FILE_FORMAT_PER_LEVEL).values()}
 
 
 def _refuse(why: str, hint: str) -> None:

@@ -42,6 +42,8 @@ class IcebergMetadata:
     """Version 3: the first row id that was never assigned."""
     tags: Mapping[str, int] = field(default_factory=dict)
     """Snapshot ids by tag."""
+    properties: Mapping[str, str] = field(default_factory=dict)
+    """Table properties of Iceberg; see `NAME_MAPPING`."""
 
     @staticmethod
     def from_json(data: bytes, path: str) -> IcebergMetadata:
@@ -53,6 +55,7 @@ class IcebergMetadata:
                 node["current-schema-id"], node["partition-specs"][-1],
                 tuple(sorted(node["snapshots"], key=lambda s: s["snapshot-id"])), node.get("next-row-id"),
                 {name: ref["snapshot-id"] for name, ref in (node.get("refs") or {}).items() if ref["type"] == "tag"},
+                node.get("properties") or {},
             )  # fmt: skip
         except (ValueError, KeyError, TypeError, IndexError) as error:
             raise CorruptFile(path, f"it is not Iceberg metadata ({error!s:.80})") from None
@@ -71,7 +74,7 @@ class IcebergMetadata:
         if self.next_row_id is not None:
             node["next-row-id"] = self.next_row_id
         refs = {name: {"snapshot-id": i, "type": "tag"} for name, i in self.tags.items()}
-        return java_json(node | {"properties": {}, "refs": refs})
+        return java_json(node | {"properties": dict(self.properties), "refs": refs})
 
     @property
     def newest(self) -> dict[str, Any]:

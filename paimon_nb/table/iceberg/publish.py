@@ -20,6 +20,7 @@ from paimon_nb.table.iceberg.files import FileEntries
 from paimon_nb.table.iceberg.layout import VERSION_HINT, IcebergLayout, layout_of
 from paimon_nb.table.iceberg.manifests import DATA, DELETES, EXISTING, ManifestWriter, assign_row_ids
 from paimon_nb.table.iceberg.metadata import IDENTITY, IcebergMetadata, describes, identity_of
+from paimon_nb.table.iceberg.name_mapping import NAME_MAPPING, column_names, name_mapping
 from paimon_nb.table.iceberg.schema import partition_spec, schema_node
 from paimon_nb.table.live_files import live_entries
 
@@ -207,7 +208,7 @@ class IcebergPublisher:
         files: FileEntries,
     ) -> IcebergMetadata:
         """Metadata from the live files, with the identity and the retained snapshots of what it replaces."""
-        entries = [e for e in live_entries(self.store, snapshot) if files.is_readable(e.file)]
+        entries = files.readable_of(live_entries(self.store, snapshot))
         changes = files.all_of(entries)
         base = IcebergMetadata(
             self.layout.format_version, old.table_uuid if old else str(uuid.uuid4()), location,
@@ -298,8 +299,10 @@ class IcebergPublisher:
         known = {s["schema-id"]: s for s in base.schemas}
         known |= {i: schema_node(self.store.schemas.get(i)) for i in self._schema_ids if i not in known}
         newest = self.store.schemas.get(self._schema_ids[-1])
+        names = column_names(known[i] for i in sorted(known))
         return replace(
-            base, last_column_id=max(base.last_column_id, newest.highest_field_id), schemas=tuple(known.values()),
+            base, properties={**base.properties, NAME_MAPPING: name_mapping(names)},
+            last_column_id=max(base.last_column_id, newest.highest_field_id), schemas=tuple(known.values()),
             current_schema_id=newest.id, spec=partition_spec(newest), snapshots=(*base.snapshots, node), next_row_id=next_row,
         )  # fmt: skip
 

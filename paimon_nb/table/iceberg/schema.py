@@ -105,6 +105,19 @@ def _map_node(key_id: int, key: Any, value_id: int, required: bool, value: Any) 
     }  # fmt: skip
 
 
+def misread_by_format(schema: TableSchema, file_format: str) -> str | None:
+    """Why Iceberg readers would misread files of a format with this schema; None if they read it right."""
+    if file_format not in {"parquet", "orc", "avro"}:
+        return f"Iceberg readers do not read {file_format} files"
+    if file_format == "parquet":
+        return None
+    zoned = file_format == "avro" or schema.options.get("orc.timestamp-ltz.legacy.type", "true").lower() != "false"
+    for field in schema.fields:
+        if field.type.contains_type(lambda t: isinstance(t, Time) or (zoned and isinstance(t, LocalZonedTimestamp))):
+            return f"Iceberg readers take the times in column {field.name!r} of an {file_format} file as other values"
+    return None
+
+
 def unreadable_change(before: TableSchema, after: TableSchema) -> str | None:
     """Name of a column whose type changed in a way that Iceberg readers do not follow; None if there is none."""
     old = {f.id: f for f in before.fields}

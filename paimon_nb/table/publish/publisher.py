@@ -27,7 +27,7 @@ from paimon_nb.format.snapshot import Published, Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
 from paimon_nb.options.write import END_INPUT_WATERMARK
-from paimon_nb.table.iceberg import check_publishable, publish_iceberg
+from paimon_nb.table.iceberg import check_column_names, check_publishable, publish_iceberg
 from paimon_nb.table.publish.abort import abort_messages
 from paimon_nb.table.publish.attempt import CommitMeta, Plan, TableHead, try_commit
 from paimon_nb.table.publish.changes import (
@@ -91,6 +91,7 @@ class SnapshotPublisher:
         store.check_supported(Access.WRITE)
         if store.has_iceberg_metadata:
             check_publishable(store.schema)
+            check_column_names(store)
         self.store = store
         prefix = store.options.get(opt.COMMIT_USER_PREFIX)
         self.user = commit_user or (f"{prefix}_{uuid.uuid4()}" if prefix else str(uuid.uuid4()))
