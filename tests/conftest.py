@@ -60,13 +60,11 @@ SERVERS = {
         "connectors/test_mysql_sync.py", "connectors/test_mysql_table.py", "connectors/test_jdbc_table.py",
     ),
     "Flink": ("interop/test_alternating.py", "interop/test_privileges.py", "interop/test_fuzz_sessions.py"),
-    "JupyterLab: results": (
-        "browser/test_lab_chart.py", "browser/test_lab_data.py", "browser/test_lab_grid.py", "browser/test_lab_history.py",
-        "browser/test_lab_streams.py",
-    ),
-    "JupyterLab: panels": (
-        "browser/test_lab.py", "browser/test_lab_home.py", "browser/test_lab_kernel.py", "browser/test_lab_panels.py",
-        "browser/test_live_page.py", "browser/test_exported.py", "browser/test_speed.py",
+    "JupyterLab": (
+        "browser/test_lab.py", "browser/test_lab_catalog.py", "browser/test_lab_chart.py", "browser/test_lab_data.py",
+        "browser/test_lab_grid.py", "browser/test_lab_history.py", "browser/test_lab_home.py", "browser/test_lab_kernel.py",
+        "browser/test_lab_panels.py", "browser/test_lab_streams.py", "browser/test_live_page.py", "browser/test_exported.py",
+        "browser/test_speed.py",
     ),
     "syntax trees of the package": (
         "tidy/test_words.py", "tidy/test_sql_front_end.py", "tidy/test_module_graph.py", "tidy/test_arrows.py",

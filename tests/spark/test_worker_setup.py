@@ -33,6 +33,17 @@ def test_a_second_task_starts_light(spark):
     assert all(frozen > 10_000 for _, _, frozen in again)
 
 
+def test_a_new_worker_has_the_modules_of_a_task(spark, monkeypatch):
+    def look(batches):
+        imported = [m in sys.modules for m in ("pandas", "pyarrow.parquet", "paimon_nb.spark.write.table_write")]
+        list(batches)
+        yield pa.RecordBatch.from_pydict({"imported": [imported]})
+
+    monkeypatch.setitem(spark.sparkContext.environment, "PAIMON_NB_TEST", "workers of their own")
+    rows = spark.range(2, numPartitions=2).mapInArrow(look, "imported array<boolean>").collect()
+    assert [row.imported for row in rows] == [[True] * 3] * 2
+
+
 @pytest.mark.skipif("jemalloc" not in pa.supported_memory_backends(), reason="this Arrow was built without jemalloc")
 def test_arrow_takes_memory_from_jemalloc_unless_somebody_chose(spark, monkeypatch):
     mine = pa.default_memory_pool().backend_name

@@ -42,7 +42,7 @@ FOLDERS = {
         *("format_tables", "catalog_tree", "widgets", "views", "magics", "table_panels", "catalog_comm", "complete", "extension"),
     ),
     "session": ("core", "query", "streaming", "statements", "executor", "spark_resolver"),
-    "spark": ("versions", "types", "runtime", "errors", "jobs", "scan", "write", "streaming", "api"),
+    "spark": ("versions", "types", "runtime", "errors", "jobs", "scan", "write", "worker_daemon", "streaming", "api"),
 }  # fmt: skip
 """Per package: its folders and modules, lowest first. Each may import itself and what is before it."""
 

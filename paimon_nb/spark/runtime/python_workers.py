@@ -11,6 +11,7 @@ import sys
 import tempfile
 from contextlib import suppress
 from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from zipimport import zipimporter
 
@@ -52,6 +53,21 @@ def worker_python() -> str:
         if started.returncode == 0:  # fails if the folder is mounted noexec
             return name
     return sys.executable
+
+
+def workers_can_import_package() -> bool:
+    """Whether a new process of this Python finds the package: it is installed, or its folder is on PYTHONPATH.
+
+    False where only `sys.path` of this process has it.
+    """
+    folder = str(Path(__file__).parents[3])
+    if folder in os.environ.get("PYTHONPATH", "").split(os.pathsep):
+        return True
+    try:
+        distribution("paimon-nb")
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 def _remove_in(process_id: int, script: Path) -> None:

@@ -24,7 +24,7 @@ from paimon_nb.spark.runtime.jvm_bridge import (
     running_gateway,
 )
 from paimon_nb.spark.runtime.jvm_cds import sharing_option
-from paimon_nb.spark.runtime.python_workers import worker_python
+from paimon_nb.spark.runtime.python_workers import worker_python, workers_can_import_package
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -119,6 +119,8 @@ def default_conf(conf: Mapping[str, str]) -> dict[str, str]:
             # Few shuffle partitions for few cores; adaptive execution merges small ones, and large ones can spill.
             "spark.sql.shuffle.partitions": str(max(4, 2 * cores)),
         }
+        if workers_can_import_package():
+            out["spark.python.daemon.module"] = "paimon_nb.spark.worker_daemon"
     return out | {k: v for k, v in conf.items() if k != "spark.driver.extraJavaOptions"}
 
 
