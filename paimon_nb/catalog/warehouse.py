@@ -232,7 +232,7 @@ class WarehouseCatalog(Catalog):
         if schema.options.get("type") == FORMAT_TABLE and not self.metastore.has_format_tables:
             raise UnsupportedOperation(
                 f"catalog {self.name!r} cannot create format tables here",
-                hint="use a catalog of metastore 'filesystem', 'jdbc' or 'rest'",
+                hint="set the catalog option 'format-table.enabled' to 'true'",
             )
         path, own_path = schema.options.get("path"), self.metastore.new_table_path(name, schema.options)
         if path is not None and without_scheme(path).rstrip("/") != without_scheme(own_path):
@@ -349,7 +349,7 @@ class WarehouseCatalog(Catalog):
         if not owns_files:
             return
         fs = self._fs_for_paths(old, posixpath.dirname(new))
-        if not schema_directory(fs, old).ids() and schema_directory(fs, new).ids():
+        if not fs.exists(old) and fs.exists(new):
             return  # Hive 4 moves the files itself
         try:
             fs.delete_empty_dir(new)

@@ -53,7 +53,9 @@ def read(catalog, name: Identifier = T) -> list[int]:
     return sorted(catalog.table(name).to_arrow().column("id").to_pylist())
 
 
-def hive_table(catalog, name: Identifier, location: Path, kind: str = "EXTERNAL_TABLE"):
+def hive_table(
+    catalog, name: Identifier, location: Path, kind: str = "EXTERNAL_TABLE", parameters: dict[str, str] | None = None
+):
     """A Parquet table as Hive itself makes it."""
     package = "org.apache.hadoop.hive.ql.io.parquet"
     entry = ttypes.Table(
@@ -64,7 +66,7 @@ def hive_table(catalog, name: Identifier, location: Path, kind: str = "EXTERNAL_
             serdeInfo=ttypes.SerDeInfo(serializationLib=f"{package}.serde.ParquetHiveSerDe", parameters={}),
             bucketCols=[], sortCols=[], parameters={}, numBuckets=0, compressed=False, storedAsSubDirectories=False,
         ),
-        partitionKeys=[], parameters={"EXTERNAL": "TRUE"}, tableType=kind,
+        partitionKeys=[], parameters={"EXTERNAL": "TRUE", **(parameters or {})}, tableType=kind,
     )  # fmt: skip
     if kind == "VIRTUAL_VIEW":
         entry.viewOriginalText = entry.viewExpandedText = "SELECT 1"
@@ -176,11 +178,11 @@ def test_a_database_has_a_place_and_an_external_table_keeps_its_files(options, c
 
 
 def test_tables_of_others_are_told_and_never_touched(catalog, tmp_path):
-    hive_table(catalog, Identifier("d", "logs"), tmp_path / "logs")
+    hive_table(catalog, Identifier("d", "logs"), tmp_path / "logs", parameters={"table_type": "ICEBERG"})
     hive_table(catalog, Identifier("d", "seen"), tmp_path / "seen", kind="VIRTUAL_VIEW")
     catalog.create_table(T, schema())
     assert catalog.tables("d") == ["t"]
-    with pytest.raises(TableNotFound, match="a Hive table of parquet files"):
+    with pytest.raises(TableNotFound, match="a table of ICEBERG"):
         catalog.table(Identifier("d", "logs"))
     with pytest.raises(TableNotFound, match="a view of Hive"):
         catalog.table(Identifier("d", "seen"))
@@ -219,6 +221,70 @@ def test_a_location_makes_an_external_table(options, catalog, tmp_path):
             wb.run(f"CREATE TABLE other {other} LOCATION '{tmp_path}/x'")
     with pytest.raises(TableNotFound, match="no table at"):
         wb.run(f"CREATE TABLE other USING paimon LOCATION '{tmp_path}/empty'")
+
+
+PLAIN = "id INT COMMENT 'the id', at TIMESTAMP(3), dt STRING, h INT"
+
+
+def test_format_tables_are_entries_of_the_metastore(options, catalog):
+    wb = paimon_nb.connect(options["warehouse"], catalog="c", options=options)
+    wb.run(
+        f"USE d; CREATE TABLE plain ({PLAIN}) USING csv PARTITIONED BY (dt, h) TBLPROPERTIES ('csv.field-delimiter' = ';')"
+    )
+    name = Identifier("d", "plain")
+    entry = catalog.metastore.entry(name)
+    assert (entry.tableType, entry.sd.location, entry.sd.inputFormat) == (
+        "MANAGED_TABLE", f"file:{options['warehouse']}/d.db/plain", "org.apache.hadoop.mapred.TextInputFormat",
+    )  # fmt: skip
+    assert (entry.sd.serdeInfo.serializationLib.rpartition(".")[2], entry.sd.serdeInfo.parameters["field.delim"]) == ("LazySimpleSerDe", ";")  # fmt: skip
+    want = {"table_type": "CSV", "type": "format-table", "file.format": "csv", "csv.field-delimiter": ";"}
+    assert want.items() <= entry.parameters.items()
+    assert [(c.name, c.type, c.comment) for c in (*entry.sd.cols, *entry.partitionKeys)] == [
+        ("id", "int", "the id"), ("at", "timestamp", None), ("dt", "string", None), ("h", "int", None),
+    ]  # fmt: skip
+    wb.run(
+        "INSERT INTO plain VALUES (1, TIMESTAMP '2024-01-02 03:04:05', 'a b', 1), (2, NULL, 'a b', 2), (3, NULL, 'c', 1)"
+    )
+    table = wb.table("plain")
+    assert [p.name for p in Path(table.path).iterdir() if p.name.startswith(("_p", "schema"))] == []
+    assert partitions(catalog, name) == {("a b", "1"): "dt=a b/h=1", ("a b", "2"): "dt=a b/h=2", ("c", "1"): "dt=c/h=1"}
+    wb.run("ALTER TABLE plain DROP PARTITION (dt = 'a b', h = 1)")
+    assert list(partitions(catalog, name)) == [("a b", "2"), ("c", "1")]
+    assert sorted(r["id"] for r in wb.table("plain").to_arrow().to_pylist()) == [2, 3]
+    with pytest.raises(UnsupportedOperation, match="does not change its entry"):
+        wb.run("ALTER TABLE plain ADD COLUMNS (n INT)")
+
+    wb.run("ALTER TABLE plain RENAME TO other; DROP TABLE other; UNDROP TABLE other")
+    other = Identifier("d", "other")
+    assert (wb.run("SHOW TABLES").arrow.num_rows, wb.table("other").path) == (1, f"{options['warehouse']}/d.db/other")
+    assert partitions(catalog, other) == {("a b", "2"): "dt=a b/h=2", ("c", "1"): "dt=c/h=1"}
+    catalog.metastore.client.execute("drop_partition", "d", "other", ["c", "1"], False)
+    catalog.repair("d", "other")
+    assert len(partitions(catalog, other)) == 2
+    wb.run("CREATE OR REPLACE TABLE other (id INT) USING json; INSERT INTO other VALUES (7)")
+    assert open_catalog("c", options).table(other).to_arrow().to_pylist() == [{"id": 7}]
+
+
+def test_a_table_that_hive_created_is_a_format_table(options, catalog, tmp_path):
+    logs = Identifier("d", "logs")
+    hive_table(catalog, logs, tmp_path / "logs")
+    assert catalog.tables("d") == ["logs"]
+    table = catalog.table(logs)
+    assert (table.schema.options["type"], table.schema.options["file.format"]) == ("format-table", "parquet")
+    table.append(pa.table({"id": pa.array([1, 2], pa.int32())}))
+    assert read(catalog, logs) == [1, 2]
+    entry = catalog.metastore.entry(logs)
+    entry.sd.cols = [*entry.sd.cols, ttypes.FieldSchema(name="more", type="string")]
+    catalog.metastore.client.execute("alter_table", "d", "logs", entry)
+    assert catalog.table(logs).to_arrow().to_pylist() == [{"id": 1, "more": None}, {"id": 2, "more": None}]
+    without = open_catalog("c", {**options, "format-table.enabled": "false"})
+    assert without.tables("d") == []
+    with pytest.raises(TableNotFound, match="a Hive table of parquet files"):
+        without.table(logs)
+    with pytest.raises(UnsupportedOperation, match="cannot create format tables"):
+        without.create_table(T, create_schema([("id", "INT", None, None)], [], [], {"type": "format-table"}, None))
+    catalog.drop_table(logs)
+    assert len([p for p in (tmp_path / "logs").rglob("data-*") if p.is_file()]) == 1  # external: the files stay
 
 
 @pytest.mark.spark

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import AlreadyExists, BadOptionValue, DatabaseNotFound, TableNotFound
-from paimon_nb.base.identifier import Identifier
+from paimon_nb.base.errors import (
+    AlreadyExists,
+    BadOptionValue,
+    BranchNotFound,
+    DatabaseNotFound,
+    TableNotFound,
+    UnsupportedOperation,
+)
+from paimon_nb.base.identifier import MAIN_BRANCH, Identifier
 from paimon_nb.catalog.hive.client import HiveMetastoreClient
 from paimon_nb.catalog.hive.hive_conf import WAREHOUSE, hive_settings
 from paimon_nb.catalog.hive.hms_table import Layout
@@ -13,15 +20,19 @@ from paimon_nb.catalog.hive.lock import HiveLock
 from paimon_nb.catalog.hive.metastore import HiveMetastore
 from paimon_nb.catalog.locks import lock_wait_of
 from paimon_nb.catalog.warehouse import WarehouseCatalog
+from paimon_nb.format.schema import FORMAT_TABLE, hidden_schema_directory
 from paimon_nb.fs import Lock, RootedFileIO, external_roots, open_fs
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
+from paimon_nb.table.format_table import find_partitions, partition_bytes_of
+from paimon_nb.table.store import TableStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from paimon_nb.catalog.api import Catalog, StoredView
     from paimon_nb.format.schema import TableSchema
+    from paimon_nb.plan.ddl import Change
 
 
 def open_hive_catalog(name: str, options: Mapping[str, str]) -> Catalog:
@@ -45,6 +56,7 @@ def open_hive_catalog(name: str, options: Mapping[str, str]) -> Catalog:
     metastore = HiveMetastore(
         client, fs.root, layout,
         external=catalog_options.get(opt.TABLE_TYPE) == "external", update_stats=not catalog_options.get(opt.HIVE_SKIP_UPDATE_STATS),
+        format_tables=catalog_options.get(opt.FORMAT_TABLE_ENABLED),
     )  # fmt: skip
     metastore.databases()  # fails early on a wrong address
     return HiveCatalog(name, options, fs, metastore, _lock_of(metastore, options, fs))
@@ -85,6 +97,85 @@ class HiveCatalog(WarehouseCatalog):
         if (kind := self.metastore.kind(name)) is not None:
             raise AlreadyExists(f"{name} is {kind} already", hint="choose another name", name=str(name))
         return super().create_table(name, schema, if_not_exists=if_not_exists)
+
+    # -- format tables, whose only schema is the metastore's
+
+    def _store(self, name: Identifier) -> TableStore:
+        schema = self.metastore.format_schema(name)
+        path = None if schema is None else self.metastore.table_location(name)
+        if schema is None or path is None:
+            return super()._store(name)
+        if name.branch != MAIN_BRANCH:
+            raise BranchNotFound(
+                f"{name.of_table()} is a format table, without branches", hint="name the table", branch=name.branch
+            )
+        return TableStore(self._fs_of(name, path), path, MAIN_BRANCH, schema)
+
+    def _is_current(self, name: Identifier, store: TableStore) -> bool:
+        if not store.is_format_table:
+            return super()._is_current(name, store)
+        now = self.metastore.format_schema(name)
+        return (
+            now is not None
+            and self.metastore.table_location(name) == store.root
+            and (now.fields, now.partition_keys, now.options) == (store.schema.fields, store.schema.partition_keys, store.schema.options)
+        )  # fmt: skip
+
+    def _create_files_and_entry(self, name: Identifier, schema: TableSchema) -> bool:
+        if schema.options.get("type") != FORMAT_TABLE:
+            return super()._create_files_and_entry(name, schema)
+        return not self.metastore.has_table(name) and self.metastore.add_table(name, schema)
+
+    def alter_table(self, name: Identifier, changes: Sequence[Change]) -> TableSchema:
+        if self.metastore.format_schema(name) is not None:
+            raise UnsupportedOperation(
+                f"{name} is a format table: Paimon does not change its entry in the Hive metastore",
+                hint="ALTER TABLE in Hive, or CREATE OR REPLACE TABLE",
+            )
+        return super().alter_table(name, changes)
+
+    def drop_table(self, name: Identifier, *, if_exists: bool = False, purge: bool = False) -> bool:
+        schema = self.metastore.format_schema(name)
+        if schema is not None and not purge and self.metastore.owns_files(name):
+            path = self.table_path(name)
+            hidden_schema_directory(self._fs_for_paths(path), path).create(schema)  # for UNDROP TABLE
+        return super().drop_table(name, if_exists=if_exists, purge=purge)
+
+    def undrop_table(self, name: Identifier) -> None:
+        super().undrop_table(name)
+        if self.metastore.format_schema(name) is not None:
+            path = self.table_path(name)
+            hidden_schema_directory(self._fs_for_paths(path), path).delete(0)  # the entry is newer from now on
+            self._add_partition_entries(name)
+
+    def rename_table(self, source: Identifier, target: Identifier) -> None:
+        store = self._store(source) if self.metastore.format_schema(source) is not None else None
+        watcher = None if store is None else self.metastore.watcher(source, store.schema)
+        if store is None or watcher is None:
+            super().rename_table(source, target)
+            return
+        watcher.dropped(store, _partitions_of(store))  # their entries name the old place
+        try:
+            super().rename_table(source, target)
+        except BaseException:
+            self._add_partition_entries(source)
+            raise
+        self._add_partition_entries(target)
+
+    def _repair_entry(self, name: Identifier) -> bool:
+        if self.metastore.format_schema(name) is None:
+            return super()._repair_entry(name)
+        self._add_partition_entries(name)
+        return False
+
+    def _add_partition_entries(self, name: Identifier) -> None:
+        """Add an entry for each partition directory of a format table that has none."""
+        store = self._store(name)
+        watcher = self.metastore.watcher(name, store.schema)
+        if watcher is not None:
+            watcher.added(store, _partitions_of(store))
+
+    # -- databases and views
 
     def drop_database(self, name: str, *, if_exists: bool = False, cascade: bool = False) -> bool:
         if cascade and self.metastore.has_database(name) and not self.metastore.has_other_tables(name):
@@ -128,3 +219,8 @@ class HiveCatalog(WarehouseCatalog):
                 name=str(name),
             )
         return super()._no_table(name)
+
+
+def _partitions_of(store: TableStore) -> set[bytes]:
+    """The partitions of a format table."""
+    return {partition_bytes_of(store, p.values) for p in find_partitions(store)}

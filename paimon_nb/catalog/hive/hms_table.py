@@ -72,16 +72,8 @@ class Layout:
 
     def new(self, database: str, table: str, schema: TableSchema, location: str, external: bool) -> Any:
         """The entry of a new table."""
-        from hive_metastore import ttypes
-
-        now = clock.now_ms() // 1000
         parameters = {"table_type": "PAIMON", "storage_handler": STORAGE_HANDLER}
-        if external:
-            parameters["EXTERNAL"] = "TRUE"
-        entry = ttypes.Table(
-            tableName=table, dbName=database, owner=user(), createTime=now, lastAccessTime=now, retention=_FOREVER,
-            partitionKeys=[], parameters=parameters, tableType=EXTERNAL if external else MANAGED,
-        )  # fmt: skip
+        entry = new_entry(database, table, parameters, external=external)
         self.update(entry, schema)
         self.set_location(entry, location)
         return entry
@@ -90,9 +82,7 @@ class Layout:
         """Update an entry from `schema`: columns, partition keys, options. Keeps other systems' properties."""
         from hive_metastore import ttypes
 
-        sd = entry.sd or ttypes.StorageDescriptor(
-            bucketCols=[], sortCols=[], parameters={}, numBuckets=0, compressed=False, storedAsSubDirectories=False
-        )
+        sd = entry.sd or empty_storage()
         sd.inputFormat, sd.outputFormat = INPUT_FORMAT, OUTPUT_FORMAT
         sd.serdeInfo = sd.serdeInfo or ttypes.SerDeInfo()
         sd.serdeInfo.serializationLib, sd.serdeInfo.parameters = SERDE, {}
@@ -117,6 +107,27 @@ class Layout:
             return {k: v for k, v in options.items() if k.startswith("hive.") or k in included}
         keys = (schema.primary_keys, schema.partition_keys, schema.bucket_keys)
         return {**options, **{k: ",".join(v) for k, v in zip(_KEYS, keys, strict=True) if v}}
+
+
+def new_entry(database: str, table: str, parameters: Mapping[str, str], *, external: bool) -> Any:
+    """The entry of a new table of any kind, without storage and location."""
+    from hive_metastore import ttypes
+
+    now = clock.now_ms() // 1000
+    return ttypes.Table(
+        tableName=table, dbName=database, owner=user(), createTime=now, lastAccessTime=now, retention=_FOREVER,
+        partitionKeys=[], parameters={**parameters, **({"EXTERNAL": "TRUE"} if external else {})},
+        tableType=EXTERNAL if external else MANAGED,
+    )  # fmt: skip
+
+
+def empty_storage() -> Any:
+    """A storage descriptor without columns and classes."""
+    from hive_metastore import ttypes
+
+    return ttypes.StorageDescriptor(
+        bucketCols=[], sortCols=[], parameters={}, numBuckets=0, compressed=False, storedAsSubDirectories=False
+    )
 
 
 def partition_keys(schema: TableSchema) -> tuple[str, ...]:

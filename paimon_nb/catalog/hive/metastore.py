@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import InvalidName, StoreError, TableNotFound, UnsupportedOperation
 from paimon_nb.catalog.hive.client import Exists, HiveMetastoreClient, NotFound, Refused, user
+from paimon_nb.catalog.hive.format_entries import format_schema_of, new_format_entry
 from paimon_nb.catalog.hive.hms_table import (
     Layout,
     is_external,
@@ -25,6 +26,7 @@ from paimon_nb.catalog.hive.partitions import PartitionSync
 from paimon_nb.catalog.hive.types import HIVE_TIMESTAMP_LTZ
 from paimon_nb.catalog.hive.views import is_view, view_entry, view_of
 from paimon_nb.catalog.metastore import Metastore
+from paimon_nb.format.schema import FORMAT_TABLE
 from paimon_nb.fs import without_scheme
 from paimon_nb.options import table as opt
 
@@ -48,9 +50,8 @@ class HiveMetastore(Metastore):
         layout: how entries are written.
         external: whether new tables are external by default (`table.type`).
         update_stats: whether Hive updates file statistics on each change of an entry.
+        format_tables: whether tables of plain files, also those that Hive created, are format tables.
     """
-
-    has_format_tables = False
 
     def __init__(
         self,
@@ -60,8 +61,10 @@ class HiveMetastore(Metastore):
         *,
         external: bool = False,
         update_stats: bool = True,
+        format_tables: bool = True,
     ) -> None:
         super().__init__(warehouse)
+        self.has_format_tables = format_tables
         self.client, self.layout = client, layout
         self._external, self._update_stats = external, update_stats
 
@@ -161,7 +164,7 @@ class HiveMetastore(Metastore):
     # -- tables
 
     def tables(self, database: str) -> list[str]:
-        return sorted(e.tableName for e in self.entries(database) if is_paimon(e))
+        return sorted(e.tableName for e in self.entries(database) if self._is_known(e))
 
     def entries(self, database: str) -> list[Any]:
         """The entries of all tables and views of any kind."""
@@ -191,24 +194,33 @@ class HiveMetastore(Metastore):
             raise _error_of_refusal("table", str(name), error) from None
 
     def has_other_tables(self, database: str) -> bool:
-        """Whether the database has tables that are not Paimon's. Views do not count."""
-        return not all(is_paimon(e) or is_view(e) for e in self.entries(database))
+        """Whether the database has tables that are neither Paimon's nor format tables. Views do not count."""
+        return not all(self._is_known(e) or is_view(e) for e in self.entries(database))
+
+    def format_schema(self, name: Identifier) -> TableSchema | None:
+        """The schema of a format table; None: another kind of table, or no table."""
+        entry = self.entry(name) if self.has_format_tables else None
+        return None if entry is None else format_schema_of(entry)
+
+    def _is_known(self, entry: Any) -> bool:
+        """Whether an entry is a Paimon table or a format table."""
+        return is_paimon(entry) or (self.has_format_tables and format_schema_of(entry) is not None)
 
     def has_table(self, name: Identifier) -> bool:
         entry = self.entry(name)
-        return entry is not None and is_paimon(entry)
+        return entry is not None and self._is_known(entry)
 
     def kind(self, name: Identifier) -> str | None:
-        """The kind of the non-Paimon table of this name; None if there is none."""
+        """The kind of the table or view of this name that is neither a Paimon table nor a format table; None if there is none."""
         entry = self.entry(name)
-        return None if entry is None or is_paimon(entry) else kind_of(entry)
+        return None if entry is None or self._is_known(entry) else kind_of(entry)
 
     def table_path(self, name: Identifier) -> str:
         return self.table_location(name) or self._default_path(name)
 
     def table_location(self, name: Identifier) -> str | None:
         entry = self.entry(name)
-        if entry is None or not is_paimon(entry):
+        if entry is None or not self._is_known(entry):
             return None
         location = self.layout.location(entry)
         return without_file_scheme(location) if location else self._default_path(name)
@@ -228,10 +240,13 @@ class HiveMetastore(Metastore):
         return entry is None or not is_external(entry)
 
     def add_table(self, name: Identifier, schema: TableSchema) -> bool:
-        entry = self.layout.new(
-            name.database.lower(), name.table.lower(), schema, _stored_uri(self.new_table_path(name, schema.options)),
-            self.makes_external(schema.options),
-        )  # fmt: skip
+        database, table = name.database.lower(), name.table.lower()
+        location, external = _stored_uri(self.new_table_path(name, schema.options)), self.makes_external(schema.options)
+        if schema.options.get(opt.TYPE.key) == FORMAT_TABLE:
+            entry = new_format_entry(database, table, schema, external=external)
+            self.layout.set_location(entry, location)
+        else:
+            entry = self.layout.new(database, table, schema, location, external)
         self._replace_unsupported_types(entry)
         try:
             self.client.execute("create_table", entry)
@@ -257,7 +272,7 @@ class HiveMetastore(Metastore):
     def rename_table(self, source: Identifier, target: Identifier) -> bool:
 
         entry = self.entry(source)
-        if entry is None or not is_paimon(entry):
+        if entry is None or not self._is_known(entry):
             raise TableNotFound(
                 f"table {source} is gone", hint="another session dropped or renamed it", name=str(source)
             )
@@ -326,7 +341,9 @@ class HiveMetastore(Metastore):
                 column.type = column.type.replace(HIVE_TIMESTAMP_LTZ, "timestamp")
 
     def watcher(self, name: Identifier, schema: TableSchema) -> PartitionSync | None:
-        return PartitionSync(self, name.of_table()) if partition_keys(schema) else None
+        is_format_table = schema.options.get(opt.TYPE.key) == FORMAT_TABLE
+        keys = schema.partition_keys if is_format_table else partition_keys(schema)
+        return PartitionSync(self, name.of_table()) if keys else None
 
     def set_location(self, entry: Any, path: str) -> None:
         """Set a partition's location."""

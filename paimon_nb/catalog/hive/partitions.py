@@ -15,6 +15,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.catalog.hive.client import HiveMetastoreClient, NotFound, Refused
 from paimon_nb.format.row import partition_names
 from paimon_nb.options import table as opt
+from paimon_nb.table.format_table import partition_path_of
 from paimon_nb.table.live_files import live_entries
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class PartitionSync:
                 values=self._partition_values(store, partition), dbName=table.dbName, tableName=table.tableName, createTime=now,
                 lastAccessTime=now, sd=copy.copy(table.sd), parameters={},
             )  # fmt: skip
-            self.metastore.set_location(entry, store.partition_dir(partition))
+            self.metastore.set_location(entry, _directory_of(store, partition))
             entries.append(entry)
         request = ttypes.AddPartitionsRequest(
             dbName=table.dbName, tblName=table.tableName, parts=entries, ifNotExists=True, needResult=False
@@ -76,7 +77,8 @@ class PartitionSync:
         """Remove entries of dropped partitions, unless another branch has the partition."""
 
         stored_name = self.metastore.stored_name(self.name)
-        others = {b for b in (*store.branches.names(), MAIN_BRANCH) if b != store.branch}
+        branches = () if store.is_format_table else (*store.branches.names(), MAIN_BRANCH)
+        others = {b for b in branches if b != store.branch}
         live: set[bytes] = set()
         for branch in others:
             other = store.on_branch(branch)
@@ -103,3 +105,10 @@ class PartitionSync:
             default_name=store.options.get(opt.PARTITION_DEFAULT_NAME),
         )
         return list(names.values())
+
+
+def _directory_of(store: TableStore, partition: bytes) -> str:
+    """The directory of a partition's files."""
+    if store.is_format_table:
+        return partition_path_of(store, store.partition_values(partition))
+    return store.partition_dir(partition)

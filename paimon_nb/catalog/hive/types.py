@@ -33,8 +33,8 @@ _LONGEST_CHAR, _LONGEST_VARCHAR = 255, 65535
 """Longer ones are `string` in Hive."""
 HIVE_TIMESTAMP_LTZ = "timestamp with local time zone"
 """Since Hive 3."""
-_HIVE_TIMESTAMP = Timestamp(3)
-"""Java's type for Hive's `timestamp`."""
+_MILLIS = 3
+"""Precision that Java's migration gives Hive's `timestamp`."""
 
 
 def to_hive(t: DataType) -> str:
@@ -67,26 +67,32 @@ def to_hive(t: DataType) -> str:
     raise UnsupportedFormat(f"a Hive metastore has no column of type {t}", hint="remove the column", feature=str(t))
 
 
-def from_hive(hive_type: str) -> DataType:
+def from_hive(hive_type: str, timestamp_precision: int = _MILLIS) -> DataType:
     """The Paimon type of a Hive type, as in Java. Raises UnsupportedFormat for types without one, such as `uniontype`."""
     try:
-        return _with_millisecond_timestamps(parse_type(hive_type.replace(HIVE_TIMESTAMP_LTZ, "timestamp_ltz")))
+        parsed = parse_type(hive_type.replace(HIVE_TIMESTAMP_LTZ, "timestamp_ltz"))
     except TypeSyntaxError:
         raise UnsupportedFormat(
             f"Paimon has no type for Hive's {hive_type!r}",
             hint="change the column's type in Hive first",
             feature=hive_type,
         ) from None
+    return _with_timestamps_of(parsed, timestamp_precision)
 
 
-def _with_millisecond_timestamps(t: DataType) -> DataType:
+def _with_timestamps_of(t: DataType, precision: int) -> DataType:
+    """The type with this precision in its timestamps."""
+
+    def nested(inner: DataType) -> DataType:
+        return _with_timestamps_of(inner, precision)
+
     match t:
         case Timestamp():
-            return replace(_HIVE_TIMESTAMP, is_nullable=t.is_nullable)
+            return replace(t, precision=precision)
         case Array():
-            return replace(t, element=_with_millisecond_timestamps(t.element))
+            return replace(t, element=nested(t.element))
         case Map():
-            return replace(t, key=_with_millisecond_timestamps(t.key), value=_with_millisecond_timestamps(t.value))
+            return replace(t, key=nested(t.key), value=nested(t.value))
         case Row():
-            return replace(t, fields=tuple(replace(f, type=_with_millisecond_timestamps(f.type)) for f in t.fields))
+            return replace(t, fields=tuple(replace(f, type=nested(f.type)) for f in t.fields))
     return t

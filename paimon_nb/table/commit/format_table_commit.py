@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import CommitError, UnknownName, UnsupportedOperation
 from paimon_nb.format.row import partition_names
-from paimon_nb.table.format_table import PartitionDirectory, data_files, find_partitions, partition_path_of
+from paimon_nb.table.format_table import (
+    PartitionDirectory,
+    data_files,
+    find_partitions,
+    partition_bytes_of,
+    partition_path_of,
+)
 from paimon_nb.table.write.format_table_write import StagedFile, delete_staged
 
 if TYPE_CHECKING:
@@ -83,10 +89,14 @@ class FormatTableCommit:
             raise
         for path in replaced:
             self.store.fs.delete(path)
+        partitions = {f.partition for f in files}
         if overwrite is not None and overwrite.partition:
-            self.store.fs.make_dirs(
-                partition_path_of(self.store, list(_leading_partition_values(self.store, overwrite.partition)))
-            )
+            values = list(_leading_partition_values(self.store, overwrite.partition))
+            self.store.fs.make_dirs(partition_path_of(self.store, values))
+            if len(values) == len(self.store.schema.partition_keys):
+                partitions.add(partition_bytes_of(self.store, values))
+        if self.store.watcher is not None:
+            self.store.watcher.added(self.store, partitions)
         return []
 
     def _target(self, file: StagedFile) -> str:
@@ -159,6 +169,8 @@ def drop_format_table_partitions(
     if not store.schema.partition_keys:
         raise UnsupportedOperation(f"{store.name} is not partitioned", hint="TRUNCATE TABLE empties it")
     found = _partitions_matching_specs(store, specs, must_exist=must_exist, complete_only=False) if specs else []
+    if store.watcher is not None:
+        store.watcher.dropped(store, [partition_bytes_of(store, p.values) for p in found])
     for partition in found:
         store.fs.delete_tree(partition.path)
         for depth in range(len(partition.values) - 1, 0, -1):

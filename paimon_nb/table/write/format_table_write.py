@@ -53,10 +53,10 @@ class FormatTableWrite:
 
     def __init__(self, store: TableStore) -> None:
         store.check_supported(Access.WRITE)
-        if store.options.get(FORMAT_TABLE_COMMIT_HIVE_SYNC_URL):
+        if store.options.get(FORMAT_TABLE_COMMIT_HIVE_SYNC_URL) and store.watcher is None:
             raise UnsupportedOperation(
                 f"{store.name} cannot be written here: new partitions are not added to a Hive metastore",
-                hint=f"RESET '{FORMAT_TABLE_COMMIT_HIVE_SYNC_URL.key}', or write with Java Paimon",
+                hint=f"open it in a catalog of metastore 'hive', RESET '{FORMAT_TABLE_COMMIT_HIVE_SYNC_URL.key}', or write with Java Paimon",
                 option=FORMAT_TABLE_COMMIT_HIVE_SYNC_URL.key,
             )
         self.store = store
