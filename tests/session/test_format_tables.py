@@ -38,3 +38,22 @@ def test_tasks_write_and_read_the_files(swb):
     ):
         with pytest.raises(UnsupportedOperation, match="format table"):
             swb.sql(statement)
+
+
+def test_an_overwrite_of_the_first_partition_columns_replaces_all_below(swb):
+    swb.sql("CREATE TABLE deep (id INT, p INT, q STRING) USING csv PARTITIONED BY (p, q)")
+
+    def after(mode: str, option: str) -> list[tuple]:
+        swb.sql("INSERT OVERWRITE deep VALUES (1, 1, 'a'), (2, 2, 'a'), (3, 2, 'b')")
+        swb.sql(f"ALTER TABLE deep SET ('dynamic-partition-overwrite' = '{option}')")
+        swb.sql(f"SET spark.sql.sources.partitionOverwriteMode = {mode}")
+        try:
+            swb.sql("INSERT OVERWRITE deep PARTITION (p = 2, q) SELECT 4, 'a'")
+        finally:
+            swb.sql("RESET spark.sql.sources.partitionOverwriteMode")
+        return sorted(tuple(r) for r in swb.sql("SELECT * FROM deep").collect())
+
+    assert after("static", "true") == [(1, 1, "a"), (4, 2, "a")]
+    assert after("dynamic", "false") == [(1, 1, "a"), (3, 2, "b"), (4, 2, "a")]
+    swb.sql("INSERT OVERWRITE deep PARTITION (p = 2) SELECT 5, 'c'")
+    assert sorted(tuple(r) for r in swb.sql("SELECT * FROM deep").collect()) == [(1, 1, "a"), (5, 2, "c")]

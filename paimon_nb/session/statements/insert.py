@@ -246,7 +246,7 @@ def store_rows(
     static = _static_values(session, table, partition or {})
     mode = None
     if overwrite:
-        is_dynamic = _is_dynamic_overwrite(session, table) if dynamic is None else dynamic
+        is_dynamic = _is_dynamic_overwrite(session, table, static) if dynamic is None else dynamic
         mode = "dynamic" if is_dynamic and len(static) < len(table.partition_keys) else "static"
         notes = [
             *(notes or ()),
@@ -277,11 +277,15 @@ def replacing_all_partitions() -> Iterator[None]:
         _replaces_all.reset(token)
 
 
-def _is_dynamic_overwrite(session: Session, table: Table) -> bool:
+def _is_dynamic_overwrite(session: Session, table: Table, static: Mapping[str, object] | None = None) -> bool:
     """Whether an overwrite replaces only partitions with new rows.
 
     Flink defaults to dynamic, Spark to static. Without a setting `wb.spark` is Spark; elsewhere we choose dynamic, which deletes less.
+    A format table whose partition columns get `static` values is overwritten below them, whatever its options say, as in Java.
     """
+    if static and table.store.is_format_table:
+        setting = session.spark_setting("spark.sql.sources.partitionOverwriteMode") or ""
+        return setting.lower() == "dynamic" and not session.flink_semantics
     return bool(table.partition_keys) and overwrite_mode(session, table) != "static"
 
 
