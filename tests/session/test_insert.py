@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from pyspark.sql import DataFrame
 
 from paimon_nb.base.errors import (
     BadOptionValue,
@@ -220,3 +221,16 @@ def test_a_second_writer_of_the_same_rows_is_told_who_and_where(swb):
     assert (caught.value.user, caught.value.snapshot) == ("theirs", 3)
     assert caught.value.hint
     assert rows(swb, "SELECT * FROM t") == [(1,), (2,), (3,)]
+
+
+def test_the_summary_is_a_dataframe_that_the_jvm_makes_on_first_use(swb):
+    swb.sql("CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED)")
+    text = "1 row inserted into default.t in snapshot 1"
+
+    summary = swb.sql("INSERT INTO t VALUES (1)")
+
+    assert isinstance(summary, DataFrame)
+    assert "_jdf" not in vars(summary)
+    assert [tuple(r) for r in summary.collect()] == [(text,)]
+    assert type(summary) is type(swb.sql("SELECT 1"))
+    assert (summary.schema.simpleString(), summary.union(summary).count()) == ("struct<result:string>", 2)

@@ -96,6 +96,8 @@ def test_answers_without_spark(wb):
     ).arrow.schema.names
     assert names == ["Id", "CAST((id + 1) AS BIGINT)", "(ID IS NOT NULL)", "between(id, 1, 2)"]
     assert not wb.session.spark_started
+    names = wb.run("SELECT Id, ID + 1, count(*) AS n FROM orders GROUP BY ID, id").arrow.schema.names
+    assert names == ["Id", "(ID + 1)", "n"]
 
 
 def test_flinks_semantics(wb):

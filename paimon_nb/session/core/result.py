@@ -66,8 +66,12 @@ def dataframe_of(session: Session, result: Result) -> DataFrame:
     if result.job is not None:
         return result.job  # type: ignore[return-value]  # it has the methods of a StreamingQuery
     from paimon_nb.spark.runtime.arrow_interop import from_arrow
+    from paimon_nb.spark.runtime.jvm_bridge import deferred_frame, has_bridge
 
-    return from_arrow(session.spark, result.arrow)
+    spark = session.spark
+    if result.kind == "summary" and has_bridge(spark):  # a sentence that few callers look at
+        return deferred_frame(spark, lambda: from_arrow(spark, result.arrow))
+    return from_arrow(spark, result.arrow)
 
 
 def result_of_frame(frame: DataFrame) -> Result:

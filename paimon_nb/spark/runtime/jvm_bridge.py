@@ -8,6 +8,7 @@ functions raise AttributeError.
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
@@ -94,6 +95,37 @@ def cached_bytes(frame: DataFrame) -> int | None:
     if not relation.cacheBuilder().isCachedColumnBuffersLoaded():
         return None
     return int(str(relation.computeStats().sizeInBytes()))
+
+
+def deferred_frame(session: SparkSession, make: Callable[[], DataFrame]) -> DataFrame:
+    """The DataFrame that `make` returns, which runs when the frame is first used: it takes a dozen calls to the JVM.
+
+    Args:
+        session: a classic session, which the DataFrame belongs to.
+        make: returns the same rows whenever it is called.
+    """
+    frame: DataFrame = _deferred_class()(None, session)
+    del frame._jdf
+    vars(frame)["_make"] = make
+    return frame
+
+
+@cache
+def _deferred_class() -> Any:
+    """The class of frames without a Java object; made here, as importing PySpark takes long."""
+    from pyspark.sql.classic.dataframe import DataFrame as ClassicFrame
+
+    class DeferredFrame(ClassicFrame):
+        """Becomes an ordinary DataFrame when its Java object is first looked up."""
+
+        def __getattr__(self, name: str) -> Any:
+            if name != "_jdf":
+                return super().__getattr__(name)
+            self._jdf = vars(self)["_make"]()._jdf
+            self.__class__ = ClassicFrame  # type: ignore[assignment]  # same layout, without this method
+            return self._jdf
+
+    return DeferredFrame
 
 
 def with_session(frame: DataFrame, session: SparkSession) -> DataFrame:

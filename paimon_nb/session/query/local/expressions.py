@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from decimal import Decimal as Number
 from typing import TypeAlias
 
@@ -70,9 +70,9 @@ class Expressions:
             return aggregate(e, self._rows().value, flink=self.flink)
         if not has_aggregate(e):
             with suppress(NotLocal):  # it may be an expression of groups and aliases
-                key = self._rows().value(e).sql
-                if key in self.groups:
-                    return self.groups[key]
+                row = self._rows().value(e)
+                if row.sql in self.groups:
+                    return replace(self.groups[row.sql], name=row.name)  # the name is as written here, not in GROUP BY
         if isinstance(e, Column):
             raise NotLocal(f"{e.name} is not in GROUP BY")
         return self._value(e)
