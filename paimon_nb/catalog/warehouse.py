@@ -5,6 +5,7 @@ Source: Paimon `AbstractCatalog.java`.
 
 from __future__ import annotations
 
+import logging
 import posixpath
 import threading
 from collections import OrderedDict
@@ -17,6 +18,7 @@ from paimon_nb.base.errors import (
     CommitGaveUp,
     DatabaseNotFound,
     InvalidName,
+    PaimonError,
     TableNotFound,
     UnsupportedOperation,
 )
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.plan.ddl import Change
 
+log = logging.getLogger(__name__)
 TRASH = ".trash"
 _MAX_ALTER_ATTEMPTS = 10
 _MAX_OPENED = 64
@@ -287,6 +290,8 @@ class WarehouseCatalog(Catalog):
     def drop_table(self, name: Identifier, *, if_exists: bool = False, purge: bool = False) -> bool:
         _check_whole_table(name, "dropped")
         path, owns_files = self.table_path(name), self.metastore.owns_files(name)
+        if purge and owns_files and self.metastore.has_table(name):
+            self._delete_external_files(name, path)
         if not self.metastore.remove_table(name):
             if if_exists:
                 return False
@@ -302,6 +307,14 @@ class WarehouseCatalog(Catalog):
             stored_name = self.metastore.stored_name(name).table
             fs.move(path, posixpath.join(self._trash_path(name.database), f"{stored_name}@{clock.now_ms()}"))
         return True
+
+    def _delete_external_files(self, name: Identifier, path: str) -> None:
+        from paimon_nb.table.maintenance.external_files import delete_external_files
+
+        try:
+            delete_external_files(TableStore.open(self._fs_for_paths(path), path))
+        except PaimonError as error:  # a damaged table can be dropped, too
+            log.warning("%s: files at external paths may remain: %s", name, error)
 
     def undrop_table(self, name: Identifier) -> None:
         stored_name = self.metastore.stored_name(name).table

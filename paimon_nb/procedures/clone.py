@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from paimon_nb.base.errors import AlreadyExists, BadOptionValue, PaimonError, SqlAnalysisError, UnsupportedOperation
 from paimon_nb.base.identifier import Identifier
+from paimon_nb.catalog.filesystem import FilesystemCatalog
 from paimon_nb.catalog.open import open_catalog
 from paimon_nb.options import table as opt
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, one_row, parse_options
@@ -190,13 +191,15 @@ class CreatedTarget:
 
 
 def catalog_from_conf(context: Context, conf: str | Mapping[str, str] | None, argument: str) -> Catalog:
-    """The catalog of the options; without options the session's current catalog."""
+    """The catalog of the options. The session's current one without options, and for its own warehouse and nothing else."""
     options = parse_options(conf)
     if not options:
         return context.catalog
     if "warehouse" not in options and options.get("metastore", "filesystem") == "filesystem":
         raise BadOptionValue(f"{argument} has no warehouse", hint=f"{argument} => 'warehouse=/path'", argument=argument)
-    return open_catalog(argument.removesuffix("_conf"), options)
+    catalog, own = open_catalog(argument.removesuffix("_conf"), options), context.catalog
+    is_own = type(catalog) is type(own) is FilesystemCatalog and catalog.warehouse == own.warehouse
+    return own if is_own and options.keys() == {"warehouse"} else catalog
 
 
 def _source_from_argument(catalog: Catalog, clone_from: str | None) -> Source:

@@ -6,6 +6,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import AlreadyExists, UnsupportedOperation
+from paimon_nb.options import TableOptions
+from paimon_nb.options import table as opt
 from paimon_nb.procedures.clone import CreatedTarget, catalog_from_conf, known_tables, table_pairs
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, one_row, parse_options, success
 from paimon_nb.table.copy import (
@@ -67,6 +69,8 @@ def _copy_files(
     for name, target_name in pairs:
         origin = source.table(name)
         schemas = copied_schemas(origin.store)
+        for schema in schemas:  # the source's catalog allows them: its files there are read
+            target.allow_data_files(TableOptions(schema.options).names(opt.DATA_FILE_EXTERNAL_PATHS))
         with CreatedTarget(target, target_name, schemas[0]):
             files, snapshot = copy_snapshot(origin.store, _with_schemas(target, target_name, schemas).store)
         copied_snapshot = f"snapshot {snapshot.id}" if snapshot else "no snapshot"

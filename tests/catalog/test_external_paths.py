@@ -172,3 +172,24 @@ def test_a_statement_that_names_the_places_allows_them_in_its_session(tmp_path: 
         stranger.table("t").to_arrow()
     with pytest.raises(OutsideWarehouse):  # what a stored table says is not a statement of this session
         stranger.run("CREATE TABLE u LIKE t; INSERT INTO u VALUES (1, 'x')")
+
+
+def test_a_purged_table_leaves_nothing_at_any_of_its_places(tmp_path: Path) -> None:
+    """Also at those of older options and of branches; files of others stay."""
+    options = {
+        "data-file.external-paths": f"file://{tmp_path}/away/one",
+        "data-file.external-paths.strategy": "round-robin",
+    }
+    wb = made(tmp_path, options)
+    wb.table("t").append(rows(1))
+    wb.run(
+        f"CALL sys.create_branch('t', 'b'); ALTER TABLE t SET ('data-file.external-paths' = 'file://{tmp_path}/away/two')"
+    )
+    wb.table("t").append(rows(2))
+    wb.run(f"ALTER TABLE `t$branch_b` SET ('data-file.external-paths' = 'file://{tmp_path}/away/three')")
+    wb.table("t$branch_b").append(rows(3))
+    (tmp_path / "away/two/bucket-0/data-of-another-table.parquet").write_text("")
+    assert len(names_below(tmp_path / "away")) == 4
+    wb.run("DROP TABLE t PURGE")
+    assert names_below(tmp_path / "away") == ["two/bucket-0/data-of-another-table.parquet"]
+    assert not (tmp_path / "away/one").exists()

@@ -100,6 +100,23 @@ def test_copy_refused(scene):
     assert (scene.ids("three"), scene.ids("alike"), scene.files("data-*", "alike")) == ([], [], [])
 
 
+@pytest.mark.parametrize("more", ["", ", 'deletion-vectors.enabled' = 'true', 'index-file-in-data-file-dir' = 'true'"])
+def test_files_outside_the_table_are_copied_into_it(scene, more):
+    outside = scene.folder / "outside"
+    scene.make("t", "k INT PRIMARY KEY NOT ENFORCED, v STRING", f"WITH ('bucket' = '1', 'data-file.external-paths' = "
+               f"'file://{outside}', 'data-file.external-paths.strategy' = 'round-robin'{more})")  # fmt: skip
+    scene.put((1, "a"), (2, "b"))
+    scene.put((2, "bb"), (3, "c"))
+    here, there = scene.folder / "w", scene.folder / "there"
+    assert scene.call(f"copy_files('{here}', 'default', 't', '', '{there}', 'mine', 'u')") == SUCCESS
+    scene.wb.run("DROP TABLE t PURGE")
+    with paimon_nb.connect(str(there)) as wb:
+        copy = wb.table("mine.u")
+        assert sorted(tuple(r.values()) for r in copy.to_arrow().to_pylist()) == [(1, "a"), (2, "bb"), (3, "c")]
+        assert {p.parent.name for p in Path(copy.path).rglob("data-*")} == {"bucket-0"}
+    assert not outside.exists()
+
+
 @pytest.mark.parametrize("kind", [pytest.param(k, marks=pytest.mark.spark) if k == "postponed" else k for k in LAYOUTS])
 def test_the_newest_snapshot_whole(scene, kind, capsys):
     filled(scene, kind)

@@ -137,6 +137,15 @@ def test_what_is_wrong_with_a_hint_is_said_before_anything_runs(wb, hint, error,
     assert not wb.session.spark_started
 
 
+@pytest.mark.parametrize("engine", ["partial-update", "aggregation"])
+def test_a_table_that_merges_rows_needs_a_changelog_producer(wb, engine):
+    shop(wb, 1)
+    wb.run(f"ALTER TABLE customers SET ('merge-engine' = '{engine}'); {STREAMING}")
+    with pytest.raises(UnsupportedOperation, match=f"a lookup join of a {engine} table needs a changelog producer"):
+        looked_up(wb)
+    assert not wb.session.spark_started
+
+
 def test_keys_that_are_not_clear_cannot_be_waited_for(wb):
     shop(wb, 1)
     wb.run(STREAMING)

@@ -16,7 +16,7 @@ from paimon_nb.base import clock
 from paimon_nb.base.errors import SnapshotExpired, TimeTravelError
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import KIND_FIELD, VALUE_KIND
-from paimon_nb.format.manifest import ADD, DELETE, DataFile, ManifestEntry
+from paimon_nb.format.manifest import ADD, DELETE, ManifestEntry
 from paimon_nb.format.types.arrow_builders import empty_table, from_numpy, to_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import read_changes, read_live
@@ -26,7 +26,7 @@ from paimon_nb.table.scan.plan.snapshot_scan import (
     Split,
     deletion_vectors_of,
     deletion_vectors_of_files,
-    group_by_bucket,
+    files_in_plan_order,
     is_independent,
     pack_bucket_into_splits,
     prune_live_files,
@@ -215,7 +215,7 @@ def _full_state_splits(
                 raw,
             )
         )
-        for (partition, bucket, total), members in _files_in_plan_order(store, entries)
+        for (partition, bucket, total), members in files_in_plan_order(store, entries)
         for files, raw in pack_bucket_into_splits(store, members, independent)
     )
     return (*merged, *_postponed_splits(store, snapshot, bound, since_ms))
@@ -265,7 +265,7 @@ def _splits_as_written(
     store: TableStore, snapshot: Snapshot, added: Sequence[ManifestEntry]
 ) -> tuple[StreamSplit, ...]:
     pieces = []
-    for (partition, bucket, total), files in _files_in_plan_order(store, added):
+    for (partition, bucket, total), files in files_in_plan_order(store, added):
         # Rows of one bucket stay in write order: no splitting by key.
         for members in (
             [files] if store.has_keys else [group for group, _ in pack_bucket_into_splits(store, files, True)]
@@ -286,8 +286,8 @@ def _overwrite_splits(store: TableStore, snapshot: Snapshot, bound: Predicate | 
             store, snapshot.id
         )  # a long-lived changelog does not retain rows that an overwrite deleted
     entries = _pruned_changes(store, snapshot.delta_manifest_list, bound)
-    removed = dict(_files_in_plan_order(store, [e for e in entries if e.kind == DELETE]))
-    added = dict(_files_in_plan_order(store, [e for e in entries if e.kind == ADD]))
+    removed = dict(files_in_plan_order(store, [e for e in entries if e.kind == DELETE]))
+    added = dict(files_in_plan_order(store, [e for e in entries if e.kind == ADD]))
     before = snapshot_or_changelog(store, snapshot.id - 1)
     pieces = []
     for source, retracts, state in ((removed, True, before), (added, False, snapshot)):
@@ -327,16 +327,6 @@ def _without_postponed_entries(store: TableStore, entries: Sequence[ManifestEntr
     if store.bucket_option != POSTPONE_BUCKET or store.options.changelog_producer == "none":
         return entries
     return [e for e in entries if e.bucket >= 0]
-
-
-def _files_in_plan_order(
-    store: TableStore, entries: Sequence[ManifestEntry]
-) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
-    """Files by bucket in order of first occurrence, or partition by partition (`scan.plan-sort-partition`)."""
-    groups = group_by_bucket(entries)
-    if store.options.get(opt.SCAN_PLAN_SORT_PARTITION):
-        groups.sort(key=lambda g: [(v is not None, v) for v in store.partition_values(g[0][0])])
-    return groups
 
 
 def _shows_overwrites(store: TableStore) -> bool:

@@ -14,6 +14,8 @@ from paimon_nb.table.scan.plan.time_travel import SCAN_VERSION, check_mode, loca
 from paimon_nb.table.stream.offset import StreamOffset
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.store import TableStore
 
@@ -24,6 +26,22 @@ _BATCH_ONLY = {
     opt.INCREMENTAL_BETWEEN.key: "an increment", opt.INCREMENTAL_BETWEEN_TIMESTAMP.key: "an increment",
     opt.INCREMENTAL_TO_AUTO_TAG.key: "an increment",
 }  # fmt: skip
+
+
+def check_changelog_producer(store: TableStore, merge_engines: Collection[str], reader: str) -> None:
+    """Refuse a table of one of these merge engines without a changelog producer. Raises UnsupportedOperation.
+
+    Args:
+        reader: what reads it, for the message.
+    """
+    engine = store.options.merge_engine
+    if store.has_keys and engine in merge_engines and store.options.changelog_producer == "none":
+        raise UnsupportedOperation(
+            f"{store.name}: {reader} of a {engine} table needs a changelog producer",
+            hint="ALTER TABLE ... SET ('changelog-producer' = 'lookup') or 'full-compaction'; "
+            "'input' emits the written rows unchanged",
+            merge_engine=engine,
+        )
 
 
 def check_streamable(store: TableStore) -> None:
@@ -38,13 +56,7 @@ def check_streamable(store: TableStore) -> None:
     store.check_readable()
     options = store.options
     check_mode(options)
-    if store.has_keys and options.merge_engine in _MERGED and options.changelog_producer == "none":
-        raise UnsupportedOperation(
-            f"{store.name}: a stream of a {options.merge_engine} table needs a changelog producer",
-            hint="ALTER TABLE ... SET ('changelog-producer' = 'lookup') or 'full-compaction'; "
-            "'input' emits the written rows unchanged",
-            merge_engine=options.merge_engine,
-        )
+    check_changelog_producer(store, _MERGED, "a stream")
     if options.get(opt.STREAMING_READ_OVERWRITE):
         if not store.has_keys:
             raise BadOptionValue(

@@ -75,6 +75,14 @@ def test_partitions_left_alone_are_sorted_when_they_have_been_idle(tmp_path: Pat
     assert sorted(r["a"] for r in wb.table("t").to_arrow().to_pylist()) == sorted(a for b in BATCHES for a, _ in b)
 
 
+def test_partitions_are_read_in_order_if_the_table_says_so(tmp_path: Path) -> None:
+    wb = made(tmp_path, "a INT, p INT", "PARTITIONED BY (p)", **{"clustering.columns": "a"})
+    wb.run("INSERT INTO t VALUES (1, 3), (1, 2)")
+    wb.run("INSERT INTO t VALUES (2, 1), (2, 3)")
+    wb.run("ALTER TABLE t SET ('scan.plan-sort-partition' = 'true')")
+    assert [tuple(r.values()) for r in wb.table("t").to_arrow().to_pylist()] == [(2, 1), (1, 2), (1, 3), (2, 3)]
+
+
 def test_nothing_is_due_until_the_columns_change(tmp_path: Path) -> None:
     wb = made(tmp_path)
     for batch in BATCHES[:3]:

@@ -27,6 +27,7 @@ from paimon_nb.session.streaming.lookup.cache import Dimension
 from paimon_nb.session.streaming.lookup.parser import LookupJoin, Retry, find_join, retry_hints
 from paimon_nb.session.streaming.lookup.refresh import RefreshSchedule
 from paimon_nb.table.scan.predicate.model import conjunction_of
+from paimon_nb.table.stream.start import check_changelog_producer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -53,7 +54,8 @@ class Lookups:
 
         Raises:
             UnknownOption, BadOptionValue: a LOOKUP hint or a refresh option.
-            UnsupportedOperation: a LOOKUP hint for an unsupported join.
+            UnsupportedOperation: a LOOKUP hint for an unsupported join, or a table that merges rows and has no changelog
+            producer.
         """
         self._dimensions: dict[_Key, _CachedTable] = {}
         self._refreshed: set[_Key] = set()
@@ -62,6 +64,7 @@ class Lookups:
         for ref in query.tables:
             if ref.lookup and (table := _cacheable_table(session, ref)) is not None:
                 RefreshSchedule.of(table.options)
+                check_changelog_producer(table.store, ("partial-update", "aggregation"), "a lookup join")
 
     def begin(self) -> None:
         """Called at the start of a micro-batch: each table is refreshed once in it."""

@@ -267,7 +267,7 @@ def plan_snapshot(
             deletion_vectors_of_files(vectors, partition, files),
             raw,
         )
-        for (partition, bucket, total), members in group_by_bucket(entries)
+        for (partition, bucket, total), members in files_in_plan_order(store, entries)
         for files, raw in pack_bucket_into_splits(store, members, independent)
     ]
     if waiting:
@@ -396,6 +396,16 @@ def group_by_bucket(entries: Iterable[ManifestEntry]) -> list[tuple[tuple[bytes,
     for entry in entries:
         groups.setdefault((entry.partition, entry.bucket), (entry.total_buckets, []))[1].append(entry.file)
     return [((partition, bucket, total), files) for (partition, bucket), (total, files) in groups.items()]
+
+
+def files_in_plan_order(
+    store: TableStore, entries: Iterable[ManifestEntry]
+) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
+    """`group_by_bucket`, or partition by partition (`scan.plan-sort-partition`)."""
+    groups = group_by_bucket(entries)
+    if store.options.get(opt.SCAN_PLAN_SORT_PARTITION):
+        groups.sort(key=lambda g: [(v is not None, v) for v in store.partition_values(g[0][0])])
+    return groups
 
 
 def _group_columnar_entries(entries: Entries) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
