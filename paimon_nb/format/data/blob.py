@@ -32,7 +32,8 @@ _NULL, _PLACEHOLDER = -1, -2
 _OVERHEAD = 16
 """Bytes of a value's magic number, length and checksum."""
 _FOOTER = 5
-_BATCH_BYTES = 64 << 20
+BATCH_BYTES = 64 << 20
+"""Bytes of values, about, that are in memory at a time."""
 _DESCRIPTOR_MAGIC = 0x424C4F4244455343
 
 
@@ -105,7 +106,7 @@ class BlobReader:
         size = 0
         for location in [] if groups == [] else self._entries:
             value = self._value(location)
-            if values and (len(values) == rows or size + len(value or b"") > _BATCH_BYTES):
+            if values and (len(values) == rows or size + len(value or b"") > BATCH_BYTES):
                 yield pa.record_batch([pa.array(values, pa.binary())] * len(self.fields), schema=schema)
                 values, size = [], 0
             values.append(value)
@@ -113,18 +114,20 @@ class BlobReader:
         if values:
             yield pa.record_batch([pa.array(values, pa.binary())] * len(self.fields), schema=schema)
 
+    def is_placeholder(self, row: int) -> bool:
+        """Whether the value of a row is in an older file of the same rows."""
+        return self._entries[row][1] == _PLACEHOLDER
+
+    def value(self, row: int) -> bytes | None:
+        """The value of one row, or its descriptor."""
+        return self._value(self._entries[row])
+
     def _value(self, location: tuple[int, int]) -> bytes | None:
         at, length = location
         if length == _NULL:
             return None
         if length == _PLACEHOLDER:
-            raise UnsupportedFormat(
-                f"{self.path}: a value is in an older file, which is not read here",
-                hint="read this column with Paimon 2.1 in Java",
-                path=self.path,
-                column=self.fields[0].name if self.fields else None,
-                feature="blob placeholder",
-            )
+            raise CorruptFile(self.path, "a value is in an older file, and there is none")
         if self._as_descriptor:
             return BlobDescriptor(self.path, at + 4, length - _OVERHEAD).to_bytes()
         self._file.seek(at)

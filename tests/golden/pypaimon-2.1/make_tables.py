@@ -103,6 +103,19 @@ def blobs(m: Maker) -> None:
 
 
 @table
+def blobs_updated(m: Maker) -> None:
+    """A BLOB column with newer values of some rows: files that refer to older ones for the other rows. One row is deleted."""
+    m.create(
+        [*PLAIN, ("x", pa.large_binary())], **EVOLVES,
+        **{"deletion-vectors.enabled": "true", "file.format": "parquet"},
+    )  # fmt: skip
+    m.write([{**r, "x": b"large %d" % r["id"]} for r in rows(*range(6))])
+    m.update([1, 3], "x", [b"second 1", b"second 3"])
+    m.delete([4])
+    m.update([0, 3], "x", [None, b"third 3"])
+
+
+@table
 def blob_descriptors(m: Maker) -> None:
     """A BLOB column whose descriptors lie in the data files."""
     from pypaimon.table.row.blob import BlobDescriptor

@@ -149,3 +149,15 @@ def test_what_pypaimon_wrote_is_read(tmp_path):
     assert t.to_arrow().sort_by("id").to_pylist() == [
         {"id": i, "b": b, "c": f"c{i}", "x": b"large %d" % i} for i, b in ((0, 100), (1, 1), (2, 2), (4, 4))
     ]
+
+
+def test_newer_files_of_pypaimon_refer_to_values_in_older_ones(tmp_path):
+    t = golden_table(tmp_path, "pypaimon-2.1", "blobs_updated")
+    expected = {0: None, 1: b"second 1", 2: b"large 2", 3: b"third 3", 5: b"large 5"}
+    rows = t.to_arrow().sort_by("id")
+    assert dict(zip(rows["id"].to_pylist(), rows["x"].to_pylist(), strict=True)) == expected
+    assert t.to_arrow(columns=["x"], where="id >= 3").column("x").to_pylist() == [b"third 3", b"large 5"]
+    described = t.copy({"blob-as-descriptor": "true"}).to_arrow().sort_by("id")["x"].to_pylist()
+    assert [None if d is None else t.open_blob(d).read() for d in described] == list(expected.values())
+    t.update({"x": b"ours"}, where="id = 5")
+    assert t.to_arrow().sort_by("id")["x"].to_pylist() == [*list(expected.values())[:-1], b"ours"]

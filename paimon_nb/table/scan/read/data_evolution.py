@@ -75,6 +75,8 @@ class FileRows:
     end: int
     at: int
     """The place of the file's first row among the rows of the group."""
+    older: tuple[FileRows, ...] = ()
+    """The same rows in older `.blob` files, newest first: a `.blob` file may refer to an older value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,25 +114,38 @@ def files_by_column(store: TableStore, group: Sequence[DataFile], fields: Sequen
 
 def _newest_rows(files: Sequence[DataFile], begin: int, count: int, column: str) -> tuple[FileRows, ...]:
     """Rows of dedicated files that cover the `count` rows from row id `begin` once; newer files win."""
-    owners: list[DataFile | None] = [None] * (len(cuts := _file_boundaries(files, begin, count)) - 1)
-    for file in sorted(files, key=lambda f: (f.max_sequence, f.file_name)):
+    cuts = _file_boundaries(files, begin, count)
+    owners: list[list[DataFile]] = [[] for _ in cuts[1:]]
+    for file in sorted(files, key=lambda f: (f.max_sequence, f.file_name), reverse=True):
         first = (file.first_row_id or 0) - begin
         for i, (low, high) in enumerate(pairwise(cuts)):
             if first <= low and high <= first + file.row_count:
-                owners[i] = file
+                owners[i].append(file)
     rows: list[FileRows] = []
-    for owner, (low, high) in zip(owners, pairwise(cuts), strict=True):
-        if owner is None:
+    for versions, (low, high) in zip(owners, pairwise(cuts), strict=True):
+        if not versions:
             name = files[0].file_name
             raise CorruptFile(
                 name, f"no file contains column {column!r} of the rows {begin + low} to {begin + high - 1}"
             )
-        first = (owner.first_row_id or 0) - begin
-        if rows and rows[-1].file is owner:
-            rows[-1] = replace(rows[-1], end=high - first)
-        else:
-            rows.append(FileRows(owner, low - first, high - first, first))
+        newest, *older = (_rows_at(file, begin, low, high) for file in versions)
+        found = replace(newest, older=tuple(older) if newest.file.file_name.endswith(".blob") else ())
+        if rows and [r.file for r in _versions(rows[-1])] == [r.file for r in _versions(found)]:
+            low = rows.pop().begin + newest.at
+            newest, *older = (_rows_at(r.file, begin, low, high) for r in _versions(found))
+            found = replace(newest, older=tuple(older))
+        rows.append(found)
     return tuple(rows)
+
+
+def _versions(rows: FileRows) -> tuple[FileRows, ...]:
+    return rows, *rows.older
+
+
+def _rows_at(file: DataFile, begin: int, low: int, high: int) -> FileRows:
+    """The rows `low` to `high` of a group, in one of its files."""
+    first = (file.first_row_id or 0) - begin
+    return FileRows(file, low - first, high - first, first)
 
 
 def _file_boundaries(files: Sequence[DataFile], begin: int, count: int) -> list[int]:

@@ -45,6 +45,7 @@ from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.plan.time_travel import translate_missing_files
 from paimon_nb.table.scan.predicate.evaluate import filter_on_file_columns, filter_rows
 from paimon_nb.table.scan.predicate.model import conjuncts_on
+from paimon_nb.table.scan.read.blob_versions import newest_blobs
 from paimon_nb.table.scan.read.bucket_diff import diff_states
 from paimon_nb.table.scan.read.data_evolution import (
     ColumnParts,
@@ -405,7 +406,26 @@ class SplitFiles:
 
     def _column_part(self, part: ColumnParts, vector: DvRef | None, piece_rows: int | None) -> Iterator[pa.Table]:
         for rows in part.rows:
-            yield from self._pieces_of_file(rows.file, part.fields, vector, piece_rows, rows)
+            if rows.older:
+                yield from self._pieces_of_blob_files(rows, part.fields, vector, piece_rows)
+            else:
+                yield from self._pieces_of_file(rows.file, part.fields, vector, piece_rows, rows)
+
+    def _pieces_of_blob_files(
+        self, rows: FileRows, fields: tuple[DataField, ...], vector: DvRef | None, piece_rows: int | None
+    ) -> Iterator[pa.Table]:
+        """Values of a BLOB column that newer files have for some of the rows only."""
+        files = [(self.store.data_path(self.partition, self.bucket, r.file), r.begin) for r in (rows, *rows.older)]
+        count, first = rows.end - rows.begin, rows.at + rows.begin
+        visible = np.ones(count, dtype=bool)
+        if vector is not None:
+            visible = ~load_deletion_vector(self.store, vector).mask(count, first)
+        schema = arrow_schema(fields, nullable=True)
+        yield pa.table([pa.array([], f.type) for f in schema], schema=schema)
+        for values in newest_blobs(
+            self.store.fs, files, np.flatnonzero(visible), fields[0], self.store.options, piece_rows or count
+        ):
+            yield pa.table([values] * len(fields), schema=schema)
 
     def _rows_per_piece(self, file: DataFile, share: float) -> int | None:
         if self.piece_bytes is None:
