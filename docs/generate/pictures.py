@@ -17,7 +17,7 @@ from paimon_nb.notebook.compaction_svg import amplification_svg
 from paimon_nb.notebook.create_model import Column, Draft
 from paimon_nb.notebook.create_svg import layout_svg
 from paimon_nb.notebook.lsm_model import lsm_picture
-from paimon_nb.notebook.svg import lsm_svg, standalone, text_svg, timeline_svg
+from paimon_nb.notebook.svg import lsm_svg, standalone_svg, text_svg, timeline_svg
 from paimon_nb.notebook.timeline_model import timeline
 from paimon_nb.notebook.why_svg import why_svg
 from paimon_nb.table.inspect.amplification import amplification
@@ -131,7 +131,7 @@ def write(folder: Path) -> list[Path]:
     for name, draw in PICTURES.items():
         with tempfile.TemporaryDirectory() as warehouse, paimon_nb.connect(warehouse) as wb:
             made.append(folder / f"{name}.svg")
-            made[-1].write_text(standalone(draw(wb)) + "\n", encoding="utf-8")
+            made[-1].write_text(standalone_svg(draw(wb)) + "\n", encoding="utf-8")
     return made
 
 

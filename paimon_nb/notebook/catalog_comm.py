@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import UnknownName
 from paimon_nb.notebook.catalog_tree import children, table_facts, tree_table
-from paimon_nb.notebook.errors import last, sentence
+from paimon_nb.notebook.errors import error_sentence, last
 from paimon_nb.notebook.magics.active import workbench
-from paimon_nb.notebook.table_panels import PANELS, preview
+from paimon_nb.notebook.table_panels import PANELS, preview_grid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,16 +50,16 @@ class CatalogComm:
         if not isinstance(request, dict) or not isinstance(request.get("id"), str):
             return None
         try:
-            found = self._answer(request)
+            found = self._answer_request(request)
         except Exception as error:  # the catalog or the table may be damaged, or not be reachable
             last.error = error
-            found = {"error": sentence(error)}
+            found = {"error": error_sentence(error)}
         return None if found is None else {"id": request["id"], **found}
 
-    def _answer(self, request: Mapping[str, Any]) -> dict[str, Any] | None:
+    def _answer_request(self, request: Mapping[str, Any]) -> dict[str, Any] | None:
         match request:
             case {"do": "children", "kind": str(kind), "path": list(path), "match": str(match), "start": int(start)}:
-                found = children(workbench(), kind, _names(path), match, max(0, start))
+                found = children(workbench(), kind, _checked_path(path), match, max(0, start))
                 return {
                     **_session(),
                     "nodes": [asdict(n) for n in found.nodes],
@@ -67,19 +67,19 @@ class CatalogComm:
                     "empty": found.empty,
                 }
             case {"do": "facts", "paths": list(paths)}:
-                facts, left = table_facts(workbench(), [_names(path) for path in paths])
+                facts, left = table_facts(workbench(), [_checked_path(path) for path in paths])
                 return {"facts": [f.as_json() for f in facts], "left": left}
             case {"do": "open", "tab": str(tab), "panel": str(panel), "kind": str(kind), "path": list(path)}:
-                return self._open(tab, panel, kind, _names(path))
+                return self._open_panel_in_tab(tab, panel, kind, _checked_path(path))
             case {"do": "close", "tab": str(tab)}:
-                self._close(tab)
+                self._close_tab(tab)
                 return {}
         return None
 
-    def _open(self, tab: str, panel: str, kind: str, path: Sequence[str]) -> dict[str, Any]:
+    def _open_panel_in_tab(self, tab: str, panel: str, kind: str, path: Sequence[str]) -> dict[str, Any]:
         """Make the widget of a tab; the front end draws its MIME bundle."""
-        widget = self._panel(panel, kind, path)
-        self._close(tab)
+        widget = self._panel_of_node(panel, kind, path)
+        self._close_tab(tab)
         self._panels[tab] = widget
         if hasattr(widget, "follow"):
             widget.follow()
@@ -88,7 +88,7 @@ class CatalogComm:
         return {"data": bundle, "metadata": metadata}
 
     @staticmethod
-    def _panel(panel: str, kind: str, path: Sequence[str]) -> Any:
+    def _panel_of_node(panel: str, kind: str, path: Sequence[str]) -> Any:
         if panel == "jobs":
             from paimon_nb.notebook.widgets.jobs import JobsView
 
@@ -97,9 +97,9 @@ class CatalogComm:
         if panel != "preview":
             return PANELS.find(panel)(table)
         name = path[-1]
-        return preview(table, tag=name if kind == "tag" else None, system=name if kind == "system_table" else None)
+        return preview_grid(table, tag=name if kind == "tag" else None, system=name if kind == "system_table" else None)
 
-    def _close(self, tab: str) -> None:
+    def _close_tab(self, tab: str) -> None:
         """Stop what a tab shows; the kernel and the front end forget its widget."""
         from paimon_nb.notebook.widgets.jobs import JobsView
         from paimon_nb.notebook.widgets.live import LiveTable
@@ -115,13 +115,13 @@ class CatalogComm:
     def close(self) -> None:
         """Close the tabs' widgets and the comm."""
         for tab in list(self._panels):
-            self._close(tab)
+            self._close_tab(tab)
         if not self.closed:
             self.closed = True
             self.comm.close()
 
 
-def _names(path: Sequence[Any]) -> list[str]:
+def _checked_path(path: Sequence[Any]) -> list[str]:
     if not all(isinstance(name, str) for name in path):
         raise UnknownName("a tree path is a list of names", hint="refresh the tree")
     return list(path)

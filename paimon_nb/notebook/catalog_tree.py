@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import PaimonError, UnknownName
 from paimon_nb.base.identifier import MAIN_BRANCH, Identifier, quote
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.notebook.errors import sentence
-from paimon_nb.notebook.overview import ago, kind_of
+from paimon_nb.notebook.errors import error_sentence
+from paimon_nb.notebook.overview import ago_text, table_kind_labels
 from paimon_nb.notebook.svg import count
 from paimon_nb.table.inspect.formatting import bytes_text
 
@@ -116,7 +116,7 @@ def _text_of(name: Any) -> str:
     return str(getattr(name, "name", name[-1] if isinstance(name, tuple) else name))
 
 
-def _root(session: Session, _: tuple[str, ...]) -> _Level:
+def _root_level(session: Session, _: tuple[str, ...]) -> _Level:
     top = [Node("catalog", (name,), name, expands=True, insert=_quoted(name), mark="current" if name == session.current_catalog else "",
                 tip=_catalog_tip(session.catalogs[name])) for name in sorted(session.catalogs)]  # fmt: skip
     temporary = len(session.views) + len(session.temporary)
@@ -133,10 +133,10 @@ def _catalog_tip(catalog: Catalog) -> str:
     return f"catalog {catalog.name}\nwarehouse {catalog.warehouse}"
 
 
-def _databases(session: Session, path: tuple[str, ...]) -> _Level:
+def _databases_of_catalog(session: Session, path: tuple[str, ...]) -> _Level:
     catalog = _catalog(session, path[0])
 
-    def node(name: str) -> Node:
+    def database_node(name: str) -> Node:
         current = (catalog.name, name) == (session.current_catalog, session.current_database)
         parts = (name,) if catalog.name == session.current_catalog else (catalog.name, name)
         return Node(
@@ -144,15 +144,15 @@ def _databases(session: Session, path: tuple[str, ...]) -> _Level:
             tip=f"database {name}" + (" (current)" if current else ""), command=_command(parts),
         )  # fmt: skip
 
-    return sorted(catalog.databases()), node, "no databases"
+    return sorted(catalog.databases()), database_node, "no databases"
 
 
-def _tables(session: Session, path: tuple[str, ...]) -> _Level:
+def _tables_and_views_of_database(session: Session, path: tuple[str, ...]) -> _Level:
     catalog, database = _catalog(session, path[0]), path[1]
 
-    def node(of: tuple[str, str]) -> Node:
+    def table_node(of: tuple[str, str]) -> Node:
         kind, name = of
-        parts = _relative(session, (*path, name))
+        parts = _shortest_name(session, (*path, name))
         return Node(
             kind, (*path, name), name, note="view" if kind == "view" else "", tip=f"{kind} {name}", expands=kind == "table",
             insert=_dotted(parts), command=_command(parts),
@@ -160,7 +160,7 @@ def _tables(session: Session, path: tuple[str, ...]) -> _Level:
 
     names = [("table", name) for name in catalog.tables(database)]
     names += [("view", name) for name in catalog.views(database)]
-    return sorted(names, key=lambda n: n[1]), node, "no tables yet"
+    return sorted(names, key=lambda n: n[1]), table_node, "no tables yet"
 
 
 def _table_children(session: Session, path: tuple[str, ...]) -> _Level:
@@ -169,7 +169,7 @@ def _table_children(session: Session, path: tuple[str, ...]) -> _Level:
     groups = [("tags", "Tags"), ("branches", "Branches"), ("system", "System tables")]
     groups = [] if table.store.is_format_table else groups
 
-    def node(child: Any) -> Node:
+    def child_node(child: Any) -> Node:
         if isinstance(child, tuple):
             return Node(child[0], path, child[1], expands=True)
         mark = (
@@ -183,67 +183,67 @@ def _table_children(session: Session, path: tuple[str, ...]) -> _Level:
         )
 
     # After many columns, the groups would be on a later page.
-    return [*groups, *schema.fields] if len(schema.fields) > PAGE else [*schema.fields, *groups], node, ""
+    return [*groups, *schema.fields] if len(schema.fields) > PAGE else [*schema.fields, *groups], child_node, ""
 
 
-def _tags(session: Session, path: tuple[str, ...]) -> _Level:
+def _tags_of_table(session: Session, path: tuple[str, ...]) -> _Level:
     store = _table(session, path).store
 
-    def node(name: str) -> Node:
+    def tag_node(name: str) -> Node:
         text = "'" + name.replace("'", "''") + "'"
         try:
             snapshot = f"snapshot {store.tags.get(name).snapshot.id}"
         except PaimonError as error:
-            return Node("tag", (*path, name), name, "unreadable", sentence(error), insert=text)
+            return Node("tag", (*path, name), name, "unreadable", error_sentence(error), insert=text)
         return Node("tag", (*path, name), name, snapshot, f"tag {name} of {snapshot}", insert=text)
 
-    return store.tags.names(), node, "no tags"
+    return store.tags.names(), tag_node, "no tags"
 
 
-def _branches(session: Session, path: tuple[str, ...]) -> _Level:
-    def node(name: str) -> Node:
-        parts = _relative(session, (*path[:-1], f"{path[-1]}$branch_{name}"))
+def _branches_of_table(session: Session, path: tuple[str, ...]) -> _Level:
+    def branch_node(name: str) -> Node:
+        parts = _shortest_name(session, (*path[:-1], f"{path[-1]}$branch_{name}"))
         return Node("branch", (*path, name), name, tip=f"branch {name}", insert=_dotted(parts), command=_command(parts))
 
     names = [n for n in _table(session, path).store.branches.names() if n != MAIN_BRANCH]
-    return sorted(names), node, "no branches"
+    return sorted(names), branch_node, "no branches"
 
 
 def _system_tables(session: Session, path: tuple[str, ...]) -> _Level:
     from paimon_nb.table.system import SYSTEM_TABLES
 
-    def node(name: str) -> Node:
-        parts = _relative(session, (*path[:-1], f"{path[-1]}${name}"))
+    def system_table_node(name: str) -> Node:
+        parts = _shortest_name(session, (*path[:-1], f"{path[-1]}${name}"))
         return Node("system_table", (*path, name), name, tip=f"{path[-1]}${name}", insert=_dotted(parts))
 
-    return sorted(SYSTEM_TABLES), node, ""
+    return sorted(SYSTEM_TABLES), system_table_node, ""
 
 
-def _temporary(session: Session, _: tuple[str, ...]) -> _Level:
+def _temporary_views_and_tables(session: Session, _: tuple[str, ...]) -> _Level:
     kinds = [*((name, "view") for name in session.views), *((name, "table") for name in session.temporary)]
 
-    def node(of: tuple[str, str]) -> Node:
+    def temporary_node(of: tuple[str, str]) -> Node:
         name, kind = of
         return Node("view", ("", "", name), name, f"temporary {kind}", f"temporary {kind} {name}", insert=_quoted(name))
 
-    return sorted(kinds), node, ""
+    return sorted(kinds), temporary_node, ""
 
 
-def _jobs(session: Session, _: tuple[str, ...]) -> _Level:
-    def node(job: Any) -> Node:
+def _streaming_jobs(session: Session, _: tuple[str, ...]) -> _Level:
+    def job_node(job: Any) -> Node:
         status = job.status.lower()
         mark = "running" if status == "running" else "failed" if status == "failed" else "ended"
-        since = ago(int(time.time() * 1000) - job.started_ms)
+        since = ago_text(int(time.time() * 1000) - job.started_ms)
         tip = f"{job.name}\n{status}, started {since}, {count(job.rows, 'row')}"
         return Node("job", (job.id,), job.name, status, tip, insert=f"'{job.id}'", mark=mark)
 
     newest_first = sorted(session.jobs.all.values(), key=lambda job: (not job.isActive, -job.started_ms))
-    return newest_first, node, "no streaming jobs in this session"
+    return newest_first, job_node, "no streaming jobs in this session"
 
 
 _CHILDREN: Mapping[str, Callable[[Any, tuple[str, ...]], _Level]] = {
-    "root": _root, "catalog": _databases, "database": _tables, "table": _table_children, "tags": _tags, "branches": _branches,
-    "system": _system_tables, "temporary": _temporary, "jobs": _jobs,
+    "root": _root_level, "catalog": _databases_of_catalog, "database": _tables_and_views_of_database, "table": _table_children, "tags": _tags_of_table, "branches": _branches_of_table,
+    "system": _system_tables, "temporary": _temporary_views_and_tables, "jobs": _streaming_jobs,
 }  # fmt: skip
 _DEPTH = {
     "root": 0,
@@ -279,18 +279,18 @@ def table_facts(
         if found and time.monotonic() > end:
             break
         try:
-            found.append(_facts(_table(wb.session, path), path))
+            found.append(_facts_of_table(_table(wb.session, path), path))
         except (PaimonError, OSError) as error:  # a damaged table is shown with its error
-            found.append(TableFacts(path, "unreadable", sentence(error), "broken"))
+            found.append(TableFacts(path, "unreadable", error_sentence(error), "broken"))
     return tuple(found), len(requested) - len(found)
 
 
-def _facts(table: Table, path: tuple[str, ...]) -> TableFacts:
+def _facts_of_table(table: Table, path: tuple[str, ...]) -> TableFacts:
     from paimon_nb.table.inspect.health import health_of_manifests
     from paimon_nb.table.live_files import snapshot_manifests
 
     store = table.store
-    kind = " · ".join(kind_of(store))
+    kind = " · ".join(table_kind_labels(store))
     if store.is_format_table:
         return TableFacts(path, "format table", f"{kind}\nwithout snapshots and statistics", "unknown", "")
     latest = table.latest_snapshot()
@@ -310,7 +310,7 @@ def _facts(table: Table, path: tuple[str, ...]) -> TableFacts:
 
 
 def _commit(latest: Snapshot) -> str:
-    return f"snapshot {latest.id}, {latest.commit_kind.lower()} {ago(int(time.time() * 1000) - latest.time_ms)}"
+    return f"snapshot {latest.id}, {latest.commit_kind.lower()} {ago_text(int(time.time() * 1000) - latest.time_ms)}"
 
 
 def tree_table(wb: Workbench, kind: str, path: Sequence[str]) -> Table:
@@ -350,7 +350,7 @@ def _dotted(parts: Iterable[str]) -> str:
     return ".".join(map(_quoted, parts))
 
 
-def _relative(session: Session, path: tuple[str, ...]) -> tuple[str, ...]:
+def _shortest_name(session: Session, path: tuple[str, ...]) -> tuple[str, ...]:
     """The shortest name that resolves to this table in the session."""
     if path[0] != session.current_catalog:
         return path

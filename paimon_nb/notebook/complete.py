@@ -101,10 +101,10 @@ def candidates(text: str, cursor: int) -> tuple[str, list[Offer]]:
     kind = {"option_value": "value", "version": "tag", "parameter": "variable", "system_table": "system table"}.get(
         at.kind, at.kind
     )
-    return at.prefix, offers(kind, _words(session, at))
+    return at.prefix, offers(kind, _words_of_context(session, at))
 
 
-def _words(session: Any, at: Completion) -> Iterable[str]:
+def _words_of_context(session: Any, at: Completion) -> Iterable[str]:
     """The words of a context that has only one kind of them."""
     from paimon_nb.sql import quote_if_needed
 
@@ -128,11 +128,11 @@ def _words(session: Any, at: Completion) -> Iterable[str]:
         case "version":
             return _version_words(session, at)
         case "parameter":
-            return _variables()
+            return _parameter_variables()
         case "type":
             return TYPES
         case "table":
-            return [*_table_words(session, at.prefix), *([] if "." in at.prefix else _frames())]
+            return [*_table_words(session, at.prefix), *([] if "." in at.prefix else _queryable_variables())]
         case "database":
             return map(quote_if_needed, [*session.catalog.databases(), *session.catalogs])
         case "catalog":
@@ -159,7 +159,7 @@ def _version_words(session: Any, at: Completion) -> list[str]:
     return [*tags, *(snapshots if quote else [f"'{s}" for s in snapshots])]
 
 
-def _variables() -> list[str]:
+def _parameter_variables() -> list[str]:
     """Python variables of the notebook that can be bound to a parameter."""
     from types import ModuleType
 
@@ -176,12 +176,12 @@ def _variables() -> list[str]:
     )
 
 
-def _frames() -> list[str]:
+def _queryable_variables() -> list[str]:
     """Python variables of the notebook that can be queried."""
     from paimon_nb.notebook.magics.active import current
     from paimon_nb.session.query.frames_and_files import is_frame
 
-    return [name for name in _variables() if is_frame(current.shell.user_ns[name])]
+    return [name for name in _parameter_variables() if is_frame(current.shell.user_ns[name])]
 
 
 def _without_backticks(text: str) -> str:

@@ -67,7 +67,7 @@ class Draft:
         return self.options.get("bucket", "-1").strip() or "-1"
 
 
-def ddl(draft: Draft, dialect: str = "flink") -> str:
+def create_table_statement(draft: Draft, dialect: str = "flink") -> str:
     """CREATE TABLE in either dialect; both create the same table."""
     lines = []
     for c in draft.columns:
@@ -193,7 +193,7 @@ def try_create(draft: Draft) -> CreateOutcome:
         return CreateOutcome(tuple(missing))
     with connect(f"memory:/drafts/{uuid.uuid4()}") as scratch:
         try:
-            made = scratch.run(ddl(replace(draft, name="draft")))
+            made = scratch.run(create_table_statement(replace(draft, name="draft")))
         except PaimonError as error:
             return CreateOutcome((error.one_line,))
         scratch.run("DROP TABLE draft PURGE")

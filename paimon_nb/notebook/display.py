@@ -146,16 +146,16 @@ class Preview:
             return value[:TEXT_BYTES]
         return (value_text(value) or "") if self.table.column_names == ["result"] else None
 
-    def left_out(self, rows: int) -> list[str]:
+    def notes_on_left_out(self, rows: int) -> list[str]:
         """Notes about rows and columns that are not displayed; `rows` is the number of displayed rows."""
         out = []
         if self.table.num_columns and (self.more_rows or rows < self.table.num_rows):
-            out.append(f"Showing the first {rows:,} rows{self._row_limit(rows)}")
+            out.append(f"Showing the first {rows:,} rows{self._row_limit_reason(rows)}")
         if self.more_columns:
             out.append(f"{self.more_columns:,} column{'s' * (self.more_columns != 1)} not shown; select by name")
         return out
 
-    def _row_limit(self, rows: int) -> str:
+    def _row_limit_reason(self, rows: int) -> str:
         """Which limit cut the rows, and how to get the others."""
         if rows == self.table.num_rows < MAX_ROWS:
             return "; show more with --limit"
@@ -163,7 +163,7 @@ class Preview:
         return f" ({limit}); to_pandas() returns all rows"
 
 
-def cells(table: pa.Table) -> tuple[list[str], list[list[str | None]]]:
+def display_cells(table: pa.Table) -> tuple[list[str], list[list[str | None]]]:
     """Column names and cell texts, truncated for display."""
     from paimon_nb.format.data import python_values
 
@@ -176,10 +176,10 @@ def text_table(preview: Preview) -> str:
     """Plain text; deterministic for the same rows."""
     if preview.plain_text is not None:
         return "\n".join([preview.plain_text, *(f"  {n}" for n in preview.notes)])
-    names, rows = cells(preview.table)
+    names, rows = display_cells(preview.table)
     texts, size = [], 0
     for row in rows:
-        texts.append([_one_line(v) for v in row])
+        texts.append([_escaped_and_cut(v) for v in row])
         size += sum(len(v.encode("utf-8", "replace")) + 2 for v in texts[-1])
         if size > TEXT_BYTES:
             texts.pop()
@@ -195,11 +195,11 @@ def text_table(preview: Preview) -> str:
     out = [line(list(names)), "  ".join("-" * w for w in widths), *map(line, texts)]
     if not rows:
         out.append("(no rows)")
-    out += [f"... {what}" for what in preview.left_out(len(texts))]
+    out += [f"... {what}" for what in preview.notes_on_left_out(len(texts))]
     return "\n".join([*out, *(f"note: {n}" for n in preview.notes)])
 
 
-def _one_line(value: str | None) -> str:
+def _escaped_and_cut(value: str | None) -> str:
     if value is None:
         return "NULL"
     flat = value.replace("\r", "\\r").replace("\n", "\\n").replace("\t", "\\t")
@@ -225,7 +225,7 @@ def html_table(preview: Preview) -> str:
         text = escape(preview.plain_text)
         body = f"<pre>{text}</pre>" if "\n" in text else f"<div>{text}</div>"
         return f'<div class="pnb-t"><style>{STYLE}</style>{body}{notes}</div>'
-    names, rows = cells(preview.table)
+    names, rows = display_cells(preview.table)
     numeric = [' class="n"' if is_number(preview.table.schema.field(i).type) else "" for i in range(len(names))]
     head = "".join(f"<th{c}>{escape(n)}</th>" for n, c in zip(names, numeric, strict=True))
     body_lines: list[str] = []
@@ -239,7 +239,7 @@ def html_table(preview: Preview) -> str:
         if size > HTML_BYTES:
             break
         body_lines.append(f"<tr>{line}</tr>")
-    tail = "".join(f'<div class="more">{escape(what)}</div>' for what in preview.left_out(len(body_lines)))
+    tail = "".join(f'<div class="more">{escape(what)}</div>' for what in preview.notes_on_left_out(len(body_lines)))
     empty = "" if rows else '<div class="more">no rows</div>'
     return (
         f'<div class="pnb-t"><style>{STYLE}</style><table><thead><tr>{head}</tr></thead><tbody>{"".join(body_lines)}</tbody></table>'

@@ -22,16 +22,16 @@ last = LastError()
 WHOLE_OR_NOT = "Commits are atomic: %paimon snapshots TABLE lists the ones that succeeded."
 
 
-def short(error: PaimonError) -> str:
+def short_error_text(error: PaimonError) -> str:
     """Two lines and, for SQL, the line with a caret."""
     lines = [f"{type(error).__name__}: {redact_text(error.message)}"]
-    lines += caret(error.facts.get("sql"), error.facts.get("start"), error.facts.get("stop"))
+    lines += lines_with_caret(error.facts.get("sql"), error.facts.get("start"), error.facts.get("stop"))
     if error.hint:
         lines.append(f"  → {redact_text(error.hint)}")
     return "\n".join(lines)
 
 
-def interrupted(
+def error_of_interrupted_cell(
     error: BaseException, committed: Sequence[tuple[str, int]] = (), *, only_queries: bool = False
 ) -> Cancelled:
     """The error for an interrupted cell.
@@ -50,14 +50,14 @@ def interrupted(
     return Cancelled(f"{what}; already committed: {done}", hint="%paimon undo reverts it")
 
 
-def sentence(error: BaseException) -> str:
+def error_sentence(error: BaseException) -> str:
     """One line for a widget: what happened and, if known, the next step."""
     if not isinstance(error, PaimonError):
         return redact_text(f"{type(error).__name__}: {error}")
     return redact_text(f"{error.message}; {error.hint}" if error.hint else error.message)
 
 
-def caret(sql: Any, start: Any, stop: Any) -> list[str]:
+def lines_with_caret(sql: Any, start: Any, stop: Any) -> list[str]:
     """The line of `sql` that contains `start`, with the error underlined."""
     if not isinstance(sql, str) or not isinstance(start, int) or not 0 <= start <= len(sql):
         return []
@@ -82,18 +82,18 @@ def with_short_traceback(error: PaimonError) -> PaimonError:
     short_kind = type(
         kind.__name__,
         (kind,),
-        {"_render_traceback_": lambda self: short(self).split("\n"), "__module__": kind.__module__},
+        {"_render_traceback_": lambda self: short_error_text(self).split("\n"), "__module__": kind.__module__},
     )
     error.__class__ = short_kind
     return error
 
 
-def in_python_cell(error: PaimonError) -> list[str]:
+def traceback_of_python_cell(error: PaimonError) -> list[str]:
     """A short traceback of an error that Python code in a cell raised: the error, and the line of the cell."""
     last.error = error
     steps = [s for s in traceback.extract_tb(error.__traceback__) if _is_cell(s.filename)]
     line = [f"  line {steps[-1].lineno}: {redact_text((steps[-1].line or '')[:160])}"] if steps else []
-    first, *rest = short(error).split("\n")
+    first, *rest = short_error_text(error).split("\n")
     return [first, *line, *rest, "  %paimon traceback prints all steps"]
 
 

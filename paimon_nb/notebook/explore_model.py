@@ -17,13 +17,13 @@ from paimon_nb.notebook.overview import (
     LAST_COMMITS,
     Stored,
     Tile,
-    bounds_of,
-    kind_of,
+    column_bounds_of_files,
+    commit_strip_svg,
+    overview_tiles,
+    read_stored_files,
     snapshot_panels,
-    stored_in,
-    strip_svg,
+    table_kind_labels,
     table_panels,
-    tiles_of,
 )
 from paimon_nb.notebook.timeline_model import timeline
 from paimon_nb.table.inspect.formatting import bytes_text, partition_text
@@ -95,9 +95,9 @@ class Inspector:
             "schema": (_no_children, self._schema_facts),
             "options": (_no_children, self._options_facts),
             "snapshots": (self._snapshot_nodes, self._snapshots_facts),
-            "snapshot": (self._inside_snapshot, self._inside_snapshot_facts),
+            "snapshot": (self._nodes_inside_snapshot, self._inside_snapshot_facts),
             "tags": (self._tag_nodes, self._tags_facts),
-            "tag": (partial(self._inside_snapshot, kind="tag"), partial(self._inside_snapshot_facts, kind="tag")),
+            "tag": (partial(self._nodes_inside_snapshot, kind="tag"), partial(self._inside_snapshot_facts, kind="tag")),
             "branches": (_no_children, self._branches_facts),
             "consumers": (_no_children, self._consumers_facts),
         }
@@ -159,22 +159,22 @@ class Inspector:
             ("partitioned by", ", ".join(self.table.partition_keys)),
             ("path", self.table.path),
         ]
-        stored = self._value_if_readable(lambda: stored_in(store, latest) if latest else None, None)
+        stored = self._value_if_readable(lambda: read_stored_files(store, latest) if latest else None, None)
         columns, rows = self._columns_with_stats(stored)
         links = [("schema", f"schema/{store.schema.id}"), ("options", "options")]
         if latest:
             links.append((f"snapshot {latest.id}", f"snapshot/{latest.id}"))
         return Facts(
             str(self.table.name), _non_empty(pairs), columns, rows, tuple(links), f"DESCRIBE {self.table.name.quoted()}",
-            kind=kind_of(store), tiles=() if store.is_format_table else self._value_if_readable(lambda: tiles_of(store, latest, stored, clock.now_ms()), ()),
-            svg=self._value_if_readable(lambda: strip_svg(timeline(store, LAST_COMMITS + 1).commits), ""), panels=table_panels(self.table),
+            kind=table_kind_labels(store), tiles=() if store.is_format_table else self._value_if_readable(lambda: overview_tiles(store, latest, stored, clock.now_ms()), ()),
+            svg=self._value_if_readable(lambda: commit_strip_svg(timeline(store, LAST_COMMITS + 1).commits), ""), panels=table_panels(self.table),
         )  # fmt: skip
 
     def _columns_with_stats(self, stored: Stored | None) -> tuple[tuple[str, ...], tuple[tuple[str | None, ...], ...]]:
         """Columns of the latest schema with their statistics over all files; empty columns are omitted."""
         store = self.table.store
         schema, format_value = self._schema_facts(str(store.schema.id)), _value_formatter(store.schema)
-        bounds = self._value_if_readable(lambda: bounds_of(store, stored.known) if stored else {}, {})
+        bounds = self._value_if_readable(lambda: column_bounds_of_files(store, stored.known) if stored else {}, {})
         names = (*schema.columns, "min", "max", "nulls")
         rows = []
         for row in schema.rows:
@@ -204,7 +204,7 @@ class Inspector:
     def _schemas_facts(self) -> Facts:
         schemas = [self.table.store.schemas.get(i) for i in sorted(self.table.store.schemas.ids())]
         rows = [
-            (str(s.id), instant(s.time_ms), str(len(s.fields)), changed(b, s))
+            (str(s.id), instant(s.time_ms), str(len(s.fields)), schema_change_text(b, s))
             for b, s in zip([None, *schemas], schemas, strict=False)
         ]
         return Facts(
@@ -313,7 +313,7 @@ class Inspector:
         store = self.table.store
         return store.tags.get(name).snapshot if kind == "tag" else store.snapshots.get(int(name))
 
-    def _inside_snapshot(self, name: str, *inner: str, kind: str = "snapshot") -> list[Node]:
+    def _nodes_inside_snapshot(self, name: str, *inner: str, kind: str = "snapshot") -> list[Node]:
         snapshot = self._snapshot_of_node(kind, name)
         here = "/".join((kind, name, *inner))
         match inner:
@@ -358,13 +358,13 @@ class Inspector:
             case ("index",):
                 return self._index_facts(snapshot)
             case (which,):
-                return self._list_facts(snapshot, which)
+                return self._manifest_list_facts(snapshot, which)
             case (which, manifest):
                 return self._manifest_facts(snapshot, which, manifest)
             case (_, manifest, entry):
                 return self._entry_facts(self._manifest_entries(manifest)[int(entry)])
             case (_, manifest, entry, group):
-                return self._group_facts(self._manifest_entries(manifest)[int(entry)], int(group))
+                return self._row_group_facts(self._manifest_entries(manifest)[int(entry)], int(group))
         raise SnapshotNotFound(f"unknown node {'/'.join((kind, name, *inner))!r}", hint="start at the root, ''")
 
     def _snapshot_facts(self, s: Snapshot, title: str) -> Facts:
@@ -398,7 +398,7 @@ class Inspector:
 
         return read_manifest(self.table.store.fs, self.table.store.manifest_path(manifest))
 
-    def _list_facts(self, snapshot: Snapshot, which: str) -> Facts:
+    def _manifest_list_facts(self, snapshot: Snapshot, which: str) -> Facts:
         manifests = self._manifests_of_list(snapshot, which)
         rows = [
             (
@@ -505,7 +505,7 @@ class Inspector:
             except (OSError, ValueError) as error:
                 raise CorruptFile(path, str(error)) from error
 
-    def _group_facts(self, e: ManifestEntry, number: int) -> Facts:
+    def _row_group_facts(self, e: ManifestEntry, number: int) -> Facts:
         group = self._parquet_footer(e).row_group(number)
         rows = []
         for i in range(min(group.num_columns, MAX_ROWS)):
@@ -581,7 +581,7 @@ def instant(ms: int) -> str:
     return dt.datetime.fromtimestamp(ms / 1000, dt.UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] + " UTC"
 
 
-def changed(before: TableSchema | None, after: TableSchema) -> str:
+def schema_change_text(before: TableSchema | None, after: TableSchema) -> str:
     """One line: columns added, dropped or changed, and options that differ."""
     if before is None:
         return "created"

@@ -12,7 +12,7 @@ def load(ipython: Any) -> None:
     from paimon_nb.notebook.catalog_comm import open_comm
     from paimon_nb.notebook.complete import paimon_matcher
     from paimon_nb.notebook.display import Rows
-    from paimon_nb.notebook.errors import full, in_python_cell
+    from paimon_nb.notebook.errors import full, traceback_of_python_cell
     from paimon_nb.notebook.magics.active import current
     from paimon_nb.notebook.magics.grids import show_grid
     from paimon_nb.notebook.magics.paimon import PaimonMagics
@@ -30,7 +30,7 @@ def load(ipython: Any) -> None:
     # IPython asks an error for its traceback. Errors of the magics have their own, see `with_short_traceback`.
     magics = ipython.magics_manager.registry["PaimonMagics"]
     PaimonError._render_traceback_ = lambda error: (  # type: ignore[attr-defined]
-        in_python_cell(error) if magics.short_errors else full(error).splitlines()
+        traceback_of_python_cell(error) if magics.short_errors else full(error).splitlines()
     )
 
 

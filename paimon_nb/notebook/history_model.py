@@ -64,11 +64,11 @@ def history_rows(
     Args:
         statement: the statement of a snapshot, by its id and time in milliseconds; '' if it is not known.
     """
-    return [_row(store, commit, statement(commit.id, commit.time_ms)) for commit in commits]
+    return [_history_row(store, commit, statement(commit.id, commit.time_ms)) for commit in commits]
 
 
-def _row(store: TableStore, commit: Commit, statement: str) -> HistoryRow:
-    files, size = _files(store, commit)
+def _history_row(store: TableStore, commit: Commit, statement: str) -> HistoryRow:
+    files, size = _file_change_texts(store, commit)
     time = dt.datetime.fromtimestamp(commit.time_ms / 1000, dt.UTC)
     text = statement.strip()
     return HistoryRow(
@@ -77,7 +77,7 @@ def _row(store: TableStore, commit: Commit, statement: str) -> HistoryRow:
     )  # fmt: skip
 
 
-def _files(store: TableStore, commit: Commit) -> tuple[str, str]:
+def _file_change_texts(store: TableStore, commit: Commit) -> tuple[str, str]:
     """Files and bytes that a commit added and removed; files that only moved to another level do not count."""
     try:
         entries = list(delta_entries(store, _snapshot(store, commit)))

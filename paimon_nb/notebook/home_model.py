@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.notebook.overview import ago, kind_of
+from paimon_nb.notebook.overview import ago_text, table_kind_labels
 from paimon_nb.notebook.svg import count
 
 if TYPE_CHECKING:
@@ -80,8 +80,8 @@ def home_of(wb: Workbench) -> Home:
         try:
             store = session.table((session.current_database, name)).store
             latest = None if store.is_format_table else store.latest()
-            tables.append(_table(name, store, latest, now))
-            commits += [] if latest is None else _commits(name, store, latest)
+            tables.append(_home_table(name, store, latest, now))
+            commits += [] if latest is None else _recent_commits(name, store, latest)
         except (PaimonError, OSError) as error:  # a damaged table is shown with its error
             message = error.message if isinstance(error, PaimonError) else str(error)
             tables.append(HomeTable(name, "", None, "", message))
@@ -94,14 +94,14 @@ def home_of(wb: Workbench) -> Home:
     )  # fmt: skip
 
 
-def _table(name: str, store: TableStore, latest: Snapshot | None, now: int) -> HomeTable:
-    kind = " · ".join(kind_of(store))
+def _home_table(name: str, store: TableStore, latest: Snapshot | None, now: int) -> HomeTable:
+    kind = " · ".join(table_kind_labels(store))
     if latest is None:
         return HomeTable(name, kind, None, "")
-    return HomeTable(name, kind, latest.total_record_count, ago(now - latest.time_ms))
+    return HomeTable(name, kind, latest.total_record_count, ago_text(now - latest.time_ms))
 
 
-def _commits(name: str, store: TableStore, latest: Snapshot) -> Iterator[HomeCommit]:
+def _recent_commits(name: str, store: TableStore, latest: Snapshot) -> Iterator[HomeCommit]:
     for number in range(latest.id, max(0, latest.id - _LOOKED_BACK), -1):
         try:
             found = latest if number == latest.id else store.snapshots.get(number)
@@ -122,7 +122,7 @@ def view_of(home: Home) -> dict[str, Any]:
         ],
         "more": f"{count(home.more_tables, 'more table')}: %paimon tables lists all" if home.more_tables else "",
         "commits": [
-            {"when": ago(now - c.time_ms), "table": c.table, "snapshot": c.snapshot, "kind": c.kind, "rows": f"{c.rows:+,}"}
+            {"when": ago_text(now - c.time_ms), "table": c.table, "snapshot": c.snapshot, "kind": c.kind, "rows": f"{c.rows:+,}"}
             for c in home.commits
         ],
         "jobs": f"{count(home.jobs, 'job')} running" if home.jobs else "",

@@ -275,7 +275,7 @@ def _append_bucket_picture(
         offset += f.file_size
     window_width = window[1] - window[0]
     marks = []
-    for grouped, a, b in _side_by_side(visible, first_offset, total):
+    for grouped, a, b in _files_along_axis_by_size(visible, first_offset, total):
         x0, x1 = max((a - window[0]) / window_width, 0.0), min((b - window[0]) / window_width, 1.0)
         marks.append(_file_mark(grouped, 0, "", "", x0, x1, x0, x1))
     lanes = (Lane(0, "files", tuple(marks), files[0].file_name),) if files else ()
@@ -293,7 +293,7 @@ def _append_bucket_picture(
     )
 
 
-def _side_by_side(
+def _files_along_axis_by_size(
     files: Sequence[DataFile], offset: int = 0, total: int | None = None
 ) -> Iterator[tuple[Sequence[DataFile], float, float]]:
     """Files one after the other, width by size; more than `MAX_MARKS` files are grouped into at most `BINS` bins.
@@ -328,7 +328,7 @@ class _Scale:
         )
         self.numeric = numeric
         if numeric:
-            low, high = _number_of_key(lowest), _number_of_key(highest)
+            low, high = _leading_key_number(lowest), _leading_key_number(highest)
             self._linear = (low, max(high - low, 1.0))
         else:
             ends = sorted({key(f.min_key) for f in files} | {key(f.max_key) for f in files})
@@ -348,7 +348,7 @@ class _Scale:
 
     def at(self, value: Any) -> float:
         if self._linear is not None:
-            return (_number_of_key(value) - self._linear[0]) / self._linear[1]
+            return (_leading_key_number(value) - self._linear[0]) / self._linear[1]
         return self._rank[value]
 
     def in_window(self, x: float) -> float:
@@ -363,7 +363,7 @@ class _Scale:
         return next(self.text(d) for f in files for d in (f.min_key, f.max_key) if self.key(d) == key_at_rank)
 
 
-def _number_of_key(key: Any) -> float:
+def _leading_key_number(key: Any) -> float:
     value = key[0]
     while isinstance(value, tuple):
         value = value[-1]
@@ -388,7 +388,7 @@ def _run_lane(scale: _Scale, level: int, label: str, files: Sequence[DataFile]) 
     if scale.window != WHOLE:
         visible = [f for f in files if _reaches_in(scale, f)]
     marks = []
-    for grouped, a, b in _side_by_side(visible):
+    for grouped, a, b in _files_along_axis_by_size(visible):
         low, high = grouped[0].min_key, grouped[-1].max_key
         x0, x1 = (min(max(scale.in_window(scale.at(scale.key(end))), 0.0), 1.0) for end in (low, high))
         marks.append(_file_mark(grouped, level, scale.text(low), scale.text(high), x0, x1, a, b))

@@ -37,7 +37,7 @@ class Tile:
     note: str = ""
 
 
-def kind_of(store: TableStore) -> tuple[str, ...]:
+def table_kind_labels(store: TableStore) -> tuple[str, ...]:
     """Short labels that describe the kind of table."""
     schema, options, bucket = store.schema, store.options, store.bucket_option
     if store.is_format_table:
@@ -65,7 +65,7 @@ class Stored:
     partitions: int
 
 
-def stored_in(store: TableStore, latest: Snapshot) -> Stored:
+def read_stored_files(store: TableStore, latest: Snapshot) -> Stored:
     """Read the manifest lists and, for tables that are not too large, the manifests."""
     from paimon_nb.format.manifest import read_manifest_list
     from paimon_nb.table.scan import all_levels, plan_scan
@@ -80,7 +80,7 @@ def stored_in(store: TableStore, latest: Snapshot) -> Stored:
     return Stored(files, len(manifests), data_files, len({s.partition for s in splits}))
 
 
-def tiles_of(store: TableStore, latest: Snapshot | None, stored: Stored | None, now_ms: int) -> tuple[Tile, ...]:
+def overview_tiles(store: TableStore, latest: Snapshot | None, stored: Stored | None, now_ms: int) -> tuple[Tile, ...]:
     """Rows, files, snapshots and the last commit; only the first of them for a table without a commit."""
     if latest is None:
         return (Tile("0", "rows", "no snapshot yet"),)
@@ -92,7 +92,7 @@ def tiles_of(store: TableStore, latest: Snapshot | None, stored: Stored | None, 
     )
     snapshots = Tile(f"{len(ids):,}", "snapshots", f"{ids[0]} … {ids[-1]}" if len(ids) > 1 else "")
     commit_text = f"{latest.commit_kind.lower()} {latest.delta_record_count or 0:+,}"
-    last = Tile(ago(now_ms - latest.time_ms), "last commit", commit_text)
+    last = Tile(ago_text(now_ms - latest.time_ms), "last commit", commit_text)
     return (rows, *([_files_tile(store, stored)] if stored else []), snapshots, last)
 
 
@@ -112,7 +112,7 @@ class Bounds:
     nulls: int
 
 
-def bounds_of(store: TableStore, files: Sequence[DataFile]) -> dict[str, Bounds]:
+def column_bounds_of_files(store: TableStore, files: Sequence[DataFile]) -> dict[str, Bounds]:
     """Min, max and null count of each column, if every file has statistics for it under its current type."""
     from paimon_nb.format.stats import decode_stats
 
@@ -146,7 +146,7 @@ def bounds_of(store: TableStore, files: Sequence[DataFile]) -> dict[str, Bounds]
     return {name: bounds for name, bounds in bounds_by_column.items() if name not in unknown}
 
 
-def ago(ms: int) -> str:
+def ago_text(ms: int) -> str:
     """'just now', '5 min ago', '3 h ago', '12 days ago'."""
     minutes = ms // 60_000
     if minutes < 1:
@@ -188,7 +188,7 @@ def _panel_commands(table: Table, panels: Sequence[tuple[str, str]]) -> tuple[tu
     return tuple((text, "%paimon " + command.format(name)) for text, command in panels)
 
 
-def strip_svg(commits: Sequence[Commit]) -> str:
+def commit_strip_svg(commits: Sequence[Commit]) -> str:
     """The last commits as a strip: a bar for the rows each added (outline: removed), its kind below."""
     displayed = list(commits[-LAST_COMMITS:])
     if not displayed:

@@ -72,7 +72,7 @@ class RunState:
         return 100 * self.spark.done // self.spark.total if self.spark is not None and self.spark.total else 0
 
 
-def label_of(text: str) -> str:
+def statement_label(text: str) -> str:
     """The statements of a cell in a few words; '' for one query. Reads only the beginning of the text.
 
     Examples:
@@ -128,7 +128,9 @@ def run_line(state: RunState, *, show: bool) -> Iterator[None]:
     done, line = threading.Event(), _Line()
     # The kernel finds the cell that an output belongs to in a context variable, which a new thread does not have.
     run = copy_context().run
-    watcher = threading.Thread(target=run, args=(_watch, state, done, line), name="paimon-run-line", daemon=True)
+    watcher = threading.Thread(
+        target=run, args=(_update_line_until_done, state, done, line), name="paimon-run-line", daemon=True
+    )
     watcher.start()
     try:
         yield
@@ -148,7 +150,7 @@ def run_with_progress(spark: SparkSession, work: Callable[[], T], state: RunStat
     return run(spark, work, on_progress=follow, progress_after_s=AFTER_S)
 
 
-def _watch(state: RunState, done: threading.Event, line: _Line) -> None:
+def _update_line_until_done(state: RunState, done: threading.Event, line: _Line) -> None:
     wait = AFTER_S
     while not done.wait(wait):
         wait = EVERY_S

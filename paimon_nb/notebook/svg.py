@@ -245,7 +245,7 @@ def framed(svg: str) -> str:
     return f'<div class="pnb"><style>{STYLE}</style>{svg}</div>'
 
 
-def standalone(svg: str) -> str:
+def standalone_svg(svg: str) -> str:
     """The picture as a standalone file: GitHub shows it in the reader's theme."""
     inner = svg.replace(".pnb ", "")
     style = (

@@ -25,7 +25,7 @@ def _doctor(table: Table) -> Any:
     return health_report(str(table.name), check_panel(table, "doctor").health())
 
 
-def _live(table: Table) -> Any:
+def _live_panel(table: Table) -> Any:
     from paimon_nb.notebook.table_feed import TableFeed
     from paimon_nb.notebook.widgets.live import LiveTable
 
@@ -44,7 +44,7 @@ PANELS: Registry[Callable[[Table], Any]] = Registry(
         "skip": funnel_view,
         "compare": compared_view,
         "doctor": _doctor,
-        "live": _live,
+        "live": _live_panel,
     },
 )
 """The panels that need only a table."""
@@ -63,7 +63,7 @@ def table_panel(panel: str, table: str) -> Any:
     return PANELS.find(panel)(workbench().table(table))
 
 
-def preview(table: Table, *, tag: str | None = None, system: str | None = None) -> Grid:
+def preview_grid(table: Table, *, tag: str | None = None, system: str | None = None) -> Grid:
     """The first rows of a table as a grid, read in this process.
 
     Args:

@@ -18,7 +18,7 @@ from paimon_nb.base.errors import (
     UnknownName,
     UnsupportedOperation,
 )
-from paimon_nb.notebook.errors import short
+from paimon_nb.notebook.errors import short_error_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -282,7 +282,7 @@ def test_passwords_are_never_shown(warehouse):
     text = "CALL sys.create_privileged_user('v', 'canary')"
     with pytest.raises(AccessDenied) as caught:
         wb.run(text)
-    told.append(short(caught.value))
+    told.append(short_error_text(caught.value))
     told.append(repr(wb.session.catalog))
     assert "canary" not in "".join(told)
     assert "***" in told[0]

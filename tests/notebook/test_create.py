@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from hostile import PAYLOADS
 
-from paimon_nb.notebook.create_model import Column, Draft, bucket_bytes, ddl, try_create, warnings
+from paimon_nb.notebook.create_model import Column, Draft, bucket_bytes, create_table_statement, try_create, warnings
 from paimon_nb.notebook.create_svg import layout_svg
 from paimon_nb.notebook.widgets.create import CHOICES, TYPES, CreateForm
 from paimon_nb.options import TABLE_OPTIONS
@@ -38,7 +38,7 @@ def made(wb: Workbench, text: str) -> tuple[object, ...]:
 
 
 def test_both_dialects_make_the_same_table(wb: Workbench) -> None:
-    flink, spark = made(wb, ddl(FULL, "flink")), made(wb, ddl(FULL, "spark"))
+    flink, spark = made(wb, create_table_statement(FULL, "flink")), made(wb, create_table_statement(FULL, "spark"))
     assert flink == spark
     assert flink[1:] == (
         ("day", "id"), ("day",), {"bucket": "2", "merge-engine": "partial-update"}, "it's a table",
@@ -48,11 +48,13 @@ def test_both_dialects_make_the_same_table(wb: Workbench) -> None:
 
 
 def test_the_statement_reads_well() -> None:
-    assert ddl(Draft("shop.visits", (Column("id", "BIGINT", key=True), Column("user")), {"bucket": "4"})) == (
+    assert create_table_statement(
+        Draft("shop.visits", (Column("id", "BIGINT", key=True), Column("user")), {"bucket": "4"})
+    ) == (
         "CREATE TABLE shop.visits (\n  id BIGINT NOT NULL,\n  `user` STRING,\n  PRIMARY KEY (id) NOT ENFORCED\n)\n"
         "WITH (\n  'bucket' = '4'\n)"
     )
-    spark = ddl(Draft("visits", (Column("id", "BIGINT", key=True),)), "spark")
+    spark = create_table_statement(Draft("visits", (Column("id", "BIGINT", key=True),)), "spark")
     assert spark.endswith("TBLPROPERTIES (\n  'primary-key' = 'id'\n)")
 
 
@@ -145,7 +147,7 @@ def test_hostile_names_stay_names(wb: Workbench, payload: str) -> None:
     if try_create(draft).problems:
         return  # refused as a name: nothing is made
     for dialect in ("flink", "spark"):
-        fields, _, _, options, comment = made(wb, ddl(draft, dialect))
+        fields, _, _, options, comment = made(wb, create_table_statement(draft, dialect))
         assert (fields[0].name, fields[0].description, options["x.note"], comment) == (
             payload,
             payload,

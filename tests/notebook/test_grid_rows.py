@@ -16,11 +16,11 @@ import pytest
 from paimon_nb.base.errors import SqlAnalysisError, UnsupportedOperation
 from paimon_nb.notebook.grid import export
 from paimon_nb.notebook.grid.filters import Condition, typed_value
-from paimon_nb.notebook.grid.profile import counts_of, profile
+from paimon_nb.notebook.grid.profile import counts_in_bins, profile
 from paimon_nb.notebook.grid.rows import ArrangedRows, Arrangement, arrange, sorted_rows
 from paimon_nb.notebook.grid.text_ranks import text_ranks
 from paimon_nb.notebook.grid.texts import nested_text, texts, value_text
-from paimon_nb.notebook.grid.value_tree import MAX_PARTS, image_type, tree
+from paimon_nb.notebook.grid.value_tree import MAX_PARTS, image_type, tree_of_nested_value
 
 PEOPLE = pa.table(
     {
@@ -138,7 +138,7 @@ def test_a_histogram_counts_every_value_once() -> None:
         "100",
     )
     assert sum(b.count for b in found.bins) == 5
-    assert [b.count for b in found.bins] == list(counts_of(found, column))
+    assert [b.count for b in found.bins] == list(counts_in_bins(found, column))
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_pages_are_columns_of_texts() -> None:
 
 def test_an_opened_value_has_its_parts() -> None:
     value = {"street": "Main", "tags": ["a", None], "m": [("k", {"x": 1})]}
-    assert tree(value, "addr") == [
+    assert tree_of_nested_value(value, "addr") == [
         "addr", "3 entries", [
             ["street", "Main", []],
             ["tags", "2 entries", [["0", "a", []], ["1", "NULL", []]]],
@@ -216,7 +216,7 @@ def test_an_opened_value_has_its_parts() -> None:
     def size(node: list[Any]) -> int:
         return 1 + sum(map(size, node[2]))
 
-    assert size(tree([[i] * 100 for i in range(100_000)])) <= MAX_PARTS + 200
+    assert size(tree_of_nested_value([[i] * 100 for i in range(100_000)])) <= MAX_PARTS + 200
 
 
 def test_pictures_are_known_by_their_bytes() -> None:

@@ -9,7 +9,7 @@ import pytest
 from shell_kit import KEYED, Shell, rows
 
 from paimon_nb.notebook.explore_model import Inspector
-from paimon_nb.notebook.overview import MAX_FILES, ago, bounds_of, stored_in
+from paimon_nb.notebook.overview import MAX_FILES, ago_text, column_bounds_of_files, read_stored_files
 from paimon_nb.notebook.widgets.lsm import LsmView
 from paimon_nb.notebook.widgets.timeline import Timeline
 
@@ -62,10 +62,10 @@ def test_a_large_table_is_counted_from_its_manifest_lists(wb: Workbench) -> None
 
     write_many(wb, "many", MAX_FILES + 1)
     table = wb.table("many")
-    stored = stored_in(table.store, table.latest_snapshot())
+    stored = read_stored_files(table.store, table.latest_snapshot())
     assert stored.files == table.files().num_rows
     assert stored.known == ()
-    assert bounds_of(table.store, stored.known) == {}
+    assert column_bounds_of_files(table.store, stored.known) == {}
     assert [t.label for t in Inspector(table).facts("").tiles] == ["physical rows", "files", "snapshots", "last commit"]
 
 
@@ -111,4 +111,4 @@ def test_a_name_that_is_not_one_word_has_no_looks(wb: Workbench) -> None:
     [(-5, "just now"), (59_999, "just now"), (60_000, "1 min ago"), (119 * 60_000, "119 min ago"), (2 * 3_600_000, "2 h ago"), (48 * 3_600_000, "2 days ago")],
 )  # fmt: skip
 def test_how_long_ago(ms: int, text: str) -> None:
-    assert ago(ms) == text
+    assert ago_text(ms) == text

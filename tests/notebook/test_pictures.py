@@ -16,9 +16,9 @@ from shell_kit import KEYED, rows
 from paimon_nb.format.row import serialize
 from paimon_nb.notebook import lsm_model
 from paimon_nb.notebook.lsm_model import BINS, FileMark, Lane, LsmPicture, lsm_picture, lsm_text
-from paimon_nb.notebook.svg import WIDTH, flag_positions, framed, lsm_svg, standalone, text_svg, timeline_svg
+from paimon_nb.notebook.svg import WIDTH, flag_positions, framed, lsm_svg, standalone_svg, text_svg, timeline_svg
 from paimon_nb.notebook.timeline_model import Commit, TimelineModel, timeline, timeline_text
-from paimon_nb.notebook.widgets.timeline import stacked
+from paimon_nb.notebook.widgets.timeline import stacked_svgs
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.lsm.levels import key_decoder
 
@@ -102,7 +102,7 @@ def test_an_empty_table_is_a_picture_too(wb: Workbench) -> None:
     assert lsm_text(lsm_picture(store)).endswith("(no files)")
     assert svg_tags(lsm_svg(lsm_picture(store))) <= DRAWN
     assert timeline_text(timeline(store)) == "t: 0 snapshots"
-    assert svg_tags(stacked(timeline_svg(timeline(store)), lsm_svg(lsm_picture(store)))) <= DRAWN
+    assert svg_tags(stacked_svgs(timeline_svg(timeline(store)), lsm_svg(lsm_picture(store)))) <= DRAWN
 
 
 def test_an_append_table_shows_its_files(wb: Workbench) -> None:
@@ -191,8 +191,8 @@ def test_hostile_names_are_text_in_every_picture(payload: str) -> None:
         lsm_svg(picture),
         lsm_svg(picture, "size"),
         timeline_svg(history, 1),
-        stacked(timeline_svg(history), lsm_svg(picture)),
+        stacked_svgs(timeline_svg(history), lsm_svg(picture)),
     ):
         assert svg_tags(svg) <= DRAWN
-        assert svg_tags(standalone(svg)) <= DRAWN
+        assert svg_tags(standalone_svg(svg)) <= DRAWN
         assert live_nodes(framed(svg)) == []

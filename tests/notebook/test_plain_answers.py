@@ -13,8 +13,8 @@ from jupyter_client.manager import KernelManager
 
 from paimon_nb.base.errors import Cancelled
 from paimon_nb.notebook.display import Rows
-from paimon_nb.notebook.errors import interrupted, short
-from paimon_nb.notebook.magics.arguments import words
+from paimon_nb.notebook.errors import error_of_interrupted_cell, short_error_text
+from paimon_nb.notebook.magics.arguments import split_arguments
 from paimon_nb.notebook.table_feed import TableFeed
 from paimon_nb.notebook.widgets.jobs import JobsView
 from paimon_nb.session import Result
@@ -42,7 +42,7 @@ def test_a_key_in_backticks_is_one_argument(shell: Shell) -> None:
     ],
 )
 def test_backticks_keep_spaces_and_quotes(line: str, expected: list[str]) -> None:
-    assert words(line) == expected
+    assert split_arguments(line) == expected
 
 
 def test_a_word_without_a_value_names_the_form(shell: Shell) -> None:
@@ -65,8 +65,8 @@ def test_a_column_named_result_keeps_its_header() -> None:
 
 def test_an_interrupted_query_is_a_cancelled_query() -> None:
     error = Cancelled("interrupted; the work was cancelled", hint="run it again")
-    assert short(interrupted(error, only_queries=True)) == "Cancelled: Query cancelled."
-    assert "run it again" in short(interrupted(error))
+    assert short_error_text(error_of_interrupted_cell(error, only_queries=True)) == "Cancelled: Query cancelled."
+    assert "run it again" in short_error_text(error_of_interrupted_cell(error))
 
 
 def test_an_older_list_shows_the_end_of_its_jobs(shell: Shell) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from shell_kit import KEYED, rows
 
-from paimon_nb.notebook.progress import RunState, elapsed_text, label_of, rows_text
+from paimon_nb.notebook.progress import RunState, elapsed_text, rows_text, statement_label
 from paimon_nb.spark.jobs.progress import Progress
 from paimon_nb.table.scan.plan.snapshot_scan import observed_plans
 
@@ -33,7 +33,7 @@ LABELS = {
 
 @pytest.mark.parametrize("text", LABELS, ids=lambda t: t[:20])
 def test_a_statement_in_a_few_words(text: str) -> None:
-    assert label_of(text) == LABELS[text]
+    assert statement_label(text) == LABELS[text]
 
 
 def test_numbers_are_short() -> None:

@@ -10,7 +10,7 @@ from many_files import append_many, write_many
 
 from paimon_nb.notebook.lsm_model import MAX_MARKS, WHOLE, lsm_picture
 from paimon_nb.notebook.widgets.lsm import LsmView
-from paimon_nb.notebook.widgets.zoom import window_of
+from paimon_nb.notebook.widgets.zoom import checked_window
 
 
 def deepest(picture: Any) -> Any:
@@ -71,12 +71,12 @@ def test_files_without_keys_are_zoomed_by_their_place(wb: Any) -> None:
     "asked", [[], [0.2], [0.1, 2], [-1, 0.5], [float("nan"), 0.5], [float("inf"), 0], [0.1, 0.2, 0.3]], ids=str
 )
 def test_nonsense_is_the_whole(asked: list[float]) -> None:
-    assert window_of(asked) == WHOLE
+    assert checked_window(asked) == WHOLE
 
 
 @pytest.mark.parametrize("at", [0.0, 0.3, 1.0])
 def test_a_window_is_never_too_narrow(at: float) -> None:
-    low, high = window_of([at, at])
+    low, high = checked_window([at, at])
     assert 0 <= low < high <= 1
 
 

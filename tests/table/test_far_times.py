@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from paimon_nb.notebook.display import cells
+from paimon_nb.notebook.display import display_cells
 from paimon_nb.workbench import connect
 
 if TYPE_CHECKING:
@@ -55,6 +55,6 @@ def test_times_beyond_pythons_years_are_merged_compared_and_told(kind: str, opti
     files = wb.table("t").copy({"incremental-between": f"1,{last}", "incremental-between-scan-mode": "diff"}).to_arrow()
     assert files.num_rows == 2
 
-    told = cells(wb.table("t").to_arrow().sort_by("k"))[1]
+    told = display_cells(wb.table("t").to_arrow().sort_by("k"))[1]
     assert [row[1] for row in told] == ["0000-01-01 00:00:00.007", "10000-01-01 00:00:00.007"]
     assert wb.table("t").why(k=1).row["t"] == "0000-01-01 00:00:00.007"

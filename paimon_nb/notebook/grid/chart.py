@@ -13,7 +13,7 @@ from paimon_nb.notebook.grid.chart_keys import (
     NO_GROUP,
     Keys,
     Numbers,
-    categories,
+    category_groups,
     measured,
     number_ranges,
     number_text,
@@ -22,7 +22,7 @@ from paimon_nb.notebook.grid.chart_keys import (
     time_ranges,
     time_values,
 )
-from paimon_nb.notebook.grid.chart_spec import ChartSpec, role
+from paimon_nb.notebook.grid.chart_spec import ChartSpec, axis_role
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -118,7 +118,7 @@ class Chart:
             "title": self.title, "x_title": self.x_title, "y_title": self.y_title, "x_kind": self.x_kind,
             "labels": list(keys.labels) if keys else [], "starts": list(keys.starts) if keys else [],
             "ends": list(keys.ends) if keys else [], "unit": keys.unit if keys else "",
-            "series": [{"name": name, "values": [_plain(v) for v in values]} for name, values in self.series],
+            "series": [{"name": name, "values": [_short_json_point(v) for v in values]} for name, values in self.series],
             "ordered": self.ordered, "stacked": self.stacked, "notes": list(self.notes), "alternative": self.alternative,
         }  # fmt: skip
 
@@ -142,14 +142,14 @@ def chart(rows: ArrangedRows, spec: ChartSpec) -> Chart:
     notes = _Notes()
     names = rows.table.column_names
     colour_title = "" if spec.colour is None else names[spec.colour]
-    colours = _colours(rows, spec, notes)
+    colours = _colour_groups(rows, spec, notes)
     if spec.kind == "scatter":
         return _scatter(rows, spec, colours, colour_title, notes)
     column = rows.visible(spec.x)
-    keys = _x_keys(column, spec, names[spec.x], notes)
-    values, y_title = _measure(rows, spec, notes)
-    keys = _largest(keys, spec, values, notes)
-    totals = _aggregated(
+    keys = _x_axis_groups(column, spec, names[spec.x], notes)
+    values, y_title = _values_to_aggregate(rows, spec, notes)
+    keys = _largest_categories(keys, spec, values, notes)
+    totals = _aggregate_per_group(
         spec.aggregate, keys.codes * colours.size + colours.codes, keys.size * colours.size, values, keys.codes >= 0
     )
     table = totals.reshape(keys.size, colours.size)
@@ -159,13 +159,13 @@ def chart(rows: ArrangedRows, spec: ChartSpec) -> Chart:
     )  # fmt: skip
 
 
-def _x_keys(column: pa.ChunkedArray, spec: ChartSpec, name: str, notes: _Notes) -> Keys:
+def _x_axis_groups(column: pa.ChunkedArray, spec: ChartSpec, name: str, notes: _Notes) -> Keys:
     """The groups on the x axis."""
     import pyarrow as pa
 
-    found = role(column.type)
+    found = axis_role(column.type)
     if found == "text":
-        return categories(column)
+        return category_groups(column)
     values = measured(column)
     missing = int(np.isnan(values).sum())
     notes.left_out(missing, name)
@@ -192,7 +192,7 @@ def _x_keys(column: pa.ChunkedArray, spec: ChartSpec, name: str, notes: _Notes) 
     )
 
 
-def _measure(rows: ArrangedRows, spec: ChartSpec, notes: _Notes) -> tuple[Numbers | None, str]:
+def _values_to_aggregate(rows: ArrangedRows, spec: ChartSpec, notes: _Notes) -> tuple[Numbers | None, str]:
     """The values that are aggregated, NaN where there is none; None: rows are counted."""
     if spec.y is None:
         return None, "number of rows"
@@ -201,7 +201,7 @@ def _measure(rows: ArrangedRows, spec: ChartSpec, notes: _Notes) -> tuple[Number
     if spec.aggregate == "count":
         return np.where(np.asarray(column.is_valid().to_numpy()), 1.0, np.nan), title
     if spec.aggregate == "distinct":
-        found = categories(column)
+        found = category_groups(column)
         codes = found.codes.astype(np.float64)
         return np.where(np.asarray(column.is_valid().to_numpy()), codes, np.nan), title
     values = measured(column)
@@ -209,7 +209,7 @@ def _measure(rows: ArrangedRows, spec: ChartSpec, notes: _Notes) -> tuple[Number
     return values, title
 
 
-def _aggregated(aggregate: str, codes: Numbers, groups: int, values: Numbers | None, placed: Any) -> Numbers:
+def _aggregate_per_group(aggregate: str, codes: Numbers, groups: int, values: Numbers | None, placed: Any) -> Numbers:
     """One number per group; NaN: no value. `placed`: the rows that have a group."""
     used = placed if values is None else placed & ~np.isnan(values)
     codes = codes[used]
@@ -241,11 +241,11 @@ def _aggregated(aggregate: str, codes: Numbers, groups: int, values: Numbers | N
     return out
 
 
-def _largest(keys: Keys, spec: ChartSpec, values: Numbers | None, notes: _Notes) -> Keys:
+def _largest_categories(keys: Keys, spec: ChartSpec, values: Numbers | None, notes: _Notes) -> Keys:
     """Categories in the order of the axis, and not more than fit: those with the largest values."""
     if keys.kind != "category" or not keys.size:
         return keys
-    totals = _aggregated(spec.aggregate, keys.codes, keys.size, values, keys.codes >= 0)
+    totals = _aggregate_per_group(spec.aggregate, keys.codes, keys.size, values, keys.codes >= 0)
     size = np.nan_to_num(totals, nan=-np.inf, neginf=-np.inf)
     limit = MAX_BARS if spec.kind == "bar" else MAX_POINTS
     order = np.argsort(-np.abs(np.nan_to_num(totals, nan=0.0)), kind="stable")[:limit]
@@ -264,13 +264,13 @@ def _largest(keys: Keys, spec: ChartSpec, values: Numbers | None, notes: _Notes)
     return replace(keys, codes=codes, labels=labels)
 
 
-def _colours(rows: ArrangedRows, spec: ChartSpec, notes: _Notes) -> Keys:
+def _colour_groups(rows: ArrangedRows, spec: ChartSpec, notes: _Notes) -> Keys:
     """One group per colour: the most frequent values and 'other', or ranges of numbers and times."""
     if spec.colour is None:
         return Keys(np.zeros(len(rows), np.int64), "category", ("",))
     column, name = rows.visible(spec.colour), rows.table.column_names[spec.colour]
-    keys = categories(column)
-    if keys.size > MAX_SERIES and role(column.type) != "text":
+    keys = category_groups(column)
+    if keys.size > MAX_SERIES and axis_role(column.type) != "text":
         return _colour_ranges(column)
     counts = np.bincount(keys.codes, minlength=keys.size)
     limit = keys.size if keys.size <= MAX_SERIES else MAX_SERIES - 1
@@ -294,7 +294,7 @@ def _colour_ranges(column: pa.ChunkedArray) -> Keys:
     shares = np.arange(_COLOUR_RANGES + 1) / _COLOUR_RANGES
     edges = low * (1 - shares) + high * shares
     codes = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, _COLOUR_RANGES - 1)
-    if role(column.type) == "time":
+    if axis_role(column.type) == "time":
         unit = "day" if high - low > _COLOUR_RANGES * 8.64e7 else "second"
         texts = [time_label(np.datetime64(int(e), "ms"), unit) for e in edges]
     else:
@@ -323,7 +323,7 @@ def _scatter(rows: ArrangedRows, spec: ChartSpec, colours: Keys, colour_title: s
         if len(selected) or colours.size == 1:
             series.append((str(colours.labels[i]), tuple(zip(x[selected].tolist(), y[selected].tolist(), strict=True))))
     return Chart(
-        spec, names[spec.x], names[spec.y], colour_title, None, role(rows.visible(spec.x).type), tuple(series),
+        spec, names[spec.x], names[spec.y], colour_title, None, axis_role(rows.visible(spec.x).type), tuple(series),
         colours.kind != "category", tuple(notes.texts), notes.cut,
     )  # fmt: skip
 
@@ -332,7 +332,7 @@ def _finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _plain(value: Any) -> Any:
+def _short_json_point(value: Any) -> Any:
     """A point as short JSON numbers."""
     if isinstance(value, tuple):
         return [float(f"{v:.9g}") if abs(v) < 1e9 else v for v in value]

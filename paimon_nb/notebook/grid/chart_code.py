@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.notebook.grid.chart import MAX_DOTS, MAX_SERIES, OTHER, Chart
-from paimon_nb.notebook.grid.chart_keys import categories
+from paimon_nb.notebook.grid.chart_keys import category_groups
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,20 +47,22 @@ def chart_code(drawn: Chart, rows: pa.Table, arrangement: Arrangement) -> str:
                 f"two columns are named {names[i]!r}", hint="give one of them another name with AS"
             )
     lines = ["rows = _paimon.to_pandas()"]
-    lines += [f"rows = rows[{_mask(c, rows)}]" for c in arrangement.filters]
+    lines += [f"rows = rows[{_pandas_filter(c, rows)}]" for c in arrangement.filters]
     if arrangement.search:
         text = f"str.contains({arrangement.search!r}, case=False, regex=False)"
         lines.append(f"rows = rows[rows.astype(str).apply(lambda column: column.{text}).any(axis=1)]")
-    lines += _conversions(rows, used)
+    lines += _pandas_conversions(rows, used)
     if spec.colour is not None:
         lines += _colour_lines(drawn, rows)
     if spec.kind == "scatter":
         lines += [f"rows = rows.sample({MAX_DOTS}, random_state=0)"] if drawn.cut else []
-        lines.append(_figure("scatter", "rows", drawn, names[spec.x], names[spec.y or 0]))
+        lines.append(_plotly_figure_line("scatter", "rows", drawn, names[spec.x], names[spec.y or 0]))
     else:
-        lines += _grouped(drawn, rows)
+        lines += _pandas_aggregation_lines(drawn, rows)
         lines.append(
-            _figure({"histogram": "bar"}.get(spec.kind, spec.kind), "points", drawn, names[spec.x], drawn.y_title)
+            _plotly_figure_line(
+                {"histogram": "bar"}.get(spec.kind, spec.kind), "points", drawn, names[spec.x], drawn.y_title
+            )
         )
     body = "\n".join([*lines, "figure"])
     imports = ["import plotly.express as px"]
@@ -70,14 +72,14 @@ def chart_code(drawn: Chart, rows: pa.Table, arrangement: Arrangement) -> str:
     return "\n".join([*imports, "", body])
 
 
-def _mask(condition: Condition, rows: pa.Table) -> str:
+def _pandas_filter(condition: Condition, rows: pa.Table) -> str:
     """A filter as a condition on the pandas frame."""
     column = f"rows[{condition.name!r}]"
     if rows.column_names.count(condition.name) > 1:
         raise UnsupportedOperation(
             f"two columns are named {condition.name!r}", hint="give one of them another name with AS"
         )
-    values = [_written(v) for v in condition.values]
+    values = [_python_literal(v) for v in condition.values]
     match condition.operator:
         case "is null":
             return f"{column}.isna()"
@@ -92,7 +94,7 @@ def _mask(condition: Condition, rows: pa.Table) -> str:
     return f"{column} {'==' if condition.operator == '=' else condition.operator} {values[0]}"
 
 
-def _written(value: Any) -> str:
+def _python_literal(value: Any) -> str:
     """A value of a filter as Python code."""
     import datetime
 
@@ -102,7 +104,7 @@ def _written(value: Any) -> str:
     return repr(plain)
 
 
-def _conversions(rows: pa.Table, used: list[int]) -> list[str]:
+def _pandas_conversions(rows: pa.Table, used: list[int]) -> list[str]:
     """Decimals as floating-point numbers, dates as times of pandas."""
     import pyarrow as pa
 
@@ -129,7 +131,7 @@ def _colour_lines(drawn: Chart, rows: pa.Table) -> list[str]:
         if rows.column(drawn.spec.colour).null_count
         else []
     )
-    if categories(rows.column(drawn.spec.colour)).size > MAX_SERIES:
+    if category_groups(rows.column(drawn.spec.colour)).size > MAX_SERIES:
         lines += [
             f"frequent = rows[{name!r}].value_counts().index[:{MAX_SERIES - 1}]",
             f"rows[{name!r}] = rows[{name!r}].where(rows[{name!r}].isin(frequent), {OTHER!r})",
@@ -137,7 +139,7 @@ def _colour_lines(drawn: Chart, rows: pa.Table) -> list[str]:
     return lines
 
 
-def _grouped(drawn: Chart, rows: pa.Table) -> list[str]:
+def _pandas_aggregation_lines(drawn: Chart, rows: pa.Table) -> list[str]:
     """The aggregate per group of the x axis."""
     spec, keys, names = drawn.spec, drawn.keys, rows.column_names
     assert keys is not None
@@ -167,7 +169,7 @@ def _grouped(drawn: Chart, rows: pa.Table) -> list[str]:
     return [line for line in lines if line]
 
 
-def _figure(function: str, frame: str, drawn: Chart, x: str, y: str) -> str:
+def _plotly_figure_line(function: str, frame: str, drawn: Chart, x: str, y: str) -> str:
     options = [frame, f"x={x!r}", f"y={y!r}"]
     if drawn.colour_title:
         options.append(f"color={drawn.colour_title!r}")

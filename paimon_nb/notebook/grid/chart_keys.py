@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.notebook.grid.chart_spec import UNITS, role
+from paimon_nb.notebook.grid.chart_spec import UNITS, axis_role
 from paimon_nb.notebook.grid.texts import value_text
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def times_of(column: pa.ChunkedArray) -> Numbers:
 
 def measured(column: pa.ChunkedArray) -> Numbers:
     """A number or time column as numbers; values without a place are NaN."""
-    values = times_of(column) if role(column.type) == "time" else numbers_of(column)
+    values = times_of(column) if axis_role(column.type) == "time" else numbers_of(column)
     return np.where(np.isfinite(values), values, np.nan)
 
 
@@ -112,7 +112,7 @@ class _Labels(Sequence[str]):
         return _label(self._values[at]) if at < len(self._values) else "NULL"
 
 
-def categories(column: pa.ChunkedArray) -> Keys:
+def category_groups(column: pa.ChunkedArray) -> Keys:
     """One group per value; NULL is a group, the last one."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -132,7 +132,7 @@ def number_ranges(values: Numbers, count: int, *, whole: bool) -> Keys:
         count: number of ranges. whole: the values are whole numbers.
     """
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    width = _round_step(high / count - low / count)
+    width = _next_round_number(high / count - low / count)
     if whole:
         width = max(1.0, width)
     first = math.floor(low / width)
@@ -164,9 +164,9 @@ def time_ranges(values: Numbers, unit: str, max_points: int) -> Keys:
     limit = _MAX_OF_UNIT if unit else max_points
     units = UNITS[UNITS.index(unit) :] if unit else UNITS
     unit = next((u for u in units if span / _MS[u] <= limit), "year")
-    years = max(1, int(_round_step(span / _MS["year"] / limit))) if unit == "year" else 1
+    years = max(1, int(_next_round_number(span / _MS["year"] / limit))) if unit == "year" else 1
     valid = ~np.isnan(values)
-    cut = _cut(np.floor(values[valid]).astype("datetime64[ms]"), unit, years)
+    cut = _truncate_to_unit(np.floor(values[valid]).astype("datetime64[ms]"), unit, years)
     starts, inverse = np.unique(cut, return_inverse=True)
     codes = np.full(len(values), NO_GROUP, np.int64)
     codes[valid] = inverse
@@ -201,7 +201,7 @@ def number_text(value: float) -> str:
     return f"{value:,.6g}"
 
 
-def _cut(times: Any, unit: str, years: int) -> Any:
+def _truncate_to_unit(times: Any, unit: str, years: int) -> Any:
     """The beginning of the unit that each time is in."""
     if unit == "week":  # ISO weeks begin on Monday; day 0 is a Thursday
         days = times.astype("datetime64[D]").astype(np.int64)
@@ -218,7 +218,7 @@ def _milliseconds(times: Any) -> tuple[float, ...]:
     return tuple(map(float, times.astype("datetime64[ms]").astype(np.int64)))
 
 
-def _round_step(minimum: float) -> float:
+def _next_round_number(minimum: float) -> float:
     """The next of 1, 2, 2.5, 5, 10 ... times a power of ten."""
     if minimum <= 0 or not math.isfinite(minimum):
         return 1.0

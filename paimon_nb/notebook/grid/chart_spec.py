@@ -42,7 +42,7 @@ class ChartSpec:
     unit: str = ""
 
 
-def role(kind: pa.DataType) -> str:
+def axis_role(kind: pa.DataType) -> str:
     """How a column of this type is drawn: 'number', 'time', 'text' or '' (not at all)."""
     import pyarrow as pa
 
@@ -66,29 +66,29 @@ def default_spec(rows: pa.Table) -> ChartSpec | None:
     Returns:
         None: no column can be drawn.
     """
-    roles = [role(field.type) for field in rows.schema]
+    roles = [axis_role(field.type) for field in rows.schema]
     times, texts = ([i for i, found in enumerate(roles) if found == name] for name in ("time", "text"))
-    measures = _measures(rows.schema, roles)
-    distinct = _distinct(rows, texts[:_SAMPLE_COLUMNS])
+    measures = _measure_columns(rows.schema, roles)
+    distinct = _distinct_counts_of_sample(rows, texts[:_SAMPLE_COLUMNS])
     few = next((i for i in texts if 1 < distinct.get(i, 0) <= _FEW), None)
     measure = measures[0] if measures else None
     if times:
-        return fitted(ChartSpec("line", times[0], measure, few, "sum"), rows.schema)
+        return spec_fitted_to_columns(ChartSpec("line", times[0], measure, few, "sum"), rows.schema)
     if texts:
         x = next((i for i in texts if 1 < distinct.get(i, 0) <= _MANY), texts[0])
-        return fitted(ChartSpec("bar", x, measure, None, "sum"), rows.schema)
+        return spec_fitted_to_columns(ChartSpec("bar", x, measure, None, "sum"), rows.schema)
     if len(measures) > 1:
-        return fitted(ChartSpec("scatter", measures[1], measures[0]), rows.schema)
-    return fitted(ChartSpec("histogram", measures[0]), rows.schema) if measures else None
+        return spec_fitted_to_columns(ChartSpec("scatter", measures[1], measures[0]), rows.schema)
+    return spec_fitted_to_columns(ChartSpec("histogram", measures[0]), rows.schema) if measures else None
 
 
-def fitted(spec: ChartSpec, schema: pa.Schema) -> ChartSpec | None:
+def spec_fitted_to_columns(spec: ChartSpec, schema: pa.Schema) -> ChartSpec | None:
     """The chart with the columns that its type can draw; others are replaced or left out.
 
     Returns:
         None: the result has no column for a chart of this type.
     """
-    roles = [role(field.type) for field in schema]
+    roles = [axis_role(field.type) for field in schema]
     measured = spec.kind in ("scatter", "histogram")
     x = spec.x
     if not roles[x] or (measured and roles[x] == "text"):
@@ -104,7 +104,7 @@ def fitted(spec: ChartSpec, schema: pa.Schema) -> ChartSpec | None:
     if spec.kind == "scatter":
         y = spec.y
         if y is None or roles[y] != "number":
-            numbers = [i for i in _measures(schema, roles) if i != x]
+            numbers = [i for i in _measure_columns(schema, roles) if i != x]
             y = next(iter(numbers), x if roles[x] == "number" else None)
         return None if y is None else replace(spec, y=y)
     if spec.y is None:
@@ -129,20 +129,20 @@ def requested_spec(requested: dict[str, Any], columns: int) -> ChartSpec | None:
     return None
 
 
-def _measures(schema: pa.Schema, roles: list[str]) -> list[int]:
+def _measure_columns(schema: pa.Schema, roles: list[str]) -> list[int]:
     """Number columns, best first: fractions before whole numbers, keys last."""
     import pyarrow as pa
 
-    def rank(i: int) -> int:
+    def measure_preference(i: int) -> int:
         name = schema.field(i).name.lower()
         if name == "id" or name.endswith(("_id", "_key", "_no")):
             return 2
         return int(pa.types.is_integer(schema.field(i).type))
 
-    return sorted((i for i, found in enumerate(roles) if found == "number"), key=rank)
+    return sorted((i for i, found in enumerate(roles) if found == "number"), key=measure_preference)
 
 
-def _distinct(rows: pa.Table, columns: list[int]) -> dict[int, int]:
+def _distinct_counts_of_sample(rows: pa.Table, columns: list[int]) -> dict[int, int]:
     """Distinct values of the first rows of these columns."""
     import pyarrow.compute as pc
 

@@ -36,7 +36,7 @@ def as_file(rows: pa.Table, kind: str) -> bytes:
     if kind == "parquet":
         parquet.write_table(rows, out)
     else:
-        csv.write_csv(_flat(rows), out)
+        csv.write_csv(_with_texts_for_csv(rows), out)
     return out.getvalue()
 
 
@@ -59,7 +59,7 @@ def _text_column(column: pa.ChunkedArray) -> list[str | None]:
     return [value_text(v, 1 << 24) for v in python_values(column)]
 
 
-def _flat(rows: pa.Table) -> pa.Table:
+def _with_texts_for_csv(rows: pa.Table) -> pa.Table:
     """Columns that a CSV file cannot hold, as texts."""
     import pyarrow as pa
 

@@ -39,7 +39,7 @@ class Condition:
             case "is not null":
                 return pc.is_valid(column)
             case "contains":
-                return pc.match_substring(as_searched(column), self.values[0], ignore_case=True)
+                return pc.match_substring(searchable_texts(column), self.values[0], ignore_case=True)
             case "between":
                 return pc.and_(pc.greater_equal(column, self.values[0]), pc.less_equal(column, self.values[1]))
         compare = {"=": pc.equal, "<>": pc.not_equal, ">=": pc.greater_equal, "<=": pc.less_equal}
@@ -63,11 +63,11 @@ class Condition:
             case "contains":
                 return f"contains(lower(CAST({name} AS STRING)), lower({text_literal(self.values[0])}))"
             case "between":
-                return f"{name} BETWEEN {literal(self.values[0])} AND {literal(self.values[1])}"
-        return f"{name} {self.operator} {literal(self.values[0])}"
+                return f"{name} BETWEEN {spark_sql_literal(self.values[0])} AND {spark_sql_literal(self.values[1])}"
+        return f"{name} {self.operator} {spark_sql_literal(self.values[0])}"
 
 
-def literal(value: Any) -> str:
+def spark_sql_literal(value: Any) -> str:
     """An Arrow scalar as a Spark SQL literal."""
     import pyarrow as pa
 
@@ -108,7 +108,7 @@ def typed_value(kind: pa.DataType, text: str) -> Any:
         raise SqlAnalysisError(f"{text!r} is not a valid {kind} value", hint="type it as the column shows it") from None
 
 
-def as_searched(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def searchable_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column as texts that a search looks through."""
     import pyarrow as pa
     import pyarrow.compute as pc

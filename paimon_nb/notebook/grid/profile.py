@@ -71,22 +71,22 @@ def profile(column: pa.ChunkedArray) -> Profile:
     if len(column) == nulls:
         return Profile("none", len(column), nulls, 0, ())
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return _histogram(column, _numbers(column))
+        return _histogram(column, _float_values(column))
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        return _histogram(column, _instants(column))
+        return _histogram(column, _time_values(column))
     if pa.types.is_boolean(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return _frequent(column)
+        return _most_frequent_values(column)
     return Profile("none", len(column), nulls, None, ())
 
 
-def _numbers(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
+def _float_values(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     return np.asarray(pc.cast(column.drop_null(), pa.float64(), safe=False).to_numpy())
 
 
-def _instants(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
+def _time_values(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
     import pyarrow as pa
 
     units = pa.int32() if pa.types.is_date32(column.type) else pa.int64()
@@ -113,7 +113,7 @@ def _histogram(column: pa.ChunkedArray, values: np.ndarray[Any, Any]) -> Profile
     bins = []
     for i, count in enumerate(counts):
         first, last = edges[i], edges[i + 1] - (1 if whole else 0)
-        a, b = _scalar(column.type, first), _scalar(column.type, last)
+        a, b = _bin_bound_scalar(column.type, first), _bin_bound_scalar(column.type, last)
         texts = [_label(v.as_py()) for v in (a, b)]
         bins.append(Bin(" – ".join(dict.fromkeys(texts)), int(count), a, b))
     return Profile("range", len(column), column.null_count, distinct, tuple(bins))
@@ -123,7 +123,7 @@ def _label(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else value_text(value, 30) or ""
 
 
-def _scalar(kind: pa.DataType, value: float) -> Any:
+def _bin_bound_scalar(kind: pa.DataType, value: float) -> Any:
     """A bound of a bin as a scalar of the column's type."""
     import decimal
 
@@ -142,7 +142,7 @@ def _scalar(kind: pa.DataType, value: float) -> Any:
     return pa.scalar(float(value), kind)
 
 
-def _frequent(column: pa.ChunkedArray) -> Profile:
+def _most_frequent_values(column: pa.ChunkedArray) -> Profile:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -161,7 +161,7 @@ def _frequent(column: pa.ChunkedArray) -> Profile:
     return Profile("values", len(column), column.null_count, len(counts), tuple(bins))
 
 
-def counts_of(profiled: Profile, column: pa.ChunkedArray) -> Sequence[int]:
+def counts_in_bins(profiled: Profile, column: pa.ChunkedArray) -> Sequence[int]:
     """How many values of another part of the column fall into each bin."""
     import pyarrow.compute as pc
 

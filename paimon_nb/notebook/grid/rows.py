@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.notebook.grid.filters import Condition, as_searched, is_comparable
+from paimon_nb.notebook.grid.filters import Condition, is_comparable, searchable_texts
 from paimon_nb.notebook.grid.text_ranks import text_ranks
 from paimon_nb.notebook.grid.texts import texts
 
@@ -104,7 +104,7 @@ def arrange(
         found = condition.mask(table.column(condition.column))
         mask = found if mask is None else pc.and_(mask, found)
     if arrangement.search:
-        found = _search(table, arrangement.search, check)
+        found = _rows_containing_text(table, arrangement.search, check)
         mask = found if mask is None else pc.and_(mask, found)
     check()
     keep = None if mask is None else np.asarray(pc.fill_null(mask, False).to_numpy())
@@ -129,12 +129,12 @@ def sorted_rows(table: pa.Table, column: int, descending: bool) -> Index:
     if pa.types.is_string(values.type) and values.nbytes < 1 << 30:
         values = text_ranks(values)
     elif pa.types.is_decimal128(values.type) and values.type.precision <= _LONG_DIGITS:
-        values = _unscaled(values)
+        values = _unscaled_integers(values)
     order = "descending" if descending else "ascending"
     return np.asarray(pc.array_sort_indices(values, order, null_placement="at_end").to_numpy()).astype(np.int64)
 
 
-def _unscaled(values: pa.ChunkedArray) -> pa.Array:
+def _unscaled_integers(values: pa.ChunkedArray) -> pa.Array:
     """Decimals of up to 18 digits as whole numbers, which sort five times as fast."""
     import pyarrow as pa
 
@@ -145,7 +145,7 @@ def _unscaled(values: pa.ChunkedArray) -> pa.Array:
     return pa.array(low, mask=~np.asarray(decimals.is_valid().to_numpy(zero_copy_only=False)))
 
 
-def _search(table: pa.Table, text: str, check: Callable[[], None]) -> Any:
+def _rows_containing_text(table: pa.Table, text: str, check: Callable[[], None]) -> Any:
     """Rows in which any column contains the text, in any case."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -153,6 +153,6 @@ def _search(table: pa.Table, text: str, check: Callable[[], None]) -> Any:
     found: Any = pa.chunked_array([pa.array(np.zeros(table.num_rows, bool))])
     for column in table.columns:
         check()
-        hit = pc.match_substring(as_searched(column), text, ignore_case=True)
+        hit = pc.match_substring(searchable_texts(column), text, ignore_case=True)
         found = pc.or_(found, pc.fill_null(hit, False))
     return found

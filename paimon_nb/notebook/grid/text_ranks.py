@@ -37,19 +37,19 @@ def text_ranks(column: pa.ChunkedArray) -> pa.Array:
     data = (
         np.frombuffer(data_buffer, np.uint8) if data_buffer is not None and data_buffer.size else np.zeros(1, np.uint8)
     )
-    shared = _common_bytes(texts)
+    shared = _common_prefix_length(texts)
     starts, lengths = offsets[:-1] + shared, np.diff(offsets) - shared
-    keys = _keys(data, starts, lengths)
+    keys = _prefix_keys(data, starts, lengths)
     order = np.argsort(keys, kind="stable")
     ranks = np.empty(len(order), np.int64)
     ranks[order] = _group_starts(keys[order])
     done = 0
-    tied = _tied(ranks, lengths, order)
+    tied = _rows_with_equal_rank(ranks, lengths, order)
     while len(tied):
         # Texts with equal beginnings: compare their next bytes, inside their group. A text that ends comes first.
         rest = np.maximum(lengths[tied] - done, 0)
         ended = np.minimum(rest, _STEP + 1)
-        following = _keys(data, starts[tied] + done + np.minimum(rest, _STEP), np.maximum(rest - _STEP, 0))
+        following = _prefix_keys(data, starts[tied] + done + np.minimum(rest, _STEP), np.maximum(rest - _STEP, 0))
         done += _STEP
         by = np.lexsort((following, ended, ranks[tied]))
         groups = ranks[tied][by]
@@ -80,7 +80,7 @@ def _ranks_of_repeated(texts: pa.Array) -> pa.Array:
     return pc.take(pa.array(ranks), coded.indices)
 
 
-def _common_bytes(texts: pa.Array) -> int:
+def _common_prefix_length(texts: pa.Array) -> int:
     """The length of the beginning that all texts share."""
     import pyarrow.compute as pc
 
@@ -96,7 +96,7 @@ def _common_bytes(texts: pa.Array) -> int:
     return same
 
 
-def _keys(data: Numbers, starts: Numbers, lengths: Numbers) -> Numbers:
+def _prefix_keys(data: Numbers, starts: Numbers, lengths: Numbers) -> Numbers:
     """The first bytes of each text as a big-endian number, padded with zeros."""
     keys = np.zeros(len(starts), np.uint64)
     last = len(data) - 1
@@ -120,7 +120,7 @@ def _equal_neighbours(ordered: Numbers) -> Numbers:
     return found
 
 
-def _tied(ranks: Numbers, lengths: Numbers, order: Numbers) -> Numbers:
+def _rows_with_equal_rank(ranks: Numbers, lengths: Numbers, order: Numbers) -> Numbers:
     """Rows whose rank is not unique, in rank order, if a longer text is among them."""
     tied: Numbers = order[_equal_neighbours(ranks[order])]
     if not len(tied):

@@ -77,15 +77,19 @@ def texts(column: Any) -> list[str | None]:
     kind = column.type
     large = len(column) and column.nbytes / len(column) > _LARGE_VALUE
     if large and (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        return [value_text(_head(column[i], MAX_CHARACTERS + 1, text=True)) for i in range(len(column))]
+        return [
+            value_text(_beginning_of_large_value(column[i], MAX_CHARACTERS + 1, text=True)) for i in range(len(column))
+        ]
     if large and (pa.types.is_binary(kind) or pa.types.is_large_binary(kind)):
-        return [value_text(_head(column[i], MAX_CHARACTERS + 1, text=False)) for i in range(len(column))]
+        return [
+            value_text(_beginning_of_large_value(column[i], MAX_CHARACTERS + 1, text=False)) for i in range(len(column))
+        ]
     if isinstance(column, pa.Array):
         column = pa.chunked_array([column])
     return [value_text(v) for v in python_values(column)]
 
 
-def _head(value: Any, length: int, *, text: bool) -> str | bytes | None:
+def _beginning_of_large_value(value: Any, length: int, *, text: bool) -> str | bytes | None:
     """The beginning of a large string or binary value."""
     if not value.is_valid:
         return None

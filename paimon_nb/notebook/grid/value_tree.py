@@ -25,13 +25,13 @@ def image_type(data: bytes) -> str | None:
     return next((kind for magic, kind in _IMAGES.items() if data.startswith(magic)), None)
 
 
-def tree(value: Any, label: str = "") -> Tree:
+def tree_of_nested_value(value: Any, label: str = "") -> Tree:
     """The parts of a nested value; at most `MAX_PARTS`."""
     left = [MAX_PARTS]
 
-    def build(value: Any, label: str) -> Tree:
+    def build_tree(value: Any, label: str) -> Tree:
         left[0] -= 1
-        parts = _parts(value)
+        parts = _named_parts(value)
         if parts is None:
             return [label, "NULL" if value is None else value_text(value, 2_000), []]
         part_trees: list[Tree] = []
@@ -39,13 +39,13 @@ def tree(value: Any, label: str = "") -> Tree:
             if left[0] <= 0:
                 part_trees.append(["…", f"{len(parts) - len(part_trees):,} more", []])
                 break
-            part_trees.append(build(part, name))
+            part_trees.append(build_tree(part, name))
         return [label, f"{len(parts):,} {'entry' if len(parts) == 1 else 'entries'}", part_trees]
 
-    return build(value, label)
+    return build_tree(value, label)
 
 
-def _parts(value: Any) -> list[tuple[str, Any]] | None:
+def _named_parts(value: Any) -> list[tuple[str, Any]] | None:
     """The named parts of a value; None: it has none."""
     match value:
         case dict():

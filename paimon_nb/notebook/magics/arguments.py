@@ -36,7 +36,7 @@ class Arguments(argparse.ArgumentParser):
         )
 
 
-def typed(field: DataField, text: str) -> Any:
+def typed_key_value(field: DataField, text: str) -> Any:
     """A value from the command line, converted to the column's type. Raises: UsageError."""
     try:
         return key_value(field, text)
@@ -44,7 +44,7 @@ def typed(field: DataField, text: str) -> Any:
         raise UsageError(f"%paimon why: {error}") from None
 
 
-def words(line: str) -> list[str]:
+def split_arguments(line: str) -> list[str]:
     """Split a line into arguments; quotes and backticks keep spaces together, backticks stay. Raises: UsageError."""
     quoted: list[str] = _BACKTICKS.findall(line)
     try:
@@ -55,7 +55,7 @@ def words(line: str) -> list[str]:
     return [re.sub("\0", lambda _: next(names), argument) for argument in found]
 
 
-def what_if(command: str, options: dict[str, str]) -> dict[str, str]:
+def checked_what_if_options(command: str, options: dict[str, str]) -> dict[str, str]:
     """Check the options of a what-if command. Raises: UsageError: unknown option."""
     for key in options:
         if find_option(key) is None:
@@ -69,9 +69,9 @@ def need_table(command: str, rest: str) -> None:
         raise UsageError(f"%paimon {command} TABLE: table name missing; %paimon tables lists the tables")
 
 
-def pairs(rest: str, usage: str) -> tuple[Table, dict[str, str]]:
+def table_and_pairs(rest: str, usage: str) -> tuple[Table, dict[str, str]]:
     """Parse `TABLE a=1 b='x y'` into the table and its pairs; a key may be in backticks."""
-    name, *arguments = words(rest) or [""]
+    name, *arguments = split_arguments(rest) or [""]
     found = [(argument, _PAIR.fullmatch(argument)) for argument in arguments]
     wrong = [argument for argument, pair in found if pair is None]
     if not name or wrong:

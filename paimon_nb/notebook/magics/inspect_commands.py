@@ -9,7 +9,14 @@ from IPython.core.error import UsageError
 
 from paimon_nb.notebook.format_tables import check_panel
 from paimon_nb.notebook.magics.active import current, workbench
-from paimon_nb.notebook.magics.arguments import Arguments, need_table, pairs, typed, what_if, words
+from paimon_nb.notebook.magics.arguments import (
+    Arguments,
+    checked_what_if_options,
+    need_table,
+    split_arguments,
+    table_and_pairs,
+    typed_key_value,
+)
 
 
 class InspectCommands:
@@ -25,7 +32,7 @@ class InspectCommands:
         parser.add_argument("--by", choices=("key", "size"), default="key")
         parser.add_argument("--at", type=int)
         need_table("lsm", command_args)
-        a = parser.parse_args(words(command_args))
+        a = parser.parse_args(split_arguments(command_args))
         from paimon_nb.notebook.views import lsm_view
 
         return lsm_view(workbench().table(a.table), a.partition, a.bucket, a.by, a.at)
@@ -49,15 +56,15 @@ class InspectCommands:
     def _do_why(self, command_args: str) -> Any:
         from paimon_nb.notebook.widgets.why import WhyView
 
-        table, key = pairs(command_args, "why TABLE KEY=VALUE")
+        table, key = table_and_pairs(command_args, "why TABLE KEY=VALUE")
         check_panel(table, "why")
-        return WhyView(table, {k: typed(table.schema.field(k), v) for k, v in key.items()})
+        return WhyView(table, {k: typed_key_value(table.schema.field(k), v) for k, v in key.items()})
 
     def _do_due(self, command_args: str) -> Any:
         from paimon_nb.notebook.reports import due_report
 
-        table, options = pairs(command_args, "due TABLE [OPTION=VALUE]")
-        return due_report(check_panel(table, "due").due_compactions(what_if("due", options)))
+        table, options = table_and_pairs(command_args, "due TABLE [OPTION=VALUE]")
+        return due_report(check_panel(table, "due").due_compactions(checked_what_if_options("due", options)))
 
     def _do_skip(self, command_args: str) -> Any:
         from paimon_nb.notebook.views import funnel_view
@@ -69,7 +76,7 @@ class InspectCommands:
     def _do_compare(self, command_args: str) -> Any:
         from paimon_nb.notebook.views import compared_view
 
-        tokens = words(command_args)
+        tokens = split_arguments(command_args)
         if len(tokens) not in (1, 3):
             raise UsageError("%paimon compare TABLE [A B]; A and B are snapshots or tags")
         return compared_view(workbench().table(tokens[0]), *tokens[1:])
@@ -82,29 +89,29 @@ class InspectCommands:
             return None
         from paimon_nb.notebook.reports import health_report
 
-        tokens = words(command_args)
+        tokens = split_arguments(command_args)
         read_files = "--read-files" in tokens
-        table, _ = pairs(shlex.join(w for w in tokens if w != "--read-files"), "doctor TABLE [--read-files]")
+        table, _ = table_and_pairs(shlex.join(w for w in tokens if w != "--read-files"), "doctor TABLE [--read-files]")
         return health_report(str(table.name), check_panel(table, "doctor").health(read_files=read_files))
 
     def _do_compact(self, command_args: str) -> Any:
         from paimon_nb.notebook.views import compaction_view
 
-        table, options = pairs(command_args, "compact TABLE [OPTION=VALUE]")
-        return compaction_view(table, what_if("compact", options))
+        table, options = table_and_pairs(command_args, "compact TABLE [OPTION=VALUE]")
+        return compaction_view(table, checked_what_if_options("compact", options))
 
     def _do_watch(self, command_args: str) -> Any:
         from paimon_nb.notebook.views import compaction_view
 
-        table, options = pairs(command_args, "watch TABLE [OPTION=VALUE]")
-        return compaction_view(table, what_if("watch", options), watch=True)
+        table, options = table_and_pairs(command_args, "watch TABLE [OPTION=VALUE]")
+        return compaction_view(table, checked_what_if_options("watch", options), watch=True)
 
     def _do_live(self, command_args: str) -> Any:
         from paimon_nb.notebook.magics.streams import register_live_table, stop_previous_stream
         from paimon_nb.notebook.table_feed import TableFeed
         from paimon_nb.notebook.widgets.live import LiveTable
 
-        table, options = pairs(command_args, "live TABLE [OPTION=VALUE]")
+        table, options = table_and_pairs(command_args, "live TABLE [OPTION=VALUE]")
         check_panel(table, "live")
         stop_previous_stream(self.shell)
         widget = LiveTable(TableFeed(table, workbench().session.jobs, options), f"SELECT * FROM {table.name.quoted()}")
@@ -124,7 +131,7 @@ class InspectCommands:
     def _do_create(self, command_args: str) -> Any:
         from paimon_nb.notebook.widgets.create import CreateForm
 
-        tokens = words(command_args)
+        tokens = split_arguments(command_args)
         if len(tokens) > 1:
             raise UsageError("%paimon create [TABLE] opens a form; to run a CREATE statement, use %%paimon")
         return CreateForm(tokens[0] if tokens else "my_table")
@@ -136,7 +143,7 @@ class InspectCommands:
         from paimon_nb.session.query.data_files import read_data_file
         from paimon_nb.session.query.frames_and_files import is_frame, rows_of_frame, to_paimon_types
 
-        tokens = words(command_args)
+        tokens = split_arguments(command_args)
         if not 1 <= len(tokens) <= 2:
             raise UsageError("%paimon load FILE|VARIABLE [TABLE]: a file such as sales.csv, or a variable with a frame")
         name = tokens[0]

@@ -19,11 +19,11 @@ from paimon_nb.notebook import errors
 from paimon_nb.notebook.display import MAX_ROWS, Rows
 from paimon_nb.notebook.format_tables import check_panel
 from paimon_nb.notebook.magics.active import current, workbench
-from paimon_nb.notebook.magics.arguments import Arguments, need_table, words
+from paimon_nb.notebook.magics.arguments import Arguments, need_table, split_arguments
 from paimon_nb.notebook.magics.grids import ROWS_AHEAD, read_facts
 from paimon_nb.notebook.magics.inspect_commands import InspectCommands
 from paimon_nb.notebook.magics.streams import register_live_table, stop_previous_stream, stop_streams_started_since
-from paimon_nb.notebook.progress import RunState, has_front_end, label_of, run_line, run_with_progress
+from paimon_nb.notebook.progress import RunState, has_front_end, run_line, run_with_progress, statement_label
 from paimon_nb.notebook.snippets import query_text, with_snippets
 from paimon_nb.notebook.undo import now_ms
 from paimon_nb.plan import Span
@@ -138,7 +138,7 @@ class PaimonMagics(InspectCommands, Magics):
                 return self._run_cell(line, cell, local_ns)
             return self._run_line(line.strip(), local_ns)
         except (PaimonError, KeyboardInterrupt) as raised:
-            error = raised if isinstance(raised, PaimonError) else errors.interrupted(raised)
+            error = raised if isinstance(raised, PaimonError) else errors.error_of_interrupted_cell(raised)
             current.error = error
             if not self.short_errors:
                 raise error from None
@@ -148,7 +148,7 @@ class PaimonMagics(InspectCommands, Magics):
 
     def _run_cell(self, line: str, cell: str, local_ns: Mapping[str, Any] | None) -> Any:
         parser = _cell_arguments()
-        arguments = parser.parse_args(words(line))
+        arguments = parser.parse_args(split_arguments(line))
         if arguments.help:
             print(parser.format_help() + "\n%paimon help lists the commands of one line")  # noqa: T201
             return None
@@ -198,7 +198,7 @@ class PaimonMagics(InspectCommands, Magics):
         except (Cancelled, KeyboardInterrupt) as error:
             # Stop the streams that the interrupted cell started; streams of other cells continue.
             stop_streams_started_since(wb.session.jobs, earlier_streams)
-            raise errors.interrupted(
+            raise errors.error_of_interrupted_cell(
                 error, wb.commits[commits_before:], only_queries=is_duckdb or _reads_only(text)
             ) from None
         except PaimonError as error:
@@ -261,7 +261,7 @@ class PaimonMagics(InspectCommands, Magics):
 
     def _with_progress(self, work: Callable[[RunState], Any], text: str, *, enabled: bool) -> Any:
         """The result of `work`, with the line of a running cell below it."""
-        wb, state = current.workbench, RunState(label_of(text))
+        wb, state = current.workbench, RunState(statement_label(text))
         with run_line(state, show=enabled and self.progress):
             if wb is None or not wb.session.spark_started:
                 return work(state)
@@ -317,7 +317,7 @@ class PaimonMagics(InspectCommands, Magics):
     def _do_connect(self, command_args: str) -> None:
         from paimon_nb.workbench import connect
 
-        path, *other_args = words(command_args) or ["warehouse"]
+        path, *other_args = split_arguments(command_args) or ["warehouse"]
         if other_args or path.startswith("-"):
             raise UsageError(
                 "%paimon connect PATH: expected one path or URI; use CREATE CATALOG for other catalog types"

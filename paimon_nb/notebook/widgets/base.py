@@ -10,8 +10,8 @@ import anywidget
 import traitlets
 
 from paimon_nb.base.errors import PaimonError
-from paimon_nb.notebook.errors import last, sentence
-from paimon_nb.notebook.svg import framed, standalone
+from paimon_nb.notebook.errors import error_sentence, last
+from paimon_nb.notebook.svg import framed, standalone_svg
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +44,7 @@ def report_errors(answer: Callable[..., object]) -> Callable[..., None]:
             answer(self, *args)
         except Exception as error:  # the table may be dropped, expired or damaged while the panel is open
             last.error = why = _root_cause(self, error)
-            self.trouble = sentence(why)
+            self.trouble = error_sentence(why)
         else:
             self.trouble = ""
 
@@ -107,6 +107,6 @@ class Panel(anywidget.AnyWidget):
         still = {
             "text/plain": self.still_text(),
             "text/html": self.still_html(),
-            "image/svg+xml": standalone(self.still_svg()),
+            "image/svg+xml": standalone_svg(self.still_svg()),
         }
         return {**data, **still}, meta

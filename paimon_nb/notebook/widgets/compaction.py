@@ -300,9 +300,9 @@ class Compaction(Panel):
         return f"{lsm_text(self.picture)}\n{text}\n{self.history}"
 
     def still_svg(self) -> str:
-        from paimon_nb.notebook.widgets.timeline import stacked
+        from paimon_nb.notebook.widgets.timeline import stacked_svgs
 
-        return stacked(self._svg(), self._history_svg())
+        return stacked_svgs(self._svg(), self._history_svg())
 
 
 def _cost_text(files: int, size: int) -> str:

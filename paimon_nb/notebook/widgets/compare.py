@@ -10,13 +10,13 @@ import traitlets
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.format.data import python_values
-from paimon_nb.notebook.display import cells, is_number
+from paimon_nb.notebook.display import display_cells, is_number
 from paimon_nb.notebook.lsm_model import lsm_picture
 from paimon_nb.notebook.reports import compare_report
 from paimon_nb.notebook.svg import count, lsm_svg
 from paimon_nb.notebook.timeline_model import SIGN, timeline
 from paimon_nb.notebook.widgets.base import Panel, script
-from paimon_nb.notebook.widgets.timeline import stacked
+from paimon_nb.notebook.widgets.timeline import stacked_svgs
 from paimon_nb.table.inspect.formatting import bytes_text
 from paimon_nb.table.inspect.row_changes import with_update_before_rows
 from paimon_nb.table.scan import read_plan
@@ -108,7 +108,7 @@ class CompareView(Panel):
             return {"note": error.message}
         kinds = Counter(diff.column("rowkind").to_pylist())
         diff = changed_columns_first(diff, self._table.primary_keys)
-        names, rows = cells(diff.slice(0, ROWS))
+        names, rows = display_cells(diff.slice(0, ROWS))
         counts = ", ".join(f"{kinds[k]:,} {k}" for k in _KINDS if kinds[k]) or "none"
         return {
             "columns": names if rows else [], "rows": rows, "numbers": [is_number(diff.schema.field(i).type) for i in range(len(names))],
@@ -191,7 +191,7 @@ class CompareView(Panel):
         return str(self.compared)
 
     def still_svg(self) -> str:
-        return stacked(*self.pictures)
+        return stacked_svgs(*self.pictures)
 
     def still_html(self) -> str:
         from paimon_nb.notebook.svg import STYLE

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from paimon_nb.notebook.create_model import DIALECTS, Column, Draft, ddl, try_create, warnings
+from paimon_nb.notebook.create_model import DIALECTS, Column, Draft, create_table_statement, try_create, warnings
 from paimon_nb.notebook.create_svg import layout_svg
 from paimon_nb.notebook.widgets.base import Panel, script
 from paimon_nb.options import TABLE_OPTIONS
@@ -94,7 +94,7 @@ class CreateForm(Panel):
     @property
     def sql(self) -> str:
         """CREATE TABLE, and the INSERT of the data that fills the table."""
-        create = ddl(self.draft, self.dialect)
+        create = create_table_statement(self.draft, self.dialect)
         return create if self.source is None else f"{create};\n\n{self.source.insert(self.draft)}"
 
     @property

@@ -11,15 +11,21 @@ import traitlets
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook.display import Rows, html_table, is_number, text_table
-from paimon_nb.notebook.errors import last, sentence
+from paimon_nb.notebook.errors import error_sentence, last
 from paimon_nb.notebook.grid.chart import Chart, chart
 from paimon_nb.notebook.grid.chart_code import chart_code
-from paimon_nb.notebook.grid.chart_spec import ChartSpec, default_spec, fitted, requested_spec, role
+from paimon_nb.notebook.grid.chart_spec import (
+    ChartSpec,
+    axis_role,
+    default_spec,
+    requested_spec,
+    spec_fitted_to_columns,
+)
 from paimon_nb.notebook.grid.export import MIME, as_file, as_tsv
 from paimon_nb.notebook.grid.filters import OPERATORS, Condition, is_comparable, typed_value
-from paimon_nb.notebook.grid.profile import Profile, counts_of, profile
+from paimon_nb.notebook.grid.profile import Profile, counts_in_bins, profile
 from paimon_nb.notebook.grid.rows import ArrangedRows, Arrangement, Superseded, arrange, sorted_rows
-from paimon_nb.notebook.grid.value_tree import MAX_IMAGE, MAX_TEXT, image_type, tree
+from paimon_nb.notebook.grid.value_tree import MAX_IMAGE, MAX_TEXT, image_type, tree_of_nested_value
 from paimon_nb.notebook.widgets.base import report_errors, script, stylesheet
 
 if TYPE_CHECKING:
@@ -69,8 +75,10 @@ class Grid(anywidget.AnyWidget):
         self._chart_open = self._chart_due = False
         self._spec: ChartSpec | None = None
         self._drawn: Chart | None = None
-        page, buffers = self._page(0, 0)
-        super().__init__(columns=_described(source.rows), state=self._state(), first_page=page, first_buffers=buffers)
+        page, buffers = self._encode_page(0, 0)
+        super().__init__(
+            columns=_column_descriptions(source.rows), state=self._state(), first_page=page, first_buffers=buffers
+        )
         self.on_msg(self._on_message)
 
     # -- what is shown
@@ -110,7 +118,7 @@ class Grid(anywidget.AnyWidget):
             number = f"{visible:,} of {number}"
         return " · ".join((number, *self._facts))
 
-    def _page(self, row: int, column: int) -> tuple[dict[str, int], list[bytes]]:
+    def _encode_page(self, row: int, column: int) -> tuple[dict[str, int], list[bytes]]:
         """One page: its position, and the texts as the buffers of an Arrow array."""
         import pyarrow as pa
 
@@ -139,7 +147,7 @@ class Grid(anywidget.AnyWidget):
             case {"search": str(text)}:
                 self.arrange(replace(arranged, search=text[:1000]))
             case {"filter": dict(requested)}:
-                condition = self._condition(requested)
+                condition = self._condition_of_message(requested)
                 if condition is not None and condition not in arranged.filters:
                     self.arrange(replace(arranged, filters=(*arranged.filters, condition)))
             case {"unfilter": int(at)}:
@@ -176,7 +184,7 @@ class Grid(anywidget.AnyWidget):
     def _is_cell(self, row: int, column: int) -> bool:
         return 0 <= row < len(self._arranged) and self._is_column(column)
 
-    def _condition(self, requested: dict[str, Any]) -> Condition | None:
+    def _condition_of_message(self, requested: dict[str, Any]) -> Condition | None:
         """The condition that a message describes; None: not a valid message."""
         column = requested.get("column")
         if not self._is_column(column):
@@ -245,12 +253,12 @@ class Grid(anywidget.AnyWidget):
                 if requested is not None or not self._source.complete:
                     self._arrange(requested or self.arrangement, requested)
                 if self._chart_open:
-                    self._draw()
+                    self._draw_requested_chart()
             except Superseded:
                 continue
             except Exception as error:  # in a thread: only the page can show it
                 last.error = error
-                self.trouble = sentence(error)
+                self.trouble = error_sentence(error)
                 self.state = self._state()
             with self._lock:
                 if self._requested is requested and not self._chart_due:
@@ -273,33 +281,33 @@ class Grid(anywidget.AnyWidget):
             "Sorting …" if requested.sort is not None and not requested.filtered else "Searching …"
         )
         rows = self._source.rows
-        order = self._sorted(rows, requested) if requested.sort is not None else None
+        order = self._cached_sort_order(rows, requested) if requested.sort is not None else None
         check()
         arranged = arrange(rows, requested, order, check)
         with self._lock:
             check()
             self._arranged = arranged
             self._generation += 1
-        self._publish()
+        self._send_first_page()
 
-    def _sorted(self, rows: pa.Table, requested: Arrangement) -> Any:
+    def _cached_sort_order(self, rows: pa.Table, requested: Arrangement) -> Any:
         assert requested.sort is not None
         key = (requested.sort, requested.descending, id(rows))
         if self._order is None or self._order[0] != key:
             self._order = (key, sorted_rows(rows, requested.sort, requested.descending))
         return self._order[1]
 
-    def _publish(self) -> None:
-        page, buffers = self._page(0, 0)
+    def _send_first_page(self) -> None:
+        page, buffers = self._encode_page(0, 0)
         with self.hold_sync():
             self.trouble = ""
             self.first_page, self.first_buffers = page, buffers
             self.state = self._state()
 
-    def _draw(self) -> None:
+    def _draw_requested_chart(self) -> None:
         """Count and aggregate the visible rows for the chart."""
         rows = self._source.rows
-        spec = default_spec(rows) if self._spec is None else fitted(self._spec, rows.schema)
+        spec = default_spec(rows) if self._spec is None else spec_fitted_to_columns(self._spec, rows.schema)
         if spec is None:
             self._drawn, self.chart = None, {"empty": "No column for this chart: it needs numbers, times or texts."}
             return
@@ -316,7 +324,7 @@ class Grid(anywidget.AnyWidget):
         if generation != self._generation:
             return
         found = [
-            self._page(row - row % BLOCK_ROWS, column - column % BLOCK_COLUMNS)
+            self._encode_page(row - row % BLOCK_ROWS, column - column % BLOCK_COLUMNS)
             for row, column in (position for position in positions if isinstance(position, list) and len(position) == 2)
             if isinstance(row, int) and isinstance(column, int) and self._is_cell(row, column)
         ]
@@ -329,7 +337,9 @@ class Grid(anywidget.AnyWidget):
                 self._profiles[column] = profile(self._source.rows.column(column))
             found = self._profiles[column]
             part = (
-                counts_of(found, self._arranged.visible(column)) if self.arrangement.filtered and found.bins else None
+                counts_in_bins(found, self._arranged.visible(column))
+                if self.arrangement.filtered and found.bins
+                else None
             )
             answers[column] = {
                 "kind": found.kind, "text": str(found), "low": found.low, "high": found.high,
@@ -347,7 +357,7 @@ class Grid(anywidget.AnyWidget):
         elif isinstance(value, bytes):
             answer["text"] = f"{len(value):,} bytes\n{value[:4096].hex(' ')}" + ("\n…" if len(value) > 4096 else "")
         elif isinstance(value, dict | list):
-            answer["tree"] = tree(value, self._source.rows.column_names[column])
+            answer["tree"] = tree_of_nested_value(value, self._source.rows.column_names[column])
         else:
             text = "NULL" if value is None else str(value)
             answer["text"] = text[:MAX_TEXT] + (f"\n… {len(text):,} characters" if len(text) > MAX_TEXT else "")
@@ -383,7 +393,7 @@ class Grid(anywidget.AnyWidget):
         return {**data, "text/plain": text_table(preview), "text/html": html_table(preview)}, meta
 
 
-def _described(rows: pa.Table) -> list[dict[str, Any]]:
+def _column_descriptions(rows: pa.Table) -> list[dict[str, Any]]:
     """Name, type and width of each column."""
     from paimon_nb.notebook.grid.texts import texts
 
@@ -395,7 +405,7 @@ def _described(rows: pa.Table) -> list[dict[str, Any]]:
         head_width = 8 * min(len(field.name), 30) + 46  # bold, with the arrow of a sorted column and the menu
         width = max(7.2 * max(longest, min(len(kind), 24)) + 18, head_width)
         out.append({
-            "name": field.name, "type": kind, "number": is_number(field.type), "comparable": is_comparable(field.type), "role": role(field.type),
+            "name": field.name, "type": kind, "number": is_number(field.type), "comparable": is_comparable(field.type), "role": axis_role(field.type),
             "width": int(min(max(width, 84), 320)),
         })  # fmt: skip
     return out

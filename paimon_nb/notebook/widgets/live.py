@@ -193,7 +193,7 @@ class LiveTable(LivePanel):
         if not rows:
             return head
         names = ["op", *self.rows.columns]
-        lines = [[_one_line(v) for v in row[1:]] for row in rows]
+        lines = [[_escaped_and_cut(v) for v in row[1:]] for row in rows]
         widths = [max(len(n), *(len(line[i]) for line in lines)) for i, n in enumerate(names)]
         table = ["  ".join(v.ljust(w) for v, w in zip(line, widths, strict=True)).rstrip() for line in (names, *lines)]
         return "\n".join([head, *table])
@@ -210,7 +210,7 @@ class _NotASnapshotId(ValueError):
         return f"{self.args[0][:40]!r} is not a snapshot id"
 
 
-def _one_line(value: str | None) -> str:
+def _escaped_and_cut(value: str | None) -> str:
     if value is None:
         return "NULL"
     escaped = value.replace("\r", "\\r").replace("\n", "\\n").replace("\t", "\\t")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from paimon_nb.base.errors import CommitConflict, PaimonError
-from paimon_nb.notebook.display import cells, is_number
+from paimon_nb.notebook.display import display_cells, is_number
 from paimon_nb.notebook.history_model import RollbackPreview, history_rows, rollback_preview
 from paimon_nb.notebook.lsm_model import lsm_text
 from paimon_nb.notebook.svg import lsm_svg, timeline_svg
@@ -193,7 +193,7 @@ class Timeline(Zoomable):
             table = self._table.to_arrow(snapshot=self.snapshot)
         except PaimonError as error:
             return {"columns": [], "rows": [], "note": error.message}
-        names, rows = cells(table.slice(0, PREVIEW_ROWS))
+        names, rows = display_cells(table.slice(0, PREVIEW_ROWS))
         numbers = [is_number(table.schema.field(i).type) for i in range(len(names))]
         note = f"{min(PREVIEW_ROWS, table.num_rows)} of {table.num_rows:,} rows · "
         return {"columns": names, "rows": rows, "numbers": numbers, "note": note, "sql": self.sql}
@@ -202,7 +202,7 @@ class Timeline(Zoomable):
         return timeline_text(self.model) + "\n" + lsm_text(self._picture)
 
     def still_svg(self) -> str:
-        return stacked(timeline_svg(self.model, self.snapshot), lsm_svg(self._picture))
+        return stacked_svgs(timeline_svg(self.model, self.snapshot), lsm_svg(self._picture))
 
 
 def history_data(model: TimelineModel) -> dict[str, Any]:
@@ -213,7 +213,7 @@ def history_data(model: TimelineModel) -> dict[str, Any]:
     return out
 
 
-def stacked(*svgs: str) -> str:
+def stacked_svgs(*svgs: str) -> str:
     """Several pictures stacked in one SVG."""
     import re
 

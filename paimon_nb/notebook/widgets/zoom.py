@@ -40,10 +40,10 @@ class Zoomable(Panel):
         self, store: TableStore, snapshot: Snapshot | None, partition: str | None = None, bucket: int | None = None
     ) -> LsmPicture:
         """The visible part of a bucket's tree; None selects the bucket with the most runs."""
-        return lsm_picture(store, snapshot, partition, bucket, self._keys, window_of(self.window))
+        return lsm_picture(store, snapshot, partition, bucket, self._keys, checked_window(self.window))
 
 
-def window_of(requested: Sequence[float]) -> Window:
+def checked_window(requested: Sequence[float]) -> Window:
     """Validate a window from the page: ordered ends within 0..1, not too narrow; invalid values give the whole axis."""
     if len(requested) != 2 or not all(0 <= x <= 1 for x in requested):  # NaN fails the comparison
         return WHOLE
