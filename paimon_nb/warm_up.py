@@ -11,7 +11,7 @@ from pathlib import Path
 
 from paimon_nb.base.errors import EnvironmentError_, PaimonError
 from paimon_nb.spark.runtime.java import find_java
-from paimon_nb.spark.runtime.jvm_cds import archive, dump_option
+from paimon_nb.spark.runtime.jvm_cds import archive_classes_option, class_archive_path
 
 _STATEMENTS = """
 CREATE TABLE plain (k INT, v STRING, d DOUBLE, at TIMESTAMP);
@@ -36,12 +36,12 @@ def warm_up() -> Path:
     Raises:
         EnvironmentError_: no Java, class-data sharing is not supported, or Spark did not start.
     """
-    target = archive(find_java())
+    target = class_archive_path(find_java())
     if target.is_file():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
     made = target.with_name(f"{target.stem}.{uuid.uuid4().hex[:8]}")
-    dump_option(made)
+    archive_classes_option(made)
     try:
         # A separate process: the JVM writes the archive when it exits.
         done = subprocess.run(
@@ -63,7 +63,7 @@ def _run_and_keep(made: Path) -> None:
     from paimon_nb.spark.runtime import jvm_bridge
     from paimon_nb.spark.runtime.session import end_jvm
 
-    conf = {"spark.driver.extraJavaOptions": dump_option(made)}
+    conf = {"spark.driver.extraJavaOptions": archive_classes_option(made)}
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         with paimon_nb.connect(f"{folder}/w", spark_conf=conf) as wb:

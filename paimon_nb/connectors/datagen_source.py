@@ -10,9 +10,9 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 
 from paimon_nb.base import clock
 from paimon_nb.base.override import override
-from paimon_nb.spark.errors import crossing_tasks
-from paimon_nb.spark.jobs.task_runner import pieces_of, work_frame
-from paimon_nb.spark.streaming.data_source import stream_from
+from paimon_nb.spark.errors import encode_errors_of_task
+from paimon_nb.spark.jobs.task_runner import frame_of_pickled_pieces, unpickle_pieces
+from paimon_nb.spark.streaming.data_source import stream_of_data_source
 from paimon_nb.spark.types import spark_schema, task_batches
 
 if TYPE_CHECKING:
@@ -39,18 +39,20 @@ def generated_batch(spark: SparkSession, source: RowGenerator, fields: Sequence[
     pieces = _row_ranges(0, total, spark.sparkContext.defaultParallelism)
     fields = tuple(fields)
 
-    @crossing_tasks
+    @encode_errors_of_task
     def generate_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for start, stop in pieces_of(batches):
+        for start, stop in unpickle_pieces(batches):
             yield from _spark_batches(source, fields, start, stop)
 
-    return work_frame(spark, pieces, [b - a for a, b in pieces]).mapInArrow(generate_rows, spark_schema(fields))
+    return frame_of_pickled_pieces(spark, pieces, [b - a for a, b in pieces]).mapInArrow(
+        generate_rows, spark_schema(fields)
+    )
 
 
 def generated_stream(spark: SparkSession, source: RowGenerator, fields: Sequence[DataField]) -> DataFrame:
     """The rows as a stream, at the rate of the generator."""
     tasks = spark.sparkContext.defaultParallelism
-    return stream_from(spark, GeneratedSource, source=source, fields=tuple(fields), tasks=tasks)
+    return stream_of_data_source(spark, GeneratedSource, source=source, fields=tuple(fields), tasks=tasks)
 
 
 class GeneratedSource(DataSource):

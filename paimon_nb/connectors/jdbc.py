@@ -57,19 +57,21 @@ class Jdbc(Source):
         self.scan = Scan(database, schema or None, table, definition.fields, *_scan_partitions(definition), fetch_size)
 
     def batch(self, spark: SparkSession) -> DataFrame:
-        from paimon_nb.spark.errors import crossing_tasks
-        from paimon_nb.spark.jobs.task_runner import pieces_of, work_frame
+        from paimon_nb.spark.errors import encode_errors_of_task
+        from paimon_nb.spark.jobs.task_runner import frame_of_pickled_pieces, unpickle_pieces
         from paimon_nb.spark.types import spark_schema, task_batches
 
         scan, pieces = self.scan, range(self.scan.pieces)
 
-        @crossing_tasks
+        @encode_errors_of_task
         def read_partitions(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for partition in pieces_of(batches):
+            for partition in unpickle_pieces(batches):
                 for rows in scan.batches(partition, partition + 1):
                     yield from task_batches(rows, scan.fields)
 
-        return work_frame(spark, pieces, [1] * len(pieces)).mapInArrow(read_partitions, spark_schema(scan.fields))
+        return frame_of_pickled_pieces(spark, pieces, [1] * len(pieces)).mapInArrow(
+            read_partitions, spark_schema(scan.fields)
+        )
 
     @override
     def stream(self, spark: SparkSession, begin: Any = None) -> DataFrame:

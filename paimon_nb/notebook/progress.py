@@ -142,12 +142,12 @@ def run_line(state: RunState, *, show: bool) -> Iterator[None]:
 
 def run_with_progress(spark: SparkSession, work: Callable[[], T], state: RunState) -> T:
     """Run `work`; an interrupt cancels its jobs and raises `Cancelled`. `state` follows the jobs."""
-    from paimon_nb.spark.jobs.cancel import run
+    from paimon_nb.spark.jobs.cancel import run_cancellable
 
     def follow(progress: Progress) -> None:
         state.spark = progress
 
-    return run(spark, work, on_progress=follow, progress_after_s=AFTER_S)
+    return run_cancellable(spark, work, on_progress=follow, progress_after_s=AFTER_S)
 
 
 def _update_line_until_done(state: RunState, done: threading.Event, line: _Line) -> None:

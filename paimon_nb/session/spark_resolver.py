@@ -162,7 +162,7 @@ class SparkResolver(Resolver):
         from paimon_nb.session.statements.insert import overwrite_mode, store_rows
         from paimon_nb.session.statements.upsert import upsert, upsert_key
         from paimon_nb.spark.scan.table_scan import read_table
-        from paimon_nb.spark.write.overwrite_filter import partition_of
+        from paimon_nb.spark.write.overwrite_filter import partition_of_overwrite
 
         target, options = request.target, request.options
         table, frame = self._table_to_write(frame, request)
@@ -181,7 +181,7 @@ class SparkResolver(Resolver):
             dynamic = request.mode == "partitions" or (requested or overwrite_mode(self.session, table)) == "dynamic"
         else:
             rows = read_table(self.session.spark, table)
-            partition, dynamic = partition_of(request.where, rows, table.partition_keys), False
+            partition, dynamic = partition_of_overwrite(request.where, rows, table.partition_keys), False
         replaces = request.mode in ("overwrite", "partitions")
         if not replaces and not table.primary_keys and upsert_key(self.session, table):
             parts = (table.name.database, table.name.object) if isinstance(target, str) else target

@@ -1,6 +1,6 @@
 """Translates Spark's exceptions to `PaimonError`: one sentence, the position in the user's SQL, a hint.
 
-A `PaimonError` that is raised inside a Spark task passes through the JVM as text. `crossing_tasks` serializes it, and
+A `PaimonError` that is raised inside a Spark task passes through the JVM as text. `encode_errors_of_task` serializes it, and
 `translate` restores its class and facts.
 """
 
@@ -84,14 +84,14 @@ def translate(
         return error
     if not _is_spark(error):
         return None
-    whole = _whole_text(error)
+    whole = _text_with_causes(error)
     packed = _PACKED.search(whole)
     if packed:
         return _decode_error(packed[1])
     condition = _call_or_none(error, "getCondition") or _found_condition(whole)
     if _CANCELLED.search(whole) or condition == "SPARK_JOB_CANCELLED":
         return Cancelled("the work was cancelled", hint="nothing was committed; run the statement again")
-    lost = None if _TRACE_END.search(whole) else _lost_worker(whole)
+    lost = None if _TRACE_END.search(whole) else _lost_worker_message(whole)
     if lost is not None:
         forget_dead_workers()  # otherwise the next statements fail once per dead worker
         return EngineError(
@@ -114,7 +114,7 @@ def translate(
     return _error_class(error)(message, hint=_hint_for(condition, parameters, columns), **facts)
 
 
-def _lost_worker(whole: str) -> str | None:
+def _lost_worker_message(whole: str) -> str | None:
     """The message for an ended Python process of Spark; None for other errors."""
     if "Python worker failed to connect back" in whole:
         return "a Python worker of Spark did not start within ten seconds; the machine may be overloaded"
@@ -137,7 +137,7 @@ def first_sentence(message: str) -> str:
     return text.rstrip(" .:") if len(text) < 500 else text[:497] + "..."
 
 
-def crossing_tasks(function: Callable[P, Iterator[R]]) -> Callable[P, Iterator[R]]:
+def encode_errors_of_task(function: Callable[P, Iterator[R]]) -> Callable[P, Iterator[R]]:
     """Decorates a generator function that runs inside Spark tasks: `translate` restores its errors in the driver."""
 
     @functools.wraps(function)
@@ -198,13 +198,13 @@ def _call_or_none(error: BaseException, method: str) -> Any:
         return None
 
 
-def _whole_text(error: BaseException) -> str:
+def _text_with_causes(error: BaseException) -> str:
     parts = [str(getattr(error, "_desc", "") or ""), str(error)]
     java = getattr(error, "java_exception", None)
     if java is not None:
         parts.insert(0, str(java.toString()))
     cause = getattr(error, "_cause", None)
-    return "\n".join(parts) + (_whole_text(cause) if cause is not None and cause is not error else "")
+    return "\n".join(parts) + (_text_with_causes(cause) if cause is not None and cause is not error else "")
 
 
 def _found_condition(text: str) -> str | None:

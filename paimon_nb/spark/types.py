@@ -268,7 +268,7 @@ def _from_spark(array: pa.Array, t: DataType, zone: str, where: str) -> pa.Array
         case Atomic(name="VARIANT"):
             return _rebuild_struct(array, target, [lambda a: a.cast(pa.binary())] * 2)
         case Vector():
-            return _vectors(_from_spark(array, Array(t.element), zone, where), t, where)
+            return _lists_as_vectors(_from_spark(array, Array(t.element), zone, where), t, where)
         case Array() | Map() | Multiset() | Row():
             children = [partial(_from_spark, t=c, zone=zone, where=where) for c in t.children]
             return _rebuild_nested(array, target, children)
@@ -278,7 +278,7 @@ def _from_spark(array: pa.Array, t: DataType, zone: str, where: str) -> pa.Array
         raise SchemaMismatch(f"column {where!r}: {error}", hint=f"the column is {t}", column=where) from None
 
 
-def _vectors(lists: pa.Array, t: Vector, where: str) -> pa.Array:
+def _lists_as_vectors(lists: pa.Array, t: Vector, where: str) -> pa.Array:
     """Lists as vectors. Raises SchemaMismatch: another length, or NULL among the elements."""
     lengths = set(lists.value_lengths().to_pylist()) - {None, t.length}
     if lengths or lists.flatten().null_count:

@@ -12,7 +12,7 @@ from paimon_nb.format.row import bucket_of
 from paimon_nb.format.types import DataField, arrow_schema, parse_type
 from paimon_nb.spark.runtime.arrow_interop import from_arrow
 from paimon_nb.spark.runtime.jvm_bridge import query_execution
-from paimon_nb.spark.write.bucket_shuffle import with_bucket
+from paimon_nb.spark.write.bucket_shuffle import with_bucket_number
 
 pytestmark = pytest.mark.spark
 
@@ -67,7 +67,7 @@ def test_spark_and_format_agree(spark, key):
     )
     expected = bucket_of([f.type for f in fields], table.columns, 7).tolist()
     frame = from_arrow(spark, table, fields)
-    rows, bucket = with_bucket(frame, fields, 7)
+    rows, bucket = with_bucket_number(frame, fields, 7)
     got = rows.select(bucket.alias("a")).toArrow()
     assert got["a"].to_pylist() == expected
     assert got.schema.field("a").type == pa.int32()
@@ -102,7 +102,7 @@ def test_whole_number_keys_never_go_to_python(spark, key, ansi):
     before = spark.conf.get("spark.sql.ansi.enabled")
     spark.conf.set("spark.sql.ansi.enabled", ansi)
     try:
-        rows, bucket = with_bucket(from_arrow(spark, table, fields), fields, 1021)
+        rows, bucket = with_bucket_number(from_arrow(spark, table, fields), fields, 1021)
         frame = rows.select(bucket.alias("a"))
         plan = query_execution(frame).executedPlan().toString()
         got = frame.toArrow()["a"]
@@ -115,5 +115,5 @@ def test_whole_number_keys_never_go_to_python(spark, key, ansi):
 def test_other_bucket_functions_go_through_python(spark):
     fields = (DataField(0, "k", parse_type("BIGINT")),)
     frame = from_arrow(spark, pa.table({"k": pa.array([-3, 5, 12], pa.int64())}), fields)
-    rows, bucket = with_bucket(frame, fields, 4, "mod")
+    rows, bucket = with_bucket_number(frame, fields, 4, "mod")
     assert [r[0] for r in rows.select(bucket).collect()] == [1, 1, 0]

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from paimon_nb.base.errors import Cancelled, SqlAnalysisError
-from paimon_nb.spark.jobs.cancel import run
+from paimon_nb.spark.jobs.cancel import run_cancellable
 
 pytestmark = pytest.mark.spark
 
@@ -22,13 +22,13 @@ def slowly(frame):
 
 
 def test_the_result_comes_back(spark):
-    assert run(spark, lambda: spark.range(5).count()) == 5
+    assert run_cancellable(spark, lambda: spark.range(5).count()) == 5
 
 
 def test_progress_counts_tasks(spark):
     seen = []
     frame = slowly(spark.range(8, numPartitions=8))
-    run(spark, frame.collect, on_progress=seen.append, progress_after_s=0.1)
+    run_cancellable(spark, frame.collect, on_progress=seen.append, progress_after_s=0.1)
     assert seen
     assert max(p.total for p in seen) == 8
     assert 0 < max(p.done for p in seen) <= 8
@@ -40,7 +40,7 @@ def test_an_interrupt_cancels_in_five_seconds(spark):
     threading.Timer(1.5, _thread.interrupt_main).start()
     started = time.monotonic()
     with pytest.raises(Cancelled):
-        run(spark, frame.collect)
+        run_cancellable(spark, frame.collect)
     assert time.monotonic() - started < 6.5
     for _ in range(30):
         if not spark.sparkContext.statusTracker().getActiveJobsIds():
@@ -57,11 +57,11 @@ def test_other_jobs_go_on(spark):
     other.start()
     threading.Timer(0.3, _thread.interrupt_main).start()
     with pytest.raises(Cancelled):
-        run(spark, lambda: time.sleep(1) or slowly(spark.range(100, numPartitions=100)).collect())
+        run_cancellable(spark, lambda: time.sleep(1) or slowly(spark.range(100, numPartitions=100)).collect())
     other.join(20)
     assert done == [4]
 
 
 def test_errors_are_translated(spark):
     with pytest.raises(SqlAnalysisError):
-        run(spark, lambda: spark.sql("SELECT nope"))
+        run_cancellable(spark, lambda: spark.sql("SELECT nope"))

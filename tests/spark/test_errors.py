@@ -4,7 +4,7 @@ import pytest
 
 from paimon_nb.base.errors import CorruptFile, EngineError, SqlAnalysisError, SqlError, SqlSyntaxError
 from paimon_nb.plan import Span
-from paimon_nb.spark.errors import crossing_tasks, encode_error, first_sentence, spark_errors, translate
+from paimon_nb.spark.errors import encode_error, encode_errors_of_task, first_sentence, spark_errors, translate
 
 
 def test_first_sentence_keeps_names_with_dots():
@@ -46,7 +46,7 @@ def test_a_failing_value_is_a_short_error(spark):
 
 @pytest.mark.spark
 def test_an_error_of_ours_crosses_the_tasks_whole(spark):
-    @crossing_tasks
+    @encode_errors_of_task
     def broken(batches):
         yield from batches
         raise CorruptFile("/a/b.parquet", 'torn "page"\nhere')

@@ -11,7 +11,7 @@ import pytest
 
 from paimon_nb.base.errors import EnvironmentError_
 from paimon_nb.spark.runtime.java import Java, find_java
-from paimon_nb.spark.runtime.jvm_cds import archive, dump_option, sharing_option
+from paimon_nb.spark.runtime.jvm_cds import archive_classes_option, class_archive_path, sharing_option
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,16 +27,16 @@ def test_each_java_has_its_own(cache: Path, tmp_path: Path) -> None:
     one, two = Java(tmp_path / "one", 17, True), Java(tmp_path / "two", 17, True)
     one.home.mkdir()
     (one.home / "release").write_text('JAVA_VERSION="17.0.15"')
-    before = archive(one)
+    before = class_archive_path(one)
     (one.home / "release").write_text('JAVA_VERSION="17.0.16"')
-    assert len({before, archive(one), archive(two)}) == 3
+    assert len({before, class_archive_path(one), class_archive_path(two)}) == 3
     assert before.is_relative_to(cache)
 
 
 @pytest.mark.usefixtures("cache")
 @pytest.mark.needs("java")
 def test_it_is_named_once_it_is_there() -> None:
-    path = archive(find_java())
+    path = class_archive_path(find_java())
     before = sharing_option()
     path.parent.mkdir(parents=True)
     path.touch()
@@ -45,7 +45,7 @@ def test_it_is_named_once_it_is_there() -> None:
 
 def test_a_folder_with_a_blank_is_refused(tmp_path: Path) -> None:
     with pytest.raises(EnvironmentError_) as refused:
-        dump_option(tmp_path / "my cache" / "a.jsa")
+        archive_classes_option(tmp_path / "my cache" / "a.jsa")
     assert "XDG_CACHE_HOME" in refused.value.hint
 
 
@@ -66,7 +66,7 @@ stop(spark)
 @pytest.mark.spark
 @pytest.mark.nightly
 def test_a_session_takes_its_classes_from_it(tmp_path: Path) -> None:
-    path = archive(find_java())
+    path = class_archive_path(find_java())
     path.parent.mkdir(parents=True)
     path.write_bytes(os.urandom(1 << 16))  # as a copy that broke off may leave it
     broken = kept_classes(tmp_path / "broken.log")

@@ -12,7 +12,7 @@ from paimon_nb import workbench
 from paimon_nb.base.errors import SnapshotExpired
 from paimon_nb.spark.runtime.arrow_interop import to_arrow
 from paimon_nb.spark.scan import late_materialization as searching
-from paimon_nb.spark.scan.explain import describe
+from paimon_nb.spark.scan.explain import describe_scan
 from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
 from paimon_nb.spark.scan.table_scan import plan_table_scan, read_searched, to_dataframe
 from paimon_nb.table.maintenance import ExpireLimits, expire_snapshots
@@ -145,7 +145,9 @@ def test_a_snapshot_that_expires_meanwhile_is_told(tmp_path):
 
 
 def test_it_is_explained(tmp_path):
-    lines = describe(plan_table_scan(scene(tmp_path, "deduplicate"), filter=Compare("i", "<", 10), limits=NOT_SMALL))
+    lines = describe_scan(
+        plan_table_scan(scene(tmp_path, "deduplicate"), filter=Compare("i", "<", 10), limits=NOT_SMALL)
+    )
     assert "searched: 2 splits, 8 files: the condition may leave about 219 of 2028 rows" in lines[-1]
 
 

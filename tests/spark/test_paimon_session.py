@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from paimon_nb.base.errors import TableNotFound
-from paimon_nb.spark.api.base_session import adopt
+from paimon_nb.spark.api.base_session import bind_to_session
 from paimon_nb.spark.api.paimon_session import PaimonSession, paimon_session
 from paimon_nb.spark.runtime.jvm_bridge import plain_session
 
@@ -142,7 +142,7 @@ def test_frames_of_other_sessions_are_left_alone(spark, wb_spark, tmp_path):
     plain = spark.range(3)
     plain.write.mode("append").parquet(str(tmp_path / "p"))
     assert type(plain.write).__name__ == "DataFrameWriter"
-    assert type(adopt(plain, wb_spark).write).__name__ == "PaimonWriter"
+    assert type(bind_to_session(plain, wb_spark).write).__name__ == "PaimonWriter"
     assert isinstance(plain, DataFrame)
 
 

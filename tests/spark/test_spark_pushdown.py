@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from paimon_nb.format.types import DataField, parse_type
-from paimon_nb.spark.scan.pushdown import native_condition, pushable
+from paimon_nb.spark.scan.pushdown import condition_for_native_scan, conjuncts_with_spark_meaning
 from paimon_nb.table.scan.predicate.model import And, Compare, In, IsNotNull, IsNull, Like, Not, Or, StartsWith
 
 FIELDS = [
@@ -57,15 +57,15 @@ NOW = dt.datetime(2024, 1, 1)
     ],
 )
 def test_leaves(leaf, zone, kept):
-    assert pushable(leaf, FIELDS, zone) == (leaf if kept else None)
+    assert conjuncts_with_spark_meaning(leaf, FIELDS, zone) == (leaf if kept else None)
 
 
 def test_a_conjunction_keeps_its_safe_parts_and_a_disjunction_only_whole():
     safe, unsafe = Compare("i", "=", 1), Compare("s", "=", 1)
-    assert pushable(And((safe, unsafe)), FIELDS, "UTC") == safe
-    assert pushable(Or((safe, unsafe)), FIELDS, "UTC") is None
-    assert pushable(And((Or((safe, unsafe)), IsNull("s"))), FIELDS, "UTC") == IsNull("s")
-    assert pushable(None, FIELDS, "UTC") is None
+    assert conjuncts_with_spark_meaning(And((safe, unsafe)), FIELDS, "UTC") == safe
+    assert conjuncts_with_spark_meaning(Or((safe, unsafe)), FIELDS, "UTC") is None
+    assert conjuncts_with_spark_meaning(And((Or((safe, unsafe)), IsNull("s"))), FIELDS, "UTC") == IsNull("s")
+    assert conjuncts_with_spark_meaning(None, FIELDS, "UTC") is None
 
 
 @pytest.mark.spark
@@ -81,10 +81,10 @@ def test_what_goes_before_a_mask(spark):
         (IsNotNull("i"), [1, 2]),
     ]
     for predicate, ids in expected:
-        condition = native_condition(predicate, FIELDS)
+        condition = condition_for_native_scan(predicate, FIELDS)
         assert [r.id for r in frame.where(condition).orderBy("id").collect()] == ids, str(predicate)
 
 
 @pytest.mark.parametrize("predicate", [None, Compare("d", "<", 1.5), Compare("gone", "=", 1), Not(Like("s", "a%"))])
 def test_what_is_left_to_spark_alone(predicate):
-    assert native_condition(predicate, FIELDS) is None
+    assert condition_for_native_scan(predicate, FIELDS) is None

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from paimon_nb.spark.scan import superseded_rows
-from paimon_nb.spark.scan.superseded_rows import hidden_of
+from paimon_nb.spark.scan.superseded_rows import hidden_rows_of
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.workbench import connect
 
@@ -39,9 +39,9 @@ def test_commit_after_commit(seed, tmp_path):
         if r.random() < 0.2:
             table.copy({"write-only": "false"}).compact(full=r.random() < 0.5)
         plan = plan_scan(table.store)
-        grown = hidden_of(plan.store, plan.splits).rows
+        grown = hidden_rows_of(plan.store, plan.splits).rows
         forget()
-        merged = hidden_of(plan.store, plan.splits).rows
+        merged = hidden_rows_of(plan.store, plan.splits).rows
         assert {n: m.tolist() for n, m in grown.items()} == {n: m.tolist() for n, m in merged.items()}
         shown = sum(f.row_count for f in plan.files) - sum(int(m.sum()) for m in merged.values())
         assert shown == table.to_arrow().num_rows
@@ -56,13 +56,13 @@ def test_a_small_commit_sorts_nothing_anew_and_reads_only_its_own_file(tmp_path,
         keys = np.arange(0, 10_000, n + 1)
         table.upsert(pa.table({"k": keys, "v": np.zeros(len(keys), np.int32)}))
     plan = plan_scan(table.store)
-    hidden_of(plan.store, plan.splits)
+    hidden_rows_of(plan.store, plan.splits)
     table.upsert(pa.table({"k": [5, 6, 99_999], "v": pa.array([1, 1, 1], pa.int32())}))
     read, plan = [], plan_scan(table.store)
     own = superseded_rows.read_data_file
     monkeypatch.setattr(superseded_rows, "read_data_file", lambda fs, path, *a: read.append(path) or own(fs, path, *a))
     monkeypatch.setattr(superseded_rows, "_superseded_by_merge", None)
-    found = hidden_of(plan.store, plan.splits).rows
+    found = hidden_rows_of(plan.store, plan.splits).rows
     newest = max(plan.files, key=lambda f: f.min_sequence)
     assert [path.rsplit("/", 1)[1] for path in read] == [newest.file_name]
     assert sorted(int(m.sum()) for m in found.values()) == [1, 5001]

@@ -8,13 +8,13 @@ from zipimport import zipimporter
 import pyarrow as pa
 import pytest
 
-from paimon_nb.spark.errors import crossing_tasks
+from paimon_nb.spark.errors import encode_errors_of_task
 
 pytestmark = pytest.mark.spark
 
 
 def test_a_second_task_starts_light(spark):
-    @crossing_tasks
+    @encode_errors_of_task
     def look(batches):
         zips = sum(isinstance(i, zipimporter) for i in sys.path_importer_cache.values())
         frozen = gc.get_freeze_count()
@@ -48,7 +48,7 @@ def test_a_new_worker_has_the_modules_of_a_task(spark, monkeypatch):
 def test_arrow_takes_memory_from_jemalloc_unless_somebody_chose(spark, monkeypatch):
     mine = pa.default_memory_pool().backend_name
 
-    @crossing_tasks
+    @encode_errors_of_task
     def look(batches):
         list(batches)
         yield pa.RecordBatch.from_pydict({"pool": [pa.default_memory_pool().backend_name]})

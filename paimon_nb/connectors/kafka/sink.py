@@ -16,7 +16,7 @@ from paimon_nb.connectors.formats.api import BEFORE, DELETE, INSERT
 from paimon_nb.connectors.kafka.client import CLIENT_LOGGING, kafka, reason
 from paimon_nb.connectors.kafka.options import WRITABLE, KafkaTable, RecordPart
 from paimon_nb.connectors.kafka.transactions import PRODUCER_SETTINGS, SinkBatch, Transaction
-from paimon_nb.spark.errors import crossing_tasks
+from paimon_nb.spark.errors import encode_errors_of_task
 from paimon_nb.spark.streaming.sink import query_id
 from paimon_nb.spark.types import from_spark_arrow
 
@@ -57,7 +57,7 @@ class KafkaSink(Sink):
         zone = str(batch.sparkSession.conf.get("spark.sql.session.timeZone"))
         table, metadata_columns = self.table, self.metadata_columns
 
-        @crossing_tasks
+        @encode_errors_of_task
         def send(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             count = 0
             with Writer(table, metadata_columns, sink_batch) as writer:

@@ -15,9 +15,9 @@ from paimon_nb.connectors.kafka.client import Broker, Offsets, check_offsets_exi
 from paimon_nb.connectors.kafka.dead_letters import send_dead_letters, split_bad_records
 from paimon_nb.connectors.kafka.options import KafkaTable, OffsetMode
 from paimon_nb.connectors.kafka.record_rows import RecordRows
-from paimon_nb.spark.errors import crossing_tasks, encode_raised_errors
-from paimon_nb.spark.jobs.task_runner import pieces_of, work_frame
-from paimon_nb.spark.streaming.data_source import stream_from
+from paimon_nb.spark.errors import encode_errors_of_task, encode_raised_errors
+from paimon_nb.spark.jobs.task_runner import frame_of_pickled_pieces, unpickle_pieces
+from paimon_nb.spark.streaming.data_source import stream_of_data_source
 from paimon_nb.spark.types import spark_schema, task_batches
 
 if TYPE_CHECKING:
@@ -36,19 +36,19 @@ def kafka_batch(spark: SparkSession, table: KafkaTable) -> DataFrame:
     pieces = list(_offset_ranges(start, end))
     fields = RecordRows(table).fields
 
-    @crossing_tasks
+    @encode_errors_of_task
     def read_offset_ranges(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for topic, partition, first, last in pieces_of(batches):
+        for topic, partition, first, last in unpickle_pieces(batches):
             yield from _read_partition(table, topic, partition, first, last)
 
-    return work_frame(spark, pieces, [last - first for *_, first, last in pieces]).mapInArrow(
+    return frame_of_pickled_pieces(spark, pieces, [last - first for *_, first, last in pieces]).mapInArrow(
         read_offset_ranges, spark_schema(fields)
     )
 
 
 def kafka_stream(spark: SparkSession, table: KafkaTable, begin: Mapping[str, Any] | str | None) -> DataFrame:
     """The records as a stream. `begin`: offset in the checkpoint of the query, 'fresh' for a new query, None if unknown."""
-    return stream_from(spark, KafkaSource, table=table, begin=begin)
+    return stream_of_data_source(spark, KafkaSource, table=table, begin=begin)
 
 
 class KafkaSource(DataSource):
@@ -178,7 +178,7 @@ def _offset_ranges(start: Offsets, end: Offsets) -> Iterator[tuple[str, int, int
                 yield topic, int(partition), first, last
 
 
-@crossing_tasks
+@encode_errors_of_task
 def _read_partition(table: KafkaTable, topic: str, partition: int, first: int, end: int) -> Iterator[pa.RecordBatch]:
     decode = RecordRows(table)
     with Broker(table) as broker:

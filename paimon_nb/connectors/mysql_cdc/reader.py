@@ -25,8 +25,8 @@ from paimon_nb.connectors.cdc.spark_source import (
     ChangeReader,
     connect_with_retry,
 )
-from paimon_nb.spark.errors import crossing_tasks
-from paimon_nb.spark.streaming.data_source import stream_from
+from paimon_nb.spark.errors import encode_errors_of_task
+from paimon_nb.spark.streaming.data_source import stream_of_data_source
 from paimon_nb.spark.types import spark_schema
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 def mysql_stream(spark: SparkSession, definition: ConnectorTable, conf: MySqlConf, begin: Any) -> DataFrame:
     """The changes of the tables that match `conf`, with the columns `KIND` and `ORDER`."""
-    return stream_from(spark, MySqlSource, definition=definition, conf=conf, begin=begin)
+    return stream_of_data_source(spark, MySqlSource, definition=definition, conf=conf, begin=begin)
 
 
 class MySqlSource(DataSource):
@@ -73,7 +73,7 @@ class MySqlReader(ChangeReader):
         return _read_changes(self.definition, self.conf, start, end)
 
 
-@crossing_tasks
+@encode_errors_of_task
 def _read_changes(definition: ConnectorTable, conf: MySqlConf, start: str, end: str) -> Iterator[pa.RecordBatch]:
     with connect_with_retry(lambda: MySqlClient(conf)) as client:
         tables = client.tables()

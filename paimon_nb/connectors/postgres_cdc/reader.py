@@ -18,8 +18,8 @@ from paimon_nb.connectors.cdc.pgoutput import INSERT
 from paimon_nb.connectors.cdc.postgres_client import PostgresClient, PostgresConf, SourceTable
 from paimon_nb.connectors.cdc.postgres_types import to_column
 from paimon_nb.connectors.cdc.spark_source import SNAPSHOT, ChangeReader, connect_with_retry
-from paimon_nb.spark.errors import crossing_tasks, encode_raised_errors
-from paimon_nb.spark.streaming.data_source import stream_from
+from paimon_nb.spark.errors import encode_errors_of_task, encode_raised_errors
+from paimon_nb.spark.streaming.data_source import stream_of_data_source
 from paimon_nb.spark.types import spark_schema
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def postgres_stream(spark: SparkSession, definition: ConnectorTable, conf: PostgresConf) -> DataFrame:
     """The changes of the tables that match `conf`, with the columns `KIND` and `ORDER`."""
-    return stream_from(spark, PostgresSource, definition=definition, conf=conf)
+    return stream_of_data_source(spark, PostgresSource, definition=definition, conf=conf)
 
 
 class PostgresSource(DataSource):
@@ -74,7 +74,7 @@ class PostgresReader(ChangeReader):
                 return  # the next commit advances the slot
 
 
-@crossing_tasks
+@encode_errors_of_task
 def _read_changes(
     definition: ConnectorTable, conf: PostgresConf, start: int | str, end: int
 ) -> Iterator[pa.RecordBatch]:

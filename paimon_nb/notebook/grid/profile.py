@@ -75,7 +75,7 @@ def profile(column: pa.ChunkedArray) -> Profile:
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return _histogram(column, _time_values(column))
     if pa.types.is_boolean(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return _most_frequent_values(column)
+        return _frequent_value_counts(column)
     return Profile("none", len(column), nulls, None, ())
 
 
@@ -142,7 +142,7 @@ def _bin_bound_scalar(kind: pa.DataType, value: float) -> Any:
     return pa.scalar(float(value), kind)
 
 
-def _most_frequent_values(column: pa.ChunkedArray) -> Profile:
+def _frequent_value_counts(column: pa.ChunkedArray) -> Profile:
     import pyarrow as pa
     import pyarrow.compute as pc
 

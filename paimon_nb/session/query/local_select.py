@@ -119,9 +119,9 @@ def columns_of(selection: Selection, fields: Sequence[DataField]) -> list[tuple[
 
 def means_the_same(condition: Predicate | None, fields: Sequence[DataField]) -> bool:
     """Whether the condition has the same meaning in Spark, in every time zone."""
-    from paimon_nb.spark.scan.pushdown import pushable
+    from paimon_nb.spark.scan.pushdown import conjuncts_with_spark_meaning
 
-    return condition is None or pushable(condition, fields, zone="?") == condition
+    return condition is None or conjuncts_with_spark_meaning(condition, fields, zone="?") == condition
 
 
 def _is_readable(session: Session, ref: TableRef) -> bool:

@@ -115,7 +115,7 @@ def _start_idle_timer(session: Session, running: Running, output: Output, user: 
     """Run empty checkpoints if the table handles them: at the session's checkpoint interval, else once a second."""
     if isinstance(output, TableOutput) and output.handles_empty_checkpoints:
         pause_s = _interval_ms(session) / 1000 if _INTERVAL in session.settings else idle_checkpoint_timer.PAUSE_S
-        idle_checkpoint_timer.run_with_timer(running, lambda: output.on_idle_checkpoint(user), pause_s)
+        idle_checkpoint_timer.run_checkpoints_until_end(running, lambda: output.on_idle_checkpoint(user), pause_s)
 
 
 def _counting_late_rows(late: LateRows, store: Any) -> Any:

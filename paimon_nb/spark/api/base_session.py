@@ -112,15 +112,15 @@ class ResolvingSession(SparkSession):
         plain = plain_session(plain)
         return type(self)(plain, self._resolver.over_session(plain), self._workbench)
 
-    def adopt(self, frame: DataFrame) -> DataFrame:
+    def bind_to_session(self, frame: DataFrame) -> DataFrame:
         """The same DataFrame as one of this session."""
-        return adopt(frame, self)
+        return bind_to_session(frame, self)
 
     def newSession(self) -> SparkSession:
         return type(self)(self._plain.newSession(), self._resolver, self._workbench)
 
 
-def adopt(frame: DataFrame, session: SparkSession) -> DataFrame:
+def bind_to_session(frame: DataFrame, session: SparkSession) -> DataFrame:
     """The same DataFrame with another `sparkSession`, so that its `write` knows Paimon tables."""
     adopted = with_session(frame, session)
     if "schema" in frame.__dict__:

@@ -23,7 +23,7 @@ class PaimonMerge:
 
     def __init__(self, frame: DataFrame, table: str, condition: Column, session: SparkSession) -> None:
         self._frame, self._table, self._session = frame, split_name(table), session
-        self._alias = _alias_of(frame)
+        self._alias = _source_alias(frame)
         self._both = session.table(table).alias(self._table[-1]).crossJoin(frame.alias(self._alias))
         self._condition, self._clauses, self._evolves_schema = condition, list[str](), False
 
@@ -109,7 +109,7 @@ def _quote_column(name: str) -> str:
     return ".".join(map(quote, split_name(name)))
 
 
-def _alias_of(frame: DataFrame) -> str:
+def _source_alias(frame: DataFrame) -> str:
     """The name from `.alias(...)`, else 'source'."""
     plan = logical_plan(frame)
     named = plan.getClass().getSimpleName() == "SubqueryAlias"

@@ -15,8 +15,8 @@ from pyspark.sql.readwriter import DataFrameReader, DataFrameWriter, DataFrameWr
 
 from paimon_nb.base.errors import TableNotFound, UnsupportedOperation
 from paimon_nb.base.identifier import split_name
-from paimon_nb.spark.api.base_session import Resolver, ResolvingSession, WriteRequest, adopt
-from paimon_nb.spark.api.reader_options import OptionsMixin, WriterOptionsMixin, target_of, without_path
+from paimon_nb.spark.api.base_session import Resolver, ResolvingSession, WriteRequest, bind_to_session
+from paimon_nb.spark.api.reader_options import OptionsMixin, WriterOptionsMixin, table_name_or_path, without_path
 from paimon_nb.spark.runtime.arrow_interop import without_empty_batches
 from paimon_nb.spark.runtime.jvm_bridge import column_text, default_session, plain_session, set_default_session
 
@@ -58,19 +58,19 @@ class PaimonSession(ResolvingSession):
     def sql(self, sqlQuery: str, args: dict[str, Any] | list[Any] | None = None, **kwargs: Any) -> DataFrame:
         """Like `SparkSession.sql`, in both dialects and with Paimon tables."""
         if not kwargs or "{" not in sqlQuery:
-            return adopt(self._resolver.sql(sqlQuery, args, kwargs), self)
+            return bind_to_session(self._resolver.sql(sqlQuery, args, kwargs), self)
         from pyspark.sql.sql_formatter import SQLStringFormatter
 
         formatter = SQLStringFormatter(self._plain)
         try:
-            return adopt(self._resolver.sql(formatter.format(sqlQuery, **kwargs), args, {}), self)
+            return bind_to_session(self._resolver.sql(formatter.format(sqlQuery, **kwargs), args, {}), self)
         finally:
             formatter.clear()
 
     def table(self, tableName: str) -> DataFrame:
         """The rows of a Paimon table, else of a table in Spark."""
         frame = self._resolver.table(split_name(tableName), {})
-        return adopt(self._plain.table(tableName) if frame is None else frame, self)
+        return bind_to_session(self._plain.table(tableName) if frame is None else frame, self)
 
     @property
     def catalog(self) -> Catalog:
@@ -109,22 +109,22 @@ class PaimonReader(OptionsMixin, DataFrameReader):
         self.options(**options)
         if not self._is_paimon:
             return super().load(path, schema=schema)
-        target, captured = target_of(path, self._captured, "load"), without_path(self._captured)
+        target, captured = table_name_or_path(path, self._captured, "load"), without_path(self._captured)
         if isinstance(target, tuple):
             return self._read_named_table(target, captured)
-        return adopt(self._paimon._resolver.path(target, captured), self._paimon)
+        return bind_to_session(self._paimon._resolver.path(target, captured), self._paimon)
 
     def table(self, tableName: str) -> DataFrame:
         if self._is_foreign:
             return super().table(tableName)
         frame = self._paimon._resolver.table(split_name(tableName), self._captured)
-        return super().table(tableName) if frame is None else adopt(frame, self._paimon)
+        return super().table(tableName) if frame is None else bind_to_session(frame, self._paimon)
 
     def _read_named_table(self, parts: tuple[str, ...], captured: Mapping[str, str]) -> DataFrame:
         frame = self._paimon._resolver.table(parts, captured)
         if frame is None:
             raise TableNotFound(f"no table {'.'.join(parts)}", hint="SHOW TABLES lists the tables")
-        return adopt(frame, self._paimon)
+        return bind_to_session(frame, self._paimon)
 
 
 class PaimonWriter(WriterOptionsMixin, DataFrameWriter):
@@ -164,7 +164,7 @@ class PaimonWriter(WriterOptionsMixin, DataFrameWriter):
         self._apply_arguments(format, mode, partitionBy, options)
         if not self._is_paimon:
             return super().save(path)
-        return self._write_to_table(target_of(path, self._captured, "save"), self._save_mode)
+        return self._write_to_table(table_name_or_path(path, self._captured, "save"), self._save_mode)
 
     def saveAsTable(self, name: str, format: str | None = None, mode: str | None = None,
                     partitionBy: str | list[str] | None = None, **options: OptionalPrimitiveType) -> None:  # fmt: skip

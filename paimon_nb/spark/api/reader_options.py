@@ -88,7 +88,7 @@ class WriterOptionsMixin(OptionsMixin):
             self.format(format)
 
 
-def target_of(path: object, captured: Mapping[str, str], verb: str) -> tuple[str, ...] | str:
+def table_name_or_path(path: object, captured: Mapping[str, str], verb: str) -> tuple[str, ...] | str:
     """The table's path, or its name from the options `catalog`, `database` and `table`. Raises TableNotFound."""
     location = path or captured.get("path")
     if location is not None:

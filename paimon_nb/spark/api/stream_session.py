@@ -11,7 +11,7 @@ from paimon_nb.base.errors import BadOptionValue, TableNotFound
 from paimon_nb.base.identifier import split_name
 from paimon_nb.options import parse_duration_ms
 from paimon_nb.spark.api.base_session import StreamWriteRequest
-from paimon_nb.spark.api.reader_options import OptionsMixin, WriterOptionsMixin, target_of, without_path
+from paimon_nb.spark.api.reader_options import OptionsMixin, WriterOptionsMixin, table_name_or_path, without_path
 from paimon_nb.spark.streaming import idle_checkpoint_timer
 from paimon_nb.spark.streaming.start import start_query
 
@@ -40,21 +40,21 @@ class PaimonStreamReader(OptionsMixin, DataStreamReader):
             self.format(format)
         self.options(**options)
         if not self._is_paimon:
-            return self._paimon.adopt(super().load(path, schema=schema))
-        return self._read_stream_of(target_of(path, self._captured, "load"))
+            return self._paimon.bind_to_session(super().load(path, schema=schema))
+        return self._read_stream_of(table_name_or_path(path, self._captured, "load"))
 
     def table(self, tableName: str) -> DataFrame:
         """The stream of a Paimon table, else of a table in Spark."""
         if self._is_foreign:
-            return self._paimon.adopt(super().table(tableName))
+            return self._paimon.bind_to_session(super().table(tableName))
         frame = self._paimon._resolver.stream(split_name(tableName), _table_options(self._captured))
-        return self._paimon.adopt(super().table(tableName) if frame is None else frame)
+        return self._paimon.bind_to_session(super().table(tableName) if frame is None else frame)
 
     def _read_stream_of(self, target: tuple[str, ...] | str) -> DataFrame:
         frame = self._paimon._resolver.stream(target, _table_options(self._captured))
         if frame is None:
             raise TableNotFound(f"no table {'.'.join(target)}", hint="SHOW TABLES lists the tables")
-        return self._paimon.adopt(frame)
+        return self._paimon.bind_to_session(frame)
 
 
 class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
@@ -88,7 +88,7 @@ class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
         def call_in_our_session(batch: DataFrame, number: int) -> None:
             if not sessions:  # one per stream, so that a batch sees the views of the previous ones
                 sessions.append(self._paimon.over_session(batch.sparkSession))
-            func(sessions[0].adopt(batch), number)
+            func(sessions[0].bind_to_session(batch), number)
 
         super().foreachBatch(call_in_our_session)
         return self
@@ -100,7 +100,7 @@ class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
         self._apply_arguments(format, outputMode, partitionBy, queryName, options)
         if not self._is_paimon:
             return super().start(path)
-        return self._start_into(target_of(path, self._captured, "start"))
+        return self._start_into(table_name_or_path(path, self._captured, "start"))
 
     def toTable(self, tableName: str, format: str | None = None, outputMode: str | None = None,
                 partitionBy: str | list[str] | None = None, queryName: str | None = None,
@@ -138,7 +138,9 @@ class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
             writer = writer.queryName(self._name)
         query = start_query(writer.foreachBatch(sink).start)
         if sink.handles_empty_checkpoints:
-            idle_checkpoint_timer.run_with_timer(query, lambda: sink.on_idle_checkpoint(str(query.id)), self._pause_s())
+            idle_checkpoint_timer.run_checkpoints_until_end(
+                query, lambda: sink.on_idle_checkpoint(str(query.id)), self._pause_s()
+            )
         return query
 
     def _pause_s(self) -> float:

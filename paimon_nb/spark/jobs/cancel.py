@@ -26,7 +26,7 @@ GRACE_S = 5.0
 """Maximum wait for cancelled work to end."""
 
 
-def run(
+def run_cancellable(
     spark: SparkSession,
     work: Callable[[], R],
     *,
@@ -54,7 +54,7 @@ def run(
     future: Future[R] = Future()
     stop = CancellationToken()
 
-    def body() -> None:
+    def run_in_job_group() -> None:
         try:
             context.setJobGroup(group, description, interruptOnCancel=True)
             with stop.activate():
@@ -63,7 +63,7 @@ def run(
         except BaseException as error:
             future.set_exception(error)
 
-    thread = _inheriting_thread(spark, body)
+    thread = _inheriting_thread(spark, run_in_job_group)
     thread.start()
     started = time.monotonic()
     try:
@@ -110,9 +110,9 @@ def _cancel_until_done(spark: SparkSession, group: str, future: Future[R]) -> No
             future.result(timeout=POLL_S)
 
 
-def _inheriting_thread(spark: SparkSession, body: Callable[[], None]) -> threading.Thread:
+def _inheriting_thread(spark: SparkSession, run_in_job_group: Callable[[], None]) -> threading.Thread:
     from pyspark.util import InheritableThread
 
-    thread = InheritableThread(target=body, session=spark)
+    thread = InheritableThread(target=run_in_job_group, session=spark)
     thread.daemon = True
     return thread

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.spark.runtime.jvm_bridge import rows_read
+from paimon_nb.spark.runtime.jvm_bridge import input_rows_of_stages
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -56,4 +56,4 @@ def _progress(context: SparkContext, job_ids: list[int]) -> Progress:
         info = tracker.getStageInfo(stage_id)
         if info is not None and info.numTasks and (info.numCompletedTasks or info.numActiveTasks):
             best = Progress(number, len(ordered), info.numCompletedTasks, info.numTasks, active)
-    return replace(best, rows=rows_read(context, ordered))
+    return replace(best, rows=input_rows_of_stages(context, ordered))

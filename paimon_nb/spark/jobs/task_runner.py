@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
-from paimon_nb.spark.errors import crossing_tasks
+from paimon_nb.spark.errors import encode_errors_of_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def work_frame(spark: SparkSession, pieces: Sequence[object], sizes: Sequence[int]) -> DataFrame:
+def frame_of_pickled_pieces(spark: SparkSession, pieces: Sequence[object], sizes: Sequence[int]) -> DataFrame:
     """A DataFrame with one pickled piece per row, column `piece`, partitioned so that tasks process similar amounts of data.
 
     Args:
@@ -42,7 +42,7 @@ def work_frame(spark: SparkSession, pieces: Sequence[object], sizes: Sequence[in
     return spark.createDataFrame(rows, "piece binary", verifySchema=False)
 
 
-def pieces_of(batches: Iterable[pa.RecordBatch]) -> Iterator[Any]:
+def unpickle_pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[Any]:
     """Inside a task: its pieces."""
     for batch in batches:
         for packed in batch.column(0):
@@ -55,12 +55,12 @@ def run_in_tasks(spark: SparkSession, pieces: Sequence[T], sizes: Sequence[int],
     Each piece has exactly one result: those of failed and speculative attempts are dropped.
     """
 
-    @crossing_tasks
-    def task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for piece in pieces_of(batches):
+    @encode_errors_of_task
+    def run_on_pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for piece in unpickle_pieces(batches):
             yield pa.RecordBatch.from_pydict({"result": pa.array([pickle.dumps(work(piece))], pa.binary())})
 
-    rows = work_frame(spark, pieces, sizes).mapInArrow(task, "result binary").collect()
+    rows = frame_of_pickled_pieces(spark, pieces, sizes).mapInArrow(run_on_pieces, "result binary").collect()
     return [pickle.loads(row["result"]) for row in rows]
 
 

@@ -36,7 +36,7 @@ def try_row_bounded_batches(frame: DataFrame, job: Callable[[DataFrame], T]) -> 
         job: may be called twice, so a failed call must have no lasting effect.
     """
     guarded = _checked_for_wide_rows(frame)
-    fast = None if guarded is None else _in_clone(guarded)
+    fast = None if guarded is None else _with_row_bounded_batches(guarded)
     if fast is None:
         return job(frame)
     try:
@@ -69,7 +69,7 @@ def _checked_for_wide_rows(frame: DataFrame) -> DataFrame | None:
     return frame.where(F.when(total > ROW_BYTES, too_wide).otherwise(F.lit(True)))
 
 
-def _in_clone(frame: DataFrame) -> DataFrame | None:
+def _with_row_bounded_batches(frame: DataFrame) -> DataFrame | None:
     """The same rows in a clone of the session with other batch settings; None without a JVM bridge."""
     from py4j.protocol import Py4JError
 

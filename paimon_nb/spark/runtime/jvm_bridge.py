@@ -150,7 +150,7 @@ def column_text(column: Column) -> str:
     return cast("JavaObject", column._jc).toString()
 
 
-def long_array(spark: SparkSession, big_endian: bytes) -> JavaObject:
+def java_long_array(spark: SparkSession, big_endian: bytes) -> JavaObject:
     """A Java `long[]` from big-endian 64-bit integers, copied as one block."""
     packages, context = jvm(spark), spark.sparkContext
     assert context._gateway is not None, "a running session has a gateway"
@@ -166,7 +166,7 @@ def column_of(spark: SparkSession, expression: Expression) -> Column:
     return Column(jvm(spark).org.apache.spark.sql.classic.ExpressionUtils.column(expression))
 
 
-def rows_read(context: SparkContext, stages: Iterable[int]) -> int:
+def input_rows_of_stages(context: SparkContext, stages: Iterable[int]) -> int:
     """Input rows of these stages so far; 0 for stages that Spark has forgotten, or does not know yet."""
     store = cast("Any", context._jsc).sc().statusStore()
     rows = 0
@@ -240,7 +240,7 @@ def running_gateway() -> Gateway | None:
     return SparkContext._gateway
 
 
-def launch(conf: SparkConf, descriptor: int) -> Gateway:
+def launch_jvm_gateway(conf: SparkConf, descriptor: int) -> Gateway:
     """Start a JVM whose standard output and error go to a file descriptor. Returns its Py4J gateway."""
     from pyspark import java_gateway
 

@@ -14,7 +14,7 @@ from paimon_nb.base.errors import EnvironmentError_
 from paimon_nb.spark.runtime.java import Java, find_java
 
 
-def archive(java: Java) -> Path:
+def class_archive_path(java: Java) -> Path:
     """The path of the archive for this Java and this PySpark, which may not exist yet."""
     import pyspark
 
@@ -30,12 +30,12 @@ def archive(java: Java) -> Path:
 
 def sharing_option() -> str:
     """The JVM option that maps the archive; empty if there is none."""
-    path = archive(find_java())
+    path = class_archive_path(find_java())
     # Spark's launcher splits Java options at spaces.
     return f"-XX:SharedArchiveFile={path}" if path.is_file() and " " not in str(path) else ""
 
 
-def dump_option(target: Path) -> str:
+def archive_classes_option(target: Path) -> str:
     """The JVM option that writes an archive of the loaded classes at exit.
 
     Raises:

@@ -19,7 +19,7 @@ from paimon_nb.spark.runtime.jvm_bridge import (
     active_context,
     default_session,
     is_alive,
-    launch,
+    launch_jvm_gateway,
     plain_session,
     running_gateway,
 )
@@ -205,7 +205,7 @@ def _launch_jvm(spark_conf: SparkConf) -> Gateway:
     before = os.environ.get("JAVA_HOME")
     os.environ["JAVA_HOME"] = str(java_home())
     try:
-        gateway = launch(spark_conf, descriptor)
+        gateway = launch_jvm_gateway(spark_conf, descriptor)
     finally:
         os.close(descriptor)
         if before is None:

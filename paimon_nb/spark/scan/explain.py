@@ -23,10 +23,10 @@ def explain_relation(
 ) -> str:
     """The Paimon part of EXPLAIN for one table of a query. Reads only metadata."""
     scan = plan_table_scan(table, options=options, filter=filter, columns=columns)
-    return "\n".join([f"== Paimon: {table.name} ==", *describe(scan)])
+    return "\n".join([f"== Paimon: {table.name} ==", *describe_scan(scan)])
 
 
-def describe(scan: PlannedScan) -> list[str]:
+def describe_scan(scan: PlannedScan) -> list[str]:
     """The lines about a planned scan."""
     plan = scan.plan
     files = [f for s in plan.splits for f in s.files]

@@ -18,7 +18,7 @@ from paimon_nb.format.data import open_data_file
 from paimon_nb.format.data.parquet import MatchingRows, ParquetReader
 from paimon_nb.format.data.schema_evolution import evolve
 from paimon_nb.format.types.arrow_builders import empty_table
-from paimon_nb.spark.scan.superseded_rows import hidden_of
+from paimon_nb.spark.scan.superseded_rows import hidden_rows_of
 from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.plan.time_travel import translate_missing_files
 from paimon_nb.table.scan.predicate.evaluate import filter_on_file_columns
@@ -49,7 +49,7 @@ class _Hits:
     """Rows of the whole file."""
 
 
-def scan_selective(
+def read_only_matching_rows(
     store: TableStore, splits: Sequence[Split], fields: Sequence[DataField], predicate: Predicate, max_rows: int
 ) -> pa.Table | None:
     """The rows of splits for which the predicate is true.
@@ -71,7 +71,7 @@ def scan_selective(
     names = {f.name for f in fields}
     wide = [*fields, *(f for f in store.schema.fields if f.name in predicate.columns() - names)]
     with translate_missing_files(store, splits[0].snapshot_id), ExitStack() as opened:
-        hits = _files_with_hits(store, splits, wide, predicate, max_rows, opened)
+        hits = _files_with_matches(store, splits, wide, predicate, max_rows, opened)
         if hits is None:
             return None
         with ThreadPoolExecutor(_thread_count(len(hits))) as pool:
@@ -79,7 +79,7 @@ def scan_selective(
     return pa.concat_tables([empty_table(fields), *parts])
 
 
-def _files_with_hits(
+def _files_with_matches(
     store: TableStore,
     splits: Sequence[Split],
     wide: Sequence[DataField],
@@ -89,7 +89,7 @@ def _files_with_hits(
 ) -> list[_Hits] | None:
     """The open files with matching rows; None as soon as more than `max_rows` match or are expected to match."""
     merging = [s for s in splits if not s.raw or s.deletion_vectors]
-    hidden: Mapping[str, np.ndarray] = hidden_of(store, merging).rows if merging else {}
+    hidden: Mapping[str, np.ndarray] = hidden_rows_of(store, merging).rows if merging else {}
     files = [(s, f) for s in splits for f in s.files]
     small_first = sorted(range(len(files)), key=lambda n: files[n][1].row_count)
     total = sum(f.row_count for _, f in files)

@@ -11,10 +11,10 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import TRACKING_FIELDS
 from paimon_nb.format.types import DataField, parse_type
 from paimon_nb.format.types.arrow_builders import empty_table
-from paimon_nb.spark.errors import crossing_tasks
-from paimon_nb.spark.jobs.task_runner import pieces_of, run_in_threads, work_frame
+from paimon_nb.spark.errors import encode_errors_of_task
+from paimon_nb.spark.jobs.task_runner import frame_of_pickled_pieces, run_in_threads, unpickle_pieces
 from paimon_nb.spark.runtime.arrow_interop import from_arrow, session_zone
-from paimon_nb.spark.scan.pushdown import pushable
+from paimon_nb.spark.scan.pushdown import conjuncts_with_spark_meaning
 from paimon_nb.spark.types import spark_schema, task_batches
 from paimon_nb.table.row_rewrite import one_split_per_file, rows_with_positions
 from paimon_nb.table.scan.plan.planner import plan_scan
@@ -54,7 +54,7 @@ def locate_rows(spark: SparkSession, table: Table, filter: Predicate | None = No
     """All rows of the files that may contain rows for which `filter` is true, of the latest snapshot."""
     store = table.store
     own = store.without_fallback()  # rows of the fallback branch cannot be changed here
-    plan = plan_scan(own, pushable(filter, store.schema.fields, session_zone(spark)))
+    plan = plan_scan(own, conjuncts_with_spark_meaning(filter, store.schema.fields, session_zone(spark)))
     files = one_split_per_file(plan)
     tracked = tracks_rows(plan.store)
     carried = (*LOCATION_FIELDS, *TRACKING_FIELDS) if tracked else LOCATION_FIELDS
@@ -63,8 +63,10 @@ def locate_rows(spark: SparkSession, table: Table, filter: Predicate | None = No
         parts = run_in_threads(lambda n: _with_locations(plan.store, n, files[n], fields), range(len(files)))
         rows = pa.concat_tables([empty_table(fields), *parts])
         return LocatedRows(plan, files, from_arrow(spark, rows, fields), names)
-    frame = work_frame(spark, list(enumerate(files)), [s.size for s in files])
-    return LocatedRows(plan, files, frame.mapInArrow(_reading_task(plan.store, fields), spark_schema(fields)), names)
+    frame = frame_of_pickled_pieces(spark, list(enumerate(files)), [s.size for s in files])
+    return LocatedRows(
+        plan, files, frame.mapInArrow(_task_reading_located_rows(plan.store, fields), spark_schema(fields)), names
+    )
 
 
 def _with_locations(store: TableStore, number: int, split: Split, fields: Sequence[DataField]) -> pa.Table:
@@ -73,13 +75,13 @@ def _with_locations(store: TableStore, number: int, split: Split, fields: Sequen
     return rows.append_column(ROW, pa.array(positions)).select([f.name for f in fields])
 
 
-def _reading_task(
+def _task_reading_located_rows(
     store: TableStore, fields: Sequence[DataField]
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    @crossing_tasks
-    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for number, split in pieces_of(batches):
+    @encode_errors_of_task
+    def read_located_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for number, split in unpickle_pieces(batches):
             rows = _with_locations(store, number, split, fields)
             yield from task_batches(rows, fields)
 
-    return read
+    return read_located_rows

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import quote
 from paimon_nb.spark.scan.position_filter import Mask, without_hidden
-from paimon_nb.spark.scan.pushdown import native_condition
+from paimon_nb.spark.scan.pushdown import condition_for_native_scan
 from paimon_nb.spark.scan.scan_strategy import spark_reads_type
 from paimon_nb.spark.types import spark_schema, spark_type
 
@@ -59,7 +59,7 @@ def scan_files(
     frame = spark.read.format(kind).options(**_OPTIONS).schema(spark_schema(file_columns)).load(list(paths))
     if mask is not None:
         same = [f for f in file_columns if any(f == r for r in read_fields)]
-        native = native_condition(condition, same)
+        native = condition_for_native_scan(condition, same)
         frame = without_hidden(frame if native is None else frame.where(native), mask)
     if spark_schema(file_columns) == spark_schema(read_fields):
         return frame  # selecting each column costs a dozen calls to the JVM

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.spark.runtime.jvm_bridge import column_of, has_bridge, jvm, long_array
+from paimon_nb.spark.runtime.jvm_bridge import column_of, has_bridge, java_long_array, jvm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -96,8 +96,8 @@ def without_hidden(frame: DataFrame, mask: Mask) -> DataFrame:
     if not has_bridge(spark):
         return _filter_by_broadcast_join(frame, mask)
     slot = F.pmod(F.col("_metadata.file_size"), F.lit(len(mask.slots))).cast("int")
-    position = F.col("_metadata.row_index") + F.get(_long_array(spark, mask.slots), slot)
-    word = F.get(_long_array(spark, mask.words.view("<i8")), F.shiftright(position, 6).cast("int"))
+    position = F.col("_metadata.row_index") + F.get(_long_array_literal(spark, mask.slots), slot)
+    word = F.get(_long_array_literal(spark, mask.words.view("<i8")), F.shiftright(position, 6).cast("int"))
     return frame.where(_bit_is_zero(word, position))
 
 
@@ -125,9 +125,9 @@ def _bit_is_zero(word: Column, position: Column) -> Column:
     return F.coalesce(bit, F.lit(0).cast("tinyint")) == 0
 
 
-def _long_array(spark: SparkSession, values: np.ndarray) -> Column:
+def _long_array_literal(spark: SparkSession, values: np.ndarray) -> Column:
     """An `array<bigint>` literal, created through the JVM bridge: millions of elements take milliseconds."""
     expressions = jvm(spark).org.apache.spark.sql.catalyst.expressions
     types = jvm(spark).org.apache.spark.sql.types.DataTypes
-    data = expressions.UnsafeArrayData.fromPrimitiveArray(long_array(spark, values.astype(">i8").tobytes()))
+    data = expressions.UnsafeArrayData.fromPrimitiveArray(java_long_array(spark, values.astype(">i8").tobytes()))
     return column_of(spark, expressions.Literal(data, types.createArrayType(types.LongType, False)))

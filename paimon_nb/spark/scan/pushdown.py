@@ -46,7 +46,9 @@ _WALL_CLOCK = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?")
 _UTC = ("UTC", "Etc/UTC", "GMT", "Z", "+00:00")
 
 
-def pushable(predicate: Predicate | None, fields: Sequence[DataField], zone: str) -> Predicate | None:
+def conjuncts_with_spark_meaning(
+    predicate: Predicate | None, fields: Sequence[DataField], zone: str
+) -> Predicate | None:
     """The conjuncts that can be pushed down; None if there are none.
 
     Args:
@@ -55,7 +57,9 @@ def pushable(predicate: Predicate | None, fields: Sequence[DataField], zone: str
         zone: the session's time zone.
     """
     types = {f.name.lower(): f.type for f in fields}
-    pushed = [part for part in conjuncts(predicate) if _same_meaning(part, types, zone) and _literals_fit(part, fields)]
+    pushed = [
+        part for part in conjuncts(predicate) if _means_same_in_spark(part, types, zone) and _literals_fit(part, fields)
+    ]
     return conjunction_of(pushed) if pushed else None
 
 
@@ -68,15 +72,15 @@ def _literals_fit(part: Predicate, fields: Sequence[DataField]) -> bool:
     return True
 
 
-def _same_meaning(node: Predicate, types: dict[str, DataType], zone: str) -> bool:
+def _means_same_in_spark(node: Predicate, types: dict[str, DataType], zone: str) -> bool:
     match node:
         case And(parts) | Or(parts):
-            return all(_same_meaning(p, types, zone) for p in parts)
+            return all(_means_same_in_spark(p, types, zone) for p in parts)
         case Not(part):
             if isinstance(part, In | Like | StartsWith):
-                return _same_meaning(part, types, zone)
+                return _means_same_in_spark(part, types, zone)
             # NOT turns < into >=, which must have the same meaning too.
-            return _same_meaning(part.negate(), types, zone)
+            return _means_same_in_spark(part.negate(), types, zone)
         case Leaf():
             t = types.get(node.column.lower())
             return t is not None and _can_push_leaf(node, t, zone)
@@ -130,13 +134,13 @@ def _can_push_literal(t: DataType, literal: Any, zone: str) -> bool:
     return False
 
 
-def native_condition(predicate: Predicate | None, fields: Sequence[DataField]) -> Column | None:
+def condition_for_native_scan(predicate: Predicate | None, fields: Sequence[DataField]) -> Column | None:
     """The conjuncts to evaluate before the mask of a native scan, as a Spark condition; None if there are none.
 
     Spark would evaluate them after the mask, and the mask for every row. Only integers, decimals and strings.
 
     Args:
-        predicate: from `pushable`, bound to the table's columns.
+        predicate: from `conjuncts_with_spark_meaning`, bound to the table's columns.
         fields: the columns of the scan.
     """
     from pyspark.sql import functions as F

@@ -107,7 +107,7 @@ class Route:
     """For SEARCHED: the strategy if too many rows match."""
 
 
-def routes(splits: Sequence[Split], facts: SplitFacts) -> list[Route]:
+def choose_routes(splits: Sequence[Split], facts: SplitFacts) -> list[Route]:
     """One route per split, in order."""
     size, count = _total_size(splits), _total_rows(splits)
     if not facts.executors_read_paths:
@@ -125,7 +125,7 @@ def routes(splits: Sequence[Split], facts: SplitFacts) -> list[Route]:
                     ScanStrategy.INLINE, f"the keys of the condition match about {count} of {_total_rows(splits)} rows"
                 )
             ] * len(splits)
-    found = [_route_of(split, facts) for split in splits]
+    found = [_choose_route(split, facts) for split in splits]
     why = _search_reason(splits, found, facts)
     return found if why is None else [Route(ScanStrategy.SEARCHED, why, r.strategy) for r in found]
 
@@ -174,7 +174,7 @@ def _total_rows(splits: Sequence[Split]) -> int:
     return sum(s.row_count for s in splits)
 
 
-def _route_of(split: Split, facts: SplitFacts) -> Route:
+def _choose_route(split: Split, facts: SplitFacts) -> Route:
     if split.branch is not None:
         return Route(ScanStrategy.TASKS, f"branch {split.branch} has its own schemas")
     if split.plain_files:

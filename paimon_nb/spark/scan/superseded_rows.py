@@ -23,7 +23,7 @@ from paimon_nb.format.data.schema_evolution import evolve
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.index import read_deletion_vectors
 from paimon_nb.format.manifest import DataFile, DvRange
-from paimon_nb.spark.scan.superseded_rows_delta import by_file, hidden_since
+from paimon_nb.spark.scan.superseded_rows_delta import by_file, hidden_rows_with_new_files
 from paimon_nb.table.lsm.levels import key_decoder
 from paimon_nb.table.merge import PICKS_ROWS, MergeSpec, merge, remaining_rows
 from paimon_nb.table.merge.groups import group_ends, group_starts, merge_order
@@ -59,7 +59,7 @@ def creates_rows(store: TableStore) -> bool:
     return store.has_keys and MergeSpec.of(store.schema, store.options).engine not in PICKS_ROWS
 
 
-def hidden_of(store: TableStore, splits: Sequence[Split]) -> HiddenRows:
+def hidden_rows_of(store: TableStore, splits: Sequence[Split]) -> HiddenRows:
     """Hidden rows of all splits, cached per split: data files never change."""
     rows: dict[str, np.ndarray] = {}
     merged: list[pa.Table] = []
@@ -78,14 +78,14 @@ def hidden_of(store: TableStore, splits: Sequence[Split]) -> HiddenRows:
 
 
 def _hidden_rows(store: TableStore, split: Split) -> HiddenRows:
-    updated = None if split.raw or split.deletion_vectors else _update_cached(store, split)
+    updated = None if split.raw or split.deletion_vectors else _hidden_rows_from_cached_split(store, split)
     if updated is not None:
         return HiddenRows(updated)
     rows = _deleted_by_vectors(store, split)
     return HiddenRows(rows) if split.raw else _superseded_by_merge(store, split, rows)
 
 
-def _update_cached(store: TableStore, split: Split) -> dict[str, np.ndarray] | None:
+def _hidden_rows_from_cached_split(store: TableStore, split: Split) -> dict[str, np.ndarray] | None:
     """Computed from the cached result for the split without its newest files; None if there is none."""
     by_age = sorted(split.files, key=lambda f: f.min_sequence)
     spec = MergeSpec.of(store.schema, store.options)
@@ -97,7 +97,7 @@ def _update_cached(store: TableStore, split: Split) -> dict[str, np.ndarray] | N
             found = _CACHE.get(split_key(store, replace(split, files=old, raw=raw)))
             if found is not None:
                 rows = partial(_read_keys_cached, store, split, fields=fields, sequence=_overlap_in_age(store, new))
-                return hidden_since(_unpack_bits(found), old, new, rows, spec)
+                return hidden_rows_with_new_files(_unpack_bits(found), old, new, rows, spec)
     return None
 
 
@@ -141,7 +141,7 @@ def _superseded_by_merge(store: TableStore, split: Split, deleted: Mapping[str, 
     if spec.engine in PICKS_ROWS:
         visible[alive[remaining_rows(seen, spec)]] = True
     else:
-        single, overlapping = _by_group(seen, spec)
+        single, overlapping = _single_and_overlapping_rows(seen, spec)
         visible[alive[single]] = True
         overlapping = alive[overlapping]
     rows = by_file(files, ~visible, starts)
@@ -161,11 +161,11 @@ def _overlap_in_age(store: TableStore, files: Sequence[DataFile]) -> bool:
     return False
 
 
-def _by_group(kv: pa.Table, spec: MergeSpec) -> tuple[np.ndarray, np.ndarray]:
+def _single_and_overlapping_rows(kv: pa.Table, spec: MergeSpec) -> tuple[np.ndarray, np.ndarray]:
     """(rows whose key is unique and that are visible, rows that the engine must merge)."""
     if spec.ignore_delete:
         surviving = np.flatnonzero(~retraction_mask(kv))
-        single, overlapping = _by_group(kv.take(pa.array(surviving)), _without_ignore(spec))
+        single, overlapping = _single_and_overlapping_rows(kv.take(pa.array(surviving)), _without_ignore(spec))
         return surviving[single], surviving[overlapping]
     order = merge_order(kv, spec)
     starts = group_starts(kv.select(list(spec.keys)).take(pa.array(order)), spec.keys)

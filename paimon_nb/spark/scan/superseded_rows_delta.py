@@ -14,7 +14,7 @@ Rows = Callable[[DataFile], pa.Table]
 """A file's key and `_VALUE_KIND` columns, and `_SEQUENCE_NUMBER` if the new files overlap in age."""
 
 
-def hidden_since(
+def hidden_rows_with_new_files(
     known: Mapping[str, np.ndarray], old: Sequence[DataFile], new: Sequence[DataFile], rows: Rows, spec: MergeSpec
 ) -> dict[str, np.ndarray] | None:
     """The hidden rows of old and new files together; None if a merge is needed.

@@ -16,25 +16,25 @@ from paimon_nb.format.schema import TableSchema, readable_fields
 from paimon_nb.format.types.arrow_builders import empty_table
 from paimon_nb.options import table as opt
 from paimon_nb.options.read import READ_ALLOW_FULLSCAN
-from paimon_nb.spark.errors import crossing_tasks
-from paimon_nb.spark.jobs.task_runner import pieces_of, work_frame
+from paimon_nb.spark.errors import encode_errors_of_task
+from paimon_nb.spark.jobs.task_runner import frame_of_pickled_pieces, unpickle_pieces
 from paimon_nb.spark.runtime.arrow_interop import from_arrow, session_zone
 from paimon_nb.spark.runtime.jvm_bridge import plain_session
-from paimon_nb.spark.scan.late_materialization import scan_selective
+from paimon_nb.spark.scan.late_materialization import read_only_matching_rows
 from paimon_nb.spark.scan.native_scan import scan_files
 from paimon_nb.spark.scan.position_filter import Mask, groups_of_distinct_sizes
-from paimon_nb.spark.scan.pushdown import pushable
+from paimon_nb.spark.scan.pushdown import conjuncts_with_spark_meaning
 from paimon_nb.spark.scan.scan_cache import cached_scan
 from paimon_nb.spark.scan.scan_strategy import (
     Route,
     ScanStrategy,
     SplitFacts,
     StrategyLimits,
+    choose_routes,
     file_format,
     max_selective_rows,
-    routes,
 )
-from paimon_nb.spark.scan.superseded_rows import creates_rows, hidden_of, split_key
+from paimon_nb.spark.scan.superseded_rows import creates_rows, hidden_rows_of, split_key
 from paimon_nb.spark.types import spark_schema, task_batches
 from paimon_nb.table.scan.plan.planner import plan_scan
 from paimon_nb.table.scan.plan.selectivity import estimate_selectivity, key_share
@@ -131,12 +131,12 @@ def plan_table_scan(
         without_spark: prefer strategies that need no Spark.
     """
     store = table.store.copy(options) if options else table.store
-    plan = plan_scan(store, pushable(filter, store.schema.fields, zone))
+    plan = plan_scan(store, conjuncts_with_spark_meaning(filter, store.schema.fields, zone))
     _refuse_full_scan(store, plan)
     fields = requested_fields(plan.schema, columns)
     limits = limits or StrategyLimits()
     facts = replace(facts_of(plan.store, fields, limits, plan.predicate), without_spark=without_spark)
-    return PlannedScan(plan, fields, tuple(routes(plan.splits, facts)), limits)
+    return PlannedScan(plan, fields, tuple(choose_routes(plan.splits, facts)), limits)
 
 
 def _refuse_full_scan(store: TableStore, plan: ScanPlan) -> None:
@@ -212,15 +212,15 @@ def read_inline(scan: PlannedScan, splits: Sequence[Split]) -> pa.Table:
     """Read splits in the driver, in parallel; the rows are in the order of the splits."""
     names = [f.name for f in scan.fields]
 
-    def read(split: Split) -> pa.Table:
+    def read_one_split(split: Split) -> pa.Table:
         return read_split(scan.store, split, names, scan.plan.predicate).select(names)
 
     if not splits:
         return empty_table(scan.fields)
     if len(splits) == 1:
-        return read(splits[0])
+        return read_one_split(splits[0])
     with ThreadPoolExecutor(min(len(splits), cpu_count() or 1)) as pool:
-        return pa.concat_tables(list(pool.map(read, splits)))
+        return pa.concat_tables(list(pool.map(read_one_split, splits)))
 
 
 def _scan_searched(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
@@ -237,7 +237,7 @@ def read_searched(scan: PlannedScan, splits: Sequence[Split]) -> pa.Table | None
     predicate = scan.plan.predicate
     if predicate is None or not splits:
         return None
-    return scan_selective(scan.store, splits, scan.fields, predicate, max_selective_rows(splits, scan.limits))
+    return read_only_matching_rows(scan.store, splits, scan.fields, predicate, max_selective_rows(splits, scan.limits))
 
 
 def _scan_native(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
@@ -261,10 +261,10 @@ def _scan_native(spark: SparkSession, scan: PlannedScan, splits: list[Split]) ->
 def _scan_masked(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
     """Scans with a mask, plain scans for schemas without hidden rows, and the rows that merging created."""
     store = scan.store
-    found = cache(lambda: hidden_of(store, splits))
+    found = cache(lambda: hidden_rows_of(store, splits))
 
     def build_frames() -> list[DataFrame]:
-        plain, masked = _by_mask(scan, splits, found().rows)
+        plain, masked = _plain_and_masked_files(scan, splits, found().rows)
         frames = [*_scan_native(spark, scan, plain)]
         for schema_id, files in masked.items():
             fields, condition = fields_of(store, schema_id), scan.plan.predicate
@@ -289,7 +289,7 @@ def _scan_cache_key(strategy: ScanStrategy, scan: PlannedScan, splits: Sequence[
     return (strategy, scan.fields, predicate, tuple(split_key(scan.store, s) for s in splits))
 
 
-def _by_mask(
+def _plain_and_masked_files(
     scan: PlannedScan, splits: Sequence[Split], hidden: Mapping[str, np.ndarray]
 ) -> tuple[list[Split], dict[int, dict[str, str]]]:
     """The splits of plain scans, and the file paths of masked scans by schema id and file name.
@@ -314,23 +314,23 @@ def _by_mask(
 
 
 def _scan_in_tasks(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
-    frame = work_frame(spark, splits, [s.size for s in splits])
-    task = _reading_task(scan.store, scan.fields, scan.plan.predicate)
+    frame = frame_of_pickled_pieces(spark, splits, [s.size for s in splits])
+    task = _task_reading_splits(scan.store, scan.fields, scan.plan.predicate)
     return [frame.mapInArrow(task, spark_schema(scan.fields))]
 
 
-def _reading_task(
+def _task_reading_splits(
     store: TableStore, fields: tuple[DataField, ...], predicate: Predicate | None
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     names = [f.name for f in fields]
 
-    @crossing_tasks
-    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for split in pieces_of(batches):
+    @encode_errors_of_task
+    def read_splits(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for split in unpickle_pieces(batches):
             rows = read_split(store, split, names, predicate).select(names)
             yield from task_batches(rows, fields)
 
-    return read
+    return read_splits
 
 
 _BUILDERS: Mapping[ScanStrategy, Callable[[SparkSession, PlannedScan, list[Split]], list[DataFrame]]] = {

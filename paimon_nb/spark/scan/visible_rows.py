@@ -20,7 +20,7 @@ from paimon_nb.format.data.schema_evolution import evolve
 from paimon_nb.format.schema import readable_fields
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.spark.scan.scan_strategy import ScanStrategy, file_format
-from paimon_nb.spark.scan.superseded_rows import creates_rows, hidden_of
+from paimon_nb.spark.scan.superseded_rows import creates_rows, hidden_rows_of
 from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.plan.time_travel import translate_missing_files
 from paimon_nb.table.scan.predicate.evaluate import filter_on_file_columns
@@ -103,7 +103,7 @@ def visible_rows(
         return
     with translate_missing_files(store, splits[0].snapshot_id):
         merging = [s for s in splits if not s.raw or s.deletion_vectors]
-        hidden = hidden_of(store, merging).rows if merging else {}
+        hidden = hidden_rows_of(store, merging).rows if merging else {}
         parts = deque(p for s in splits for f in s.files for p in _parts_of(s, f, piece_rows))
         pending: deque[tuple[int, Future[pa.Table]]] = deque()
         pool = ThreadPoolExecutor(max(1, min(len(parts), os.cpu_count() or 1)))

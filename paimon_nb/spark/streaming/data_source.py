@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _counter = itertools.count()
 
 
-def stream_from(spark: SparkSession, kind: type[DataSource], **carried: Any) -> DataFrame:
+def stream_of_data_source(spark: SparkSession, kind: type[DataSource], **carried: Any) -> DataFrame:
     """The stream of a subclass of `kind`. Options would be visible in the query plan; attributes are not.
 
     Args:

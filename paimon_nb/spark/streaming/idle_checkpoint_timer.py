@@ -20,7 +20,7 @@ class _Running(Protocol):
     def isActive(self) -> bool: ...  # noqa: N802  Spark's name
 
 
-def run_with_timer(running: _Running, checkpoint: Callable[[], None], pause_s: float) -> None:
+def run_checkpoints_until_end(running: _Running, checkpoint: Callable[[], None], pause_s: float) -> None:
     """Call `checkpoint` periodically in a separate thread until a stream ends.
 
     An error is logged. The stream continues, and the next call tries again.

@@ -13,9 +13,9 @@ from paimon_nb.options.read import (
 )
 from paimon_nb.spark.runtime.arrow_interop import session_zone
 from paimon_nb.spark.runtime.jvm_bridge import plain_session
-from paimon_nb.spark.scan.pushdown import pushable
+from paimon_nb.spark.scan.pushdown import conjuncts_with_spark_meaning
 from paimon_nb.spark.scan.table_scan import requested_fields
-from paimon_nb.spark.streaming.data_source import stream_from
+from paimon_nb.spark.streaming.data_source import stream_of_data_source
 from paimon_nb.table.stream import StreamOffset, check_streamable
 
 if TYPE_CHECKING:
@@ -67,12 +67,12 @@ def stream_frame(
     check_streamable(store)
     _check_wait(store.options)
     with_kinds = bool(store.options.get(READ_CHANGELOG)) if kinds is None else kinds
-    return stream_from(
+    return stream_of_data_source(
         spark,
         TableStreamSource,
         store=store,
         fields=requested_fields(store.schema, columns),
-        predicate=pushable(filter, store.schema.fields, session_zone(spark)),
+        predicate=conjuncts_with_spark_meaning(filter, store.schema.fields, session_zone(spark)),
         kinds=with_kinds,
         order=order,
         binlog=binlog,

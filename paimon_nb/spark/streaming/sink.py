@@ -107,17 +107,19 @@ class TableSink:
             if not TableCommit(self.table.store, user).filter_committed([identifier]):
                 return
         table = self.table = self.table.refresh()
-        done = self._in_driver(batch, table, user, identifier) if self._is_small else None
+        done = self._write_small_batch_in_driver(batch, table, user, identifier) if self._is_small else None
         if done is None:
             done = self._write_counted(batch, table, user, identifier)
         self._is_small = done.rows <= INLINE_ROWS
         self.rows += done.rows
         self._record_snapshots(done.snapshots)
 
-    def _in_driver(self, batch: DataFrame, table: Table, user: str, identifier: int) -> WriteResult | None:
+    def _write_small_batch_in_driver(
+        self, batch: DataFrame, table: Table, user: str, identifier: int
+    ) -> WriteResult | None:
         """Write a small batch without counting its rows, which takes most of the time. None: the batch has too many rows."""
         try:
-            return self._write_rows(_limit_rows(batch), table, user, identifier, inline=True)
+            return self._write_rows(_fail_beyond_inline_rows(batch), table, user, identifier, inline=True)
         except EngineError as error:
             if _TOO_MANY_ROWS not in str(error):
                 raise
@@ -151,7 +153,7 @@ class TableSink:
         )
 
 
-def _limit_rows(batch: DataFrame) -> DataFrame:
+def _fail_beyond_inline_rows(batch: DataFrame) -> DataFrame:
     """The same rows, with an error in a task with more than `INLINE_ROWS` rows, before they fill the driver's memory."""
     from pyspark.sql import functions as F
 

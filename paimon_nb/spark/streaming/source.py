@@ -27,7 +27,7 @@ from paimon_nb.options.read import (
     READ_STREAM_MINROWSPERTRIGGER,
     SCAN_MAX_SNAPSHOT_COUNT,
 )
-from paimon_nb.spark.errors import crossing_tasks, encode_raised_errors
+from paimon_nb.spark.errors import encode_errors_of_task, encode_raised_errors
 from paimon_nb.spark.types import spark_schema, task_batches
 from paimon_nb.table.merge.merge import INSERT, UPDATE_AFTER, without_retracts
 from paimon_nb.table.stream import (
@@ -164,7 +164,7 @@ class TableStreamReader(DataSourceStreamReader):
             if first == _NO_SNAPSHOT:
                 first = StreamOffset(last.next - 1, full=True)
             steps = list(steps_between(self.store, first, last, self.source.predicate))
-            return [TaskInput(pieces, steps[0].predicate) for pieces in balance(steps, self.source.tasks)]
+            return [TaskInput(pieces, steps[0].predicate) for pieces in distribute_pieces(steps, self.source.tasks)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of one task."""
@@ -275,7 +275,7 @@ def _start_also_of_repeated_batch(start: Mapping[str, Any], end: Mapping[str, An
     return StreamOffset.from_json(start)
 
 
-def balance(steps: Sequence[StreamStep], tasks: int) -> list[list[tuple[int, StreamSplit]]]:
+def distribute_pieces(steps: Sequence[StreamStep], tasks: int) -> list[list[tuple[int, StreamSplit]]]:
     """Distribute the pieces of steps, each with its snapshot id, to at most `tasks` tasks of similar size.
 
     The changes of a bucket stay in order in one task.
@@ -296,7 +296,7 @@ def balance(steps: Sequence[StreamStep], tasks: int) -> list[list[tuple[int, Str
     return [share for share in out if share]
 
 
-@crossing_tasks
+@encode_errors_of_task
 def _read_changes(
     source: TableStreamSource, pieces: Sequence[tuple[int, StreamSplit]], predicate: Predicate | None
 ) -> Iterator[pa.RecordBatch]:

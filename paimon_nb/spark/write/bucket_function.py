@@ -39,7 +39,7 @@ def register_bucket_functions(spark: SparkSession, names: Iterable[str]) -> None
 
     known: set[str] = spark.__dict__.setdefault("_paimon_functions", set())
     for name in set(names) - known:
-        udf = arrow_udf(_function(name), IntegerType())
+        udf = arrow_udf(_bucket_udf(name), IntegerType())
         if udf is None:
             raise UnsupportedOperation(
                 f"sys.{name} needs Spark 4.1 or newer", hint="the column __paimon_bucket of a table has the bucket"
@@ -48,14 +48,14 @@ def register_bucket_functions(spark: SparkSession, names: Iterable[str]) -> None
         known.add(name)
 
 
-def _function(name: str) -> Callable[..., pa.Array]:
+def _bucket_udf(name: str) -> Callable[..., pa.Array]:
     def bucket(count: pa.Array, *keys: pa.Array) -> pa.Array:
-        return _bucket(name, count, keys)
+        return _bucket_numbers(name, count, keys)
 
     return bucket
 
 
-def _bucket(name: str, count: pa.Array, keys: Sequence[pa.Array]) -> pa.Array:
+def _bucket_numbers(name: str, count: pa.Array, keys: Sequence[pa.Array]) -> pa.Array:
     from paimon_nb.format.row import bucket_of
 
     with encode_raised_errors():

@@ -53,14 +53,14 @@ def shuffle_of(store: TableStore) -> Shuffle:
     return Shuffle.BY_PARTITION
 
 
-def shuffle(frame: DataFrame, store: TableStore) -> DataFrame:
+def shuffle_for_write(frame: DataFrame, store: TableStore) -> DataFrame:
     """The rows, shuffled as the table needs."""
     schema = store.schema
     match shuffle_of(store):
         case Shuffle.NONE:
             return frame
         case Shuffle.BY_BUCKET:
-            return _by_bucket(frame, store)
+            return _shuffle_by_bucket(frame, store)
         case Shuffle.BY_PARTITION:
             return (
                 frame.repartition(*columns_by_name(schema.partition_keys))
@@ -73,17 +73,17 @@ def shuffle(frame: DataFrame, store: TableStore) -> DataFrame:
             return frame.coalesce(1)
 
 
-def _by_bucket(frame: DataFrame, store: TableStore) -> DataFrame:
+def _shuffle_by_bucket(frame: DataFrame, store: TableStore) -> DataFrame:
 
     partitions, buckets = store.schema.partition_keys, store.bucket_option
     if buckets == 1 and not partitions:
         return frame.coalesce(1)
     keys = [store.schema.field(name) for name in store.schema.bucket_keys]
-    numbered, bucket = with_bucket(frame, keys, buckets, str(store.options.get(opt.BUCKET_FUNCTION_TYPE)))
-    return _to_tasks(numbered, partitions, buckets, bucket).drop(_BUCKET)
+    numbered, bucket = with_bucket_number(frame, keys, buckets, str(store.options.get(opt.BUCKET_FUNCTION_TYPE)))
+    return _repartition_by_bucket(numbered, partitions, buckets, bucket).drop(_BUCKET)
 
 
-def _to_tasks(frame: DataFrame, partitions: Sequence[str], buckets: int, bucket: Column) -> DataFrame:
+def _repartition_by_bucket(frame: DataFrame, partitions: Sequence[str], buckets: int, bucket: Column) -> DataFrame:
     from pyspark.sql import functions as F
 
     tasks = _shuffle_partitions(frame)
@@ -95,7 +95,7 @@ def _to_tasks(frame: DataFrame, partitions: Sequence[str], buckets: int, bucket:
     return repartition_by_id(frame, tasks, F.pmod(partition + bucket, F.lit(tasks)).cast("int"))
 
 
-def with_bucket(
+def with_bucket_number(
     frame: DataFrame, fields: Sequence[DataField], count: int, function: str = "default"
 ) -> tuple[DataFrame, Column]:
     """The rows, and the bucket number of each, 0 to count - 1, as an INT column. Runs in Python only for keys that Spark cannot hash.
@@ -142,12 +142,14 @@ def _with_bucket_column(frame: DataFrame, fields: Sequence[DataField], count: in
 
     positions = [frame.columns.index(f.name) for f in fields]
 
-    def add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def append_bucket_column(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             bucket = _buckets_of([batch.column(i) for i in positions], fields, count, function)
             yield batch.append_column(_BUCKET, bucket)
 
-    return frame.mapInArrow(add, T.StructType([*frame.schema.fields, T.StructField(_BUCKET, T.IntegerType())]))
+    return frame.mapInArrow(
+        append_bucket_column, T.StructType([*frame.schema.fields, T.StructField(_BUCKET, T.IntegerType())])
+    )
 
 
 def _shuffle_partitions(frame: DataFrame) -> int:

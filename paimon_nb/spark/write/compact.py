@@ -91,29 +91,29 @@ def _run_and_commit(
     commit: TableCommit,
     spark: SparkSession | None,
     tasks: Sequence[Task],
-    work: Callable[[TableStore, Task], list[CommitMessage]],
+    compact_one: Callable[[TableStore, Task], list[CommitMessage]],
     scope: Overwrite | None,
     inline_bytes: int,
 ) -> CompactResult:
-    """Run the tasks and commit their files. `work` writes the files of one task."""
+    """Run the tasks and commit their files. `compact_one` writes the files of one task."""
     if not tasks:
         return CompactResult((), 0, 0, True)
     size = sum(t.size for t in tasks)
     inline = spark is None or size <= inline_bytes or len(tasks) == 1
     with spark_errors():
         if spark is None or inline:
-            messages = _in_threads(commit, tasks, work)
+            messages = _compact_in_threads(commit, tasks, compact_one)
         else:
-            messages = _in_tasks(spark, commit.store, tasks, work)
+            messages = _compact_in_spark_tasks(spark, commit.store, tasks, compact_one)
     return CompactResult(tuple(commit.commit(messages, overwrite=scope)), len(tasks), size, inline)
 
 
-def _in_threads(
-    commit: TableCommit, tasks: Sequence[Task], work: Callable[[TableStore, Task], list[CommitMessage]]
+def _compact_in_threads(
+    commit: TableCommit, tasks: Sequence[Task], compact_one: Callable[[TableStore, Task], list[CommitMessage]]
 ) -> list[CommitMessage]:
     made: list[CommitMessage] = []
     with ThreadPoolExecutor(min(len(tasks), os.cpu_count() or 1)) as pool:
-        futures = [pool.submit(work, commit.store, task) for task in tasks]
+        futures = [pool.submit(compact_one, commit.store, task) for task in tasks]
         try:
             for future in as_completed(futures):
                 made += future.result()
@@ -128,15 +128,15 @@ def _in_threads(
     return made
 
 
-def _in_tasks(
+def _compact_in_spark_tasks(
     spark: SparkSession,
     store: TableStore,
     tasks: Sequence[Task],
-    work: Callable[[TableStore, Task], list[CommitMessage]],
+    compact_one: Callable[[TableStore, Task], list[CommitMessage]],
 ) -> list[CommitMessage]:
     tagged, token = with_job_token(store)
     try:
-        results = run_in_tasks(spark, tasks, [t.size for t in tasks], lambda task: work(tagged, task))
+        results = run_in_tasks(spark, tasks, [t.size for t in tasks], lambda task: compact_one(tagged, task))
     except BaseException:
         delete_job_files(spark, store, token)
         raise

@@ -55,7 +55,7 @@ def match_fields(
             )
         case T.MapType(), T.MapType():
 
-            def entry(e: Column) -> Column:
+            def match_map_entry(e: Column) -> Column:
                 key = match_fields(
                     e["key"], source.keyType, target.keyType, f"{path}.key", fill=fill, or_position=or_position
                 )
@@ -64,7 +64,7 @@ def match_fields(
                 )
                 return F.struct(key.alias("key"), item.alias("value"))
 
-            return F.map_from_entries(F.transform(F.map_entries(value), entry))
+            return F.map_from_entries(F.transform(F.map_entries(value), match_map_entry))
     return value  # not nested: the cast reports errors
 
 

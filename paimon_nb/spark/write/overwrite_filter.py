@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from paimon_nb.spark.runtime.jvm_types import Expression
 
 
-def partition_of(condition: ColumnOrName, rows: DataFrame, partition_keys: Sequence[str]) -> dict[str, str]:
+def partition_of_overwrite(condition: ColumnOrName, rows: DataFrame, partition_keys: Sequence[str]) -> dict[str, str]:
     """The SQL literal of each partition column in the condition; {} for a condition that is always true.
 
     Args:

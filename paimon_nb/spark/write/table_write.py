@@ -12,13 +12,13 @@ from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import ROW_ID_FIELD
 from paimon_nb.format.row import from_scalar
-from paimon_nb.spark.errors import crossing_tasks, spark_errors
+from paimon_nb.spark.errors import encode_errors_of_task, spark_errors
 from paimon_nb.spark.jobs.job_cleanup import delete_job_files, with_job_token
 from paimon_nb.spark.runtime.arrow_batching import try_row_bounded_batches
 from paimon_nb.spark.runtime.arrow_interop import collect, session_zone
 from paimon_nb.spark.runtime.jvm_bridge import optimized_plan
 from paimon_nb.spark.types import from_spark_arrow, spark_arrow_type
-from paimon_nb.spark.write.bucket_shuffle import shuffle
+from paimon_nb.spark.write.bucket_shuffle import shuffle_for_write
 from paimon_nb.table.commit import FormatTableCommit, TableCommit
 from paimon_nb.table.publish.changes import BATCH_IDENTIFIER
 from paimon_nb.table.publish.overwrite import Overwrite
@@ -143,11 +143,11 @@ def write_messages(
     Returns:
         The commit messages, the number of rows, whether the driver wrote them.
     """
-    ready = _in_table_order(frame, store, ROW_ID_FIELD.name if tracked else kinds)
+    ready = _with_columns_of_table(frame, store, ROW_ID_FIELD.name if tracked else kinds)
     job = WriteJob(store, kinds is not None, overwrite, session_zone(frame.sparkSession), tracked, full)
     with spark_errors():
         if estimated_bytes(ready) > inline_bytes:
-            return (*try_row_bounded_batches(ready, lambda rows: _in_tasks(rows, job)), False)
+            return (*try_row_bounded_batches(ready, lambda rows: _write_in_spark_tasks(rows, job)), False)
         rows = collect(ready)
         with job.open_writer() as writer:
             job.write(writer, rows)
@@ -188,14 +188,14 @@ class WriteJob:
             writer.write(from_spark_arrow(rows.select(range(len(fields))), fields, self.zone), kinds)
 
 
-def _in_tasks(frame: DataFrame, job: WriteJob) -> tuple[list[Any], int]:
+def _write_in_spark_tasks(frame: DataFrame, job: WriteJob) -> tuple[list[Any], int]:
     """Write in Spark tasks. Returns the messages of the successful attempts, and the number of rows."""
     from pyspark.sql import Observation
     from pyspark.sql import functions as F
 
     seen = Observation()
     store, token = with_job_token(job.store)
-    ready = shuffle(frame.observe(seen, F.count(F.lit(1)).alias("rows")), store)
+    ready = shuffle_for_write(frame.observe(seen, F.count(F.lit(1)).alias("rows")), store)
     try:
         results = ready.mapInArrow(_writing_task(replace(job, store=store)), "messages binary").collect()
     except BaseException:
@@ -206,7 +206,7 @@ def _in_tasks(frame: DataFrame, job: WriteJob) -> tuple[list[Any], int]:
 
 
 def _writing_task(job: WriteJob) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    @crossing_tasks
+    @encode_errors_of_task
     def write_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         with job.open_writer() as writer:
             for rows in _larger_batches(batches):
@@ -232,7 +232,7 @@ def _larger_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(waiting).combine_chunks()
 
 
-def _in_table_order(frame: DataFrame, store: TableStore, kinds: str | None) -> DataFrame:
+def _with_columns_of_table(frame: DataFrame, store: TableStore, kinds: str | None) -> DataFrame:
     """The table's columns in the table's order, then the extra column `kinds` if given."""
     from paimon_nb.spark.write.bucket_shuffle import columns_by_name
 

@@ -14,7 +14,7 @@ from write_kit import arrow, compact_all, make_table, put
 
 from paimon_nb.format.types import DataField, parse_type
 from paimon_nb.fs import MemoryFileIO
-from paimon_nb.spark.scan.late_materialization import scan_selective
+from paimon_nb.spark.scan.late_materialization import read_only_matching_rows
 from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.merge import PICKS_ROWS
 from paimon_nb.table.row_rewrite import (
@@ -207,7 +207,7 @@ def found_by_value(plan: ScanPlan) -> pa.Table | None:
     picks = all(s.raw for s in plan.splits) or plan.store.options.merge_engine in PICKS_ROWS
     if not files or not picks or plan.predicate is None or any(not f.file_name.endswith(".parquet") for f in files):
         return None
-    return scan_selective(plan.store, plan.splits, plan.schema.fields, plan.predicate, max_rows=1 << 62)
+    return read_only_matching_rows(plan.store, plan.splits, plan.schema.fields, plan.predicate, max_rows=1 << 62)
 
 
 def differences(tables: int, conditions: int, first: int = 0) -> tuple[int, int, int, list[str]]:
