@@ -45,6 +45,14 @@ def check_names(options: Iterable[str]) -> None:
             raise UnknownOption(f"no option {key!r} is known", hint=f"did you mean {near[0]!r}?", option=key)
 
 
+def check_values(options: Mapping[str, str]) -> None:
+    """Raises BadOptionValue for a value that an option does not have, also of one that has no effect here."""
+    for key, value in options.items():
+        option = find_option(key) or WRITE_OPTIONS.get(key) or READ_OPTIONS.get(key)
+        if option is not None:
+            option.value(value, key)
+
+
 def misspelled_catalog_keys(options: Iterable[str]) -> dict[str, str]:
     """Misspelled catalog options, with the correct key. Ignoring them would create tables elsewhere."""
     known = {"type", *CATALOG_OPTIONS, *(k for o in CATALOG_OPTIONS.values() for k in o.fallback_keys)}

@@ -40,7 +40,7 @@ PRECOMMIT_COMPACT = boolean(
     "join small changelog files before the commit",
     fallback_keys=("changelog.precommit-compact",),
 )
-SINK_CLUSTERING_SAMPLE_FACTOR = integer("sink.clustering.sample-factor", 100, "sample factor")
+SINK_CLUSTERING_SAMPLE_FACTOR = integer("sink.clustering.sample-factor", 100, "sample factor", check=at_least(20))
 SINK_CLUSTERING_SORT_IN_CLUSTER = boolean("sink.clustering.sort-in-cluster", True, "sort inside ranges")
 SINK_COMMITTER_CPU = number("sink.committer-cpu", 1.0, "committer cores")
 SINK_COMMITTER_MEMORY = memory("sink.committer-memory", None, "committer heap")

@@ -101,6 +101,21 @@ def test_initial_buckets_for_one_statement(wb):
     assert {b for (b,) in rows(wb, "SELECT bucket FROM `t$files`")} == {0, 1}
 
 
+@pytest.mark.parametrize(
+    "hint",
+    [
+        "'sink.managed.writer-buffer-memory' = '0 mb'",
+        "'sink.clustering.sample-factor' = '10'",
+        "'target-file-size' = 'x'",
+    ],
+)
+def test_the_values_of_a_hint_are_checked(wb, hint):
+    wb.run("CREATE TABLE t (a INT)")
+    with pytest.raises(BadOptionValue, match=hint.split("'")[1]):
+        wb.run(f"INSERT INTO t /*+ OPTIONS({hint}) */ VALUES (1)")
+    assert wb.table("t").latest_snapshot() is None
+
+
 def test_a_stream_does_not_overwrite(wb):
     wb.run("CREATE TABLE t (a INT); SET 'execution.runtime-mode' = 'streaming'")
     with pytest.raises(UnsupportedOperation, match="INSERT OVERWRITE needs batch mode"):
