@@ -158,6 +158,42 @@ def test_java_waits_for_our_lock(place, shared, tmp_path):
     assert _locks(options) == []
 
 
+@pytest.mark.java
+@pytest.mark.nightly
+@pytest.mark.parametrize("place", ["hive"], indirect=True)
+def test_java_and_we_share_format_tables(place, shared, tmp_path):
+    """Flink writes and reads the CSV tables; for the others it lacks its own formats here."""
+    options, jars = place
+    kinds = ("csv", "parquet", "orc")
+    columns = "(id INT COMMENT 'the id', ts TIMESTAMP(6), v STRING, dt STRING) PARTITIONED BY (dt)"
+    made = [
+        f"CREATE TABLE d.{{}}_{kind} {columns} WITH ('type' = 'format-table', 'file.format' = '{kind}')"
+        for kind in kinds
+    ]
+    value = "TIMESTAMP '2024-01-02 03:04:05.678'"
+    with paimon_nb.connect(options["warehouse"], catalog="p", options=options) as wb:
+        wb.run(";".join(["CREATE DATABASE d", *(m.format("ours") for m in made)]))
+        wb.run(f"INSERT INTO d.ours_csv VALUES (1, {value}, 'we', 'a b')")
+
+    flink(shared, options, jars, [
+        *(f"{m.format('javas')};" for m in made),
+        *(f"INSERT INTO d.{who}_csv VALUES (2, {value}, 'java', 'c');" for who in ("ours", "javas")),
+        "-- @q all", "SELECT id, v, dt FROM d.ours_csv;",
+    ], tmp_path / "out")  # fmt: skip
+
+    we, java = {"id": 1, "v": "we", "dt": "a b"}, {"id": 2, "v": "java", "dt": "c"}
+    assert answers(tmp_path / "out", "all") == sorted([we, java], key=str)
+    with paimon_nb.connect(options["warehouse"], catalog="p", options=options) as wb:
+        assert wb.session.catalog.tables("d") == sorted(f"{who}_{kind}" for who in ("javas", "ours") for kind in kinds)
+        for who, expected in (("ours", [we, java]), ("javas", [java])):
+            rows = wb.table(f"d.{who}_csv").to_arrow().sort_by("id")
+            assert rows.select(["id", "v", "dt"]).to_pylist() == expected
+            assert {t.isoformat() for t in rows["ts"].to_pylist()} == {"2024-01-02T03:04:05.678000"}
+    for kind in kinds:
+        ours, javas = (_form(options, Identifier("d", f"{who}_{kind}")) for who in ("ours", "javas"))
+        assert ours == javas
+
+
 def _locks(options: dict[str, str]) -> list:
     from hive_metastore.ttypes import ShowLocksRequest
 
@@ -168,7 +204,7 @@ def _form(options: dict[str, str], name: Identifier) -> dict:
     """A table's entry in the Hive metastore, without what differs between two tables."""
     metastore = open_catalog("c", options).metastore
     entry = metastore.entry(name)
-    assert entry.sd.location == f"{metastore.metastore.query('get_database', name.database).locationUri}/{name.table}"
+    assert entry.sd.location == f"{metastore.client.query('get_database', name.database).locationUri}/{name.table}"
     form = {
         "columns": [c.name for c in entry.sd.cols if c.name != "n"], "types": [c.type for c in entry.sd.cols if c.name != "n"],
         "formats": (entry.sd.inputFormat, entry.sd.outputFormat, entry.sd.serdeInfo.serializationLib),

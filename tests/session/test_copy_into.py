@@ -127,5 +127,7 @@ def test_what_cannot_be_loaded_is_refused_by_name(swb, source):
     ]:
         with pytest.raises(error, match=said):
             swb.run(text)
-    assert copied(swb, f"COPY INTO t FROM '{source}' {csv} PATTERN = 'none'") == []
+    load = f"COPY INTO t FROM '{source}' {csv} PATTERN = 'none'"
+    assert copied(swb, f"EXPLAIN {load}") == [(f"Spark reads the files of {source}; their rows are appended to t",)]
+    assert copied(swb, load) == []
     assert rows(swb, "t") == []

@@ -53,7 +53,8 @@ def copy_into_table(context: StatementContext, statement: CopyIntoTable) -> Resu
     history = LoadHistory(table.store.fs, table.store.root)
     files = _source_files(context, statement)
     skipped = [] if statement.force else history.loaded(files)
-    new = [f for f in files if f not in skipped]
+    known = {f.path for f in skipped}
+    new = [f for f in files if f.path not in known]
     results: list[Loaded] = []
     written = Result("rows")
     if new:
