@@ -135,6 +135,7 @@ def run_in_embedded_engine(prepared: Prepared) -> tuple[pa.Table, tuple[DataFiel
     """The result and its fields. Raises NotLocal: the engine found that Spark may answer otherwise."""
     if prepared.constants:  # an error of theirs is Spark's, also if the query has no rows
         engine.run_in_memory(f"SELECT {', '.join(prepared.constants)}", {})
+    engine.import_in_background()
     parts: list[str] = []
     rows = {}
     for scan, source in prepared.scans:
