@@ -121,6 +121,9 @@ LEFT = {
     "SELECT sum(weight) FROM orders": "the engine stopped",  # its last digits depend on the order of rows
     "SELECT id / 0 AS x FROM orders": "the engine stopped",
     "SELECT id, CAST(2147483648 * 1e0 AS TINYINT) AS x FROM orders WHERE id > 9": "the engine stopped",  # without rows
+    "WITH q AS (SELECT 2147483647 AS x FROM orders WHERE id > 9) SELECT X * 2 AS y FROM q": "the engine stopped",  # Spark puts it into X
+    "SELECT x * 2 AS y FROM (SELECT 2147483647 * id AS x FROM orders WHERE id > 9) AS q": "the engine stopped",  # and multiplies constants first
+    "SELECT -CAST(id AS BIGINT) AS x FROM orders WHERE id = 2147483647 AND 1 + id > 0": "the engine stopped",  # 1 + 2147483647
     "SELECT id FROM orders WHERE -CAST(id - 129 AS TINYINT) <> 100": "the engine stopped",  # -(-128) overflows
     "SELECT upper(customer) AS x, stddev(id) FROM orders GROUP BY customer": "STDDEV is left to Spark",
     "SELECT c, count(*) AS n FROM orders GROUP BY c": "column c is CHAR(3)",

@@ -6,9 +6,9 @@ floating-point numbers, a text with other letters than ASCII), the engine raises
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from decimal import Decimal as Number
 from typing import TypeAlias
 
@@ -144,30 +144,6 @@ def has_aggregate(e: Expression) -> bool:
         case Cast():
             return has_aggregate(e.operand)
     return False
-
-
-def column_free_expressions(node: object) -> Iterator[Expression]:
-    """The largest parts of a query that compute without a column. Spark evaluates them also if there are no rows."""
-    if isinstance(node, Call | Cast | Case) and not has_aggregate(node) and not any(_columns_in(node)):
-        yield node
-    else:
-        for part in _child_nodes(node):
-            yield from column_free_expressions(part)
-
-
-def _columns_in(node: object) -> Iterator[Column]:
-    if isinstance(node, Column):
-        yield node
-    for part in _child_nodes(node):
-        yield from _columns_in(part)
-
-
-def _child_nodes(node: object) -> Iterator[object]:
-    """The fields of a node of the parsed query, or the elements of a tuple."""
-    if isinstance(node, tuple):
-        yield from node
-    elif is_dataclass(node):
-        yield from (getattr(node, f.name) for f in fields(node))
 
 
 def _cast_target_type(text: str) -> DataType:
