@@ -124,10 +124,13 @@ def test_what_cannot_be_loaded_is_refused_by_name(swb, source):
         (f"COPY INTO t (id, tags) FROM '{source}' {csv}", SchemaMismatch, "'tags' is ARRAY<STRING>: there is no cast"),
         (f"COPY INTO t FROM '{source}/b' {csv}", SourceUnavailable, "/b' does not exist"),
         (f"COPY INTO t FROM '{source}' {csv} PATTERN = '('", SqlAnalysisError, "not a regular expression"),
+        (f"COPY INTO '{source.parent}' FROM t {csv} OVERWRITE = TRUE", UnsupportedOperation, "would delete files of t"),
     ]:
         with pytest.raises(error, match=said):
             swb.run(text)
     load = f"COPY INTO t FROM '{source}' {csv} PATTERN = 'none'"
     assert copied(swb, f"EXPLAIN {load}") == [(f"Spark reads the files of {source}; their rows are appended to t",)]
     assert copied(swb, load) == []
+    out = f"EXPLAIN COPY INTO '{source}/out' FROM t {csv}"
+    assert copied(swb, out) == [(f"Spark writes the rows of t to {source}/out",)]
     assert rows(swb, "t") == []

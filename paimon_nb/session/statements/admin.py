@@ -14,6 +14,7 @@ from paimon_nb.plan import (
     Analyze,
     Call,
     Constant,
+    CopyIntoLocation,
     CopyIntoTable,
     Explain,
     Insert,
@@ -97,6 +98,10 @@ def explain(context: StatementContext, statement: Explain) -> Result:
     if isinstance(explained, CopyIntoTable):
         name = ".".join(explained.target.parts)
         return rows_result({"plan": [f"Spark reads the files of {explained.path}; their rows are appended to {name}"]})
+    if isinstance(explained, CopyIntoLocation) and explained.table is not None:
+        return rows_result(
+            {"plan": [f"Spark writes the rows of {'.'.join(explained.table.parts)} to {explained.path}"]}
+        )
     query = explained if isinstance(explained, Query) else getattr(explained, "query", None)
     if isinstance(explained, Insert):
         query = source_query(context.text, explained)

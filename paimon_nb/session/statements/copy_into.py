@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base import clock
 from paimon_nb.base.errors import AlreadyExists, PaimonError, SchemaMismatch, UnsupportedOperation
 from paimon_nb.base.identifier import quote
+from paimon_nb.fs import without_scheme
 from paimon_nb.session.core.result import Result
 from paimon_nb.session.query.projection import align_with_table, columns_named
 from paimon_nb.session.query.run_query import resolve_table_frame, run_query, with_position
@@ -199,12 +200,15 @@ def copy_into_location(context: StatementContext, statement: CopyIntoLocation) -
 
     Raises:
         AlreadyExists: the path exists, and OVERWRITE is not TRUE.
+        UnsupportedOperation: OVERWRITE would delete a table that is read.
     """
     import pyarrow as pa
 
     from paimon_nb.spark.errors import spark_errors
     from paimon_nb.spark.runtime.hadoop_files import list_files
 
+    if statement.overwrite:
+        _check_keeps_sources(context, statement)
     frame = _source_rows(context, statement)
     with _at(context, statement.path_span), spark_errors(context.text, statement.path_span):
         count = frame.count()
@@ -224,6 +228,22 @@ def copy_into_location(context: StatementContext, statement: CopyIntoLocation) -
         "rows_written": pa.array([count], pa.int64()),
     }
     return Result("rows", arrow=pa.table(columns))
+
+
+def _check_keeps_sources(context: StatementContext, statement: CopyIntoLocation) -> None:
+    """Raises UnsupportedOperation: the path that is replaced has files of a source table, or is among them."""
+    session, path = context.session, f"{without_scheme(statement.path).rstrip('/')}/"
+    read = [statement.table] if statement.table is not None else statement.query.tables if statement.query else ()
+    for ref in read:
+        if ref.file or ref.function is not None or not session.exists(ref.parts):
+            continue
+        root = f"{without_scheme(session.table(ref.parts).store.root)}/"
+        if path.startswith(root) or root.startswith(path):
+            error = UnsupportedOperation(
+                f"OVERWRITE = TRUE would delete files of {'.'.join(ref.parts)}, which is read",
+                hint="write to another path",
+            )
+            raise with_position(error, context.text, statement.path_span)
 
 
 def _source_rows(context: StatementContext, statement: CopyIntoLocation) -> DataFrame:
