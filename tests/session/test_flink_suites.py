@@ -22,6 +22,10 @@ from paimon_nb.base.errors import (
 )
 
 
+def rows_of(table):
+    return sorted(tuple(r.values()) for r in table.to_arrow().to_pylist())
+
+
 def rows(wb, text):
     return sorted(tuple(r.values()) for r in wb.run(text).arrow.to_pylist())
 
@@ -43,6 +47,25 @@ def test_a_result_whose_key_changes_deletes_the_row_of_its_last_key(swb, produce
     for more, expected in (("(3), (8)", [(4, 1), (10, 0)]), ("(6)", [(4, 1), (16, 0)])):
         swb.table("n").append(swb.run(f"SELECT * FROM (VALUES {more}) AS v(i)").frame.toArrow())
         assert job.wait_for(lambda expected=expected: sums() == expected)
+    job.stop()
+
+
+@pytest.mark.spark
+def test_a_table_that_merges_gets_every_row_of_a_result_that_changes(swb):
+    """Two rows of one key, from both sides of a UNION ALL, complete each other."""
+    keyed = "PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1', 'changelog-producer' = 'input')"
+    swb.run(
+        f"CREATE TABLE orders (id INT, person INT, n INT, {keyed}; CREATE TABLE people (id INT, name STRING, {keyed}"
+    )
+    swb.run("""CREATE TABLE wide (id INT, n INT, name STRING, PRIMARY KEY (id) NOT ENFORCED)
+        WITH ('bucket' = '1', 'merge-engine' = 'partial-update', 'ignore-delete' = 'true')""")
+    swb.run("INSERT INTO orders VALUES (7, 1, 10); INSERT INTO people VALUES (1, 'Ann')")
+    swb.run("SET 'execution.runtime-mode' = 'streaming'")
+    job = swb.run("""INSERT INTO wide SELECT id, n, CAST(NULL AS STRING) FROM orders
+        UNION ALL SELECT orders.id, CAST(NULL AS INT), people.name FROM people JOIN orders ON people.id = orders.person""").job
+    assert job.wait_for(lambda: rows_of(swb.table("wide")) == [(7, 10, "Ann")])
+    swb.run("INSERT INTO orders VALUES (7, 1, 20); INSERT INTO people VALUES (1, 'Bea')")
+    assert job.wait_for(lambda: rows_of(swb.table("wide")) == [(7, 20, "Bea")])
     job.stop()
 
 

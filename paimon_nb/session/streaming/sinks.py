@@ -138,7 +138,7 @@ class TableOutput:
             )
         fields = table.schema.fields
         rows = to_arrow(self.align(result, None), fields).to_pylist()
-        changes = self._changes_by_value(rows) if self.takes_update_before else self._changes_by_key(rows)
+        changes = self._changes(rows)
         if changes:
             with self._write_lock:
                 checkpoints = self._checkpoints = self._checkpoints or StreamCommitter(table.store)
@@ -151,6 +151,14 @@ class TableOutput:
                     )
                     checkpoints.commit(table.store, writing.prepare_commit(), self._commits, full=full)
             self.rows += len(changes)
+
+    def _changes(self, rows: list[dict[str, Any]]) -> list[Change]:
+        """The difference from the last result. A table that merges rows gets each row, also several of one key."""
+        if self.takes_update_before:
+            return self._changes_by_value(rows)
+        if self.table.options.merge_engine in ("aggregation", "partial-update"):
+            return [change for change in self._changes_by_value(rows) if change[0] != "-U"]
+        return self._changes_by_key(rows)
 
     def _changes_by_key(self, rows: list[dict[str, Any]]) -> list[Change]:
         """One row per key; the table finds the row that it replaces."""
