@@ -70,6 +70,43 @@ def test_a_dimension_stays_in_memory_bucket_by_bucket_within_its_bound(swb):
     ordered(4, some)
 
 
+CONSTANT = "{0}.day = CAST('2024-06-09' AS DATE) AND {0}.price = 123.45"
+BUCKETED = [
+    (key, cache, bucket_key, on)
+    for key, cache in (("", "auto"), ("c", "full"), ("c", "auto"))
+    for bucket_key, on in (
+        ("c", "o.c = {0}.c"),
+        ("c,name", "o.c = {0}.c AND o.name = {0}.name"),
+        ("name", "o.c = {0}.c AND o.name = {0}.name"),
+        ("name", f"o.c = {{0}}.c AND o.name = {{0}}.name AND {CONSTANT}"),
+    )
+]
+"""Primary key, cache, bucket key and join of the lookup tables: with all of the bucket key, more than it, and constants."""
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+def test_rows_are_distributed_to_the_buckets_of_each_lookup_table(swb):
+    """One job looks up in tables of every kind; with LOOKUP('shuffle' = 'true') Flink sends each row to its bucket's task."""
+    values = ", ".join(f"({i}, '{i * 10}', DATE '2024-06-09', 123.45)" for i in range(1, 31))
+    swb.run("CREATE TABLE rows_in (c INT, name STRING); CREATE TABLE wide (c INT, names STRING)")
+    joins, hints, names = [], [], []
+    for i, (key, cache, bucket_key, on) in enumerate(BUCKETED):
+        keyed = f", PRIMARY KEY ({'c' if bucket_key == 'c' else 'c, name'}) NOT ENFORCED" if key else ""
+        swb.run(f"""CREATE TABLE d{i} (c INT, name STRING, day DATE, price DECIMAL(10, 2){keyed})
+            WITH ('bucket' = '5', 'bucket-key' = '{bucket_key}', 'lookup.cache' = '{cache}'); INSERT INTO d{i} VALUES {values}""")
+        joins.append(f"JOIN d{i} FOR SYSTEM_TIME AS OF o.pt AS k{i} ON {on.format(f'k{i}')}")
+        hints.append(f"LOOKUP('table' = 'k{i}', 'shuffle' = 'true')")
+        names.append(f"k{i}.name")
+    swb.run("INSERT INTO rows_in VALUES " + ", ".join(f"({i}, '{i * 10}')" for i in range(1, 31)))
+    swb.run(STREAMING)
+    job = swb.sql(f"INSERT INTO wide SELECT /*+ {', '.join(hints)} */ o.c, CONCAT_WS(' ', {', '.join(names)}) "
+                  f"FROM (SELECT *, PROCTIME() AS pt FROM rows_in) AS o {' '.join(joins)}")  # fmt: skip
+    assert job.process_available()
+    job.stop()
+    assert rows(swb, "wide") == [(i, " ".join([str(i * 10)] * len(BUCKETED))) for i in range(1, 31)]
+
+
 @pytest.mark.spark
 def test_a_row_that_is_not_there_yet_is_waited_for(swb, tmp_path):
     """As often as the hint says; a job that is stopped meanwhile has told nothing and goes on from its checkpoint."""
