@@ -134,6 +134,15 @@ def test_a_stream_of_rows_tells_its_snapshots_the_watermark(swb):
         DAY_MS + hour - 5000, DAY_MS + 2 * hour - 5000, DAY_MS + 2 * hour - 5000,
     ]  # fmt: skip
     assert swb.run("SHOW TAGS u").arrow.column(0).to_pylist() == ["2026-01-02 07", "2026-01-02 08"]
+    # A stream with a consumer passes on the watermark of the snapshots that it reads, if the table defines none.
+    swb.run("CREATE TABLE v (id INT, ts TIMESTAMP(3)); CREATE TABLE w (id INT, ts TIMESTAMP(3))")
+    jobs = [swb.sql(f"INSERT INTO {target} SELECT * FROM u {hint}") for target, hint in (
+        ("v", "/*+ OPTIONS('consumer-id' = 'me', 'consumer.expiration-time' = '1 h') */"), ("w", ""))]  # fmt: skip
+    for job in jobs:
+        assert job.process_available()
+        job.stop()
+    marks = [swb.table(name).snapshots().column("watermark").to_pylist() for name in ("v", "w")]
+    assert marks == [[DAY_MS + 2 * hour - 5000], [None]]
 
 
 @pytest.mark.parametrize(("zone", "hours"), [("UTC", 0), ("Asia/Shanghai", 8), ("America/New_York", -5)])

@@ -9,11 +9,12 @@ import tempfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.errors import MissingFile, SnapshotNotFound, UnsupportedOperation
 from paimon_nb.connectors.api import KIND, ORDER
 from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.options import parse_duration_ms
 from paimon_nb.options.read import SCAN_MAX_SNAPSHOT_COUNT, SOURCE_CHECKPOINT_ALIGN_ENABLED
+from paimon_nb.options.table import CONSUMER_ID, CONSUMER_MODE
 from paimon_nb.session.core.jobs import RefreshLoop, Running
 from paimon_nb.session.query.hidden_columns import has_hidden
 from paimon_nb.session.query.run_query import run_query
@@ -91,7 +92,7 @@ def start_stream(
     mode = "update" if plan.mode is StreamMode.STATEFUL and plan.grouped else "append"
     late = LateRows() if plan.mode is StreamMode.STATEFUL and any(i.watermarked for i in plan.inputs) else None
     store = (
-        _query_each_micro_batch(frozen, plan, query, text, params, output, resumed=resumed)
+        _query_each_micro_batch(frozen, plan, query, text, params, output, checkpoint, resumed=resumed)
         if plan.mode is StreamMode.STATELESS
         else _output_micro_batches(
             plan, output, None if late is None else _watermark_reader(frozen, plan, late), resumed=resumed
@@ -267,11 +268,13 @@ def _query_each_micro_batch(
     text: str,
     params: Mapping[str, Any],
     output: Output,
+    checkpoint: str,
     *,
     resumed: bool,
 ) -> Any:
     """Runs the query on each micro-batch; other tables are read as of that time."""
     (only,) = plan.inputs
+    snapshot_watermark = _snapshot_watermark_reader(only, checkpoint)
     changes = TableChanges(only, resumed=resumed) if only.is_upsert and output.takes_update_before else None
 
     def run_on_micro_batch(batch: DataFrame, number: int) -> None:
@@ -282,11 +285,11 @@ def _query_each_micro_batch(
             watermark = only.watermark if isinstance(output, TableOutput) else None
             if only.append_only and watermark is None:
                 result = run_query(batch_session, query, text, params, {only.ref.parts: batch})
-                output.accept(result, number, kinds=only.system is None)
+                output.accept(result, number, snapshot_watermark(), kinds=only.system is None)
                 return
             batch = batch.persist()
             try:
-                moved_to = None if watermark is None else watermark_after(batch, watermark)
+                moved_to = snapshot_watermark() if watermark is None else watermark_after(batch, watermark)
                 if only.append_only:
                     output.accept(
                         run_query(batch_session, query, text, params, {only.ref.parts: batch}), number, moved_to
@@ -302,6 +305,29 @@ def _query_each_micro_batch(
                 batch.unpersist()
 
     return run_on_micro_batch
+
+
+def _snapshot_watermark_reader(only: StreamInput, checkpoint: str) -> Callable[[], int | None]:
+    """A function that returns the watermark of the micro-batch's last snapshot, which a stream with a consumer passes on.
+
+    None for a stream without a consumer, and for a table with a watermark of its own. Source: Paimon `MonitorSource`.
+    """
+    if only.table is None or only.watermarked:
+        return lambda: None
+    table = only.table.copy(only.ref.options)
+    if table.options.get(CONSUMER_ID) is None or table.options.get(CONSUMER_MODE) != "exactly-once":
+        return lambda: None
+
+    def watermark_of_last_snapshot() -> int | None:
+        offset = start_offset_of(checkpoint)  # Spark writes the end of a micro-batch before it runs
+        if not isinstance(offset, StreamOffset):
+            return None
+        try:
+            return table.store.snapshots.get(offset.next - 1).watermark
+        except (SnapshotNotFound, MissingFile):
+            return None
+
+    return watermark_of_last_snapshot
 
 
 def _query_ordered_changes(
