@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
@@ -88,6 +89,8 @@ class ManifestWriter:
     written: list[str] = field(default_factory=list)
     """Paths in write order."""
     _unwritten: CollectedFiles = field(default_factory=lambda: CollectedFiles())
+    _cache_written: list[Callable[[], None]] = field(default_factory=list)
+    """Calls that cache what the files hold. After the write: a cached value belongs to the file of its time."""
     _id: str = field(default_factory=lambda: str(uuid.uuid4()))
     _counts: dict[str, int] = field(default_factory=dict)
 
@@ -103,7 +106,7 @@ class ManifestWriter:
         """Write a manifest list. Returns (name, bytes). An empty list is written as a file too."""
         name, path = self._new_name("manifest-list")
         size = write_manifest_list(self._unwritten, path, list(manifests), self._compression, self._format)
-        cache_manifest_list(self.store.fs, path, manifests)
+        self._cache_written.append(partial(cache_manifest_list, self.store.fs, path, list(manifests)))
         return name, size
 
     def write_index(self, entries: Sequence[IndexEntry]) -> str | None:
@@ -118,10 +121,14 @@ class ManifestWriter:
         """Write the files. Before the snapshot that references them is published."""
         self.store.fs.write_each(self._unwritten.files)
         self._unwritten.files.clear()
+        for cache in self._cache_written:
+            cache()
+        self._cache_written.clear()
 
     def delete_written(self) -> None:
         """Delete everything written. Only for an attempt that surely was not published."""
         self._unwritten.files.clear()
+        self._cache_written.clear()
         self.store.fs.delete_each(reversed(self.written))
         self.written.clear()
 
@@ -146,7 +153,7 @@ class ManifestWriter:
             entries = [_without_stats(e) if e.kind == DELETE else e for e in entries]
         name, path = self._new_name("manifest")
         size = write_manifest(self._unwritten, path, list(entries), self._compression, self._format)
-        cache_manifest(self.store.fs, path, entries)
+        self._cache_written.append(partial(cache_manifest, self.store.fs, path, list(entries)))
         return manifest_metadata(self.store, name, size, entries)
 
 
