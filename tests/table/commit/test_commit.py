@@ -16,7 +16,7 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.format.manifest import read_manifest, read_manifest_list
 from paimon_nb.format.schema import SchemaDirectory
-from paimon_nb.fs import MemoryFileIO
+from paimon_nb.fs import LocalFileIO, MemoryFileIO
 from paimon_nb.table.commit import BATCH_IDENTIFIER, CommitMessage, TableCommit
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance import drop_partitions, truncate
@@ -313,3 +313,25 @@ class TestStrictMode:
         commit(store, compacted([data_file("more")], [data_file("other", level=4)], dt="a", base=6))
         with pytest.raises(CommitConflict, match="snapshot 7, COMPACT"):
             job.commit([added(data_file("late"), dt="c")])
+
+
+class RecordedReads(LocalFileIO):
+    """Local files; the paths that are read."""
+
+    def __init__(self) -> None:
+        self.read_paths: list[str] = []
+
+    def read(self, path: str) -> bytes:
+        self.read_paths.append(path)
+        return super().read(path)
+
+
+def test_commits_read_no_manifest_that_this_process_wrote(tmp_path):
+    fs = RecordedReads()
+    store = make_table(fs, str(tmp_path / "t"))
+
+    for number in range(4):
+        commit(store, added(data_file(f"f{number}")))
+
+    assert [p for p in fs.read_paths if "/manifest/" in p] == []
+    assert live(store) == {f"f{n}" for n in range(4)}
