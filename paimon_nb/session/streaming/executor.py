@@ -225,7 +225,7 @@ def _output_micro_batches(
         raise _cannot_resume()
     changes = None
     if updates and plan.keys is not None and (output.merges or isinstance(output, BufferOutput)):
-        changes = ResultChanges(plan.keys)
+        changes = ResultChanges(plan.keys, retractions_first=not isinstance(output, BufferOutput))
     has_kinds = updates or not any(i.system for i in plan.inputs)
     watermark_of = watermark if isinstance(output, TableOutput) else None
 

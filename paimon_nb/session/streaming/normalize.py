@@ -17,7 +17,7 @@ from paimon_nb.spark.runtime.arrow_interop import from_arrow, to_arrow
 from paimon_nb.spark.types import fields_of_spark
 from paimon_nb.table.stream import ChangelogNormalize
 from paimon_nb.table.system.audit_log import kind_texts
-from paimon_nb.table.write.input_rows import UPDATE_AFTER, kind_codes
+from paimon_nb.table.write.input_rows import DELETE, UPDATE_AFTER, UPDATE_BEFORE, kind_codes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,9 +77,15 @@ class TableChanges:
 class ResultChanges:
     """Micro-batches with the new results of groups, normalised."""
 
-    def __init__(self, keys: Sequence[int]) -> None:
-        """`keys`: the positions of the columns that identify a group."""
-        self._keys = keys
+    def __init__(self, keys: Sequence[int], *, retractions_first: bool) -> None:
+        """Begin with no result.
+
+        Args:
+            keys: the positions of the columns that identify a group.
+            retractions_first: all rows of earlier results go before the first new one comes: a group may get the key, in
+                the table that is written, of another group's earlier row.
+        """
+        self._keys, self._retractions_first = keys, retractions_first
         self._normalize: ChangelogNormalize | None = None
 
     def __call__(self, batch: DataFrame) -> DataFrame:
@@ -90,5 +96,8 @@ class ResultChanges:
             self._normalize = ChangelogNormalize([replace(fields[k], name=names[k]) for k in self._keys])
         kinds = np.full(rows.num_rows, UPDATE_AFTER, np.int8)
         changes, kinds = self._normalize.apply(rows, kinds)
+        if self._retractions_first:
+            order = np.argsort(~np.isin(kinds, (UPDATE_BEFORE, DELETE)), kind="stable")
+            changes, kinds = changes.take(order), kinds[order]
         result = changes.rename_columns([f.name for f in fields]).append_column(KIND, kind_texts(from_numpy(kinds)))
         return from_arrow(batch.sparkSession, result, [*fields, CHANGELOG_FIELDS[0]]).coalesce(1)
