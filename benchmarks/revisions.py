@@ -112,11 +112,11 @@ def calls(directory: str, rows: int) -> dict[str, Any]:
     texts = [
         "INSERT INTO small VALUES " + ", ".join(f"({n * 10 + i}, {i}, 'x')" for i in range(10)) for n in range(INSERTS)
     ]
+    timed("Spark's start", lambda: wb.spark.range(1).count())  # before `wb.sql`, which would start it
     repeated("INSERT of 10 rows by SQL", lambda n: wb.sql(texts[n]), INSERTS)
     source = f"{directory}/source.parquet"
     pq.write_table(base, source)
     spark = wb.spark
-    timed("Spark's start", lambda: spark.range(1).count())
     spark.read.parquet(source).createOrReplaceTempView("source")
     timed("INSERT ... SELECT by Spark", lambda: wb.sql("INSERT INTO loaded SELECT k, n, s FROM source"))
     question = "SELECT count(*) AS c, sum(n) AS n, max(s) AS s FROM t"
