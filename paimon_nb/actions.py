@@ -69,7 +69,7 @@ def run_action(name: str, arguments: Sequence[str], commands: Sequence[str]) -> 
                 print(f"note: {note}")
             if not rows and not context.notes:
                 print("nothing to do")
-            return _until_they_end(wb)
+            return _wait_for_started_jobs(wb)
     except PaimonError as error:
         if error.hint and procedure.usage in error.hint:  # the CALL syntax does not apply to the command line
             error.hint = error.hint.replace(procedure.usage, f"paimon-nb {name} --help")
@@ -82,7 +82,7 @@ def delete(arguments: Sequence[str]) -> int:
     _add_table_options(parser, "path", "warehouse", "database", "table", "catalog_conf")
     parser.add_argument("--where", required=True, help="condition, as in SQL DELETE")
     parsed = vars(parser.parse_args(_with_underscores(arguments)))
-    table = _table_of(parsed)
+    table = _table_argument_text(parsed)
     if table is None:
         raise SqlAnalysisError("delete needs a table", hint=_WHERE)
     with _connect(parsed) as wb:
@@ -171,7 +171,7 @@ def _bind_arguments(
 ) -> tuple[str, dict[str, object], dict[str, object]]:
     """(the procedure to call, its arguments by name, where to connect)."""
     names = {a.name for a in procedure.arguments}
-    table = _table_of(parsed)
+    table = _table_argument_text(parsed)
     location = ("path", "warehouse", "database", "table", "partition", "force_start_flink_job")
     named: dict[str, object] = {
         k: _combine_repeated(k, v) if isinstance(v, list) else v
@@ -207,7 +207,7 @@ def _whole_database(procedure: Procedure, database: object) -> str | None:
     return alone[procedure.name].format(database) if database and procedure.name in alone else None
 
 
-def _table_of(parsed: dict[str, object]) -> str | None:
+def _table_argument_text(parsed: dict[str, object]) -> str | None:
     """`database.table`; a path also sets the warehouse. Raises: BadOptionValue: not a table path, or path and table both set."""
     path, table, database = parsed.get("path"), parsed.get("table"), parsed.get("database")
     if not path:
@@ -269,7 +269,7 @@ def _connect(parsed: dict[str, object]) -> Workbench:
     return connect(str(parsed.get("warehouse") or warehouse or "warehouse"), options=options)
 
 
-def _until_they_end(wb: Workbench) -> int:
+def _wait_for_started_jobs(wb: Workbench) -> int:
     """Wait for the jobs that the command started; Ctrl-C stops them without losing data."""
     try:
         for job in list(wb.session.jobs.all.values()):

@@ -202,12 +202,12 @@ def _mcp(arguments: list[str]) -> int:
     if options.config and not Path(options.config).is_file():
         parser.error(f"no such file: {options.config}")
     import paimon_nb
-    from paimon_nb.mcp_server import server
+    from paimon_nb.mcp_server import create_server
 
     with paimon_nb.connect(options.warehouse) as wb:
         if options.config:
             wb.configure(Path(options.config))
-        server(wb).run()
+        create_server(wb).run()
     return 0
 
 

@@ -93,7 +93,7 @@ def _skip_remote(warehouse: str) -> Callable[[], Check]:
     return lambda: Check("warehouse", f"{redact_text(warehouse)}: not a local folder, write access not checked")
 
 
-def checks(warehouse: str) -> list[Check]:
+def run_checks(warehouse: str) -> list[Check]:
     """All checks, in order. `warehouse`: a path or URI; only a local folder can be checked for write access."""
     warehouse = warehouse.removeprefix("file://").removeprefix("file:")
     remote = "://" in warehouse or warehouse.startswith("memory:")
@@ -123,7 +123,7 @@ def main(arguments: Sequence[str]) -> int:
     """Print the checks; returns 1 if any failed."""
     parser = argparse.ArgumentParser(prog="paimon-nb doctor")
     parser.add_argument("warehouse", nargs="?", default="warehouse", help="warehouse folder to check")
-    found = checks(parser.parse_args(arguments).warehouse)
+    found = run_checks(parser.parse_args(arguments).warehouse)
     width = max(len(c.what) for c in found)
     for c in found:
         print(f"{'ok ' if c.fix is None else '-> '} {c.what:<{width}}  {c.found}")

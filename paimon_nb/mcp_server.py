@@ -139,7 +139,7 @@ def _json_value_of_answer(value: Any) -> Any:
     return text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT] + "…"
 
 
-def server(workbench: Workbench) -> Any:
+def create_server(workbench: Workbench) -> Any:
     """The server with all tools, of the `mcp` package.
 
     Raises: EnvironmentError_: the package is not installed.

@@ -329,11 +329,11 @@ class Workbench:
         """
         import pyarrow as pa
 
-        from paimon_nb.catalog.arrow_schema import schema_of
+        from paimon_nb.catalog.arrow_schema import table_schema_of_arrow
         from paimon_nb.table.write.input_rows import as_reader
 
         reader = None if isinstance(source, pa.Schema) else as_reader(source)
-        schema = schema_of(
+        schema = table_schema_of_arrow(
             source if reader is None else reader.schema,
             primary_key=_names(primary_key),
             partition_by=_names(partition_by),

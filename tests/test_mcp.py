@@ -13,7 +13,7 @@ import pytest
 import paimon_nb
 from paimon_nb.base.errors import EnvironmentError_, SqlSyntaxError, UnsupportedOperation
 from paimon_nb.cli import main
-from paimon_nb.mcp_server import ReadOnlyTools, server
+from paimon_nb.mcp_server import ReadOnlyTools, create_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +64,7 @@ def test_a_statement_that_changes_something_is_refused(wb, text: str) -> None:
 def test_the_missing_package_is_named(wb, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp", None)
     with pytest.raises(EnvironmentError_, match="mcp is not installed") as raised:
-        server(wb)
+        create_server(wb)
     assert raised.value.hint == "pip install 'paimon-nb[mcp]'"
 
 

@@ -45,7 +45,7 @@ class CancellationToken:
             active_token.reset(before)
 
     @contextmanager
-    def publishing(self) -> Iterator[None]:
+    def defer_cancel_while_publishing(self) -> Iterator[None]:
         """Context in which a snapshot is published; `cancel` waits for its end. Raises Cancelled: cancellation was requested before."""
         with self._turn:
             if self.cancelled:

@@ -20,11 +20,11 @@ def lazy_getattr(package: str, modules: Mapping[str, str]) -> Callable[[str], An
     home = {name: module for module, names in modules.items() for name in names.split()}
     assert not home.keys() & modules.keys()
 
-    def fetch(name: str) -> Any:
+    def import_and_cache(name: str) -> Any:
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         found = getattr(import_module(f"{package}.{home[name]}"), name)
         setattr(sys.modules[package], name, found)
         return found
 
-    return fetch
+    return import_and_cache

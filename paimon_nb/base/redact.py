@@ -42,7 +42,7 @@ def redact_text(text: str) -> str:
     procedure arguments.
     """
 
-    def mask(match: re.Match[str]) -> str:
+    def mask_secret_value(match: re.Match[str]) -> str:
         value = match["value"]
         edge = value[0] if value[0] in "'\"" else ""
         if is_secret(match["key"].strip("'\"`")):
@@ -52,4 +52,4 @@ def redact_text(text: str) -> str:
         return f"{match['key']}{match['mid']}{edge}{redact_text(inside)}{end}"
 
     text = _CALLED.sub(rf"\g<head>'{MASK}'", text)
-    return _URL_PASSWORD.sub(rf"\g<head>{MASK}", _ASSIGNMENT.sub(mask, text))
+    return _URL_PASSWORD.sub(rf"\g<head>{MASK}", _ASSIGNMENT.sub(mask_secret_value, text))

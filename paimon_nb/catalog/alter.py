@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import ColumnNotFound, FixedOption, SchemaChangeError
 from paimon_nb.base.identifier import check_name
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.catalog.column_directives import converted_column, without_vector_field
-from paimon_nb.catalog.type_promotion import may_change
-from paimon_nb.format.schema import FORMAT_TABLE, TableSchema, with_keys, with_new_ids
+from paimon_nb.catalog.column_directives import column_of_directive, without_vector_field
+from paimon_nb.catalog.type_promotion import may_change_type
+from paimon_nb.format.schema import FORMAT_TABLE, TableSchema, fields_with_keys, with_new_ids
 from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row, Vector, parse_type
 from paimon_nb.options import TABLE_OPTIONS, TableOptions, parse_names
 from paimon_nb.plan.ddl import (
@@ -123,12 +123,12 @@ def _edit_field(
     if len(path) == 1:
         edit(edited, index)
     else:
-        nested_type = _edit_type(edited[index].type, path[1:], edit, full_path)
+        nested_type = _edit_field_inside_type(edited[index].type, path[1:], edit, full_path)
         edited[index] = replace(edited[index], type=nested_type)
     return edited
 
 
-def _edit_type(
+def _edit_field_inside_type(
     t: DataType, path: tuple[str, ...], edit: Callable[[list[DataField], int], None], full_path: tuple[str, ...]
 ) -> DataType:
     match t:
@@ -152,7 +152,7 @@ def _edit_nested(
     full_path: tuple[str, ...],
 ) -> DataType:
     if remaining_path:
-        return _edit_type(t, remaining_path, edit, full_path)
+        return _edit_field_inside_type(t, remaining_path, edit, full_path)
     element_field = [DataField(0, full_path[-1], t)]  # the element, edited like a column
     edit(element_field, 0)
     return element_field[0].type
@@ -178,7 +178,7 @@ def _add_column(draft: _Draft, change: AddColumn) -> None:
                 hint="add it nullable, with a DEFAULT for new rows",
             )
         comment = change.comment
-        if top_level and (converted := converted_column(name, field_type, comment)) is not None:
+        if top_level and (converted := column_of_directive(name, field_type, comment)) is not None:
             field_type, comment = converted.type, converted.comment
             draft.options = converted.options(name, draft.options)
         field = DataField(draft.next_id() if field_id is None else field_id, name, field_type, comment, change.default)
@@ -308,7 +308,7 @@ def _alter_column(draft: _Draft, change: AlterColumn) -> None:
                 raise SchemaChangeError(
                     f"cannot change nullability of key column {field.name!r}", hint="keys are fixed"
                 )
-            _check_nulls(field, change.nullable, options)
+            _check_may_become_not_null(field, change.nullable, options)
             field = replace(field, type=field.type.with_nullable(change.nullable))
         if change.comment is not None:
             field = replace(field, description=change.comment or None)
@@ -330,7 +330,7 @@ def _alter_column(draft: _Draft, change: AlterColumn) -> None:
     draft.edit(change.path, change_column)
 
 
-def _check_nulls(field: DataField, nullable: bool, options: TableOptions) -> None:
+def _check_may_become_not_null(field: DataField, nullable: bool, options: TableOptions) -> None:
     allowed = options.raw.get("alter-column-null-to-not-null.disabled", "true") == "false"
     if field.type.nullable and not nullable and not allowed:
         raise SchemaChangeError(
@@ -355,7 +355,7 @@ def _check_nested_nulls(name: str, old: DataType, new: DataType, options: TableO
             return
     for path, before, after, never in pairs:
         if not never:
-            _check_nulls(DataField(0, path, before), after.nullable, options)
+            _check_may_become_not_null(DataField(0, path, before), after.nullable, options)
         _check_nested_nulls(path, before, after, options)
 
 
@@ -367,7 +367,7 @@ def _changed_type(
         new_type = new_type.with_nullable(field.type.nullable)
     if new_type == field.type:
         return new_type
-    _check_nulls(field, new_type.nullable, options)
+    _check_may_become_not_null(field, new_type.nullable, options)
     _check_nested_nulls(field.name, field.type, new_type, options)
     if is_key and new_type.bare() != field.type.bare():
         raise SchemaChangeError(
@@ -375,30 +375,30 @@ def _changed_type(
             hint="rows would move to other buckets; create a new table",
         )
     explicit = options.raw.get("disable-explicit-type-casting", "false") != "true"
-    if not may_change(field.type, new_type, allow_explicit=explicit):
+    if not may_change_type(field.type, new_type, allow_explicit=explicit):
         raise SchemaChangeError(
             f"column {field.name!r} cannot change from {field.type} to {new_type}",
             hint="add a new column and copy the values",
         )
-    return _keep_ids(field.type, new_type, draft.next_id)
+    return _with_ids_of_stored_fields(field.type, new_type, draft.next_id)
 
 
-def _keep_ids(old: DataType, new: DataType, next_id: Callable[[], int]) -> DataType:
+def _with_ids_of_stored_fields(old: DataType, new: DataType, next_id: Callable[[], int]) -> DataType:
     """Keeps the ids of nested fields by name, so that old files stay readable; new fields get new ids."""
     match old, new:
         case (Row(), Row()):
             old_fields = {f.name: f for f in old.fields}
 
-            def with_id(f: DataField) -> DataField:
+            def with_id_of_same_name(f: DataField) -> DataField:
                 if (old_field := old_fields.get(f.name)) is not None:
-                    return replace(f, id=old_field.id, type=_keep_ids(old_field.type, f.type, next_id))
+                    return replace(f, id=old_field.id, type=_with_ids_of_stored_fields(old_field.type, f.type, next_id))
                 return replace(f, id=next_id(), type=with_new_ids(f.type, next_id))
 
-            return replace(new, fields=tuple(map(with_id, new.fields)))
+            return replace(new, fields=tuple(map(with_id_of_same_name, new.fields)))
         case (Array() | Multiset(), Array() | Multiset()) if old.root == new.root:
-            return replace(new, element=_keep_ids(old.element, new.element, next_id))
+            return replace(new, element=_with_ids_of_stored_fields(old.element, new.element, next_id))
         case (Map(), Map()):
-            return replace(new, value=_keep_ids(old.value, new.value, next_id))
+            return replace(new, value=_with_ids_of_stored_fields(old.value, new.value, next_id))
     return with_new_ids(new, next_id)
 
 
@@ -429,7 +429,7 @@ def _set_keys(draft: _Draft, key: str, value: str) -> None:
         draft.primary_keys = list(new_keys)
     else:
         draft.partition_keys = new_keys
-    draft.fields = with_keys(draft.fields, draft.partition_keys, draft.primary_keys)
+    draft.fields = fields_with_keys(draft.fields, draft.partition_keys, draft.primary_keys)
 
 
 def _reset_options(draft: _Draft, change: ResetOptions) -> None:

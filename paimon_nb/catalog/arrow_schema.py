@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def schema_of(
+def table_schema_of_arrow(
     columns: pa.Schema,
     *,
     primary_key: Sequence[str] = (),

@@ -48,11 +48,11 @@ class ConvertedColumn:
         return {**options, self.option: ",".join(dict.fromkeys([*names, column]))}
 
 
-def with_directives(schema: TableSchema) -> TableSchema:
+def with_comment_directives(schema: TableSchema) -> TableSchema:
     """The schema of a new table with the directives of its comments applied. Raises `SchemaMismatch`."""
     fields, options = [], dict(schema.options)
     for field in schema.fields:
-        converted = converted_column(field.name, field.type, field.description)
+        converted = column_of_directive(field.name, field.type, field.description)
         if converted is not None:
             field = replace(field, type=converted.type, description=converted.comment)
             options = converted.options(field.name, options)
@@ -60,7 +60,7 @@ def with_directives(schema: TableSchema) -> TableSchema:
     return replace(schema, fields=tuple(fields), options=options) if tuple(fields) != schema.fields else schema
 
 
-def converted_column(name: str, type_: DataType, comment: str | None) -> ConvertedColumn | None:
+def column_of_directive(name: str, type_: DataType, comment: str | None) -> ConvertedColumn | None:
     """What the comment of a new column makes of it; None for an ordinary comment.
 
     Raises:

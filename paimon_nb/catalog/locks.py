@@ -29,7 +29,7 @@ class LockWait:
     timeout_ms: int
     max_sleep_ms: int
 
-    def until(self, take: Callable[[], bool], lock: str, why: Callable[[], str]) -> None:
+    def acquire_within_timeout(self, take: Callable[[], bool], lock: str, why: Callable[[], str]) -> None:
         """Call `take` until it returns True.
 
         Args:

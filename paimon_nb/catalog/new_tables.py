@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import InvalidName, UnsupportedOperation
 from paimon_nb.base.identifier import MAIN_BRANCH, Identifier, check_name
 from paimon_nb.catalog.api import SYSTEM_DATABASE, Catalog
-from paimon_nb.catalog.column_directives import with_directives
+from paimon_nb.catalog.column_directives import with_comment_directives
 from paimon_nb.options.catalog import DISABLE_CREATE_TABLE_IN_DEFAULT_DB
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class NewTableRules:
         missing = {k: v for k, v in self._table_defaults.items() if k not in schema.options}
         if missing:
             schema = schema.with_options({**schema.options, **missing})
-        schema = with_directives(schema)
+        schema = with_comment_directives(schema)
         check_schema(schema)
         check_no_fallback(schema)
         check_writable_types(schema)

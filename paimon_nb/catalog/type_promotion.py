@@ -46,7 +46,7 @@ _EXPLICIT: dict[str, frozenset[str]] = {
 }
 
 
-def may_change(old: DataType, new: DataType, *, allow_explicit: bool = True) -> bool:
+def may_change_type(old: DataType, new: DataType, *, allow_explicit: bool = True) -> bool:
     """Whether stored values of `old` can be read as `new`; ignores nullability."""
     if old.with_nullable(True) == new.with_nullable(True):
         return True
@@ -55,15 +55,15 @@ def may_change(old: DataType, new: DataType, *, allow_explicit: bool = True) -> 
             # Nested fields are matched by name: they may be added, dropped or change type.
             old_fields = {f.name: f.type for f in old.fields}
             return all(
-                f.name not in old_fields or may_change(old_fields[f.name], f.type, allow_explicit=allow_explicit)
+                f.name not in old_fields or may_change_type(old_fields[f.name], f.type, allow_explicit=allow_explicit)
                 for f in new.fields
             )
         case (Vector(), _) | (_, Vector()):
             return False
         case (Array() | Multiset(), Array() | Multiset()) if old.root == new.root:
-            return may_change(old.element, new.element, allow_explicit=allow_explicit)
+            return may_change_type(old.element, new.element, allow_explicit=allow_explicit)
         case (Map(), Map()):
-            return old.key.with_nullable(True) == new.key.with_nullable(True) and may_change(
+            return old.key.with_nullable(True) == new.key.with_nullable(True) and may_change_type(
                 old.value, new.value, allow_explicit=allow_explicit
             )
     if old.root in _IMPLICIT.get(new.root, ()):

@@ -141,8 +141,8 @@ class WarehouseCatalog(Catalog):
         if opened is not None and self._is_current(name, opened[0]):
             opened[1].store.forget_snapshots()
             return opened[1]
-        store = self._store(name)
-        table = self._handle(name, store, options or {})
+        store = self._open_store(name)
+        table = self._table_handle(name, store, options or {})
         if table.store.branch == store.branch and self._lock_of is None:
             with self._opened_lock:
                 self._opened[key] = store, table
@@ -150,7 +150,7 @@ class WarehouseCatalog(Catalog):
                     self._opened.popitem(last=False)
         return table
 
-    def _handle(self, name: Identifier, store: TableStore, options: Mapping[str, str]) -> Table:
+    def _table_handle(self, name: Identifier, store: TableStore, options: Mapping[str, str]) -> Table:
         store = store.open_for_catalog(options, on_stored_branch=name.branch == MAIN_BRANCH)
         named = replace(name.of_table(), branch=store.branch)
         return Table(replace(store, watcher=self.metastore.watcher(named, store.schema)), name=named)
@@ -163,7 +163,7 @@ class WarehouseCatalog(Catalog):
                 return False
         return store.is_current()
 
-    def _store(self, name: Identifier) -> TableStore:
+    def _open_store(self, name: Identifier) -> TableStore:
         """The table or branch of this name, without regard to its option `branch`."""
         path = self.metastore.table_location(name)
         if path is None:
@@ -204,7 +204,7 @@ class WarehouseCatalog(Catalog):
         from paimon_nb.table.commit import TableCommit
         from paimon_nb.table.maintenance.partitions import truncate
 
-        store = self._store(name)
+        store = self._open_store(name)
         latest = store.schemas.latest()
         if latest is None or latest.partition_keys != schema.partition_keys:
             return False
@@ -220,7 +220,7 @@ class WarehouseCatalog(Catalog):
             if store.schemas.create(replacement_schema(schema, latest)):
                 self.metastore.alter_table(name, store.schemas)
                 # A snapshot of the new schema: a writer that still has the old one finds out and commits nothing.
-                TableCommit(self._store(name)).commit([], ignore_empty=False)
+                TableCommit(self._open_store(name)).commit([], ignore_empty=False)
                 return True
         raise CommitGaveUp(
             f"table {name}: other writers changed the schema {_MAX_ALTER_ATTEMPTS} times", hint="try again"
@@ -380,7 +380,7 @@ class WarehouseCatalog(Catalog):
         from paimon_nb.catalog.schema_validation import check_fallback
 
         for _ in range(_MAX_ALTER_ATTEMPTS):
-            store = self._store(name)
+            store = self._open_store(name)
             latest = store.schemas.latest()
             if latest is None:
                 raise self._no_table(name)

@@ -184,27 +184,29 @@ def _random_generator(definition: ConnectorTable, used: set[str], name: str, t: 
 def _random_non_null(definition: ConnectorTable, used: set[str], name: str, t: DataType) -> ColumnGenerator:
     """Random values of a type within the limits of its options."""
 
-    def take(setting: str, default: V, convert: Callable[[str], V]) -> V:
+    def option_of_field(setting: str, default: V, convert: Callable[[str], V]) -> V:
         return _field_option(definition, used, name, setting, default, convert)
 
     match t:
         case Decimal():
             maximum = Number(10**t.precision - 1).scaleb(-t.scale)
-            low, high = (int(take(w, d, Number).scaleb(t.scale)) for w, d in (("min", Number(0)), ("max", maximum)))
+            low, high = (
+                int(option_of_field(w, d, Number).scaleb(t.scale)) for w, d in (("min", Number(0)), ("max", maximum))
+            )
             _check_order(name, low, high)
             low, high = max(low, -(2**63)), min(high, 2**63 - 1)
             return lambda random, n: _decimals_of_unscaled(random.integers(low, high, len(n), endpoint=True), t)
         case Timestamp() | LocalZonedTimestamp():
-            max_past_ms = take("max-past", 0, parse_duration_ms)
+            max_past_ms = option_of_field("max-past", 0, parse_duration_ms)
             return lambda random, n: _random_timestamps(random, len(n), max_past_ms, arrow_type(t))
         case Time():
             return lambda random, n: pa.array(random.integers(0, _DAY_MS, len(n)).astype(np.int32), pa.time32("ms"))
         case Array():
-            length = take("length", _COLLECTION_SIZE, int)
+            length = option_of_field("length", _COLLECTION_SIZE, int)
             inner = _random_generator(definition, used, f"{name}.element", t.element)
             return lambda random, n: _random_lists(inner, random, len(n), length, arrow_type(t))
         case Map() | Multiset():
-            length = take("length", _COLLECTION_SIZE, int)
+            length = option_of_field("length", _COLLECTION_SIZE, int)
             keys = _random_generator(definition, used, f"{name}.key", t.key if isinstance(t, Map) else t.element)
             value_type = t.value if isinstance(t, Map) else None
             values = (lambda random, n: pa.array(random.integers(1, 10, len(n)).astype(np.int32))) if value_type is None else _random_generator(definition, used, f"{name}.value", value_type)  # fmt: skip
@@ -217,25 +219,25 @@ def _random_non_null(definition: ConnectorTable, used: set[str], name: str, t: D
             )
     if t.root in _INTEGER_BITS:
         bits = _INTEGER_BITS[t.root]
-        low, high = take("min", -(2 ** (bits - 1)), int), take("max", 2 ** (bits - 1) - 1, int)
+        low, high = option_of_field("min", -(2 ** (bits - 1)), int), option_of_field("max", 2 ** (bits - 1) - 1, int)
         _check_order(name, low, high)
         return lambda random, n: _cast_array(pa.array(random.integers(low, high, len(n), endpoint=True)), t)
     if t.root in ("FLOAT", "DOUBLE"):
         limit = 3.4e38 if t.root == "FLOAT" else 8.9e307
-        smallest, largest = take("min", -limit, float), take("max", limit, float)
+        smallest, largest = option_of_field("min", -limit, float), option_of_field("max", limit, float)
         _check_order(name, smallest, largest)
         return lambda random, n: _cast_array(pa.array(random.uniform(smallest, largest, len(n))), t)
     if t.root == "BOOLEAN":
         return lambda random, n: pa.array(random.random(len(n)) < 0.5)
     if t.root == "DATE":
-        max_past_ms = take("max-past", 0, parse_duration_ms)
+        max_past_ms = option_of_field("max-past", 0, parse_duration_ms)
         return lambda random, n: _random_timestamps(random, len(n), max_past_ms, pa.timestamp("ms")).cast(pa.date32())
     if isinstance(t, Char | VarChar | Binary | VarBinary):
         fixed = isinstance(t, Char | Binary)
-        length = take("length", t.length if fixed or t.length < 1 << 30 else _STRING_LENGTH, int)
+        length = option_of_field("length", t.length if fixed or t.length < 1 << 30 else _STRING_LENGTH, int)
         if length > t.length:
             raise BadOptionValue(f"fields.{name}.length is {length}, but the column is {t}", hint=f"at most {t.length}")
-        variable_length = take("var-len", False, parse_bool)
+        variable_length = option_of_field("var-len", False, parse_bool)
         target = pa.string() if isinstance(t, Char | VarChar) else pa.binary()
         return lambda random, n: _random_strings(random, len(n), length, variable_length, target)
     raise BadOptionValue(f"datagen does not support {t}", hint=f"remove column {name!r}", column=name)

@@ -32,12 +32,12 @@ class Print(Sink):
         for row in rows:
             values = row.asDict()
             kind = values.pop(_KINDS, "+I") if _KINDS not in self.columns else "+I"
-            out.write(f"{self.prefix}{kind}[{', '.join(map(_to_text, values.values()))}]\n")
+            out.write(f"{self.prefix}{kind}[{', '.join(map(_printed_text, values.values()))}]\n")
         out.flush()
         return len(rows)
 
 
-def _to_text(value: Any) -> str:
+def _printed_text(value: Any) -> str:
     if value is None:
         return "null"
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -25,7 +25,7 @@ _REFUSALS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT,
 
 
 @contextmanager
-def _plain_errors(path: str) -> Iterator[None]:
+def _translated_os_errors(path: str) -> Iterator[None]:
     """Converts OS errors; `FileExistsError` stays, callers handle it."""
     try:
         yield
@@ -53,7 +53,7 @@ class LocalFileIO(FileIO):
     """Plain paths."""
 
     def read(self, path: str) -> bytes:
-        with _plain_errors(path), open(path, "rb") as file:
+        with _translated_os_errors(path), open(path, "rb") as file:
             return file.read()
 
     def read_each(self, paths: Sequence[str]) -> list[bytes | None]:
@@ -71,7 +71,7 @@ class LocalFileIO(FileIO):
     def open(self, path: str) -> Any:
         import pyarrow as pa
 
-        with _plain_errors(path):
+        with _translated_os_errors(path):
             return pa.OSFile(path, "rb")
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
@@ -81,7 +81,7 @@ class LocalFileIO(FileIO):
         directory, name = os.path.split(path)
         self.make_dirs(directory)
         temporary = os.path.join(directory, f".{name}.{uuid.uuid4()}.tmp")
-        with _plain_errors(path):
+        with _translated_os_errors(path):
             try:
                 _write_file(temporary, data, durable=False)
                 # Only the link below makes it visible: one sync covers both.
@@ -100,7 +100,7 @@ class LocalFileIO(FileIO):
         directory, name = os.path.split(path)
         self.make_dirs(directory)
         temporary = os.path.join(directory, f".{name}.{uuid.uuid4()}.tmp")
-        with _plain_errors(path):
+        with _translated_os_errors(path):
             try:
                 _write_file(temporary, data, durable=durable)
                 os.replace(temporary, path)
@@ -113,7 +113,7 @@ class LocalFileIO(FileIO):
 
     def create(self, path: str) -> OutputFile:
         self.make_dirs(os.path.dirname(path))
-        with _plain_errors(path):
+        with _translated_os_errors(path):
             return _LocalOutput(path)
 
     def write_each(self, files: Mapping[str, bytes]) -> None:
@@ -157,19 +157,19 @@ class LocalFileIO(FileIO):
         return os.path.exists(path)
 
     def size(self, path: str) -> int:
-        with _plain_errors(path):
+        with _translated_os_errors(path):
             return os.stat(path).st_size
 
     def delete(self, path: str) -> bool:
         try:
-            with _plain_errors(path):
+            with _translated_os_errors(path):
                 os.unlink(path)
         except MissingFile:
             return False
         return True
 
     def delete_tree(self, path: str) -> None:
-        with suppress(MissingFile), _plain_errors(path):
+        with suppress(MissingFile), _translated_os_errors(path):
             shutil.rmtree(path)
 
     def delete_empty_dir(self, path: str) -> bool:
@@ -181,7 +181,7 @@ class LocalFileIO(FileIO):
 
     def make_dirs(self, path: str) -> None:
         try:
-            with _plain_errors(path):
+            with _translated_os_errors(path):
                 os.makedirs(path, exist_ok=True)
         except (FileExistsError, MissingFile):
             raise NotWritable(
@@ -189,7 +189,7 @@ class LocalFileIO(FileIO):
             ) from None
 
     def move(self, source: str, target: str) -> None:
-        with _plain_errors(source):
+        with _translated_os_errors(source):
             if os.path.lexists(target):
                 raise FileExistsError(target)
             try:
@@ -201,7 +201,7 @@ class LocalFileIO(FileIO):
 
     def sync(self, paths: Iterable[str]) -> None:
         def sync_file(path: str) -> None:
-            with suppress(MissingFile), _plain_errors(path):
+            with suppress(MissingFile), _translated_os_errors(path):
                 _fsync(path)
 
         waiting = list(paths)
@@ -231,7 +231,7 @@ class _LocalOutput(OutputFile):
     def close(self) -> None:
         if self._file.closed:
             return
-        with _plain_errors(self._path):
+        with _translated_os_errors(self._path):
             self._file.flush()
             if self._file.tell() >= _SOON_BYTES:
                 os.fsync(self._file.fileno())

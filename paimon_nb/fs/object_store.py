@@ -66,11 +66,11 @@ class S3FileIO(FileIO):
             data = self._small_object(path, whole=True)
             if data is not None:
                 return data
-        return self._get(path)[0]
+        return self._get_object(path)[0]
 
     @override
     def read_each(self, paths: Sequence[str]) -> list[bytes | None]:
-        return self._at_once(self._read_or_none, paths)
+        return self._in_request_threads(self._read_or_none, paths)
 
     @override
     def prefetch(self, files: Iterable[tuple[str, int]]) -> None:
@@ -83,7 +83,7 @@ class S3FileIO(FileIO):
             elif total + size <= _PREFETCH_BYTES:
                 total += size
                 missing.append(path)
-        self._at_once(self._prefetch_one, missing)
+        self._in_request_threads(self._prefetch_one, missing)
 
     def open(self, path: str) -> Any:
         """A small object comes with one request; a large one is read by ranges."""
@@ -113,7 +113,7 @@ class S3FileIO(FileIO):
         found = self._head_object(path)
         return found is not None and found.get("Metadata", {}).get(_TOKEN) == token
 
-    def _put_new(self, path: str, data: bytes) -> bool:
+    def _put_and_cache(self, path: str, data: bytes) -> bool:
         """`put_if_absent`; this process then reads an immutable file from memory."""
         made = self.put_if_absent(path, data)
         if made and is_immutable(path):
@@ -182,7 +182,7 @@ class S3FileIO(FileIO):
 
     @override
     def write_each(self, files: Mapping[str, bytes]) -> None:
-        self._at_once(lambda path: self.write(path, files[path]), list(files))
+        self._in_request_threads(lambda path: self.write(path, files[path]), list(files))
 
     def delete_tree(self, path: str) -> None:
         _OBJECTS.remove_below(self.settings, path)
@@ -262,7 +262,7 @@ class S3FileIO(FileIO):
     def _client(self) -> Any:
         return client(self.settings)
 
-    def _get(self, path: str, byte_range: str | None = None) -> tuple[bytes, int]:
+    def _get_object(self, path: str, byte_range: str | None = None) -> tuple[bytes, int]:
         """(bytes, size of the whole object). A reply that breaks off is requested again."""
         from botocore.exceptions import IncompleteReadError, ReadTimeoutError, ResponseStreamingError
 
@@ -282,7 +282,7 @@ class S3FileIO(FileIO):
     def _fetch_small(self, path: str) -> bytes | None:
         """The object by one request for its last bytes; None if these are not all of it."""
         try:
-            data, size = self._get(path, f"bytes=-{SMALL_BYTES}")
+            data, size = self._get_object(path, f"bytes=-{SMALL_BYTES}")
         except StoreError as error:
             if error.facts.get("status") == _NO_SUCH_RANGE:  # an empty object has no last bytes
                 return b""
@@ -296,13 +296,13 @@ class S3FileIO(FileIO):
         """
         fetched: list[bytes] = []
 
-        def fetch() -> bytes | None:
+        def fetch_object() -> bytes | None:
             if not whole:
                 return self._fetch_small(path)
-            fetched.append(self._get(path)[0])
+            fetched.append(self._get_object(path)[0])
             return fetched[0]
 
-        data = _OBJECTS.get((self.settings, path), fetch)
+        data = _OBJECTS.get((self.settings, path), fetch_object)
         return fetched[0] if fetched else data
 
     def _read_or_none(self, path: str) -> bytes | None:
@@ -315,7 +315,7 @@ class S3FileIO(FileIO):
         with suppress(MissingFile, StoreError):  # the reader that needs the file reports it
             self._small_object(path)
 
-    def _at_once(self, work: Callable[[str], _T], paths: Sequence[str]) -> builtins.list[_T]:
+    def _in_request_threads(self, work: Callable[[str], _T], paths: Sequence[str]) -> builtins.list[_T]:
         """`work` of each path, side by side, in order. `work` must not call this again: the threads are shared."""
         if len(paths) <= 1:
             return [work(path) for path in paths]
@@ -411,7 +411,7 @@ class _S3Output(OutputFile):
         if self._closed:
             return
         if self._upload is None:
-            made = self._fs._put_new(self._path, bytes(self._buffer))
+            made = self._fs._put_and_cache(self._path, bytes(self._buffer))
         else:
             if self._buffer:
                 self._start_part(bytes(self._buffer))

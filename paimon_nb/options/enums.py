@@ -14,7 +14,7 @@ CODECS = frozenset({
 """Codec names of Parquet, ORC and Avro, case-insensitive."""
 
 
-def stats_mode(value: str) -> str | None:
+def problem_of_stats_mode(value: str) -> str | None:
     """Why `value` is not a statistics mode, or None. Source: Paimon's SimpleColStatsCollector."""
     if re.fullmatch(r"none|full|counts|truncate\([1-9][0-9]*\)", value, re.IGNORECASE):
         return None

@@ -311,12 +311,12 @@ def choice(key: str, default: str | None, choices: str, doc: str, **more: Any) -
     allowed = tuple(choices.split())
     choice_by_upper = {word.upper(): word for word in allowed}
 
-    def parse(value: str) -> str:
+    def parse_choice(value: str) -> str:
         if value.upper() in choice_by_upper:
             return choice_by_upper[value.upper()]
         raise ValueError(f"it is one of {', '.join(allowed)}")
 
-    return Option(key, "word", default, doc, parse, allowed, **more)
+    return Option(key, "word", default, doc, parse_choice, allowed, **more)
 
 
 def check_bucket_count(value: int) -> str | None:
@@ -336,7 +336,7 @@ def between(minimum: float, maximum: float) -> Check:
 def values_by_level(words: frozenset[str] | None = None) -> Check:
     """For pairs by level: keys are level numbers, values are one of `words`, case-insensitive."""
 
-    def check(pairs: dict[str, str]) -> str | None:
+    def check_levels_and_words(pairs: dict[str, str]) -> str | None:
         for level, word in pairs.items():
             if not re.fullmatch(r"\d+", level):
                 return f"{level!r} is not a level"
@@ -344,7 +344,7 @@ def values_by_level(words: frozenset[str] | None = None) -> Check:
                 return f"{word!r} is not one of {', '.join(sorted(words))}"
         return None
 
-    return check
+    return check_levels_and_words
 
 
 def one_of(words: frozenset[str]) -> Check:

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.options.enums import stats_mode
+from paimon_nb.options.enums import problem_of_stats_mode
 from paimon_nb.options.option import Option, at_least, boolean, choice, integer, number, text
 
 
@@ -41,7 +41,7 @@ PATTERNS: tuple[Pattern, ...] = (
     _field_option(choice("nested-key-null-strategy", "merge", "merge ignore error", "what a nested key with NULL does")),
     _field_option(integer("count-limit", None, "most rows that nested_update keeps")),
     _field_option(text("sequence-group", None, "columns that are updated together, by the order of these")),
-    _field_option(text("stats-mode", None, "statistics of this column", check=stats_mode)),
+    _field_option(text("stats-mode", None, "statistics of this column", check=problem_of_stats_mode)),
     _field_option(text("ts-field", None, "field that orders the entries of merge_map")),
     _field_option(choice("map.storage-layout", "default", "default shared-shredding", "how a MAP column is stored")),
     _field_option(integer("map.shared-shredding.max-columns", 256, "columns a shredded MAP may take", check=at_least(1))),

@@ -30,11 +30,11 @@ _FAMILIES = (
 
 def checked_texts(options: Mapping[str, Any]) -> dict[str, str]:
     """Option values as text. Raises: UnknownOption: a misspelled Paimon option."""
-    check_names(options)
+    check_no_misspelled_options(options)
     return {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in options.items()}
 
 
-def check_names(options: Iterable[str]) -> None:
+def check_no_misspelled_options(options: Iterable[str]) -> None:
     """Raises UnknownOption for a misspelled Paimon option: ignoring it would silently change the result."""
     for key in options:
         if find_option(key) is not None or key in READ_OPTIONS or key in WRITE_OPTIONS:

@@ -272,7 +272,7 @@ HARMLESS: Mapping[str, str] = {
 """Key -> why rows, files and other readers do not depend on it."""
 
 
-def unsupported(raw: Mapping[str, str]) -> dict[str, Unsupported]:
+def unsupported_options_set(raw: Mapping[str, str]) -> dict[str, Unsupported]:
     """Unsupported options that the table sets and does not ignore."""
     ignored = set(parse_names(raw.get(IGNORE_UNSUPPORTED.key)))
     if "all" in ignored:
@@ -298,7 +298,7 @@ def _wildcard_key(key: str) -> str:
 
 def check_supported(raw: Mapping[str, str], access: Access, table: str) -> None:
     """Raises UnsupportedFormat: the table has an option that the operation does not support."""
-    for key, entry in unsupported(raw).items():
+    for key, entry in unsupported_options_set(raw).items():
         if access in entry.accesses:
             past_verb = {READ: "read", WRITE: "written", COMPACT: "compacted", TAG: "tagged"}.get(access, "read")
             value = raw[key] if len(raw[key]) <= 60 else f"{raw[key][:57]}..."

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.options.support import Access, is_enabled, unsupported
+from paimon_nb.options.support import Access, is_enabled, unsupported_options_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,7 +46,7 @@ def unsupported_option_warnings(raw: Mapping[str, str]) -> list[str]:
     ]
     refused = [
         f"option {key!r} is not supported, so {_join_with_and([_DONE[a] for a in entry.accesses])} rejected: {entry.why}"
-        for key, entry in unsupported(raw).items()
+        for key, entry in unsupported_options_set(raw).items()
     ]
     return [*warnings, *refused]
 

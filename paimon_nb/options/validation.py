@@ -59,7 +59,7 @@ def validate_table_options(raw: Mapping[str, str]) -> list[str]:
             "schema."
         ):  # Flink stores watermarks and computed columns there
             warnings.append(_unknown_option_warning(key))
-    _check_together(TableOptions(raw))
+    _check_contradicting_options(TableOptions(raw))
     return [*warnings, *unsupported_option_warnings(raw)]
 
 
@@ -74,7 +74,7 @@ def _unknown_option_warning(key: str) -> str:
     )
 
 
-def _check_together(options: TableOptions) -> None:
+def _check_contradicting_options(options: TableOptions) -> None:
     """Pairs of options that Java refuses when it opens a table. Source: SchemaValidation."""
     for lower_option, upper_option, lower_value, upper_value in (
         (

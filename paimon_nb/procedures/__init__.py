@@ -27,7 +27,7 @@ from paimon_nb.procedures.expire import (
     EXPIRE_SNAPSHOTS,
     REMOVE_ORPHAN_FILES,
 )
-from paimon_nb.procedures.flink_results import as_flink
+from paimon_nb.procedures.flink_results import as_flink_result
 from paimon_nb.procedures.maintenance import (
     ALTER_COLUMN_DEFAULT_VALUE,
     COMPACT_MANIFEST,
@@ -143,7 +143,7 @@ def call_procedure(context: Context, call: Call, *, flink: bool = False) -> pa.T
     procedure = find_procedure(call.procedure)
     arguments = procedure.bind(call.positional, call.named)
     rows = procedure.run(context, **arguments)
-    return as_flink(procedure.name, rows, arguments) if flink else rows
+    return as_flink_result(procedure.name, rows, arguments) if flink else rows
 
 
 __all__ = [

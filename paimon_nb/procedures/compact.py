@@ -171,7 +171,7 @@ def _compact_database(
     )
     options = (parse_options(table_options) or {}) | COMPACTS
 
-    def matching() -> Iterator[Table]:
+    def matching_tables() -> Iterator[Table]:
         for database in filter(databases.fullmatch, context.catalog.databases()):
             for name in context.catalog.tables(database):
                 both = (f"{database}.{name}", name)
@@ -179,9 +179,9 @@ def _compact_database(
                     yield context.catalog.table(Identifier(database, name), options)
 
     if context.starts_endless_jobs:
-        return _compact_database_continuously(context, matching, mode)
+        return _compact_database_continuously(context, matching_tables, mode)
     succeeded, failed = 0, []
-    for table in matching():
+    for table in matching_tables():
         try:
             if context.is_streaming:
                 check_streamable(table)
@@ -199,20 +199,20 @@ def _compact_database(
 
 
 def _compact_database_continuously(
-    context: Context, matching: Callable[[], Iterator[Table]], mode: str | None
+    context: Context, matching_tables: Callable[[], Iterator[Table]], mode: str | None
 ) -> pa.Table:
     """Start a job over the tables; in mode `combined` also over those that are created later."""
     compactions: dict[str, ContinuousCompaction] = {}
 
-    def current() -> Collection[ContinuousCompaction]:
+    def compactions_to_run() -> Collection[ContinuousCompaction]:
         if not compactions or mode == "combined":
-            for table in matching():
+            for table in matching_tables():
                 if str(table.name) not in compactions:
                     check_streamable(table)
                     compactions[str(table.name)] = ContinuousCompaction(table, context.spark, None, None)
         return compactions.values()
 
-    return start_job(context, "compact_database", current)
+    return start_job(context, "compact_database", compactions_to_run)
 
 
 COMPACT_DATABASE = Procedure(

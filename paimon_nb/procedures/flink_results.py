@@ -18,7 +18,7 @@ _FIRST_WATERMARK = str(-(1 << 63))
 """The watermark of a Flink job before its first one. Our commits store none instead."""
 
 
-def as_flink(procedure: str, rows: pa.Table, arguments: Mapping[str, Any]) -> pa.Table:
+def as_flink_result(procedure: str, rows: pa.Table, arguments: Mapping[str, Any]) -> pa.Table:
     """A procedure's rows in Flink's columns."""
     if "watermark" in rows.schema.names:
         return _with_first_watermark(rows)

@@ -30,10 +30,10 @@ def _merge_into(context: Context, source_sqls: str | None, **arguments: str | No
     with context.own_views():
         if source_sqls:
             context.sql(source_sqls)
-        return _merge(context, **arguments)  # type: ignore[arg-type]
+        return _run_merge_statement(context, **arguments)  # type: ignore[arg-type]
 
 
-def _merge(
+def _run_merge_statement(
     context: Context,
     target_table: str,
     target_alias: str | None,

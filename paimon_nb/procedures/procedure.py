@@ -165,7 +165,7 @@ def _convert_argument(value: Any, argument: Argument, procedure: Procedure) -> A
                     return value
                 return {"true": True, "false": False}[str(value).strip().lower()]
             case "time":
-                return time_ms(value)
+                return epoch_ms_of_argument(value)
             case "span":
                 return parse_duration_ms(str(value))
             case "regex":
@@ -185,7 +185,7 @@ def _convert_argument(value: Any, argument: Argument, procedure: Procedure) -> A
     return str(value)
 
 
-def time_ms(value: Any) -> int:
+def epoch_ms_of_argument(value: Any) -> int:
     """Epoch milliseconds from a number or a local time text. Raises `ValueError`."""
     if isinstance(value, int):
         return value

@@ -33,7 +33,7 @@ def _rollback_to(context: Context, table: str, tag: str | None, snapshot_id: int
     return _rollback_result(target, lambda: rollback_to_snapshot(target.store, snapshot_id))
 
 
-def _by_kind(values: Sequence[Any]) -> dict[str, Any]:
+def _arguments_by_kind(values: Sequence[Any]) -> dict[str, Any]:
     """Positional arguments by kind: a number is a snapshot id, text is a tag (docs/spec/merge-semantics.md section 13)."""
     out: dict[str, Any] = {"table": values[0]}
     for value in values[1:]:
@@ -98,7 +98,7 @@ ROLLBACK_TO = Procedure(
         Argument("snapshot_id", "int", doc="or the id of a snapshot", also=("snapshot",)),
     ),
     _rollback_to,
-    _by_kind,
+    _arguments_by_kind,
 )
 ROLLBACK = Procedure(
     "rollback",
@@ -132,5 +132,5 @@ ROLLBACK_TO_AS_LATEST = Procedure(
         Argument("snapshot_id", "int", doc="or the id of a snapshot", also=("snapshot",)),
     ),
     _rollback_to_as_latest,
-    _by_kind,
+    _arguments_by_kind,
 )

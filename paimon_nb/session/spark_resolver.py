@@ -8,7 +8,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import AlreadyExists, SchemaMismatch, TableNotFound, UnsupportedOperation
-from paimon_nb.options.spelling import check_names
+from paimon_nb.options.spelling import check_no_misspelled_options
 from paimon_nb.options.table import BRANCH
 from paimon_nb.plan import Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.core.result import dataframe_of
@@ -117,7 +117,7 @@ class SparkResolver(Resolver):
         from paimon_nb.spark.scan.table_scan import read_table
 
         table_options, travel = _split_time_travel_options(options)
-        check_names(table_options)
+        check_no_misspelled_options(table_options)
         table = self._open_path(path)
         if travels(table_options):  # a path has no schema in a catalog, so the past has its own
             table_options[OWN_SCHEMA] = "true"

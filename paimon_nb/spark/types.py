@@ -41,7 +41,7 @@ from paimon_nb.format.types import (
     arrow_type,
     is_nano,
 )
-from paimon_nb.format.types.arrow_builders import lists_of, vectors_of
+from paimon_nb.format.types.arrow_builders import fixed_size_lists_of, variable_lists_of
 from paimon_nb.spark.versions import has_time_type
 
 if TYPE_CHECKING:
@@ -284,7 +284,7 @@ def _lists_as_vectors(lists: pa.Array, t: Vector, where: str) -> pa.Array:
     if lengths or lists.flatten().null_count:
         found = f"{min(lengths)} elements" if lengths else "NULL as an element"
         raise SchemaMismatch(f"column {where!r} is {t}, but a value has {found}", hint="filter such rows", column=where)
-    return vectors_of(lists, arrow_type(t))
+    return fixed_size_lists_of(lists, arrow_type(t))
 
 
 def _floor_to_precision(array: pa.Array, precision: int) -> pa.Array:
@@ -334,7 +334,7 @@ def _rebuild_nested(
     """An array of lists, maps or structs, with converted children."""
     if pa.types.is_struct(target):
         return _rebuild_struct(array, target, convert)
-    array = lists_of(array)
+    array = variable_lists_of(array)
     if pa.types.is_large_list(array.type):
         array = array.cast(pa.list_(array.type.value_type))
     validity, offsets = array.buffers()[:2]

@@ -77,7 +77,7 @@ def completion_context(text: str, cursor: int) -> Completion:
         return Completion("database", prefix, start, None, tables)
     if "." in prefix and tables:
         owner, _, rest = prefix.rpartition(".")
-        named = aliases(text).get(owner.strip("`").lower())
+        named = tables_by_qualifier(text).get(owner.strip("`").lower())
         return Completion("column", rest, start + len(owner) + 1, owner, (named,) if named else tables)
     if _TYPE.search(statement):
         return Completion("type", prefix, start, None, tables)
@@ -86,7 +86,7 @@ def completion_context(text: str, cursor: int) -> Completion:
     return Completion("column" if tables else "keyword", prefix, start, None, tables)
 
 
-def aliases(text: str) -> dict[str, str]:
+def tables_by_qualifier(text: str) -> dict[str, str]:
     """Name that columns are written with, in lower case -> the table: aliases, and tables by their last part."""
     found: dict[str, str] = {}
     for name, alias in re.findall(_TABLE + r"(?:\s+(?:AS\s+)?(`(?:[^`]|``)*`|\w+))?", text):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from paimon_nb.syntax.lexer import Cursor
 
 
-def literal(cursor: Cursor) -> object:
+def parse_constant(cursor: Cursor) -> object:
     """A constant: text, number, boolean, NULL, ARRAY/MAP of constants, TIMESTAMP '...' (as text); a `Constant` for `:name`."""
     token = cursor.next()
     if token.kind == "param":
@@ -41,7 +41,7 @@ def literal(cursor: Cursor) -> object:
             return _literal_items(cursor)
         case "CAST":
             cursor.expect("(")
-            value_ = literal(cursor)
+            value_ = parse_constant(cursor)
             cursor.expect("AS")
             cursor.balanced()
             cursor.expect(")")
@@ -59,5 +59,5 @@ def _literal_items(cursor: Cursor) -> list[object]:
     while not cursor.take(closing):
         if out:
             cursor.expect(",")
-        out.append(literal(cursor))
+        out.append(parse_constant(cursor))
     return out

@@ -116,7 +116,7 @@ def parse(text: str) -> list[Statement]:
             sql=text, start=error.start, stop=error.end,
         ) from None  # fmt: skip
     try:
-        return [statement(text, part) for part in split(tokens(text))]
+        return [statement(text, part) for part in split_statements(tokens(text))]
     except RecursionError:
         raise SqlSyntaxError("the statement is nested too deeply", hint="split it into views", sql=text) from None
 
@@ -166,7 +166,7 @@ def statement(text: str, part: Sequence[Token]) -> Statement:
     )  # fmt: skip
 
 
-def split(tokens: Sequence[Token]) -> list[list[Token]]:
+def split_statements(tokens: Sequence[Token]) -> list[list[Token]]:
     """The token lists of the statements, without semicolons and empty statements."""
     out: list[list[Token]] = []
     current: list[Token] = []

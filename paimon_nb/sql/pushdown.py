@@ -82,7 +82,7 @@ def equal_columns(condition: str, through: Collection[str] = ()) -> list[tuple[t
     if tree is None:
         return []
 
-    def name(node: Node) -> tuple[str, str] | None:
+    def qualified_column(node: Node) -> tuple[str, str] | None:
         node = without_brackets(node)
         while isinstance(node, Cast) and node.type in through:
             node = without_brackets(node.operand)
@@ -91,7 +91,7 @@ def equal_columns(condition: str, through: Collection[str] = ()) -> list[tuple[t
         return "".join(node.parts[:-1]).lower(), node.parts[-1].lower()
 
     equalities = [c for c in conjuncts(tree) if isinstance(c, Binary) and c.op in ("=", "==")]
-    pairs = [(name(c.left), name(c.right)) for c in equalities]
+    pairs = [(qualified_column(c.left), qualified_column(c.right)) for c in equalities]
     return [(a, b) for a, b in pairs if a is not None and b is not None]
 
 
@@ -139,18 +139,18 @@ def _filters_by_table(tree: QueryTree, tables: Sequence[TableRef]) -> dict[int, 
 
 def _preserved_tables(first: Node, joins: Sequence[Join]) -> set[int]:
     """The numbers of the tables that no outer join can replace by NULLs."""
-    out = _numbers([first])
+    out = _table_numbers([first])
     for join in joins:
         if join.side == "FULL":
             return set()
         if join.side == "RIGHT":
             out = set()
         if join.side != "LEFT" and join.kind not in ("SEMI", "ANTI"):
-            out |= _numbers([join.source])
+            out |= _table_numbers([join.source])
     return out
 
 
-def _numbers(sources: Iterable[Node]) -> set[int]:
+def _table_numbers(sources: Iterable[Node]) -> set[int]:
     return {s.number for s in sources if isinstance(s, Table) and s.number is not None}
 
 
@@ -162,7 +162,7 @@ def predicate_of(node: Node, names: Names) -> Predicate | None:
     node = without_brackets(node)
     match node:
         case Binary() if node.op in _OPERATORS:
-            return _comparison(node, names)
+            return _comparison_predicate(node, names)
         case Logical():
             parts = [predicate_of(p, names) for p in node.parts]
             known = [p for p in parts if p is not None]
@@ -199,7 +199,7 @@ def _negated(found: Predicate | None, negated: bool) -> Predicate | None:
     return Not(found) if found is not None and negated else found
 
 
-def _comparison(node: Binary, names: Names) -> Predicate | None:
+def _comparison_predicate(node: Binary, names: Names) -> Predicate | None:
     op = _OPERATORS[node.op]
     left, right = _column_of_table(node.left, names), _column_of_table(node.right, names)
     if left is not None and (literal := _literal_value(node.right)) is not None:

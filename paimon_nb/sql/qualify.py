@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 
-def qualify(text: str, span: Span, names: Collection[str], table: str) -> list[tuple[Span, str]]:
+def qualify_bare_columns(text: str, span: Span, names: Collection[str], table: str) -> list[tuple[Span, str]]:
     """Edits that insert `table.` before each bare name in `names`; subqueries have their own scope and are not changed.
 
     Args:

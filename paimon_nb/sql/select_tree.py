@@ -103,23 +103,23 @@ class _Reader:
     def tree(self, node: syntax.QueryTree, known: Mapping[str, SelectTree]) -> SelectTree:
         """`known`: what WITH names, by lower-case name."""
         if node.common:
-            known = self._named(node, known)
+            known = self._with_queries(node, known)
         if node.tail.has_other:
             _leave_to_spark("a clause after the query is left to Spark")
         order = tuple(OrderItem(self.expression(o.expression), o.descending, o.nulls_first) for o in node.tail.order)
-        limit, offset = _number(node.tail.limit), _number(node.tail.offset) or 0
+        limit, offset = _limit_number(node.tail.limit), _limit_number(node.tail.offset) or 0
         match node:
             case syntax.Select():
                 return SelectTree((self._select(node, known),), order, limit, offset)
             case syntax.SetOperation():
-                return SelectTree(self._union(node, known), order, limit, offset)
+                return SelectTree(self._union_branches(node, known), order, limit, offset)
             case syntax.Bracketed():
                 if order or limit is not None or offset:
                     _leave_to_spark("a query in brackets has clauses of its own")
                 return self.tree(node.query, known)
         _leave_to_spark("VALUES is left to Spark")
 
-    def _named(self, node: syntax.QueryTree, known: Mapping[str, SelectTree]) -> dict[str, SelectTree]:
+    def _with_queries(self, node: syntax.QueryTree, known: Mapping[str, SelectTree]) -> dict[str, SelectTree]:
         found = dict(known)
         before = self._words(node.span.start, node.common[0].span.start)
         if before != ["WITH"]:
@@ -130,7 +130,9 @@ class _Reader:
             found[common.name.lower()] = self.tree(common.query, found)
         return found
 
-    def _union(self, node: syntax.SetOperation, known: Mapping[str, SelectTree]) -> tuple[Select | SelectTree, ...]:
+    def _union_branches(
+        self, node: syntax.SetOperation, known: Mapping[str, SelectTree]
+    ) -> tuple[Select | SelectTree, ...]:
         if self._words(node.left.span.stop, node.right.span.start) != ["UNION", "ALL"]:
             _leave_to_spark("only UNION ALL is answered here")
         branches: list[Select | SelectTree] = []
@@ -208,7 +210,7 @@ class _Reader:
                     _leave_to_spark("a name with several dots is left to Spark")
                 return Column(node.parts[-1], node.parts[0] if len(node.parts) == 2 else None)
             case syntax.Literal():
-                return _literal(node)
+                return _literal_node(node)
             case syntax.Unary(op="-"):
                 return Call("NEGATIVE", (self.expression(node.operand),))
             case syntax.Unary(op="NOT"):
@@ -221,29 +223,31 @@ class _Reader:
             case syntax.Binary():
                 return self._binary(node)
             case syntax.Between(symmetric=False):
-                operands = tuple(self._compared(n) for n in (node.operand, node.low, node.high))
+                operands = tuple(self._comparison_operand(n) for n in (node.operand, node.low, node.high))
                 return _negated(Call("BETWEEN", operands), node.negated)
             case syntax.In():
                 if any(isinstance(item, syntax.Subquery) for item in node.items):
                     _leave_to_spark("IN (SELECT ...) is left to Spark")
-                values = (self._compared(node.operand), *(self.expression(item) for item in node.items))
+                values = (self._comparison_operand(node.operand), *(self.expression(item) for item in node.items))
                 return _negated(Call("IN", values), node.negated)
             case syntax.Like(op="LIKE", escape=None):
                 pattern = node.pattern
                 if not isinstance(pattern, syntax.Literal) or pattern.kind != "string":
                     _leave_to_spark("LIKE with a computed pattern is left to Spark")
-                return _negated(Call("LIKE", (self._compared(node.operand), _literal(pattern))), node.negated)
+                return _negated(
+                    Call("LIKE", (self._comparison_operand(node.operand), _literal_node(pattern))), node.negated
+                )
             case syntax.Is():
-                return self._is(node)
+                return self._is_predicate(node)
             case syntax.Cast():
                 return self._cast(node)
             case syntax.Composite(kind="CASE"):
                 return self._case(node)
             case syntax.Call():
                 return self._call(node)
-        _leave_to_spark(f"{_written(node)} is left to Spark")
+        _leave_to_spark(f"{_syntax_word(node)} is left to Spark")
 
-    def _compared(self, node: syntax.Node) -> Expression:
+    def _comparison_operand(self, node: syntax.Node) -> Expression:
         """An operand of a comparison. Comparisons of comparisons need brackets: dialects group them differently."""
         found = self.expression(node)
         if isinstance(found, Call) and found.name in _PREDICATES and not isinstance(node, syntax.Brackets):
@@ -252,7 +256,9 @@ class _Reader:
 
     def _binary(self, node: syntax.Binary) -> Expression:
         if node.op in _COMPARISONS:
-            return Call(_COMPARISONS[node.op], (self._compared(node.left), self._compared(node.right)))
+            return Call(
+                _COMPARISONS[node.op], (self._comparison_operand(node.left), self._comparison_operand(node.right))
+            )
         if node.op != "||" and node.op not in _ARITHMETIC:
             _leave_to_spark(f"{node.op} is left to Spark")
         operands = (self.expression(node.left), self.expression(node.right))
@@ -262,12 +268,12 @@ class _Reader:
                 _leave_to_spark("|| with arithmetic needs brackets")
         return Call(node.op, operands)
 
-    def _is(self, node: syntax.Is) -> Expression:
-        operand = self._compared(node.operand)
+    def _is_predicate(self, node: syntax.Is) -> Expression:
+        operand = self._comparison_operand(node.operand)
         if node.what == "NULL":
             return Call("IS NOT NULL" if node.negated else "IS NULL", (operand,))
         if node.what == "DISTINCT FROM" and node.other is not None:
-            return _negated(Call("<=>", (operand, self._compared(node.other))), not node.negated)
+            return _negated(Call("<=>", (operand, self._comparison_operand(node.other))), not node.negated)
         _leave_to_spark(f"IS {node.what} is left to Spark")
 
     def _case(self, node: syntax.Composite) -> Expression:
@@ -285,7 +291,7 @@ class _Reader:
             _leave_to_spark("TRY_CAST and :: are left to Spark")
         if isinstance(node.operand, syntax.Literal) and node.operand.kind == "string":
             if node.type == "DATE":
-                return _date(node.operand.text)
+                return _date_literal(node.operand.text)
             _leave_to_spark("a cast of a text is left to Spark")
         name, *sizes = (word for word in node.type.split() if word not in ("(", ",", ")"))
         if name == "DECIMAL" and len(sizes) <= 2 and all(size.isdecimal() for size in sizes):
@@ -341,7 +347,7 @@ def _negated(found: Expression, negated: bool) -> Expression:
     return Call("NOT", (found,)) if negated else found
 
 
-def _literal(node: syntax.Literal) -> Literal:
+def _literal_node(node: syntax.Literal) -> Literal:
     text = node.text
     match node.kind:
         case "NULL":
@@ -353,9 +359,9 @@ def _literal(node: syntax.Literal) -> Literal:
                 _leave_to_spark("a text has quotes or backslashes inside")
             return Literal("STRING", text[1:-1])
         case "DATE":
-            return _date(text)
+            return _date_literal(text)
         case "number":
-            return _numeral(text)
+            return _number_literal(text)
     _leave_to_spark(f"a {node.kind} literal is left to Spark")
 
 
@@ -364,7 +370,7 @@ def _is_plain(literal: str) -> bool:
     return literal[0] == "'" and not {"'", "\\"} & set(literal[1:-1])
 
 
-def _date(literal: str) -> Literal:
+def _date_literal(literal: str) -> Literal:
     written = literal[1:-1]
     try:
         is_date = dt.date.fromisoformat(written).isoformat() == written
@@ -375,7 +381,7 @@ def _date(literal: str) -> Literal:
     return Literal("DATE", literal[1:-1])
 
 
-def _numeral(text: str) -> Literal:
+def _number_literal(text: str) -> Literal:
     if text.isdecimal():
         value = int(text)
         if value >= 1 << 63:
@@ -392,7 +398,7 @@ def _numeral(text: str) -> Literal:
     _leave_to_spark(f"the number {text} is left to Spark")
 
 
-def _number(node: syntax.Node | None) -> int | None:
+def _limit_number(node: syntax.Node | None) -> int | None:
     """The number of LIMIT or OFFSET."""
     if node is None:
         return None
@@ -401,7 +407,7 @@ def _number(node: syntax.Node | None) -> int | None:
     return int(node.text)
 
 
-def _written(node: syntax.Node) -> str:
+def _syntax_word(node: syntax.Node) -> str:
     """A word for what was written."""
     if isinstance(node, syntax.Composite):
         return node.kind

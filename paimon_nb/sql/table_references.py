@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.plan import Span, TableFunction, TableRef, TimestampAsOf, VersionAsOf
-from paimon_nb.sql.constants import literal
+from paimon_nb.sql.constants import parse_constant
 from paimon_nb.sql.flink.casts import (
     cast_edits,
     has_nanosecond_literals,
@@ -134,7 +134,7 @@ def find_tables_in(cursor: Cursor, tokens: Sequence[Token], known: Sequence[Tabl
     walk = _ReferenceFinder(inner, found)
     while not inner.done:
         before = inner.at
-        walk.body(frozenset(), 0, in_from=False)
+        walk.visit_tokens(frozenset(), 0, in_from=False)
         if inner.at == before:
             inner.at += 1
     found.edits += _qualifier_edits(found, known)
@@ -146,7 +146,7 @@ def find_source(cursor: Cursor, tokens: Sequence[Token]) -> tuple[TableReference
     inner = Cursor(cursor.text, tokens)
     found = TableReferences()
     walk = _ReferenceFinder(inner, found)
-    alias = walk.factor()
+    alias = walk.visit_one_factor()
     if not inner.done:
         inner.fail(f"unexpected {inner.peek().text!r}")
     found.edits += _qualifier_edits(found)
@@ -194,9 +194,9 @@ class _ReferenceFinder:
                 ctes = ctes | {name.lower()}
                 if not self.c.take(","):
                     break
-        self.body(ctes, depth, in_from=False)
+        self.visit_tokens(ctes, depth, in_from=False)
 
-    def body(self, ctes: frozenset[str], depth: int, *, in_from: bool, function: str = "") -> None:
+    def visit_tokens(self, ctes: frozenset[str], depth: int, *, in_from: bool, function: str = "") -> None:
         """Everything at this bracket level. `in_from`: a table may come next."""
         c = self.c
         want_table, listing = in_from, in_from
@@ -225,7 +225,7 @@ class _ReferenceFinder:
                 c.at += 1
             elif upper == "TABLE" and c.peek(1).is_name and self._starts_query():
                 c.at += 1
-                self._whole_table()
+                self._visit_table_query()
             elif token.text == "(":
                 self._visit_bracket(ctes, depth)
             elif token.text == "[":
@@ -274,7 +274,7 @@ class _ReferenceFinder:
         if c.peek().upper in _QUERY_STARTS and function != "TRIM":
             self.query(ctes, depth + 1)
         else:
-            self.body(ctes, depth + 1, in_from=False, function=function)
+            self.visit_tokens(ctes, depth + 1, in_from=False, function=function)
         if c.done:
             c.at = opening
             c.fail("unclosed bracket")
@@ -359,7 +359,7 @@ class _ReferenceFinder:
 
     # -- one table factor
 
-    def factor(self) -> str | None:
+    def visit_one_factor(self) -> str | None:
         """A table factor; returns the name that qualifies its columns, None if it has none."""
         if self.c.sees("("):
             self._from_bracket(frozenset(), 0)
@@ -392,7 +392,7 @@ class _ReferenceFinder:
             self._rewrite_unnest(ctes, depth)
             return True
         if c.peek().kind == "string":
-            self._data_file()
+            self._visit_data_file()
             return True
         at = c.peek()
         if not at.is_name or at.upper == "SELECT" or (at.kind == "word" and at.upper in _CLAUSES):
@@ -431,7 +431,7 @@ class _ReferenceFinder:
         self.found.tables.append(TableRef(parts, Span(start, stop), options, travel, alias, lookup))
         return True
 
-    def _data_file(self) -> None:
+    def _visit_data_file(self) -> None:
         """A data file by its path, `FROM 'sales.csv'`; other clauses name it `sales`."""
         c = self.c
         token = c.next()
@@ -496,7 +496,7 @@ class _ReferenceFinder:
         ]
         self._parse_alias()
 
-    def _whole_table(self) -> None:
+    def _visit_table_query(self) -> None:
         """The table of the query `TABLE t`, where Spark allows no alias."""
         start = self.c.start
         parts = self.c.parts("table")
@@ -511,7 +511,7 @@ class _ReferenceFinder:
         if c.peek().upper in _QUERY_STARTS:
             self.query(ctes, depth + 1)
         else:
-            self.body(ctes, depth + 1, in_from=True)
+            self.visit_tokens(ctes, depth + 1, in_from=True)
         if c.done:
             c.at = opening
             c.fail("unclosed bracket")
@@ -531,7 +531,7 @@ class _ReferenceFinder:
 
     def _rewrite_window_table(self, ctes: frozenset[str], depth: int) -> None:
         """Flink's TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' MINUTES)): a subquery with window columns."""
-        from paimon_nb.sql.flink.functions import window_table
+        from paimon_nb.sql.flink.functions import window_table_sql
 
         c = self.c
         start = c.start
@@ -545,7 +545,7 @@ class _ReferenceFinder:
                 closing = c.peek()
                 self.found.edits.append((Span(closing.start, closing.stop), ""))
             else:
-                self.body(ctes, depth + 1, in_from=True)
+                self.visit_tokens(ctes, depth + 1, in_from=True)
             c.expect(")")
             self._parse_alias()
             return
@@ -565,7 +565,7 @@ class _ReferenceFinder:
             arguments.append(c.balanced(","))
         c.expect(")")
         c.expect(")")
-        head, tail = window_table(kind, [c.text_of(a) for a in arguments], keys)
+        head, tail = window_table_sql(kind, [c.text_of(a) for a in arguments], keys)
         self.found.edits += [(Span(start, inner.start), head), (Span(inner.stop, c.stop), tail)]
         self._parse_alias()
 
@@ -670,13 +670,13 @@ def _parse_arguments(cursor: Cursor) -> tuple[tuple[object, ...], dict[str, obje
     positional: list[object] = []
     named: dict[str, object] = {}
 
-    def argument() -> None:
+    def parse_function_argument() -> None:
         if cursor.peek().is_name and cursor.peek(1).upper == "=>":
             key = cursor.name()
             cursor.at += 1
-            named[key] = literal(cursor)
+            named[key] = parse_constant(cursor)
         else:
-            positional.append(literal(cursor))
+            positional.append(parse_constant(cursor))
 
-    cursor.listed(argument)
+    cursor.listed(parse_function_argument)
     return tuple(positional), named

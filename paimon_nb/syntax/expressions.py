@@ -310,7 +310,7 @@ class ExpressionParser:
                 self.at += 2
                 found = Composite(self.span_from(start), "field", (found,))
             elif self.take("::"):
-                type_text = self._type()
+                type_text = self._type_text()
                 found = Cast(self.span_from(start), found, type_text)
             elif self.take("COLLATE"):
                 self.name()
@@ -388,9 +388,9 @@ class ExpressionParser:
         if upper == "INTERVAL" and (following_kind in ("string", "number", "param") or following in ("-", "+", "(")):
             return self._interval(start)
         if upper == "CASE" and self._begins_operand(1):
-            return self._case(start)
+            return self._case_expression(start)
         if upper in ("CAST", "TRY_CAST") and following == "(":
-            return self._cast(start)
+            return self._cast_expression(start)
         if upper == "EXISTS" and following == "(" and (self.peek(2) in QUERY_STARTS or self.peek(2) == "("):
             self.at += 1
             opening = self.start()
@@ -413,7 +413,7 @@ class ExpressionParser:
             self.at += 2
             return self._star(start, tuple(parts))
         if self.peek() == "(":
-            return self._call(start, tuple(parts))
+            return self._function_call(start, tuple(parts))
         if self.peek() == "->":
             self.at += 1
             body = self.expression()
@@ -454,7 +454,7 @@ class ExpressionParser:
                 break
         return Composite(self.span_from(start), "INTERVAL", tuple(parts))
 
-    def _case(self, start: int) -> Composite:
+    def _case_expression(self, start: int) -> Composite:
         self.expect("CASE")
         parts: list[Node] = []
         if self.peek() != "WHEN":
@@ -468,15 +468,15 @@ class ExpressionParser:
         self.expect("END")
         return Composite(self.span_from(start), "CASE", tuple(parts))
 
-    def _cast(self, start: int) -> Cast:
+    def _cast_expression(self, start: int) -> Cast:
         self.at += 2
         operand = self.expression()
         self.expect("AS")
-        type_text = self._type()
+        type_text = self._type_text()
         self.expect(")")
         return Cast(self.span_from(start), operand, type_text)
 
-    def _type(self) -> str:
+    def _type_text(self) -> str:
         """A type's words up to the end of a cast: `DECIMAL(10, 2)`, `ARRAY<INT>`, `TIMESTAMP(3) WITH LOCAL TIME ZONE`."""
         first, angles = self.at, 0
         while True:
@@ -563,7 +563,7 @@ class ExpressionParser:
 
     # -- calls
 
-    def _call(self, start: int, name: tuple[str, ...]) -> Call:
+    def _function_call(self, start: int, name: tuple[str, ...]) -> Call:
         self.expect("(")
         distinct = self.take("DISTINCT")
         if not distinct and self.peek() == "ALL" and self.peek(1) not in (",", ")"):
@@ -637,7 +637,7 @@ class ExpressionParser:
     def _skip_clause(self) -> bool:
         """Consume the words of a call that are not arguments."""
         if self.take("RETURNING"):
-            self._type()
+            self._type_text()
         elif self.take("TO"):
             self.take_one(_UNITS)
         elif self.take("AS"):

@@ -110,16 +110,16 @@ class QueryParser(ExpressionParser):
     def query(self) -> QueryTree:
         """[WITH ...] query [ORDER BY ... LIMIT ...]."""
         start = self.start()
-        common = self._with()
+        common = self._parse_common_tables()
         found = self._set_operand()
         while self.take_one(("UNION", "EXCEPT", "MINUS", "INTERSECT")):
             self.take_one(("ALL", "DISTINCT"))
             right = self._set_operand()
             found = SetOperation(self.span_from(start), (), found, right, QueryTail(Span(start, start)))
-        tail = self._tail()
+        tail = self._parse_final_clauses()
         return _with_clauses(found, self.span_from(start), common, tail)
 
-    def _with(self) -> tuple[CommonTable, ...]:
+    def _parse_common_tables(self) -> tuple[CommonTable, ...]:
         if not self.take("WITH"):
             return ()
         self.take("RECURSIVE")
@@ -149,17 +149,17 @@ class QueryParser(ExpressionParser):
             rows = [self.expression()]
             while self.take(","):
                 rows.append(self.expression())
-            self._alias()
+            self._parse_alias()
             return Values(self.span_from(start), (), tuple(rows), QueryTail(Span(start, start)))
-        return self._select()
+        return self._parse_select()
 
-    def _select(self) -> Select:
+    def _parse_select(self) -> Select:
         start, from_span = self.start(), Span(self.end, self.end)
         source: Node | None = None
         joins: tuple[Join, ...] = ()
         views: tuple[Node, ...] = ()
         if self.peek() == "FROM":  # FROM t SELECT a
-            from_span, source, joins, views = self._from()
+            from_span, source, joins, views = self._parse_from()
         self.expect("SELECT")
         distinct = self.take("DISTINCT")
         if not distinct and self.peek() == "ALL" and self.peek(1) not in (",", "FROM", "."):
@@ -168,7 +168,7 @@ class QueryParser(ExpressionParser):
         while self.take(","):
             items.append(self._select_item())
         if source is None and self.peek() == "FROM":
-            from_span, source, joins, views = self._from()
+            from_span, source, joins, views = self._parse_from()
         where = self.expression() if self.take("WHERE") else None
         group = self._group_by()
         having = self.expression() if self.take("HAVING") else None
@@ -244,7 +244,7 @@ class QueryParser(ExpressionParser):
             self.take(",")
         return keys
 
-    def _tail(self) -> QueryTail:
+    def _parse_final_clauses(self) -> QueryTail:
         start = self.start()
         order: tuple[Ordering, ...] = ()
         limit: Node | None = None
@@ -282,23 +282,23 @@ class QueryParser(ExpressionParser):
 
     # -- FROM
 
-    def _from(self) -> tuple[Span, Node, tuple[Join, ...], tuple[Node, ...]]:
+    def _parse_from(self) -> tuple[Span, Node, tuple[Join, ...], tuple[Node, ...]]:
         start = self.start()
         self.expect("FROM")
         from_span = self.span_from(start)
-        source, joins = self._joined()
+        source, joins = self._parse_joins()
         views: list[Node] = []
         while self.peek() == "LATERAL" and self.peek(1) == "VIEW":
             views.append(self._lateral_view())
         return from_span, source, joins, tuple(views)
 
-    def _joined(self) -> tuple[Node, tuple[Join, ...]]:
-        source = self._factor()
+    def _parse_joins(self) -> tuple[Node, tuple[Join, ...]]:
+        source = self._parse_relation()
         joins: list[Join] = []
         while True:
             start = self.start()
             if self.take(","):
-                joined = self._factor()
+                joined = self._parse_relation()
                 joins.append(Join(self.span_from(start), False, "", ",", joined, None, ()))
                 continue
             natural = self.take("NATURAL")
@@ -308,7 +308,7 @@ class QueryParser(ExpressionParser):
             if not (natural or side or kind) and self.peek() != "JOIN":
                 return source, tuple(joins)
             self.expect("JOIN")
-            joined = self._factor()
+            joined = self._parse_relation()
             condition, using = None, []
             if self.take("ON"):
                 condition = self.expression()
@@ -335,14 +335,14 @@ class QueryParser(ExpressionParser):
                 self.name()
         return FunctionTable(self.span_from(start), (call,), alias, True)
 
-    def _factor(self) -> Node:
+    def _parse_relation(self) -> Node:
         found = self._plain_factor()
         while self.peek() in ("PIVOT", "UNPIVOT") and self.peek(1) in ("(", "INCLUDE", "EXCLUDE"):
             self.at += 1
             while self.peek() in ("INCLUDE", "EXCLUDE", "NULLS"):
                 self.at += 1
             self.skip_brackets()
-            self._alias()
+            self._parse_alias()
             found = Pivoted(self.span_from(found.span.start), found)
         return found
 
@@ -360,7 +360,7 @@ class QueryParser(ExpressionParser):
             rows = [self.expression()]
             while self.take(","):
                 rows.append(self.expression())
-            alias, _ = self._alias()
+            alias, _ = self._parse_alias()
             return FunctionTable(self.span_from(start), tuple(rows), alias, False)
         if not self.is_name():
             self.fail(f"expected a table, found {self.next_text()}")
@@ -370,9 +370,9 @@ class QueryParser(ExpressionParser):
             self.at += 1
             parts.append(self.name())
         if self.peek() == "(":
-            call = self._call(start, tuple(parts))
+            call = self._function_call(start, tuple(parts))
             self.take("WITH", "ORDINALITY")
-            alias, _ = self._alias()
+            alias, _ = self._parse_alias()
             return FunctionTable(self.span_from(start), (call,), alias, lateral or is_unnest)
         return self._after_name(start, None, parts[-1])
 
@@ -389,15 +389,15 @@ class QueryParser(ExpressionParser):
     def _after_name(self, start: int, number: int | None, name: str) -> Table:
         sampled = self.take("TABLESAMPLE")
         if sampled:
-            self._sample()
-        alias, has_columns = self._alias()
+            self._skip_tablesample()
+        alias, has_columns = self._parse_alias()
         if not sampled and self.take("TABLESAMPLE"):
             sampled = True
-            self._sample()
-            alias, has_columns = self._alias() if alias is None else (alias, has_columns)
+            self._skip_tablesample()
+            alias, has_columns = self._parse_alias() if alias is None else (alias, has_columns)
         return Table(self.span_from(start), number, name, alias, has_columns, sampled)
 
-    def _sample(self) -> None:
+    def _skip_tablesample(self) -> None:
         while self.take_one(("BERNOULLI", "SYSTEM", "REPEATABLE")) or self.peek() == "(":
             if self.peek() == "(":
                 self.skip_brackets()
@@ -408,12 +408,12 @@ class QueryParser(ExpressionParser):
             query = self.query()
             self.expect(")")
             if self.take("TABLESAMPLE"):
-                self._sample()
-            alias, _ = self._alias()
+                self._skip_tablesample()
+            alias, _ = self._parse_alias()
             return DerivedTable(self.span_from(start), query, alias, lateral)
-        source, joins = self._joined()
+        source, joins = self._parse_joins()
         self.expect(")")
-        self._alias()
+        self._parse_alias()
         return NestedJoin(self.span_from(start), source, joins)
 
     def _is_query_in_brackets(self) -> bool:
@@ -432,7 +432,7 @@ class QueryParser(ExpressionParser):
             self.take("DATA")
             self.take("=>")
             self.expect("TABLE")
-            table = self._factor()
+            table = self._parse_relation()
             while self.peek() != ")":  # DESCRIPTOR and sizes: read with the window's edits
                 if self.at >= len(self.tokens):
                     self.fail("expected ')', found the end")
@@ -442,19 +442,19 @@ class QueryParser(ExpressionParser):
                     self.at += 1
             self.expect(")")
             self.expect(")")
-            alias, _ = self._alias()
+            alias, _ = self._parse_alias()
             return WindowTable(self.span_from(start), kind, table, alias)
         if self.peek(1) == "(":
             call = self._operand()
             self.expect(")")
-            alias, _ = self._alias()
+            alias, _ = self._parse_alias()
             return FunctionTable(self.span_from(start), (call,), alias, True)
-        source, joins = self._joined()
+        source, joins = self._parse_joins()
         self.expect(")")
-        self._alias()
+        self._parse_alias()
         return NestedJoin(self.span_from(start), source, joins)
 
-    def _alias(self) -> tuple[str | None, bool]:
+    def _parse_alias(self) -> tuple[str | None, bool]:
         """The alias, and whether column names follow it."""
         if (
             self.take("AS")

@@ -33,7 +33,7 @@ from paimon_nb.format.snapshot import BranchDirectory, ConsumerDirectory, Snapsh
 from paimon_nb.format.types import is_opaque
 from paimon_nb.options import TABLE_OPTIONS, TableOptions
 from paimon_nb.options import table as opt
-from paimon_nb.options.support import IGNORE_UNSUPPORTED, Access, check_supported, unsupported
+from paimon_nb.options.support import IGNORE_UNSUPPORTED, Access, check_supported, unsupported_options_set
 from paimon_nb.table.external_paths import PathAllocator, path_allocator
 from paimon_nb.table.managed_versions import ManagedSnapshots, ManagedTags, VersionService
 
@@ -235,7 +235,7 @@ class TableStore:
     @cached_property
     def _requests_unsupported(self) -> bool:
         """Whether an option of the table requires a feature that some access does not support."""
-        return bool(unsupported({**self.schema.options, opt.BRANCH.key: self.branch}))
+        return bool(unsupported_options_set({**self.schema.options, opt.BRANCH.key: self.branch}))
 
     def check_writable_columns(self) -> None:
         """Raise UnsupportedFormat if the table has a column whose values cannot be written."""

@@ -25,7 +25,7 @@ def columns(name: str, values, _kind) -> pa.Array:
 
 
 def put(target: Target, k: int, position: str) -> None:
-    target.put("+I", {"k": k, "v": "a"}, columns)
+    target.buffer_change("+I", {"k": k, "v": "a"}, columns)
     target.commit(position)
 
 

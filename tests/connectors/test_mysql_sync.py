@@ -26,7 +26,7 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.connectors.cdc.computed import parse_computed
 from paimon_nb.connectors.cdc.mysql_types import MySqlType, paimon_type, parse_modes
-from paimon_nb.connectors.cdc.type_widening import wider
+from paimon_nb.connectors.cdc.type_widening import common_wider_type
 from paimon_nb.format.types import parse_type
 
 if TYPE_CHECKING:
@@ -372,7 +372,7 @@ def test_columns_grow_and_never_shrink():
         ("DECIMAL(6, 2)", "DECIMAL(5, 4)"): "DECIMAL(8, 4)", ("FLOAT", "DOUBLE"): "DOUBLE", ("TIMESTAMP(3)", "TIMESTAMP(0)"): "TIMESTAMP(3)", ("INT NOT NULL", "INT"): "INT NOT NULL",
         ("STRING", "VARCHAR(9)"): "STRING", ("BINARY(2)", "BYTES"): "BYTES",
     }  # fmt: skip
-    assert {k: str(wider(parse_type(k[0]), parse_type(k[1]), "c")) for k in told} == told
+    assert {k: str(common_wider_type(parse_type(k[0]), parse_type(k[1]), "c")) for k in told} == told
     for a, b in (
         ("INT", "STRING"),
         ("DATE", "INT"),
@@ -380,7 +380,7 @@ def test_columns_grow_and_never_shrink():
         ("TIMESTAMP(3)", "TIMESTAMP(3) WITH LOCAL TIME ZONE"),
     ):
         with pytest.raises(SchemaChangeError):
-            wider(parse_type(a), parse_type(b), "c")
+            common_wider_type(parse_type(a), parse_type(b), "c")
 
 
 def test_computed_columns():

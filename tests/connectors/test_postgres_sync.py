@@ -26,7 +26,7 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.connectors.cdc.pgoutput import Transaction
 from paimon_nb.connectors.cdc.postgres_client import SnapshotPoint, SyncPosition
-from paimon_nb.connectors.cdc.postgres_types import PostgresType, elements, paimon_type
+from paimon_nb.connectors.cdc.postgres_types import PostgresType, array_elements, paimon_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -320,8 +320,8 @@ def test_types_as_paimon_maps_them():
     assert str(paimon_type(PostgresType("point"), {"to-string"})) == "STRING"
     with pytest.raises(UnsupportedOperation, match="point"):
         paimon_type(PostgresType("point"))
-    assert elements('{a,"b,\\"c\\\\",NULL,"NULL",""}') == ["a", 'b,"c\\', None, "NULL", ""]
-    assert elements("{}") == []
+    assert array_elements('{a,"b,\\"c\\\\",NULL,"NULL",""}') == ["a", 'b,"c\\', None, "NULL", ""]
+    assert array_elements("{}") == []
 
 
 def test_what_a_snapshot_has_is_not_taken_again():
@@ -331,7 +331,7 @@ def test_what_a_snapshot_has_is_not_taken_again():
     )  # 4294967300 is number 4 of the next round
 
     def has(xid: int, lsn: int = 50) -> bool:
-        return snapshot_point.has(Transaction(lsn, xid, 0))
+        return snapshot_point.contains_transaction(Transaction(lsn, xid, 0))
 
     assert [has(x) for x in (4294967280, 4294967294, 4294967295, 0, 3, 4, 900)] == [True, True, False, True, True, False, False]  # fmt: skip
     assert not has(4294967280, lsn=100)

@@ -59,21 +59,21 @@ def open_hive_catalog(name: str, options: Mapping[str, str]) -> Catalog:
         format_tables=catalog_options.get(opt.FORMAT_TABLE_ENABLED),
     )  # fmt: skip
     metastore.databases()  # fails early on a wrong address
-    return HiveCatalog(name, options, fs, metastore, _lock_of(metastore, options, fs))
+    return HiveCatalog(name, options, fs, metastore, _table_lock_factory(metastore, options, fs))
 
 
-def _lock_of(
+def _table_lock_factory(
     metastore: HiveMetastore, options: Mapping[str, str], fs: RootedFileIO
 ) -> Callable[[Identifier], Lock] | None:
     lock_wait = lock_wait_of(options, fs, "hive")
     if lock_wait is None:
         return None
 
-    def lock_of(name: Identifier) -> Lock:
+    def lock_of_table(name: Identifier) -> Lock:
         stored_name = metastore.stored_name(name.of_table())
         return HiveLock(metastore.client, stored_name.database, stored_name.object, lock_wait)
 
-    return lock_of
+    return lock_of_table
 
 
 class HiveCatalog(WarehouseCatalog):
@@ -100,11 +100,11 @@ class HiveCatalog(WarehouseCatalog):
 
     # -- format tables, whose only schema is the metastore's
 
-    def _store(self, name: Identifier) -> TableStore:
+    def _open_store(self, name: Identifier) -> TableStore:
         schema = self.metastore.format_schema(name)
         path = None if schema is None else self.metastore.table_location(name)
         if schema is None or path is None:
-            return super()._store(name)
+            return super()._open_store(name)
         if name.branch != MAIN_BRANCH:
             raise BranchNotFound(
                 f"{name.of_table()} is a format table, without branches", hint="name the table", branch=name.branch
@@ -149,7 +149,7 @@ class HiveCatalog(WarehouseCatalog):
             self._add_partition_entries(name)
 
     def rename_table(self, source: Identifier, target: Identifier) -> None:
-        store = self._store(source) if self.metastore.format_schema(source) is not None else None
+        store = self._open_store(source) if self.metastore.format_schema(source) is not None else None
         watcher = None if store is None else self.metastore.watcher(source, store.schema)
         if store is None or watcher is None:
             super().rename_table(source, target)
@@ -170,7 +170,7 @@ class HiveCatalog(WarehouseCatalog):
 
     def _add_partition_entries(self, name: Identifier) -> None:
         """Add an entry for each partition directory of a format table that has none."""
-        store = self._store(name)
+        store = self._open_store(name)
         watcher = self.metastore.watcher(name, store.schema)
         if watcher is not None:
             watcher.added(store, _partitions_of(store))

@@ -161,7 +161,7 @@ class HiveMetastoreClient:
     @property
     def is_old(self) -> bool:
         """Whether it is Hive 2, which has no catalogs and no timestamps with a time zone."""
-        return _is_old(self)
+        return _lacks_catalogs_api(self)
 
     @property
     def address(self) -> str:
@@ -203,7 +203,7 @@ def _connection_pool(metastore: HiveMetastoreClient, _process_id: int) -> _Pool:
 
 
 @cache
-def _is_old(metastore: HiveMetastoreClient) -> bool:
+def _lacks_catalogs_api(metastore: HiveMetastoreClient) -> bool:
     try:
         metastore.query("get_catalogs")
     except UnsupportedOperation:

@@ -11,9 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import TableNotFound, UnsupportedFormat, UnsupportedOperation
 from paimon_nb.catalog.file_import import describe_file
-from paimon_nb.catalog.hive.hms_table import VIEW, file_format, is_paimon
+from paimon_nb.catalog.hive.hms_table import VIEW, hive_file_format, is_paimon
 from paimon_nb.catalog.hive.metastore import without_file_scheme
-from paimon_nb.catalog.hive.migrate import check_importable, partition_entries_of, partition_of, schema_of
+from paimon_nb.catalog.hive.migrate import (
+    check_importable,
+    paimon_schema_of_hive_table,
+    partition_entries_of,
+    partition_of_hive_entry,
+)
 from paimon_nb.format.row import EMPTY_ROW
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.copy.copy import copy_file
@@ -46,10 +51,10 @@ def hive_schema(catalog: HiveCatalog, source: Identifier) -> TableSchema:
     """
     entry = _hive_entry(catalog, source)
     check_importable(entry, source, {})
-    own = {"bucket": "-1", "file.format": file_format(entry.sd) or ""}
+    own = {"bucket": "-1", "file.format": hive_file_format(entry.sd) or ""}
     if entry.partitionKeys:
         own["partition.default-name"] = _NO_PARTITION
-    return schema_of(entry, own)
+    return paimon_schema_of_hive_table(entry, own)
 
 
 def clone_files(
@@ -67,7 +72,7 @@ def clone_files(
     messages = []
     try:
         for piece in pieces:
-            partition = partition_of(target, piece) if target.schema.partition_keys else EMPTY_ROW
+            partition = partition_of_hive_entry(target, piece) if target.schema.partition_keys else EMPTY_ROW
             if selected is None or selected(partition):
                 messages.append(_copy_partition_files(fs, piece, target, partition, copied))
     except BaseException:
@@ -94,7 +99,7 @@ def _copy_partition_files(
     fs: FileIO, partition_entry: Any, target: TableStore, partition: bytes, copied: list[str]
 ) -> CommitMessage:
     """The commit message for the copied files of one partition, or of an unpartitioned table."""
-    format_name = file_format(partition_entry.sd)
+    format_name = hive_file_format(partition_entry.sd)
     if format_name is None or format_name != target.options.raw.get("file.format", "parquet"):
         raise UnsupportedFormat(
             f"{partition_entry.sd.location} has {format_name or 'unknown'} files", hint="copy them", feature=format_name

@@ -70,15 +70,15 @@ class Layout:
 
     # -- tables
 
-    def new(self, database: str, table: str, schema: TableSchema, location: str, external: bool) -> Any:
+    def new_table_entry(self, database: str, table: str, schema: TableSchema, location: str, external: bool) -> Any:
         """The entry of a new table."""
         parameters = {"table_type": "PAIMON", "storage_handler": STORAGE_HANDLER}
         entry = new_entry(database, table, parameters, external=external)
-        self.update(entry, schema)
+        self.update_entry(entry, schema)
         self.set_location(entry, location)
         return entry
 
-    def update(self, entry: Any, schema: TableSchema) -> None:
+    def update_entry(self, entry: Any, schema: TableSchema) -> None:
         """Update an entry from `schema`: columns, partition keys, options. Keeps other systems' properties."""
         from hive_metastore import ttypes
 
@@ -135,7 +135,7 @@ def partition_keys(schema: TableSchema) -> tuple[str, ...]:
     return schema.partition_keys if TableOptions(schema.options).get(opt.METASTORE_PARTITIONED_TABLE) else ()
 
 
-def schema_parts(entry: Any) -> tuple[object, ...]:
+def schema_dependent_parts(entry: Any) -> tuple[object, ...]:
     """The parts of an entry that depend on the schema, for comparison. Hive stores names in lower case."""
     columns, keys = (
         [(c.name.lower(), c.type, c.comment or None) for c in side or []]
@@ -162,7 +162,7 @@ def wants_external(options: Mapping[str, str]) -> bool:
     return opt.PATH.key in options or "TRUE" in (options.get(k, "").upper() for k in ("external", "EXTERNAL"))
 
 
-def file_format(sd: Any) -> str | None:
+def hive_file_format(sd: Any) -> str | None:
     """parquet, orc, avro, json or csv: the file format of a Hive table or partition. None: unknown."""
     serde = (sd.serdeInfo.serializationLib or "").lower() if sd and sd.serdeInfo else ""
     found = next((f for f in ("avro", "parquet", "orc") if f in serde), None)
@@ -171,7 +171,7 @@ def file_format(sd: Any) -> str | None:
     return found
 
 
-def kind_of(entry: Any) -> str:
+def entry_kind_text(entry: Any) -> str:
     """A description of an entry's kind."""
     if is_paimon(entry):
         return "a Paimon table"
@@ -180,7 +180,7 @@ def kind_of(entry: Any) -> str:
     known = (entry.parameters or {}).get("table_type") or (entry.parameters or {}).get("spark.sql.sources.provider")
     if known:
         return f"a table of {known}"
-    files = file_format(entry.sd)
+    files = hive_file_format(entry.sd)
     return f"a Hive table of {files} files" if files else "a table of another kind"
 
 

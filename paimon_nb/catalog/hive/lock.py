@@ -65,7 +65,7 @@ class HiveLock:
             lock_id = response.lockid
             return bool(response.state == ttypes.LockState.ACQUIRED)
 
-        self.lock_wait.until(is_acquired, self.name, self._holder_text)
+        self.lock_wait.acquire_within_timeout(is_acquired, self.name, self._holder_text)
         assert lock_id is not None
         return lock_id
 

@@ -15,16 +15,16 @@ from paimon_nb.catalog.hive.client import Exists, HiveMetastoreClient, NotFound,
 from paimon_nb.catalog.hive.format_entries import format_schema_of, new_format_entry
 from paimon_nb.catalog.hive.hms_table import (
     Layout,
+    entry_kind_text,
     is_external,
     is_paimon,
-    kind_of,
     partition_keys,
-    schema_parts,
+    schema_dependent_parts,
     wants_external,
 )
 from paimon_nb.catalog.hive.partitions import PartitionSync
 from paimon_nb.catalog.hive.types import HIVE_TIMESTAMP_LTZ
-from paimon_nb.catalog.hive.views import is_view, view_entry, view_of
+from paimon_nb.catalog.hive.views import is_view, stored_view_of_entry, view_entry
 from paimon_nb.catalog.metastore import Metastore
 from paimon_nb.format.schema import FORMAT_TABLE
 from paimon_nb.fs import without_scheme
@@ -213,7 +213,7 @@ class HiveMetastore(Metastore):
     def kind(self, name: Identifier) -> str | None:
         """The kind of the table or view of this name that is neither a Paimon table nor a format table; None if there is none."""
         entry = self.entry(name)
-        return None if entry is None or self._is_known(entry) else kind_of(entry)
+        return None if entry is None or self._is_known(entry) else entry_kind_text(entry)
 
     def table_path(self, name: Identifier) -> str:
         return self.table_location(name) or self._default_path(name)
@@ -246,7 +246,7 @@ class HiveMetastore(Metastore):
             entry = new_format_entry(database, table, schema, external=external)
             self.layout.set_location(entry, location)
         else:
-            entry = self.layout.new(database, table, schema, location, external)
+            entry = self.layout.new_table_entry(database, table, schema, location, external)
         self._replace_unsupported_types(entry)
         try:
             self.client.execute("create_table", entry)
@@ -314,10 +314,10 @@ class HiveMetastore(Metastore):
         entry = self.entry(name)
         if entry is None or not is_paimon(entry):
             return False
-        before = schema_parts(entry)
-        self.layout.update(entry, schema)
+        before = schema_dependent_parts(entry)
+        self.layout.update_entry(entry, schema)
         self._replace_unsupported_types(entry)
-        if schema_parts(entry) == before:
+        if schema_dependent_parts(entry) == before:
             return False
         context = ttypes.EnvironmentContext(
             properties={"CASCADE": "true", "DO_NOT_UPDATE_STATS": str(not self._update_stats).lower()}
@@ -358,7 +358,7 @@ class HiveMetastore(Metastore):
     def view(self, name: Identifier) -> StoredView | None:
         """The view of this name; None if there is none."""
         entry = self.entry(name)
-        return view_of(entry) if entry is not None and is_view(entry) else None
+        return stored_view_of_entry(entry) if entry is not None and is_view(entry) else None
 
     def add_view(self, name: Identifier, view: StoredView) -> bool:
         """Create a view. Returns False if there is a table or view of this name."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import SchemaMismatch, TableNotFound, UnsupportedFormat, UnsupportedOperation
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.file_import import SUFFIX, describe_file, imported_name, undo_moves
-from paimon_nb.catalog.hive.hms_table import VIEW, file_format, is_paimon
+from paimon_nb.catalog.hive.hms_table import VIEW, hive_file_format, is_paimon
 from paimon_nb.catalog.hive.metastore import without_file_scheme
 from paimon_nb.catalog.hive.types import from_hive
 from paimon_nb.format.row import EMPTY_ROW, serialize
@@ -58,7 +58,7 @@ def migrate_table(
         )
     check_importable(entry, source, options)
     new_name = target or Identifier(source.database, source.table + SUFFIX)
-    schema = schema_of(entry, options)
+    schema = paimon_schema_of_hive_table(entry, options)
     pieces = partition_entries_of(catalog, entry)
     existed = catalog.metastore.has_table(new_name)
     if not existed:
@@ -93,7 +93,7 @@ def check_importable(entry: Any, name: Identifier, options: Mapping[str, str]) -
         raise UnsupportedOperation(
             f"{name} is transactional: its files contain changes, not rows", hint="copy it in Hive to a plain table"
         )
-    if (files := file_format(entry.sd)) not in _FORMATS:
+    if (files := hive_file_format(entry.sd)) not in _FORMATS:
         raise UnsupportedFormat(
             f"{name} has {files or 'unknown'} files; {', '.join(_FORMATS)} can be migrated",
             hint="copy the rows with INSERT INTO ... SELECT",
@@ -105,7 +105,7 @@ def check_importable(entry: Any, name: Identifier, options: Mapping[str, str]) -
         )
 
 
-def schema_of(entry: Any, options: Mapping[str, str]) -> TableSchema:
+def paimon_schema_of_hive_table(entry: Any, options: Mapping[str, str]) -> TableSchema:
     """The Paimon schema of a Hive table, with these options."""
     columns = [(c.name, from_hive(c.type), c.comment, None) for c in (*entry.sd.cols, *(entry.partitionKeys or []))]
     comment = (entry.parameters or {}).get("comment")
@@ -139,12 +139,12 @@ def _move_partition_files(
     fs: FileIO, store: TableStore, entry: Any, partition_entry: Any, moved: list[tuple[str, str]]
 ) -> CommitMessage:
     """The commit message for the moved files of one partition, or of an unpartitioned table."""
-    format_name = file_format(partition_entry.sd)
+    format_name = hive_file_format(partition_entry.sd)
     if format_name not in _FORMATS:
         raise UnsupportedFormat(
             f"{partition_entry.sd.location} has {format_name or 'unknown'} files", hint="copy them", feature=format_name
         )
-    partition = partition_of(store, partition_entry) if store.schema.partition_keys else EMPTY_ROW
+    partition = partition_of_hive_entry(store, partition_entry) if store.schema.partition_keys else EMPTY_ROW
     found = [s for s in fs.list(without_file_scheme(partition_entry.sd.location)) if not s.name.startswith(("_", "."))]
     if partition_entry is entry or store.schema.partition_keys:
         subdirectory = next((s.path for s in found if s.is_dir), None)
@@ -166,7 +166,7 @@ def _move_partition_files(
     return CommitMessage(partition, 0, -1, new_files=tuple(files), row_count=sum(f.row_count for f in files))
 
 
-def partition_of(store: TableStore, piece: Any) -> bytes:
+def partition_of_hive_entry(store: TableStore, piece: Any) -> bytes:
     """The serialized partition of a Hive partition entry."""
     default = store.options.get(opt.PARTITION_DEFAULT_NAME)
     texts = {k: None if v == default else v for k, v in zip(store.schema.partition_keys, piece.values, strict=True)}

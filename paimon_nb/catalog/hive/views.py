@@ -42,7 +42,7 @@ def view_entry(name: Identifier, view: StoredView) -> Any:
     )  # fmt: skip
 
 
-def view_of(entry: Any) -> StoredView:
+def stored_view_of_entry(entry: Any) -> StoredView:
     """The view of an entry. Raises UnsupportedFormat: a column has a type of Hive only."""
     options = dict(entry.parameters or {})
     comment = options.pop(_COMMENT, None)

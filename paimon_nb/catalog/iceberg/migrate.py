@@ -29,9 +29,9 @@ from paimon_nb.base.errors import (
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.catalog.file_import import SUFFIX, describe_file, imported_name, undo_moves
-from paimon_nb.catalog.iceberg.schema import schemas_of
+from paimon_nb.catalog.iceberg.schema import paimon_schemas_of_iceberg
 from paimon_nb.format.row import EMPTY_ROW, serialize
-from paimon_nb.format.row.binary_row import from_python, instant_of
+from paimon_nb.format.row.binary_row import from_python, instant_from_units
 from paimon_nb.fs import FileStatus, RootedFileIO, without_scheme
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.publish.changes import append_change
@@ -81,7 +81,7 @@ def migrate_table(
     if catalog.metastore.has_table(source):
         raise AlreadyExists(f"table {source} exists already", hint="rename it first", name=str(source))
     table = _open_table(location, iceberg_options)
-    schemas, numbers = schemas_of(table.metadata, options)
+    schemas, numbers = paimon_schemas_of_iceberg(table.metadata, options)
     files = _live_files(table, schemas[-1], numbers)
     new_name = Identifier(source.database, source.table + SUFFIX)
     catalog.create_database(source.database, if_not_exists=True)
@@ -95,7 +95,7 @@ def migrate_table(
     try:
         messages = [
             _move_data_files(store, partition, partition_files, moved)
-            for partition, partition_files in _by_partition(files).items()
+            for partition, partition_files in _files_by_partition(files).items()
         ]
         # Not `commit`, which deletes files after a failure: these files are the only copy of the rows.
         TableCommit(store).publish(append_change(messages))
@@ -173,14 +173,14 @@ def _serialized_partition(schema: TableSchema, record: Sequence[Any]) -> bytes:
     for i, field in enumerate(fields):
         value = record[i]
         if value is not None and field.type.root.startswith("TIMESTAMP") and isinstance(value, int):
-            value = instant_of(value, "us")
+            value = instant_from_units(value, "us")
         elif value is not None and not isinstance(value, int | bool):
             value = from_python(field.type, value)
         values.append(value)
     return serialize([f.type for f in fields], values) if fields else EMPTY_ROW
 
 
-def _by_partition(files: Sequence[_File]) -> dict[bytes, list[_File]]:
+def _files_by_partition(files: Sequence[_File]) -> dict[bytes, list[_File]]:
     files_by_partition: dict[bytes, list[_File]] = {}
     for file in files:
         files_by_partition.setdefault(file.partition, []).append(file)

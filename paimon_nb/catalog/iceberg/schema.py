@@ -27,7 +27,7 @@ _ATOMIC_TYPES: Mapping[type, str] = {
 }  # fmt: skip
 
 
-def schemas_of(metadata: Any, options: Mapping[str, str]) -> tuple[list[TableSchema], dict[int, int]]:
+def paimon_schemas_of_iceberg(metadata: Any, options: Mapping[str, str]) -> tuple[list[TableSchema], dict[int, int]]:
     """All schemas of a table, numbered from 0, the current one last; and Iceberg schema id -> Paimon schema id.
 
     Args:

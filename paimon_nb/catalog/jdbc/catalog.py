@@ -40,10 +40,10 @@ def open_jdbc_catalog(name: str, options: Mapping[str, str]) -> Catalog:
     metastore = JdbcMetastore(database, key, fs.root)
     # Java's engines create it when they open a catalog.
     metastore.add_database(DEFAULT_DATABASE)
-    return WarehouseCatalog(name, options, fs, metastore, _lock_of(database, key, options, fs))
+    return WarehouseCatalog(name, options, fs, metastore, _table_lock_factory(database, key, options, fs))
 
 
-def _lock_of(
+def _table_lock_factory(
     database: Database, key: str, options: Mapping[str, str], fs: RootedFileIO
 ) -> Callable[[Identifier], Lock] | None:
     lock_wait = lock_wait_of(options, fs, "jdbc")
@@ -52,7 +52,7 @@ def _lock_of(
     max_length = TableOptions(options).get(opt.LOCK_KEY_MAX_LENGTH)
     create_lock_table(database, max_length)
 
-    def lock_of(name: Identifier) -> Lock:
+    def lock_of_table(name: Identifier) -> Lock:
         lock_id = f"{key}.{name.database}.{name.of_table().object}"
         if len(lock_id) > max_length:
             raise BadOptionValue(
@@ -62,4 +62,4 @@ def _lock_of(
             )
         return JdbcLock(database, lock_id, lock_wait)
 
-    return lock_of
+    return lock_of_table

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.catalog.jdbc.metastore import create_table
+from paimon_nb.catalog.jdbc.metastore import create_table_if_missing
 from paimon_nb.catalog.locks import LockWait, log_release_errors
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _AGE = {
 
 def create_lock_table(database: Database, max_length: int) -> None:
     """Create the lock table if it does not exist; `max_length`: of lock names."""
-    create_table(database, LOCKS, _CREATE.format(max_length=int(max_length)))
+    create_table_if_missing(database, LOCKS, _CREATE.format(max_length=int(max_length)))
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class JdbcLock:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        self.lock_wait.until(self._try_acquire, self.lock_id, self._timeout_hint)
+        self.lock_wait.acquire_within_timeout(self._try_acquire, self.lock_id, self._timeout_hint)
         try:
             yield
         finally:

@@ -46,7 +46,7 @@ class JdbcMetastore(Metastore):
         super().__init__(warehouse)
         self._database, self._key = database, key
         for name, statement in _CREATE.items():
-            create_table(database, name, statement)
+            create_table_if_missing(database, name, statement)
 
     def databases(self) -> list[str]:
         found = {
@@ -139,7 +139,7 @@ class JdbcMetastore(Metastore):
         return self._database.execute(statement, key=self._key, **values)
 
 
-def create_table(database: Database, name: str, statement: str) -> None:
+def create_table_if_missing(database: Database, name: str, statement: str) -> None:
     """Run a CREATE TABLE unless the table exists; safe for concurrent sessions."""
     if _has_table(database, name):
         return

@@ -172,7 +172,7 @@ class RestApi:
     def tags(self, name: Identifier) -> list[str]:
         path, about = f"{self._table_path(name)}/tags", f"tags of table {name}"
         tags: list[str] = []
-        for page in self._pages(path, "tags", about, is_new=True):
+        for page in self._list_pages(path, "tags", about, is_new=True):
             tags += [tag for tag in page if isinstance(tag, str)]
         return tags
 
@@ -213,7 +213,7 @@ class RestApi:
     def partitions(self, name: Identifier) -> list[Mapping[str, Any]]:
         """The JSON of each partition that the server lists."""
         about = f"partitions of table {name}"
-        pages = self._pages(f"{self._table_path(name)}/partitions", "partitions", about)
+        pages = self._list_pages(f"{self._table_path(name)}/partitions", "partitions", about)
         return [JsonObject.of(found, about).node for page in pages for found in page]
 
     def mark_done(self, name: Identifier, specs: Sequence[Mapping[str, str]]) -> None:
@@ -284,7 +284,7 @@ class RestApi:
     def _paged_names(self, path: str, key: str, about: str, missing: str = "") -> Iterator[str]:
         """The names of all pages, each once."""
         seen: set[str] = set()
-        for page in self._pages(path, key, about, missing):
+        for page in self._list_pages(path, key, about, missing):
             if not all(isinstance(name, str) for name in page):
                 raise self._invalid_reply_error(about, f"{key!r} holds something that is not a name")
             fresh = [name for name in page if name not in seen]
@@ -293,7 +293,7 @@ class RestApi:
             seen.update(fresh)
             yield from fresh
 
-    def _pages(
+    def _list_pages(
         self, path: str, key: str, about: str, missing: str = "", *, is_new: bool = False
     ) -> Iterator[list[Any]]:
         """The lists of all pages. Bounded: a server that repeats a page token, or pages on without end, is an error.

@@ -168,11 +168,11 @@ class RestCatalog(Catalog):
             return sorted(self.api.tables(database))
 
     def table(self, name: Identifier, options: Mapping[str, str] | None = None) -> Table:
-        store = self._store(name)
+        store = self._open_store(name)
         store = store.open_for_catalog(options or {}, on_stored_branch=name.branch == MAIN_BRANCH)
         return Table(store, name=replace(name.of_table(), branch=store.branch))
 
-    def _store(self, name: Identifier) -> TableStore:
+    def _open_store(self, name: Identifier) -> TableStore:
         """The table or branch of this name, without regard to its option `branch`."""
         main = main_table(name)
         with self._name_not_found_errors(name.database, main):
@@ -182,13 +182,13 @@ class RestCatalog(Catalog):
         versions = None if served.is_external else RestVersions(self.api, replace(name, system=None), served.id)
         served_options = served.schema.get("options")
         if isinstance(served_options, dict) and served_options.get("type") == FORMAT_TABLE:
-            schema = _served_schema(served, main)  # the server has the only one
+            schema = _schema_from_server(served, main)  # the server has the only one
             _check_no_managed_partitions(schema, main)
             return TableStore(fs, fs.root, MAIN_BRANCH, schema)
         try:
             store = TableStore.open(fs, fs.root, name.branch)
         except TableNotFound:
-            store = TableStore(fs, fs.root, MAIN_BRANCH, _served_schema(served, main))
+            store = TableStore(fs, fs.root, MAIN_BRANCH, _schema_from_server(served, main))
         else:
             if name.branch == MAIN_BRANCH:
                 store = replace(store, schema=_newer_schema(store.schema, served, main))
@@ -260,7 +260,7 @@ class RestCatalog(Catalog):
         from paimon_nb.catalog.deletion_vector_toggle import check_deletion_vector_toggle
         from paimon_nb.catalog.schema_validation import check_fallback
 
-        store = self._store(name)
+        store = self._open_store(name)
         has_data = store.is_format_table or store.snapshots.latest_id() is not None
         changed = apply_changes(store.schema, changes, has_data=has_data, now_ms=clock.now_ms())
         if not store.is_format_table:
@@ -269,7 +269,7 @@ class RestCatalog(Catalog):
         nodes = change_nodes(store.schema, changes, has_data=has_data)
         if nodes:
             self.api.alter_table(replace(name, system=None), nodes)
-        return self._store(name).schema
+        return self._open_store(name).schema
 
     def views(self, database: str) -> list[str]:
         with self._name_not_found_errors(database):
@@ -344,14 +344,14 @@ class RestCatalog(Catalog):
         try:
             yield
         except DatabaseNotFound as error:
-            if database in self._names_or_nothing(lambda: self.databases()):
+            if database in self._names_for_hint(lambda: self.databases()):
                 raise
             raise self._no_database(database, error) from None
         except TableNotFound as error:
             if table is None:
                 raise
-            known = self._names_or_nothing(lambda: self.api.tables(table.database))
-            if known is _NOTHING and table.database not in self._names_or_nothing(lambda: self.databases()):
+            known = self._names_for_hint(lambda: self.api.tables(table.database))
+            if known is _NOTHING and table.database not in self._names_for_hint(lambda: self.databases()):
                 raise self._no_database(table.database, error) from None
             raise TableNotFound(
                 f"no table {table.of_table()} in catalog {self.name!r}: {error.message}",
@@ -361,14 +361,14 @@ class RestCatalog(Catalog):
             ) from None
 
     def _no_database(self, name: str, error: PaimonError) -> DatabaseNotFound:
-        known = self._names_or_nothing(lambda: self.databases())
+        known = self._names_for_hint(lambda: self.databases())
         return DatabaseNotFound(
             f"no database {name!r} in catalog {self.name!r}: {error.message}",
             hint=did_you_mean(name, known) or f"CREATE DATABASE {name}; known: {', '.join(known[:10])}",
             name=name,
         )
 
-    def _names_or_nothing(self, names: Callable[[], list[str]]) -> list[str]:
+    def _names_for_hint(self, names: Callable[[], list[str]]) -> list[str]:
         """Names for a hint; none if the server does not list them."""
         try:
             return list(names())
@@ -389,7 +389,7 @@ def _check_no_managed_partitions(schema: TableSchema, name: Identifier) -> None:
         )
 
 
-def _served_schema(served: TableResponse, name: Identifier) -> TableSchema:
+def _schema_from_server(served: TableResponse, name: Identifier) -> TableSchema:
     """The schema that the server describes, where no schema file is."""
     node = {
         "version": 3,
@@ -413,7 +413,7 @@ def _newer_schema(stored: TableSchema, served: TableResponse, name: Identifier) 
     """The newer one of the latest schema file and the server's schema; with the options that the server adds."""
     if stored.id > served.schema_id:
         return stored
-    schema = _served_schema(served, name)
+    schema = _schema_from_server(served, name)
     if stored.id == served.schema_id:
         return stored.with_options({**stored.options, **schema.options})
     return schema

@@ -173,13 +173,13 @@ class EcsLoader:
     role: str | None
 
     def __call__(self) -> AccessKey:
-        role = self.role or self._get("").strip()
+        role = self.role or self._fetch_text("").strip()
         try:
-            return AccessKey.of(self._get(role))
+            return AccessKey.of(self._fetch_text(role))
         except ValueError as error:
             raise self._unusable_error(str(error)) from None
 
-    def _get(self, path: str) -> str:
+    def _fetch_text(self, path: str) -> str:
         import httpx
 
         try:

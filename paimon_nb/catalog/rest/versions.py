@@ -93,7 +93,7 @@ class RestVersions:
             name,
             self._parse_snapshot(found),
             dt.datetime.fromtimestamp(created / 1000) if created is not None else None,
-            _span_ms(retained) if retained else None,
+            _parse_server_duration_ms(retained) if retained else None,
         )
 
     def create_tag(self, name: str, snapshot_id: int, retained_ms: int | None) -> None:
@@ -141,7 +141,7 @@ class RestVersions:
             ) from None
 
 
-def _span_ms(text: str) -> int | None:
+def _parse_server_duration_ms(text: str) -> int | None:
     """A duration as servers write it: ISO 8601 ('PT1H'), or a number and a unit ('1 d')."""
     match = _ISO_SPAN.fullmatch(text)
     if match and any(match.groups()):

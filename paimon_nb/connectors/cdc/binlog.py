@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SourceLost
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.connectors.cdc.mysql_client import MySqlConf, libraries, unavailable
+from paimon_nb.connectors.cdc.mysql_client import MySqlConf, import_mysql_libraries, unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +80,7 @@ class Binlog:
 
     def __init__(self, conf: MySqlConf, position: str, *, is_mariadb: bool, idle_s: float = 0.2) -> None:
         """idle_s: time without events after which `transactions` returns None; at least a millisecond."""
-        pymysql, replication = libraries()
+        pymysql, replication = import_mysql_libraries()
         from pymysqlreplication import event, row_event
 
         self.conf, self.position = conf, position

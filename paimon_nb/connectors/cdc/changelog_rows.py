@@ -19,7 +19,9 @@ ToColumn = Callable[[str, Sequence[Any], DataType], pa.Array]
 _BATCH_ROWS = 10_000
 
 
-def batches(definition: ConnectorTable, changes: Iterable[ChangeRow], column: ToColumn) -> Iterator[pa.RecordBatch]:
+def changelog_batches(
+    definition: ConnectorTable, changes: Iterable[ChangeRow], column: ToColumn
+) -> Iterator[pa.RecordBatch]:
     """Rows of the table with `CHANGELOG_FIELDS`, in batches."""
     remaining, number = iter(changes), 0
     while chunk := list(islice(remaining, _BATCH_ROWS)):

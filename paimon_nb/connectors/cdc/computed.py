@@ -79,11 +79,11 @@ _INT, _STRING = parse_type("INT"), parse_type("STRING")
 
 
 def _date_part_function(attribute: str) -> Callable[[DataType, list[str]], ComputedType]:
-    def build(source: DataType, arguments: list[str]) -> ComputedType:
+    def build_date_part(source: DataType, arguments: list[str]) -> ComputedType:
         fraction_digits = int(arguments[0]) if arguments else 0
         return _INT, lambda v: getattr(_to_timestamp(v, fraction_digits), attribute)
 
-    return build
+    return build_date_part
 
 
 def _date_format_function(source: DataType, arguments: list[str]) -> ComputedType:
@@ -104,12 +104,12 @@ def _truncate_function(source: DataType, arguments: list[str]) -> ComputedType:
         return source, lambda v: str(v)[:width]
     if source.root == "DECIMAL":
 
-        def cut(v: Decimal) -> Decimal:
+        def truncate_decimal(v: Decimal) -> Decimal:
             v = Decimal(str(v))
             unit = Decimal(width).scaleb(int(v.as_tuple().exponent))
             return v - v % unit if v >= 0 else v - (v % unit + unit) % unit
 
-        return source, cut
+        return source, truncate_decimal
     return source, lambda v: int(v) - int(v) % width
 
 

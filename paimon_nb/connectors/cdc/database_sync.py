@@ -65,10 +65,10 @@ class Source(Generic[T]):
         self._names = [c.name for c in table.columns]
         types = self._types = {**self._types, **{c.name: c.type for c in table.columns}}
 
-        def columns(name: str, values: Sequence[Any], t: DataType) -> pa.Array:
+        def to_arrow_column(name: str, values: Sequence[Any], t: DataType) -> pa.Array:
             return self._to_column(values, t, types.get(name))
 
-        self.columns: ToColumn = columns
+        self.columns: ToColumn = to_arrow_column
 
     def row(self, values: Sequence[Any]) -> dict[str, Any]:
         """A row of the current table as column name -> value."""

@@ -73,11 +73,11 @@ class SyncJob(ABC):
         self._thread: threading.Thread | None = None
 
     @abstractmethod
-    def prepare(self) -> None:
+    def prepare_targets(self) -> None:
         """Read the source schemas, create targets or evolve their schemas. Raises their errors."""
 
     @abstractmethod
-    def work(self) -> None:
+    def run_sync(self) -> None:
         """Read the source until it ends or `_stop` is set. Raises its error."""
 
     @abstractmethod
@@ -90,8 +90,8 @@ class SyncJob(ABC):
         return sum(t.rows for t in self.targets.values())
 
     def start(self) -> None:
-        """Prepare, then run in a thread. Raises as `prepare`."""
-        self.prepare()
+        """Prepare, then run in a thread. Raises as `prepare_targets`."""
+        self.prepare_targets()
         self._thread = threading.Thread(target=self._run_until_stopped, name="paimon-sync", daemon=True)
         self._thread.start()
 
@@ -142,7 +142,7 @@ class SyncJob(ABC):
 
     def _run_until_stopped(self) -> None:
         try:
-            self.work()
+            self.run_sync()
         except BaseException as error:
             self._error = error
             for target in self.targets.values():

@@ -40,7 +40,7 @@ class KafkaSync(SyncJob):
 
     def __init__(self, catalog: Catalog, conf: Mapping[str, str], options: SyncOptions) -> None:
         """Does not connect. Raises BadOptionValue, UnknownOption, UnknownName: no such format."""
-        self.table, self.format, self.lenient = _read_conf(conf)
+        self.table, self.format, self.lenient = _parse_kafka_conf(conf)
         super().__init__(catalog, options, f"{self.table.client['bootstrap.servers']}/{self.table.topic_list}")
         self._source_schemas: dict[tuple[str, str], tuple[Target | None, Mapping[str, DataType]]] = {}
         """Source table -> its target (None: skipped) and the columns that it is known to have."""
@@ -49,19 +49,19 @@ class KafkaSync(SyncJob):
         self._offsets: Offsets = {}
         self._last_save = time.monotonic()
 
-    def prepare(self) -> None:
+    def prepare_targets(self) -> None:
         """Raises SourceUnavailable. TableNotFound: no such topic. SchemaMismatch: no message has the columns of the table."""
         with Broker(self.table) as broker:
             self._find_targets()
             if self.options.naming.table is not None and not self.targets:
                 self._target_for(self._first_event(broker))
-            self._offsets = self._find_start(broker)
+            self._offsets = self._start_offsets_of_targets(broker)
             for name, target in self.targets.items():
                 if target.position is None:
-                    target.begin(json.dumps(self._offsets))
+                    target.store_start_position(json.dumps(self._offsets))
                 self._initial_offsets[name] = json.loads(str(target.position))
 
-    def work(self) -> None:
+    def run_sync(self) -> None:
         last_message = time.monotonic()
         while not self._stop.is_set():
             try:
@@ -69,7 +69,7 @@ class KafkaSync(SyncJob):
                     end_offsets = (
                         None
                         if self.table.end.mode is OffsetMode.UNBOUNDED
-                        else broker.resolve(self.table.end, broker.partitions())
+                        else broker.resolve_offsets(self.table.end, broker.partitions())
                     )
                     while not self._stop.is_set():
                         if self._apply_available_records(broker, end_offsets) and end_offsets is not None:
@@ -83,11 +83,11 @@ class KafkaSync(SyncJob):
 
     def position_of(self, target: Target) -> str:
         """Offsets of the sync. Partitions in which the target was ahead at the start keep the offset of the target."""
-        at = {t: dict(of) for t, of in self._offsets.items()}
-        for topic, of in self._initial_offsets.get(target.name.table, {}).items():
-            known = at.setdefault(topic, {})
-            known.update({p: max(o, known.get(p, 0)) for p, o in of.items()})
-        return json.dumps(at)
+        offsets = {topic: dict(by_partition) for topic, by_partition in self._offsets.items()}
+        for topic, initial in self._initial_offsets.get(target.name.table, {}).items():
+            known = offsets.setdefault(topic, {})
+            known.update({p: max(o, known.get(p, 0)) for p, o in initial.items()})
+        return json.dumps(offsets)
 
     def _apply_available_records(self, broker: Broker, end_offsets: Offsets | None) -> bool:
         """Apply the available records. Returns True if all records up to `end_offsets` are applied."""
@@ -98,18 +98,18 @@ class KafkaSync(SyncJob):
             first, end = self._offsets.get(topic, {}).get(str(partition), 0), high.get(topic, {}).get(str(partition), 0)
             if first >= end:
                 continue
-            of = self._offsets.setdefault(topic, {})
+            next_offsets = self._offsets.setdefault(topic, {})
             for messages in broker.records(topic, partition, first, end):
                 for message in messages:
                     self._apply_message(topic, str(partition), message)
-                    of[str(partition)] = record_offset(message) + 1
+                    next_offsets[str(partition)] = record_offset(message) + 1
                 if self._stop.is_set():
                     break
                 if time.monotonic() - committed > self.options.interval_s:
                     self._commit_and_save_offsets()
                     committed = time.monotonic()
             else:
-                of[str(partition)] = end  # transaction markers at the end are not messages
+                next_offsets[str(partition)] = end  # transaction markers at the end are not messages
         self._commit_and_save_offsets()
         return True
 
@@ -120,7 +120,7 @@ class KafkaSync(SyncJob):
             for target in self.targets.values():
                 position = self.position_of(target)
                 if target.position != position:
-                    target.begin(position)
+                    target.store_start_position(position)
 
     def _apply_message(self, topic: str, partition: str, message: Message) -> None:
         event = self._parse_event(message)
@@ -132,7 +132,7 @@ class KafkaSync(SyncJob):
         ).get(partition, 0):
             return  # skipped, or applied before the restart: this target was ahead of the others
         for kind, row in event.changes:
-            target.put(kind, row, _arrow_column)
+            target.buffer_change(kind, row, _arrow_column)
 
     def _parse_event(self, message: Message) -> Event | None:
         """Raises BadMessage."""
@@ -156,15 +156,15 @@ class KafkaSync(SyncJob):
             if naming.table is not None or there.position is not None:
                 self.open(name, SourceSchema({}, ()))
 
-    def _find_start(self, broker: Broker) -> Offsets:
+    def _start_offsets_of_targets(self, broker: Broker) -> Offsets:
         """The lowest offsets of all targets by partition. A new sync starts at the offsets of the options."""
         known = [json.loads(t.position) for t in self.targets.values() if t.position is not None]
         if not known:
             return broker.start_offsets()
         low, high = broker.bounds(broker.partitions())
-        at = {t: {p: min(k.get(t, {}).get(p, 0) for k in known) for p in of} for t, of in low.items()}
-        check_offsets_exist(at, low, high)
-        return at
+        start = {t: {p: min(k.get(t, {}).get(p, 0) for k in known) for p in offsets} for t, offsets in low.items()}
+        check_offsets_exist(start, low, high)
+        return start
 
     def _first_event(self, broker: Broker) -> Event:
         """The first event of the topics. Raises SchemaMismatch: there is none."""
@@ -195,7 +195,7 @@ class KafkaSync(SyncJob):
             try:
                 target = self.open(name, SourceSchema(_nullable_columns(event), event.primary_keys))
                 if is_new_target and self._offsets:
-                    target.begin(self.position_of(target))  # all its rows follow
+                    target.store_start_position(self.position_of(target))  # all its rows follow
             except PaimonError as error:
                 self.skip_tables(".".join(source), error)
                 target = None
@@ -219,7 +219,7 @@ def _nullable_columns(event: Event) -> dict[str, tuple[DataType, str | None]]:
     return {n: (t.with_nullable(n not in event.primary_keys), None) for n, t in event.columns.items()}
 
 
-def _read_conf(conf: Mapping[str, str]) -> tuple[KafkaTable, str, bool]:
+def _parse_kafka_conf(conf: Mapping[str, str]) -> tuple[KafkaTable, str, bool]:
     """The topics, their format, and whether malformed messages are skipped."""
     properties = dict(conf)
     format = properties.pop("value.format", properties.pop("format", None))

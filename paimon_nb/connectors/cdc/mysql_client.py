@@ -109,7 +109,7 @@ class SourceTable:
     comment: str | None = None
 
 
-def libraries() -> tuple[Any, Any]:
+def import_mysql_libraries() -> tuple[Any, Any]:
     """The modules pymysql and pymysqlreplication. Raises EnvironmentError_: they are not installed."""
     try:
         import pymysql
@@ -126,7 +126,7 @@ class MySqlClient:
 
     def __init__(self, conf: MySqlConf) -> None:
         self.conf = conf
-        pymysql, _ = libraries()
+        pymysql, _ = import_mysql_libraries()
         self._errors = pymysql.MySQLError
         try:
             self.connection = pymysql.connect(

@@ -36,13 +36,13 @@ class MySqlSync(DatabaseSync[SourceTable]):
         self._last_event = 0.0
         """Time of the last event from the server."""
 
-    def prepare(self) -> None:
+    def prepare_targets(self) -> None:
         """Raises SourceUnavailable, TableNotFound, UnsupportedOperation, SchemaChangeError."""
         with MySqlClient(self.conf) as client:
             client.check()
             self.register_tables(client.tables(), first=True)
 
-    def work(self) -> None:
+    def run_sync(self) -> None:
         self._last_event = time.monotonic()
         is_mariadb, end = self._take_snapshot()
         if self.conf.start == "snapshot":
@@ -98,7 +98,7 @@ class MySqlSync(DatabaseSync[SourceTable]):
         if all(t.position is not None for t in self.targets.values()):
             return self._earliest_position() or client.position()
         at = client.begin_snapshot()
-        # Read the schemas again: changes between `prepare` and the snapshot are not in the binlog that follows.
+        # Read the schemas again: changes between `prepare_targets` and the snapshot are not in the binlog that follows.
         self.register_tables(client.tables(), first=True)
         for target in [t for t in self.targets.values() if t.position is None]:
             for source in [
@@ -106,11 +106,11 @@ class MySqlSync(DatabaseSync[SourceTable]):
             ]:
                 for rows in client.rows(source.table):
                     for row in rows:
-                        target.put(INSERT, source.row(row), source.columns)
+                        target.buffer_change(INSERT, source.row(row), source.columns)
                     if self._stop.is_set():
                         target.abort()
                         return at
-            target.begin(at)
+            target.store_start_position(at)
         client.run_query("COMMIT")
         return self._earliest_position() or at
 
@@ -146,7 +146,7 @@ class MySqlSync(DatabaseSync[SourceTable]):
             done = source.target.position
             if done is not None and has_reached(done, transaction.position):
                 continue  # applied before the restart: this target was ahead of the others
-            source.target.put(change.kind, change.values, source.columns)
+            source.target.buffer_change(change.kind, change.values, source.columns)
         self.position = transaction.position
 
     # -- schemas
@@ -161,5 +161,5 @@ class MySqlSync(DatabaseSync[SourceTable]):
         is_new_target = name not in self.targets
         target = super().register_target(name, sources, first=first)
         if is_new_target and not first and target.position is None:
-            target.begin(self.position)  # created during the sync: all its rows are in the binlog
+            target.store_start_position(self.position)  # created during the sync: all its rows are in the binlog
         return target

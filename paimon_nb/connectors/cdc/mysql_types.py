@@ -169,10 +169,10 @@ def _value_converter(t: DataType, source: MySqlType | None) -> Callable[[Any], A
         case "BINARY" | "VARBINARY":
             size = (source.first(1) + 7) // 8 if bits and source is not None else 0
             return lambda v: _bit_bytes(v, size) if bits else v if isinstance(v, bytes) else str(v).encode()
-    return _to_text
+    return _mysql_value_text
 
 
-def _to_text(value: Any) -> str | None:
+def _mysql_value_text(value: Any) -> str | None:
     if isinstance(value, str):
         return value
     if isinstance(value, bytes):

@@ -52,12 +52,12 @@ class _Reader:
     def __init__(self, data: bytes) -> None:
         self.data, self.position = data, 0
 
-    def take(self, form: str) -> Any:
+    def read_struct(self, form: str) -> Any:
         (value,) = struct.unpack_from(">" + form, self.data, self.position)
         self.position += struct.calcsize(">" + form)
         return value
 
-    def text(self, length: int | None = None) -> str:
+    def read_text(self, length: int | None = None) -> str:
         """Text of `length` bytes; None: up to a zero byte."""
         end = self.data.index(0, self.position) if length is None else self.position + length
         found = self.data[self.position : end].decode()
@@ -65,58 +65,58 @@ class _Reader:
         return found
 
 
-def transactions(messages: Iterable[bytes]) -> Iterator[Transaction]:
+def decode_transactions(messages: Iterable[bytes]) -> Iterator[Transaction]:
     """Complete transactions in commit order. Raises UnsupportedOperation: the log omits a value."""
     relations: dict[int, Relation] = {}
     current = Transaction(0, 0, 0)
     for data in messages:
         read = _Reader(data)
-        match chr(read.take("B")):
+        match chr(read.read_struct("B")):
             case "B":
-                lsn, micros, xid = read.take("Q"), read.take("q"), read.take("I")
+                lsn, micros, xid = read.read_struct("Q"), read.read_struct("q"), read.read_struct("I")
                 current = Transaction(lsn, xid, _EPOCH_MS + micros // 1000)
             case "C":
                 yield current
             case "R":
-                oid = read.take("I")
+                oid = read.read_struct("I")
                 relations[oid] = _read_relation(read)
             case "I":
-                relation = relations[read.take("I")]
-                read.take("B")
+                relation = relations[read.read_struct("I")]
+                read.read_struct("B")
                 current.changes.append(Change(INSERT, relation, _read_row(read, relation)))
             case "U":
-                relation = relations[read.take("I")]
+                relation = relations[read.read_struct("I")]
                 before = None
-                if chr(read.take("B")) in "KO":
+                if chr(read.read_struct("B")) in "KO":
                     before = _read_row(read, relation)
-                    read.take("B")
+                    read.read_struct("B")
                     current.changes.append(Change(BEFORE, relation, before))
                 current.changes.append(Change(AFTER, relation, _read_row(read, relation, before)))
             case "D":
-                relation = relations[read.take("I")]
-                read.take("B")
+                relation = relations[read.read_struct("I")]
+                read.read_struct("B")
                 current.changes.append(Change(DELETE, relation, _read_row(read, relation)))
 
 
 def _read_relation(reader: _Reader) -> Relation:
-    schema, table = reader.text() or "pg_catalog", reader.text()
-    reader.take("B")
+    schema, table = reader.read_text() or "pg_catalog", reader.read_text()
+    reader.read_struct("B")
     columns = []
-    for _ in range(reader.take("H")):
-        reader.take("B")
-        columns.append((reader.text(), reader.take("I"), reader.take("i")))
+    for _ in range(reader.read_struct("H")):
+        reader.read_struct("B")
+        columns.append((reader.read_text(), reader.read_struct("I"), reader.read_struct("i")))
     return Relation(schema, table, tuple(columns))
 
 
 def _read_row(reader: _Reader, relation: Relation, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
     row: dict[str, Any] = {}
-    count = reader.take("H")
+    count = reader.read_struct("H")
     for name, _, _ in relation.columns[:count]:
-        match chr(reader.take("B")):
+        match chr(reader.read_struct("B")):
             case "n":
                 row[name] = None
             case "t":
-                row[name] = reader.text(reader.take("i"))
+                row[name] = reader.read_text(reader.read_struct("i"))
             case _:  # 'u': an unchanged TOAST value; the old row contains it if the log has old rows
                 if before is None:
                     raise UnsupportedOperation(

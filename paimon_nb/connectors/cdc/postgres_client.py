@@ -16,7 +16,7 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.connectors.cdc.pgoutput import Transaction, transactions
+from paimon_nb.connectors.cdc.pgoutput import Transaction, decode_transactions
 from paimon_nb.connectors.cdc.postgres_types import PostgresType
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class SnapshotPoint:
     until: int
     """An LSN after every transaction that the snapshot includes."""
 
-    def has(self, transaction: Transaction) -> bool:
+    def contains_transaction(self, transaction: Transaction) -> bool:
         if transaction.lsn >= self.until:
             return False
         _low, high, running = self.snapshot.split(":")
@@ -147,8 +147,10 @@ class SyncPosition:
     lsn: int
     snapshot_point: SnapshotPoint | None = None
 
-    def has(self, transaction: Transaction) -> bool:
-        return transaction.lsn <= self.lsn or (self.snapshot_point is not None and self.snapshot_point.has(transaction))
+    def contains_transaction(self, transaction: Transaction) -> bool:
+        return transaction.lsn <= self.lsn or (
+            self.snapshot_point is not None and self.snapshot_point.contains_transaction(transaction)
+        )
 
     def to_text(self) -> str:
         snapshot_point = "" if self.snapshot_point is None or self.snapshot_point.until <= self.lsn else f" {to_lsn(self.snapshot_point.until)} {self.snapshot_point.snapshot}"  # fmt: skip
@@ -162,7 +164,7 @@ class SyncPosition:
         )
 
 
-def driver() -> Any:
+def import_psycopg() -> Any:
     """The module psycopg. Raises EnvironmentError_: it is not installed."""
     try:
         import psycopg
@@ -178,9 +180,9 @@ class PostgresClient:
 
     def __init__(self, conf: PostgresConf) -> None:
         self.conf = conf
-        self._errors = driver().Error
+        self._errors = import_psycopg().Error
         with self._translate_errors():
-            self.connection = driver().connect(
+            self.connection = import_psycopg().connect(
                 host=conf.host, port=conf.port, user=conf.user, password=conf.password, dbname=conf.database,
                 connect_timeout=10, autocommit=True,
             )  # fmt: skip
@@ -307,13 +309,13 @@ class PostgresClient:
     def publication(self) -> str:
         return f"{self.conf.slot}_tables"
 
-    def peek(self, start_lsn: int, until: int | None = None) -> list[Transaction]:
+    def peek_transactions(self, start_lsn: int, until: int | None = None) -> list[Transaction]:
         """Next transactions that committed after `start_lsn`. They stay in the slot."""
         found = self.run_query(
             "SELECT data FROM pg_logical_slot_peek_binary_changes(%s, %s::pg_lsn, %s, 'proto_version', '1', 'publication_names', %s)",
             self.conf.slot, None if until is None else to_lsn(until), None if until is not None else _MAX_CHANGES, self.publication,
         )  # fmt: skip
-        result_rows = transactions(bytes(data) for (data,) in found)
+        result_rows = decode_transactions(bytes(data) for (data,) in found)
         return [t for t in result_rows if t.lsn > start_lsn and (until is None or t.lsn <= until)]
 
     def advance_slot(self, up_to: int) -> None:

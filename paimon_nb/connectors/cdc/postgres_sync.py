@@ -14,7 +14,7 @@ from paimon_nb.connectors.cdc.database_sync import RETRY_INTERVAL_S, DatabaseSyn
 from paimon_nb.connectors.cdc.job import RECONNECT_TIMEOUT_S, SyncOptions
 from paimon_nb.connectors.cdc.pgoutput import INSERT, Relation, Transaction
 from paimon_nb.connectors.cdc.postgres_client import PostgresClient, PostgresConf, SourceTable, SyncPosition
-from paimon_nb.connectors.cdc.postgres_types import PostgresType, paimon_type, to_column
+from paimon_nb.connectors.cdc.postgres_types import PostgresType, arrow_column_of_texts, paimon_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ class LoggedSource(Source[SourceTable]):
 
     def __init__(self, table: SourceTable, target: Target) -> None:
         self.known_columns: set[tuple[tuple[str, int, int], ...]] = set()
-        super().__init__(table, target, to_column)
+        super().__init__(table, target, arrow_column_of_texts)
 
     def update_columns(self, table: SourceTable) -> None:
         super().update_columns(table)
@@ -51,7 +51,7 @@ class PostgresSync(DatabaseSync[SourceTable]):
         self._positions: dict[str, SyncPosition] = {}
         """Position by target."""
 
-    def prepare(self) -> None:
+    def prepare_targets(self) -> None:
         """Raises SourceUnavailable, SourceLost, TableNotFound, UnsupportedOperation, SchemaChangeError."""
         with PostgresClient(self.conf) as client:
             client.check()
@@ -60,7 +60,7 @@ class PostgresSync(DatabaseSync[SourceTable]):
             if self.conf.start != "snapshot":
                 client.open_slot([s.table for s in self.sources.values()], resume_lsn=min(known) if known else None)
 
-    def work(self) -> None:
+    def run_sync(self) -> None:
         last_message = time.monotonic()
         while not self._stop.is_set():
             try:
@@ -90,15 +90,15 @@ class PostgresSync(DatabaseSync[SourceTable]):
         if new:
             slot_start = client.slot_start_lsn()  # all earlier changes are in the snapshot
             snapshot_point = client.begin_snapshot()
-            # Read the schemas again: they may have changed between `prepare` and the snapshot.
+            # Read the schemas again: they may have changed between `prepare_targets` and the snapshot.
             self.register_tables(client.tables(), first=True)
             for target in new:
                 self._positions[target.name.table] = sync_position = SyncPosition(slot_start, snapshot_point)
                 for source in self.sources.values():
                     if source.target is target and self.conf.start != "latest-offset":
                         for row in client.rows(source.table):
-                            target.put(INSERT, source.row(row), source.columns)
-                target.begin(sync_position.to_text())
+                            target.buffer_change(INSERT, source.row(row), source.columns)
+                target.store_start_position(sync_position.to_text())
             client.run_query("COMMIT")
         self._positions = {
             name: SyncPosition.from_text(t.position) for name, t in self.targets.items() if t.position is not None
@@ -110,7 +110,7 @@ class PostgresSync(DatabaseSync[SourceTable]):
     def _read_slot(self, client: PostgresClient) -> bool:
         """Apply the changes in the slot, commit, and advance the slot. Returns whether there were changes."""
         end = client.position()
-        pending = client.peek(self.sync_position.lsn)
+        pending = client.peek_transactions(self.sync_position.lsn)
         for transaction in pending:
             self._apply_transaction(client, transaction)
         self.commit()
@@ -118,19 +118,19 @@ class PostgresSync(DatabaseSync[SourceTable]):
             # The slot would otherwise retain the log of unrelated changes without limit.
             self.sync_position = SyncPosition(end)
             for target in self.targets.values():
-                target.begin(self.position_of(target))
+                target.store_start_position(self.position_of(target))
         client.advance_slot(self.sync_position.lsn)
         return bool(pending)
 
     def _apply_transaction(self, client: PostgresClient, transaction: Transaction) -> None:
         for change in transaction.changes:
             source = self.sources.get((change.relation.schema, change.relation.table))
-            if source is None or self._positions[source.target.name.table].has(transaction):
+            if source is None or self._positions[source.target.name.table].contains_transaction(transaction):
                 continue
             assert isinstance(source, LoggedSource)
             if change.relation.columns not in source.known_columns:
                 self._update_schema(client, source, change.relation)
-            source.target.put(change.kind, change.values, source.columns)
+            source.target.buffer_change(change.kind, change.values, source.columns)
         self.sync_position = SyncPosition(transaction.lsn)
 
     def _update_schema(self, client: PostgresClient, source: LoggedSource, relation: Relation) -> None:

@@ -38,13 +38,13 @@ class PostgresType:
 
 def paimon_type(t: PostgresType, modes: Collection[str] = (), *, nullable: bool = True) -> DataType:
     """The Paimon type. Raises UnsupportedOperation: there is none."""
-    text = "STRING" if "to-string" in modes else _text_of(t)
+    text = "STRING" if "to-string" in modes else _paimon_type_text(t)
     return parse_type(text).with_nullable(nullable or "to-nullable" in modes)
 
 
-def _text_of(t: PostgresType) -> str:
+def _paimon_type_text(t: PostgresType) -> str:
     if t.name.startswith("_"):
-        return f"ARRAY<{_text_of(PostgresType(t.name[1:], t.modifier))}>"
+        return f"ARRAY<{_paimon_type_text(PostgresType(t.name[1:], t.modifier))}>"
     if t.name in _PLAIN:
         return _PLAIN[t.name]
     if t.name in _TIMESTAMPS:
@@ -63,13 +63,17 @@ def _text_of(t: PostgresType) -> str:
     )  # fmt: skip
 
 
-def to_column(values: Sequence[str | None], t: DataType, source: PostgresType | None) -> pa.Array:
+def arrow_column_of_texts(values: Sequence[str | None], t: DataType, source: PostgresType | None) -> pa.Array:
     """Text values of a PostgreSQL column as a Paimon column, whose type may be wider than `source`."""
     name = "text" if source is None else source.name
     if isinstance(t, Array):
         inner = PostgresType(name.removeprefix("_"))
         return pa.array(
-            [None if v is None else to_column(elements(v), t.element, inner).to_pylist() for v in values], arrow_type(t)
+            [
+                None if v is None else arrow_column_of_texts(array_elements(v), t.element, inner).to_pylist()
+                for v in values
+            ],
+            arrow_type(t),
         )
     if t.root in ("STRING", "VARCHAR", "CHAR"):
         return pa.array(values, arrow_type(t))
@@ -79,7 +83,7 @@ def to_column(values: Sequence[str | None], t: DataType, source: PostgresType | 
     return mysql_types.to_column([None if v is None else read(v) for v in values], t, None)
 
 
-def elements(text: str) -> list[str | None]:
+def array_elements(text: str) -> list[str | None]:
     """The elements of the text of an array, for example `{1,NULL,"a,b"}`. Raises UnsupportedOperation: a nested array."""
     out: list[str | None] = []
     inside = text[text.index("{") + 1 : -1]

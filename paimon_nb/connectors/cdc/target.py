@@ -15,7 +15,7 @@ from paimon_nb.base import clock
 from paimon_nb.base.errors import SchemaChangeError, SnapshotNotFound, UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.connectors.cdc.computed import Computed, parse_computed
-from paimon_nb.connectors.cdc.type_widening import wider
+from paimon_nb.connectors.cdc.type_widening import common_wider_type
 from paimon_nb.format.schema import TableSchema, create_schema
 from paimon_nb.format.types import DataType
 from paimon_nb.plan.ddl import AddColumn, AlterColumn, Change, SetOptions
@@ -80,7 +80,7 @@ class Target:
         """Whether the current commit is a full compaction."""
         self._last_empty_ms = clock.now_ms()
 
-    def put(self, kind: str, row: Mapping[str, Any], columns: ToColumn) -> None:
+    def buffer_change(self, kind: str, row: Mapping[str, Any], columns: ToColumn) -> None:
         """Buffer a change. `columns` converts such rows to Arrow columns."""
         if self._columns is not columns or len(self._buffer) >= _BUFFER_ROWS:
             self._write_buffered()
@@ -115,7 +115,7 @@ class Target:
         if StreamCommitter.count_without_rows(self.table.store):
             self._checkpoints.on_idle_checkpoint(self.table.store, properties={POSITION: self.position})
 
-    def begin(self, position: str) -> None:
+    def store_start_position(self, position: str) -> None:
         """Store `position`, also if there are no changes."""
         if self._writing is None and not self._buffer:
             self._identifier += 1
@@ -141,7 +141,7 @@ class Target:
             if name not in have:
                 changes.append(AddColumn((name,), str(t.with_nullable(True)), comment))
                 continue
-            grown = wider(have[name].type, t, f"{self.name.table}.{name}")
+            grown = common_wider_type(have[name].type, t, f"{self.name.table}.{name}")
             if grown != have[name].type:
                 if name in schema.partition_keys:
                     raise SchemaChangeError(
@@ -258,7 +258,7 @@ def merge_schemas(schemas: Sequence[SourceSchema]) -> SourceSchema:
     for schema in schemas:
         for name, (t, comment) in schema.columns.items():
             if name in columns:
-                columns[name] = (wider(columns[name][0], t, name), columns[name][1] or comment)
+                columns[name] = (common_wider_type(columns[name][0], t, name), columns[name][1] or comment)
             else:
                 columns[name] = (t, comment)
     return SourceSchema(columns, schemas[0].primary_keys, next((o.comment for o in schemas if o.comment), None))

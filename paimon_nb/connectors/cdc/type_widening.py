@@ -23,7 +23,7 @@ _INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 _REALS = ("FLOAT", "DOUBLE")
 
 
-def wider(old: DataType, new: DataType, column: str) -> DataType:
+def common_wider_type(old: DataType, new: DataType, column: str) -> DataType:
     """The narrowest type that contains both, with the nullability of `old`. Raises SchemaChangeError: there is none."""
     nullable = old.nullable
     if old.with_nullable(True) == new.with_nullable(True):

@@ -165,14 +165,14 @@ def _non_null_schema(t: DataType, name: str, legacy: bool) -> Any:
 
 def _from_avro(t: DataType) -> _Convert | None:
     """Converter of maps from dicts (fastavro) to lists of pairs (Arrow). None: values need no conversion."""
-    return _map_nested(t, _from_avro, lambda value: lambda v: [(k, value(e)) for k, e in v.items()])
+    return _converter_of_nested_type(t, _from_avro, lambda value: lambda v: [(k, value(e)) for k, e in v.items()])
 
 
 def _to_avro(t: DataType) -> _Convert | None:
-    return _map_nested(t, _to_avro, lambda value: lambda v: {k: value(e) for k, e in v})
+    return _converter_of_nested_type(t, _to_avro, lambda value: lambda v: {k: value(e) for k, e in v})
 
 
-def _map_nested(
+def _converter_of_nested_type(
     t: DataType, inner: Callable[[DataType], _Convert | None], of_map: Callable[[_Convert], _Convert]
 ) -> _Convert | None:
     match t:

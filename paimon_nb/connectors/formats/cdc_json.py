@@ -11,7 +11,14 @@ import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from paimon_nb.connectors.formats.api import AFTER, BEFORE, DELETE, INSERT, FormatOptions, MalformedMessage
-from paimon_nb.connectors.formats.json import OPTIONS, JsonEncoder, JsonRecords, Record, dumps, require_object
+from paimon_nb.connectors.formats.json import (
+    OPTIONS,
+    JsonEncoder,
+    JsonRecords,
+    Record,
+    compact_json_bytes,
+    require_object,
+)
 from paimon_nb.options import parse_bool
 
 if TYPE_CHECKING:
@@ -152,7 +159,7 @@ class CdcJsonEncoder(JsonEncoder):
 
     def encode(self, rows: pa.Table, kinds: Sequence[str]) -> Iterator[bytes | None]:
         for row, kind in zip(self.objects(rows), kinds, strict=True):
-            yield dumps(self.envelope(row, deleted=kind in (BEFORE, DELETE)))
+            yield compact_json_bytes(self.envelope(row, deleted=kind in (BEFORE, DELETE)))
 
     def envelope(self, row: dict[str, Any], *, deleted: bool) -> dict[str, Any]:
         raise NotImplementedError

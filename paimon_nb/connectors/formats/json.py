@@ -79,7 +79,7 @@ class JsonRecords(Decoder):
                 kinds.append(kind)
                 record_numbers.append(number)
                 objects.append(record)
-        return Rows(self._table(objects, messages, record_numbers), kinds, record_numbers)
+        return Rows(self._table_of_objects(objects, messages, record_numbers), kinds, record_numbers)
 
     def _check_no_missing_field(self, found: list[Record]) -> None:
         for _, record in found:
@@ -91,7 +91,7 @@ class JsonRecords(Decoder):
         decode = json.JSONDecoder(parse_float=Number).decode if self._has_decimals else json.loads
         return lambda message: decode(message.decode())
 
-    def _table(
+    def _table_of_objects(
         self, objects: list[dict[str, Any]], messages: Sequence[bytes | None], record_numbers: list[int]
     ) -> pa.Table:
         columns = []
@@ -150,7 +150,7 @@ class JsonEncoder(Encoder):
                     f"format 'json' has no form for {kind}",
                     hint="use 'debezium-json', or connector 'upsert-kafka'",
                 )
-        return map(dumps, self.objects(rows))
+        return map(compact_json_bytes, self.objects(rows))
 
 
 def require_object(value: Any, what: str) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def require_object(value: Any, what: str) -> dict[str, Any]:
     return value
 
 
-def dumps(value: Any) -> bytes:
+def compact_json_bytes(value: Any) -> bytes:
     """Compact JSON. Decimals keep all digits."""
     if _has_raw_number(value):
         return _dumps_with_raw_numbers(value).encode()

@@ -43,7 +43,7 @@ class Raw(Decoder, Encoder):
         self.packed = (">" if order == "big-endian" else "<") + _CODES[root] if root in _CODES else None
 
     def decode(self, messages: Sequence[bytes | None]) -> Rows:
-        read = self._read()
+        read = self._message_decoder()
         values = []
         for message in messages:
             try:
@@ -53,7 +53,7 @@ class Raw(Decoder, Encoder):
         table = pa.table([pa.array(values, arrow_type(self.field.type))], names=[self.field.name])
         return Rows(table, [INSERT] * len(values), list(range(len(values))))
 
-    def _read(self) -> Callable[[bytes], Any]:
+    def _message_decoder(self) -> Callable[[bytes], Any]:
         if self.packed is not None:
             packed = self.packed
             return lambda message: struct.unpack(packed, message)[0]

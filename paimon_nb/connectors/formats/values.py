@@ -38,9 +38,9 @@ _TIME = re.compile(r"(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?Z?")
 _EPOCH = dt.date(1970, 1, 1)
 
 
-def to_array(values: Sequence[Any], t: DataType, convert: Convert) -> pa.Array:
+def to_array(values: Sequence[Any], t: DataType, to_integer: Convert) -> pa.Array:
     """A column of JSON values. Raises MalformedMessage: a value is not of type `t`."""
-    return pa.array([None if v is None else convert(v) for v in values], arrow_type(t))
+    return pa.array([None if v is None else to_integer(v) for v in values], arrow_type(t))
 
 
 def converter(t: DataType, *, iso: bool = False, lenient: bool = False) -> Convert:
@@ -51,13 +51,13 @@ def converter(t: DataType, *, iso: bool = False, lenient: bool = False) -> Conve
         iso: timestamps have the form 'yyyy-MM-ddTHH:mm:ss', not 'yyyy-MM-dd HH:mm:ss'.
         lenient: return NULL for a value that cannot be converted.
     """
-    convert = _strict_converter(t, iso, lenient)
+    to_integer = _strict_converter(t, iso, lenient)
     if not lenient:
-        return convert
+        return to_integer
 
     def null_if_invalid(value: Any) -> Any:
         try:
-            return convert(value)
+            return to_integer(value)
         except MalformedMessage:
             return None
 
@@ -99,8 +99,8 @@ def _strict_converter(t: DataType, iso: bool, lenient: bool) -> Convert:
 
 
 def _nullable_converter(t: DataType, iso: bool, lenient: bool) -> Convert:
-    convert = converter(t, iso=iso, lenient=lenient)
-    return lambda v: None if v is None else convert(v)
+    to_integer = converter(t, iso=iso, lenient=lenient)
+    return lambda v: None if v is None else to_integer(v)
 
 
 def _require_type(value: Any, kind: type, t: DataType) -> Any:
@@ -121,7 +121,7 @@ def _integer_converter(root: str) -> Convert:
     low, high = -(1 << (_BITS[root] - 1)), (1 << (_BITS[root] - 1)) - 1
     truncates = root in ("INT", "BIGINT")
 
-    def convert(value: Any) -> int:
+    def to_integer(value: Any) -> int:
         if type(value) is int:
             number = value
         else:
@@ -134,7 +134,7 @@ def _integer_converter(root: str) -> Convert:
             raise MalformedMessage(f"{number} does not fit {root}")
         return number
 
-    return convert
+    return to_integer
 
 
 def _to_float(value: Any) -> float:
@@ -254,11 +254,11 @@ def _value_writer(t: DataType, iso: bool) -> Convert | None:
 def _nested_writer(t: DataType, iso: bool) -> Convert:
     if isinstance(t, Timestamp | LocalZonedTimestamp):
 
-        def formatted(v: dt.datetime) -> str:
+        def nested_timestamp_text(v: dt.datetime) -> str:
             text = v.replace(tzinfo=None).strftime(f"%Y-%m-%d{'T' if iso else ' '}%H:%M:%S")
             return _fraction_text(text, v.microsecond, 6) + ("Z" if isinstance(t, LocalZonedTimestamp) else "")
 
-        return lambda v: None if v is None else formatted(v)
+        return lambda v: None if v is None else nested_timestamp_text(v)
     write = _value_writer(t, iso)
     return (lambda v: v) if write is None else (lambda v: None if v is None else write(v))
 

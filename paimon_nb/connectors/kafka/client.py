@@ -33,7 +33,7 @@ CLIENT_LOGGING: Mapping[str, Any] = {"log_level": "0", "logger": _LOG}
 """Settings of every client: log messages of librdkafka are not printed in notebook cells."""
 
 
-def kafka() -> Any:
+def import_confluent_kafka() -> Any:
     """The module confluent_kafka. Raises EnvironmentError_: it is not installed."""
     try:
         import confluent_kafka
@@ -53,7 +53,7 @@ class Broker:
 
     def __init__(self, table: KafkaTable) -> None:
         self.table = table
-        lib = self.lib = kafka()
+        lib = self.lib = import_confluent_kafka()
         settings = {
             "group.id": f"paimon-nb-{table.definition.name}",
             "isolation.level": "read_uncommitted",  # default of the Java consumer
@@ -68,7 +68,7 @@ class Broker:
             self.consumer: Consumer = lib.Consumer({**settings, **CLIENT_LOGGING})
         except (lib.KafkaException, ValueError, TypeError) as error:
             raise BadOptionValue(
-                f"the Kafka client rejected its settings: {reason(error)}", hint="check 'properties.*'"
+                f"the Kafka client rejected its settings: {kafka_error_text(error)}", hint="check 'properties.*'"
             ) from None
 
     def __enter__(self) -> Broker:
@@ -102,7 +102,7 @@ class Broker:
         low = self._list_offsets(partitions, self.lib.admin.OffsetSpec.earliest())
         return low, self._list_offsets(partitions, self.lib.admin.OffsetSpec.latest())
 
-    def resolve(self, start: OffsetSpec, partitions: list[tuple[str, int]]) -> Offsets:
+    def resolve_offsets(self, start: OffsetSpec, partitions: list[tuple[str, int]]) -> Offsets:
         """Resolve a start or end option to offsets. Raises SourceUnavailable. SourceLost: the group has no offsets."""
         spec = self.lib.admin.OffsetSpec
         if start.mode is OffsetMode.EARLIEST:
@@ -121,7 +121,7 @@ class Broker:
             rest = self._committed_offsets(
                 OffsetSpec(OffsetMode.GROUP, is_explicit=False), [x for x in partitions if x[1] not in explicit]
             )
-            named = _by_topic((t, p, explicit[p]) for t, p in partitions if p in explicit)
+            named = _offsets_by_topic((t, p, explicit[p]) for t, p in partitions if p in explicit)
             return {t: {**rest.get(t, {}), **named.get(t, {})} for t, _ in partitions}
         return self._committed_offsets(start, partitions)
 
@@ -129,7 +129,7 @@ class Broker:
         """Start offsets of a new reader; deleted records are skipped. Raises as `resolve`."""
         partitions = self.partitions()
         low, _ = self.bounds(partitions)
-        found = self.resolve(self.table.start, partitions)
+        found = self.resolve_offsets(self.table.start, partitions)
         return {t: {p: max(o, low[t][p]) for p, o in of.items()} for t, of in found.items()}
 
     def commit(self, offsets: Offsets) -> None:
@@ -192,7 +192,7 @@ class Broker:
                 isolation_level=level.READ_COMMITTED if committed else level.READ_UNCOMMITTED,
                 request_timeout=self.table.request_timeout_s,
             )
-            return _by_topic(
+            return _offsets_by_topic(
                 (part.topic, part.partition, got.result(self.table.request_timeout_s).offset)
                 for part, got in requests.items()
             )
@@ -213,7 +213,7 @@ class Broker:
             with self._translate_errors():
                 requests = [self.lib.TopicPartition(t, p) for t, p in partitions]
                 found = self.consumer.committed(requests, timeout=self.table.request_timeout_s)
-            committed = _by_topic((f.topic, f.partition, f.offset) for f in found if f.offset >= 0)
+            committed = _offsets_by_topic((f.topic, f.partition, f.offset) for f in found if f.offset >= 0)
         missing = [(t, p) for t, p in partitions if str(p) not in committed.get(t, {})]
         reset = self.table.offset_reset or ("none" if spec.is_explicit else "earliest")
         if missing and reset == "none":
@@ -222,7 +222,9 @@ class Broker:
                 f"group {self.table.client.get('group.id')!r} has no offset for {topic}-{partition}",
                 hint="'properties.auto.offset.reset' = 'earliest' begins there, or set 'scan.startup.mode'",
             )
-        rest = self.resolve(OffsetSpec(OffsetMode.EARLIEST if reset == "earliest" else OffsetMode.LATEST), missing)
+        rest = self.resolve_offsets(
+            OffsetSpec(OffsetMode.EARLIEST if reset == "earliest" else OffsetMode.LATEST), missing
+        )
         return {t: {**rest.get(t, {}), **committed.get(t, {})} for t, _ in partitions}
 
     @contextmanager
@@ -230,7 +232,7 @@ class Broker:
         try:
             yield
         except self.lib.KafkaException as error:
-            raise self._unavailable_error(reason(error)) from None
+            raise self._unavailable_error(kafka_error_text(error)) from None
         except TimeoutError:
             raise self._unavailable_error("timeout") from None
 
@@ -268,14 +270,14 @@ def _fatal_error_codes(lib: Any) -> tuple[int, ...]:
     return (error._AUTHENTICATION, error.TOPIC_AUTHORIZATION_FAILED, error.SASL_AUTHENTICATION_FAILED)
 
 
-def _by_topic(topic_partitions: Any) -> Offsets:
+def _offsets_by_topic(topic_partitions: Any) -> Offsets:
     out: Offsets = {}
     for topic, partition, offset in topic_partitions:
         out.setdefault(topic, {})[str(partition)] = offset
     return out
 
 
-def reason(error: BaseException) -> str:
+def kafka_error_text(error: BaseException) -> str:
     """Message of a KafkaException or another error of the client."""
     first = error.args[0] if error.args else error
     text: Mapping[str, Any] | str = first.str() if hasattr(first, "str") else str(first)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from paimon_nb.base.errors import BadMessage, SourceUnavailable
-from paimon_nb.connectors.kafka.client import CLIENT_LOGGING, kafka
+from paimon_nb.connectors.kafka.client import CLIENT_LOGGING, import_confluent_kafka
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,10 +48,10 @@ def send_dead_letters(table: KafkaTable, topic: str, bad_records: Sequence[BadRe
         SourceUnavailable: the broker did not acknowledge all of them, so the records are read again.
     """
     client = {k: v for k, v in table.client.items() if k not in ("group.id", "isolation.level")}
-    producer = kafka().Producer({"enable.idempotence": "true", **client, **CLIENT_LOGGING})
+    producer = import_confluent_kafka().Producer({"enable.idempotence": "true", **client, **CLIENT_LOGGING})
     failed: list[str] = []
 
-    def delivered(error: object, _message: object) -> None:
+    def record_failed_delivery(error: object, _message: object) -> None:
         if error is not None:
             failed.append(str(error))
 
@@ -63,7 +63,9 @@ def send_dead_letters(table: KafkaTable, topic: str, bad_records: Sequence[BadRe
             "message": error.message,
         }
         headers = [*(message.headers() or ()), *((f"errors.{k}", str(v).encode()) for k, v in origin.items())]
-        producer.produce(topic, value=message.value(), key=message.key(), headers=headers, on_delivery=delivered)
+        producer.produce(
+            topic, value=message.value(), key=message.key(), headers=headers, on_delivery=record_failed_delivery
+        )
         producer.poll(0)
     unsent = producer.flush(_FLUSH_TIMEOUT_S)
     if failed or unsent:

@@ -13,7 +13,7 @@ from paimon_nb.base.errors import BadOptionValue, SourceUnavailable, Unsupported
 from paimon_nb.connectors.api import KIND, Sink
 from paimon_nb.connectors.formats import open_encoder
 from paimon_nb.connectors.formats.api import BEFORE, DELETE, INSERT
-from paimon_nb.connectors.kafka.client import CLIENT_LOGGING, kafka, reason
+from paimon_nb.connectors.kafka.client import CLIENT_LOGGING, import_confluent_kafka, kafka_error_text
 from paimon_nb.connectors.kafka.options import WRITABLE, KafkaTable, RecordPart
 from paimon_nb.connectors.kafka.transactions import PRODUCER_SETTINGS, SinkBatch, Transaction
 from paimon_nb.spark.errors import encode_errors_of_task
@@ -49,7 +49,7 @@ class KafkaSink(Sink):
     def store(self, batch: DataFrame, number: int | None = None) -> int:
         fields, with_kinds = self.table.definition.stored, KIND in batch.columns and self.takes_changes
         if KIND in batch.columns and not with_kinds:
-            self._only_inserts(batch)
+            self._check_only_inserts(batch)
         # One task writes a changelog, to keep the order of the changes of a key.
         rows = batch.select(*[f.name for f in fields], *([KIND] if with_kinds else []))
         sink_batch = self._sink_batch(batch, number)
@@ -58,7 +58,7 @@ class KafkaSink(Sink):
         table, metadata_columns = self.table, self.metadata_columns
 
         @encode_errors_of_task
-        def send(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        def send_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             count = 0
             with Writer(table, metadata_columns, sink_batch) as writer:
                 for piece in batches if writer.must_send else ():
@@ -68,7 +68,7 @@ class KafkaSink(Sink):
                     count += writer.write(plain, kinds)
             yield pa.record_batch([pa.array([count], pa.int64())], names=["sent"])
 
-        return sum(row[0] for row in rows.mapInArrow(send, "sent bigint").collect())
+        return sum(row[0] for row in rows.mapInArrow(send_batches, "sent bigint").collect())
 
     def _sink_batch(self, batch: DataFrame, number: int | None) -> SinkBatch | None:
         if self.table.transactional_id_prefix is None:
@@ -76,7 +76,7 @@ class KafkaSink(Sink):
         query = uuid.uuid4().hex if number is None else query_id(batch)
         return SinkBatch(f"{self.table.transactional_id_prefix}-{query}", number)
 
-    def _only_inserts(self, batch: DataFrame) -> None:
+    def _check_only_inserts(self, batch: DataFrame) -> None:
         from pyspark.sql import functions as F
 
         other = batch.filter(F.col(KIND) != INSERT).select(KIND).first()
@@ -96,7 +96,7 @@ class Writer:
 
     def __init__(self, table: KafkaTable, metadata_columns: dict[str, str], sink_batch: SinkBatch | None) -> None:
         self.table, self.metadata_columns = table, metadata_columns
-        lib = self.lib = kafka()
+        lib = self.lib = import_confluent_kafka()
         client = {k: v for k, v in table.client.items() if k not in ("group.id", "isolation.level")}
         settings = {
             "enable.idempotence": "true",
@@ -110,7 +110,7 @@ class Writer:
             self.producer = lib.Producer(settings)
         except (lib.KafkaException, ValueError, TypeError) as error:
             raise BadOptionValue(
-                f"the Kafka client rejected its settings: {reason(error)}", hint="check 'properties.*'"
+                f"the Kafka client rejected its settings: {kafka_error_text(error)}", hint="check 'properties.*'"
             ) from None
         self._value = open_encoder(table.value.message_fields, table.value.options)
         self._key = open_encoder(table.key.message_fields, table.key.options) if table.key else None

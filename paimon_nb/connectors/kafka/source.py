@@ -32,7 +32,7 @@ def kafka_batch(spark: SparkSession, table: KafkaTable) -> DataFrame:
     """The records between the start and the end offsets of the table, resolved now."""
     with Broker(table) as broker:
         start = broker.start_offsets()
-        end = broker.resolve(table.end, broker.partitions())
+        end = broker.resolve_offsets(table.end, broker.partitions())
     pieces = list(_offset_ranges(start, end))
     fields = RecordRows(table).fields
 
@@ -147,7 +147,7 @@ class KafkaReader(DataSourceStreamReader):
         low, high = self._cached_broker.bounds(partitions)
         last = high
         if self.table.end.mode is not OffsetMode.UNBOUNDED:
-            self._end_offsets = self._end_offsets or self._cached_broker.resolve(self.table.end, partitions)
+            self._end_offsets = self._end_offsets or self._cached_broker.resolve_offsets(self.table.end, partitions)
             high = {
                 t: {p: min(o, self._end_offsets.get(t, {}).get(p, 0)) for p, o in of.items()} for t, of in high.items()
             }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SourceUnavailable
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.connectors.kafka.client import CLIENT_LOGGING, kafka, reason
+from paimon_nb.connectors.kafka.client import CLIENT_LOGGING, import_confluent_kafka, kafka_error_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +63,7 @@ class Transaction:
         """Abort. Best effort: the broker discards records that were not committed."""
         try:
             self.producer.abort_transaction(_TIMEOUT_S)
-        except kafka().KafkaException:
+        except import_confluent_kafka().KafkaException:
             return
 
     def _batches_written_to_topic(self) -> int:
@@ -73,7 +73,7 @@ class Transaction:
         return max(0, int(offset.offset))
 
     def _batch_offset(self, *offset: int) -> Any:
-        return kafka().TopicPartition(self.table.topics[0], 0, *offset)
+        return import_confluent_kafka().TopicPartition(self.table.topics[0], 0, *offset)
 
     @contextmanager
     def _group_consumer(self) -> Iterator[Any]:
@@ -82,7 +82,7 @@ class Transaction:
             "group.id": f"paimon-nb-{self.sink_batch.transactional_id}",
             "isolation.level": "read_committed",
         }
-        consumer = kafka().Consumer({**client_settings, **CLIENT_LOGGING})
+        consumer = import_confluent_kafka().Consumer({**client_settings, **CLIENT_LOGGING})
         try:
             yield consumer
         finally:
@@ -92,8 +92,8 @@ class Transaction:
     def _translate_errors(self) -> Iterator[None]:
         try:
             yield
-        except kafka().KafkaException as error:
+        except import_confluent_kafka().KafkaException as error:
             raise SourceUnavailable(
-                f"Kafka at {self.table.client['bootstrap.servers']} rejected the transaction {self.sink_batch.transactional_id!r}: {reason(error)}",
+                f"Kafka at {self.table.client['bootstrap.servers']} rejected the transaction {self.sink_batch.transactional_id!r}: {kafka_error_text(error)}",
                 hint="run the statement again; each job needs its own 'sink.transactional-id-prefix'",
             ) from None

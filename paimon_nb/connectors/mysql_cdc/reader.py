@@ -15,7 +15,7 @@ from paimon_nb.base.errors import SourceUnavailable
 from paimon_nb.base.override import override
 from paimon_nb.connectors.api import CHANGELOG_FIELDS, ConnectorTable
 from paimon_nb.connectors.cdc.binlog import INSERT, Binlog, has_reached
-from paimon_nb.connectors.cdc.changelog_rows import ChangeRow, batches
+from paimon_nb.connectors.cdc.changelog_rows import ChangeRow, changelog_batches
 from paimon_nb.connectors.cdc.mysql_client import MySqlClient, MySqlConf
 from paimon_nb.connectors.cdc.mysql_types import to_column
 from paimon_nb.connectors.cdc.spark_source import (
@@ -83,7 +83,7 @@ def _read_changes(definition: ConnectorTable, conf: MySqlConf, start: str, end: 
             if start == SNAPSHOT
             else _binlog_changes(conf, start, end, is_mariadb=client.is_mariadb)
         )
-        yield from batches(definition, changes, lambda name, values, t: to_column(values, t, types.get(name)))
+        yield from changelog_batches(definition, changes, lambda name, values, t: to_column(values, t, types.get(name)))
 
 
 def _snapshot_rows(client: MySqlClient, tables: Sequence[Any]) -> Iterator[ChangeRow]:

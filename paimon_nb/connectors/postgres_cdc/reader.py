@@ -13,10 +13,10 @@ from pyspark.sql.datasource import DataSource
 from paimon_nb.base.errors import SourceUnavailable
 from paimon_nb.base.override import override
 from paimon_nb.connectors.api import CHANGELOG_FIELDS, ConnectorTable
-from paimon_nb.connectors.cdc.changelog_rows import ChangeRow, batches
+from paimon_nb.connectors.cdc.changelog_rows import ChangeRow, changelog_batches
 from paimon_nb.connectors.cdc.pgoutput import INSERT
 from paimon_nb.connectors.cdc.postgres_client import PostgresClient, PostgresConf, SourceTable
-from paimon_nb.connectors.cdc.postgres_types import to_column
+from paimon_nb.connectors.cdc.postgres_types import arrow_column_of_texts
 from paimon_nb.connectors.cdc.spark_source import SNAPSHOT, ChangeReader, connect_with_retry
 from paimon_nb.spark.errors import encode_errors_of_task, encode_raised_errors
 from paimon_nb.spark.streaming.data_source import stream_of_data_source
@@ -82,7 +82,9 @@ def _read_changes(
         tables = _checked_source_tables(client)
         types = {c.name: c.type for t in tables for c in t.columns}
         changes = _snapshot_rows(client, tables) if isinstance(start, str) else _replication_changes(client, start, end)
-        yield from batches(definition, changes, lambda name, values, t: to_column(values, t, types.get(name)))
+        yield from changelog_batches(
+            definition, changes, lambda name, values, t: arrow_column_of_texts(values, t, types.get(name))
+        )
 
 
 def _checked_source_tables(client: PostgresClient) -> list[SourceTable]:
@@ -102,7 +104,7 @@ def _snapshot_rows(client: PostgresClient, tables: Sequence[SourceTable]) -> Ite
 
 
 def _replication_changes(client: PostgresClient, start: int, end: int) -> Iterator[ChangeRow]:
-    for transaction in client.peek(start, end):
+    for transaction in client.peek_transactions(start, end):
         for c in transaction.changes:
             metadata = _metadata_columns(client.conf, c.relation.schema, c.relation.table)
             yield c.kind, metadata, transaction.time_ms, c.values

@@ -101,18 +101,18 @@ class BlockSink:
         self._sink, self._pack, self._level = sink, PACK[codec], level
         self._sync = os.urandom(_SYNC)
         header = {b"avro.schema": json.dumps(schema, separators=(",", ":")).encode(), b"avro.codec": codec.encode()}
-        out = bytearray(MAGIC + long_bytes(len(header)))
+        out = bytearray(MAGIC + zigzag_varint(len(header)))
         for key, value in header.items():
-            out += long_bytes(len(key)) + key + long_bytes(len(value)) + value
+            out += zigzag_varint(len(key)) + key + zigzag_varint(len(value)) + value
         sink.write(bytes(out) + b"\0" + self._sync)
 
     def write(self, count: int, plain: bytes) -> None:
         """Write one block."""
         packed = self._pack(plain, self._level)
-        self._sink.write(long_bytes(count) + long_bytes(len(packed)) + packed + self._sync)
+        self._sink.write(zigzag_varint(count) + zigzag_varint(len(packed)) + packed + self._sync)
 
 
-def long_bytes(number: int) -> bytes:
+def zigzag_varint(number: int) -> bytes:
     """A zigzag variable-length long."""
     zigzag = (number << 1) ^ (number >> 63)
     out = bytearray()

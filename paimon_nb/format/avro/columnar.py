@@ -132,7 +132,7 @@ def _decode_records(
     schema: Any, plain: bytes, blocks: Sequence[tuple[int, bytes]], begins: Sequence[int], worth: int
 ) -> Mapping[str, Any]:
     walk = _Walk(plain)
-    root = _node_of_type(schema, walk)
+    root = _decoder_of_type(schema, walk)
     try:
         return dict(root.columns("", walk.records(root, begins, blocks, worth)))
     except (IndexError, OverflowError, pa.ArrowInvalid) as error:
@@ -174,7 +174,7 @@ class _Walk:
         if first.max(initial=0) < 0x80:
             return first, at + 1
         words = self.words[at]
-        return words, _positions_after(at, words)
+        return words, _positions_after_varints(at, words)
 
     def records(self, root: _Node, begins: Sequence[int], blocks: Sequence[tuple[int, bytes]], worth: int) -> _Order:
         """Decode all lanes to their ends. Raises `UnsupportedLayout`; `IndexError` if a lane runs past the bytes."""
@@ -323,7 +323,7 @@ class _Optional(_Node):
             raise UnsupportedLayout("a branch")
         null = branches != self.here
         for name, found in self.inner.columns(path, rows):
-            yield name, _with_nulls(found, null)
+            yield name, _with_more_nulls(found, null)
 
 
 class _List(_Node):
@@ -382,13 +382,13 @@ class _Nothing(_Node):
         yield from ()
 
 
-def _node_of_type(schema: Any, walk: _Walk) -> _Node:
+def _decoder_of_type(schema: Any, walk: _Walk) -> _Node:
     """The decoder of a type. Raises `UnsupportedLayout` for a type that manifests never contain."""
     if isinstance(schema, list):
         if len(schema) != 2 or schema.count("null") != 1:
             raise UnsupportedLayout("a union")
         null_first = schema[0] == "null"
-        return _Optional(walk, _node_of_type(schema[null_first], walk), null_first)
+        return _Optional(walk, _decoder_of_type(schema[null_first], walk), null_first)
     match schema if isinstance(schema, str) else schema["type"]:
         case "null":
             return _Nothing()
@@ -397,13 +397,13 @@ def _node_of_type(schema: Any, walk: _Walk) -> _Node:
         case "string" | "bytes" as kind:
             return _Text(walk, kind == "string")
         case "array":
-            return _List(walk, _node_of_type(schema["items"], walk))
+            return _List(walk, _decoder_of_type(schema["items"], walk))
         case "record":
-            return _Record([(f["name"], _node_of_type(f["type"], walk)) for f in schema["fields"]])
+            return _Record([(f["name"], _decoder_of_type(f["type"], walk)) for f in schema["fields"]])
     raise UnsupportedLayout("a type")
 
 
-def _with_nulls(found: Any, null: np.ndarray) -> Any:
+def _with_more_nulls(found: Any, null: np.ndarray) -> Any:
     own = found.null
     both = null if own is None else null | own
     nulls = both if both.any() else None
@@ -414,7 +414,7 @@ def _with_nulls(found: Any, null: np.ndarray) -> Any:
     return Lists(found.counts, found.ends, nulls, found.items)
 
 
-def _positions_after(at: np.ndarray, words: np.ndarray) -> np.ndarray:
+def _positions_after_varints(at: np.ndarray, words: np.ndarray) -> np.ndarray:
     """The positions after the numbers at the start of words; eight bytes further for longer numbers."""
     ends = ~words & _ENDS
     behind: np.ndarray = at + (np.bitwise_count(ends ^ (ends - _ONE)) >> 3)

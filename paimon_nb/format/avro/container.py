@@ -46,7 +46,7 @@ class Container:
     @property
     def record(self) -> dict[str, Any]:
         """The schema of the records."""
-        return _record_of(self.schema)
+        return _record_schema_of(self.schema)
 
     @property
     def records(self) -> int:
@@ -59,14 +59,14 @@ class Container:
         return _joined_container(self.schema, "null", self.blocks)
 
 
-def unpack(data: bytes, path: str) -> Container:
+def parse_container(data: bytes, path: str) -> Container:
     """Parse and decompress a container. Raises `CorruptFile`; `UnsupportedFormat` for codecs that Avro does not define."""
     try:
         reader = _Reader(data, path, len(MAGIC))
-        header = reader.meta()
-        sync = reader.take(_SYNC)
+        header = reader.read_header()
+        sync = reader.read_bytes(_SYNC)
         schema, smallest = _plain_schema(json.loads(header.get("avro.schema", b"")), {}, 0)
-        if smallest < 1 or not _record_of(schema)["fields"]:
+        if smallest < 1 or not _record_schema_of(schema)["fields"]:
             raise ValueError("records without bytes")
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise CorruptFile(path, f"its Avro header is invalid ({error!s:.80})") from None
@@ -76,7 +76,7 @@ def unpack(data: bytes, path: str) -> Container:
     return Container(schema, tuple(_each_block(reader, _UNPACK[codec], sync, smallest)))
 
 
-def _record_of(schema: Any) -> dict[str, Any]:
+def _record_schema_of(schema: Any) -> dict[str, Any]:
     """The only record schema of a union. pypaimon-rust writes unions, Java plain records."""
     branches = [b for b in schema if b != "null"] if isinstance(schema, list) else [schema]
     if len(branches) != 1 or not isinstance(branches[0], dict) or branches[0]["type"] != "record":
@@ -90,8 +90,8 @@ def _each_block(
     left = MAX_PLAIN
     while reader.at < len(reader.data):
         count, size = reader.long(), reader.long()
-        packed = reader.take(size)
-        if reader.take(_SYNC) != sync:
+        packed = reader.read_bytes(size)
+        if reader.read_bytes(_SYNC) != sync:
             raise CorruptFile(reader.path, "the sync marker after a block is wrong")
         try:
             block = plain(packed, left)
@@ -107,18 +107,18 @@ def _each_block(
         yield count, block
 
 
-def pack(
+def compress_container(
     container: bytes, schema: dict[str, Any], codec: str, path: str, header: Mapping[str, str] | None = None
 ) -> bytes:
     """Compress a container with `codec`, and store exactly this text of the schema and these further header entries."""
     reader = _Reader(container, path, len(MAGIC))
-    reader.meta()
-    reader.take(_SYNC)
+    reader.read_header()
+    reader.read_bytes(_SYNC)
     blocks = []
     while reader.at < len(container):
         count, size = reader.long(), reader.long()
-        blocks.append((count, _PACK[codec](reader.take(size))))
-        reader.take(_SYNC)
+        blocks.append((count, _PACK[codec](reader.read_bytes(size))))
+        reader.read_bytes(_SYNC)
     return _joined_container(schema, codec, blocks, header)
 
 
@@ -128,12 +128,12 @@ def _joined_container(schema: Any, codec: str, blocks: Any, more: Mapping[str, s
     out.write(MAGIC)
     header = {b"avro.schema": json.dumps(schema, separators=(",", ":")).encode(), b"avro.codec": codec.encode()}
     header |= {key.encode(): value.encode() for key, value in (more or {}).items()}
-    out.write(_encode_varint(len(header)))
+    out.write(_zigzag_varint(len(header)))
     for key, value in header.items():
-        out.write(_encode_varint(len(key)) + key + _encode_varint(len(value)) + value)
+        out.write(_zigzag_varint(len(key)) + key + _zigzag_varint(len(value)) + value)
     out.write(b"\0" + sync)
     for count, block in blocks:
-        out.write(_encode_varint(count) + _encode_varint(len(block)))
+        out.write(_zigzag_varint(count) + _zigzag_varint(len(block)))
         out.write(block)
         out.write(sync)
     return out.getvalue()
@@ -145,7 +145,7 @@ class _Reader:
     def __init__(self, data: bytes, path: str, at: int) -> None:
         self.data, self.path, self.at = data, path, at
 
-    def take(self, size: int) -> bytes:
+    def read_bytes(self, size: int) -> bytes:
         if not 0 <= size <= len(self.data) - self.at:
             raise CorruptFile(self.path, "it is truncated, or contains a wrong length")
         self.at += size
@@ -154,7 +154,7 @@ class _Reader:
     def long(self) -> int:
         number = shift = 0
         while True:
-            byte = self.take(1)[0]
+            byte = self.read_bytes(1)[0]
             number |= (byte & 0x7F) << shift
             shift += 7
             if byte < 0x80:
@@ -162,19 +162,19 @@ class _Reader:
             if shift > 63:
                 raise CorruptFile(self.path, "an unterminated variable-length integer")
 
-    def meta(self) -> dict[str, bytes]:
+    def read_header(self) -> dict[str, bytes]:
         out: dict[str, bytes] = {}
         while count := self.long():
             if count < 0:  # then the block's size in bytes follows
                 count = -count
                 self.long()
             for _ in range(min(count, len(self.data))):
-                key = self.take(self.long()).decode("utf-8")
-                out[key] = self.take(self.long())
+                key = self.read_bytes(self.long()).decode("utf-8")
+                out[key] = self.read_bytes(self.long())
         return out
 
 
-def _encode_varint(number: int) -> bytes:
+def _zigzag_varint(number: int) -> bytes:
     zigzag = (number << 1) ^ (number >> 63)
     out = bytearray()
     while zigzag > 0x7F:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.format.avro.blocks import BLOCK_BYTES, PACK, Blocks, BlockSink
 from paimon_nb.format.data.avro_schema import avro_schema, entry_types, has_text_keys, plain_schema
-from paimon_nb.format.data.schema_cast import map_parts, split_lists, without_columns
+from paimon_nb.format.data.schema_cast import offsets_keys_and_items, split_lists, without_columns
 from paimon_nb.format.types import (
     Array,
     DataField,
@@ -198,7 +198,7 @@ class AvroWriter:
 
         names = [f.name for f in self._fields]
         for batch in table.to_batches(max_chunksize=_ROWS):
-            columns = [_to_avro(batch.column(i), f.type) for i, f in enumerate(self._fields)]
+            columns = [_avro_values(batch.column(i), f.type) for i, f in enumerate(self._fields)]
             for values in zip(*columns, strict=True):
                 schemaless_writer(self._block, self._schema, dict(zip(names, values, strict=True)))
                 self._count += 1
@@ -218,7 +218,7 @@ class AvroWriter:
         self._block, self._count = io.BytesIO(), 0
 
 
-def _to_avro(column: pa.Array, t: DataType) -> list[Any]:
+def _avro_values(column: pa.Array, t: DataType) -> list[Any]:
     """Values as the encoder takes them: times and dates as numbers, so that every year is possible, decimals as bytes."""
     match t:
         case Timestamp() | LocalZonedTimestamp():
@@ -228,17 +228,17 @@ def _to_avro(column: pa.Array, t: DataType) -> list[Any]:
         case Decimal():
             return [None if v is None else _unscaled_bytes(v, t.scale) for v in column.to_pylist()]
         case Array():
-            return split_lists(column, column.value_lengths().to_pylist(), _to_avro(column.flatten(), t.element))
+            return split_lists(column, column.value_lengths().to_pylist(), _avro_values(column.flatten(), t.element))
         case Map() | Multiset():
-            offsets, keys, items = map_parts(column)
+            offsets, keys, items = offsets_keys_and_items(column)
             key, value = entry_types(t)
-            pairs = list(zip(_to_avro(keys, key), _to_avro(items, value), strict=True))
+            pairs = list(zip(_avro_values(keys, key), _avro_values(items, value), strict=True))
             entries = split_lists(column, np.diff(offsets.to_numpy()).tolist(), pairs)
             if has_text_keys(t):
                 return [None if v is None else dict(v) for v in entries]
             return [None if v is None else [{"key": k, "value": x} for k, x in v] for v in entries]
         case Row():
-            children = [_to_avro(c, f.type) for c, f in zip(column.flatten(), t.fields, strict=True)]
+            children = [_avro_values(c, f.type) for c, f in zip(column.flatten(), t.fields, strict=True)]
             names = [f.name for f in t.fields]
             rows = zip(*children, strict=True) if children else [()] * len(column)
             valid = column.is_valid().to_pylist()

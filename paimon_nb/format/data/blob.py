@@ -77,7 +77,7 @@ class BlobReader:
         self._as_descriptor = options is not None and bool(options.get(opt.BLOB_AS_DESCRIPTOR))
         self._file = fs.open(path)
         try:
-            self._entries = _index_of(self._file, fs.size(path), path)
+            self._entries = _read_entry_index(self._file, fs.size(path), path)
         except BaseException:
             self._file.close()
             raise
@@ -105,7 +105,7 @@ class BlobReader:
         values: list[bytes | None] = []
         size = 0
         for location in [] if groups == [] else self._entries:
-            value = self._value(location)
+            value = self._read_value(location)
             if values and (len(values) == rows or size + len(value or b"") > BATCH_BYTES):
                 yield pa.record_batch([pa.array(values, pa.binary())] * len(self.fields), schema=schema)
                 values, size = [], 0
@@ -120,9 +120,9 @@ class BlobReader:
 
     def value(self, row: int) -> bytes | None:
         """The value of one row, or its descriptor."""
-        return self._value(self._entries[row])
+        return self._read_value(self._entries[row])
 
-    def _value(self, location: tuple[int, int]) -> bytes | None:
+    def _read_value(self, location: tuple[int, int]) -> bytes | None:
         at, length = location
         if length == _NULL:
             return None
@@ -143,7 +143,7 @@ class BlobReader:
         self._file.close()
 
 
-def _index_of(file: Any, size: int, path: str) -> list[tuple[int, int]]:
+def _read_entry_index(file: Any, size: int, path: str) -> list[tuple[int, int]]:
     """(first byte, length) of each entry. Raises CorruptFile, UnsupportedFormat."""
     if size < _FOOTER:
         raise CorruptFile(path, "it is truncated")

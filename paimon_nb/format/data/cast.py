@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.base.errors import ReadError, SchemaMismatch
-from paimon_nb.format.data.cast_time import TIMES, between_times, from_number_to_time, from_time_to_number
-from paimon_nb.format.data.java_string_casts import parsed, to_decimal
+from paimon_nb.format.data.cast_time import TIMES, cast_between_times, from_number_to_time, from_time_to_number
+from paimon_nb.format.data.java_string_casts import parse_as_java, to_decimal
 from paimon_nb.format.row.binary_row import from_scalar
 from paimon_nb.format.row.java_to_string import cast_to_string
 from paimon_nb.format.types import Binary, Char, DataType, Decimal, VarBinary, VarChar, arrow_type
@@ -88,7 +88,7 @@ def _cast_atomic(column: pa.Array, old: DataType, new: DataType) -> pa.Array | N
     if target == "BOOLEAN" and source in INTEGERS:
         return pc.not_equal(column, pa.scalar(0, column.type))
     if source in TIMES and target in TIMES:
-        return between_times(column, old, new)
+        return cast_between_times(column, old, new)
     if source in TIMES and target in INTEGERS:
         return from_time_to_number(column, old, new)
     if source in INTEGERS and target in TIMES:
@@ -169,7 +169,7 @@ def _to_text(column: pa.Array, old: DataType, new: DataType) -> pa.Array:
 def _from_text(column: pa.Array, new: DataType) -> pa.Array:
     if new.root in _BYTES:
         return _cast_bytes(column.cast(pa.binary()), new)
-    return cast_each(column, new, lambda v: parsed(v, new))
+    return cast_each(column, new, lambda v: parse_as_java(v, new))
 
 
 def _cast_bytes(column: pa.Array, new: DataType) -> pa.Array:

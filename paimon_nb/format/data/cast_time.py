@@ -30,7 +30,7 @@ _FIRST, _LAST = -62_135_164_800, 253_401_955_200
 """
 
 
-def between_times(column: pa.Array, old: DataType, new: DataType) -> pa.Array | None:
+def cast_between_times(column: pa.Array, old: DataType, new: DataType) -> pa.Array | None:
     """Cast DATE, TIME and both TIMESTAMPs to each other; None for pairs that Java does not cast."""
     source, target = old.root, new.root
     if source in STAMPS and target in STAMPS:
@@ -140,7 +140,7 @@ def _towards_zero(values: np.ndarray, divisor: int) -> np.ndarray:
     return out
 
 
-def wall_in(column: pa.Array, zone: dt.tzinfo | None) -> pa.Array:
+def local_time_in_zone(column: pa.Array, zone: dt.tzinfo | None) -> pa.Array:
     """Shift a timestamp column to the local time of each instant in `zone` (None: the process's zone); its type stays
     the same.
 
@@ -151,25 +151,27 @@ def wall_in(column: pa.Array, zone: dt.tzinfo | None) -> pa.Array:
     per = _PER_MS[column.type.unit]
     units = _integer_units(column.cast(pa.int64()))
     ms = np.floor_divide(units, per)
-    wall_ms = _map_distinct(ms, lambda seconds: seconds + _offset_at(max(seconds, _YEAR_1900), zone))
+    wall_ms = _map_distinct_seconds(ms, lambda seconds: seconds + _utc_offset_seconds(max(seconds, _YEAR_1900), zone))
     return _from_units(wall_ms * per + (units - ms * per), column, pa.int64()).cast(column.type)
 
 
 def _wall_clock_ms(ms: np.ndarray) -> np.ndarray:
     """The local times of instants in the process's zone."""
-    return ms if _process_is_utc() else _map_distinct(ms, lambda seconds: seconds + _offset_at(seconds))
+    return (
+        ms if _process_is_utc() else _map_distinct_seconds(ms, lambda seconds: seconds + _utc_offset_seconds(seconds))
+    )
 
 
 def _instant_ms(ms: np.ndarray) -> np.ndarray:
     """The instants of local times in the process's zone."""
-    return ms if _process_is_utc() else _map_distinct(ms, wall_to_instant)
+    return ms if _process_is_utc() else _map_distinct_seconds(ms, wall_to_instant)
 
 
 def _process_is_utc() -> bool:
     return time.tzname == ("UTC", "UTC")
 
 
-def _map_distinct(ms: np.ndarray, move: Callable[[int], int]) -> np.ndarray:
+def _map_distinct_seconds(ms: np.ndarray, move: Callable[[int], int]) -> np.ndarray:
     seconds = np.floor_divide(ms, 1000)
     unique, where = np.unique(seconds, return_inverse=True)
     moved = np.array([move(int(s)) for s in unique], np.int64)
@@ -177,7 +179,7 @@ def _map_distinct(ms: np.ndarray, move: Callable[[int], int]) -> np.ndarray:
     return out
 
 
-def _offset_at(seconds: int, zone: dt.tzinfo | None = None) -> int:
+def _utc_offset_seconds(seconds: int, zone: dt.tzinfo | None = None) -> int:
     instant = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(seconds=min(max(seconds, _FIRST), _LAST))
     offset = instant.astimezone(zone).utcoffset()
     return 0 if offset is None else offset.days * _DAY_S + offset.seconds

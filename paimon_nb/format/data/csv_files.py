@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, CorruptFile, ReadError
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.format.data.json_files import column_of, texts_of
+from paimon_nb.format.data.json_files import column_of_java_texts, java_texts_of
 from paimon_nb.format.data.schema_cast import without_columns
 from paimon_nb.format.data.text_codecs import new_encoder, read_text, split_lines
 from paimon_nb.format.types import arrow_schema, arrow_type
@@ -91,7 +91,7 @@ class CsvOptions:
         return options
 
 
-def parse_line(line: str, options: CsvOptions) -> list[str | None]:
+def parse_csv_line(line: str, options: CsvOptions) -> list[str | None]:
     """The values of one line, unquoted. A last value without its closing quote is left out, as in Java."""
     separator, quote, escape = options.field_delimiter[0], options.quote[0], options.escape[0]
     if quote not in line and escape not in line:
@@ -132,7 +132,7 @@ def parse_line(line: str, options: CsvOptions) -> list[str | None]:
     return values
 
 
-def format_line(values: Sequence[str | None], options: CsvOptions) -> str:
+def format_csv_line(values: Sequence[str | None], options: CsvOptions) -> str:
     """One line with its end. A value with a special character is quoted."""
     quote, escape = options.quote, options.escape
     special = {options.field_delimiter[0], options.line_delimiter[0], quote[0], escape[0]}
@@ -184,7 +184,7 @@ class CsvReader:
             return empty_table(fields)
         if not fields:
             return without_columns(len(self._lines))
-        rows = [parse_line(line, self._options) if line.strip() else [] for line in self._lines]
+        rows = [parse_csv_line(line, self._options) if line.strip() else [] for line in self._lines]
         columns: list[pa.Array] = []
         bad: set[int] = set()
         for position, field in self._read:
@@ -220,7 +220,7 @@ def parse_column(texts: Sequence[str | None], t: DataType) -> tuple[pa.Array, li
     known = [v for v in texts if v is not None]
     if all(_may_be_value(v, t) for v in known):
         try:
-            return column_of(_plain_numbers(texts, t), t), []
+            return column_of_java_texts(_without_java_number_suffix(texts, t), t), []
         except _ERRORS:
             pass
     parsed: dict[str, pa.Array | None] = {v: _parse_value(v, t) for v in dict.fromkeys(known)}
@@ -234,7 +234,7 @@ def _parse_value(text: str, t: DataType) -> pa.Array | None:
     if not _may_be_value(text, t):
         return None
     try:
-        column = column_of(_plain_numbers([text], t), t)
+        column = column_of_java_texts(_without_java_number_suffix([text], t), t)
     except _ERRORS:
         return None
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
@@ -250,7 +250,7 @@ def _may_be_value(text: str, t: DataType) -> bool:
     return True
 
 
-def _plain_numbers(texts: Sequence[str | None], t: DataType) -> Sequence[str | None]:
+def _without_java_number_suffix(texts: Sequence[str | None], t: DataType) -> Sequence[str | None]:
     """The texts of floating point numbers without the letter that Java allows at the end."""
     if t.root not in ("FLOAT", "DOUBLE"):
         return texts
@@ -271,11 +271,11 @@ class CsvWriter:
         return 0
 
     def write(self, table: pa.Table) -> None:
-        columns = [texts_of(table.column(i), f.type) for i, f in enumerate(self._fields)]
+        columns = [java_texts_of(table.column(i), f.type) for i, f in enumerate(self._fields)]
         rows = zip(*columns, strict=True) if columns else [()] * table.num_rows
-        lines = [format_line(row, self._options) for row in rows]
+        lines = [format_csv_line(row, self._options) for row in rows]
         if self._options.header and not self._started:
-            lines.insert(0, format_line([f.name for f in self._fields], self._options))
+            lines.insert(0, format_csv_line([f.name for f in self._fields], self._options))
         self._started = True
         self._out.write(self._encoder.compress("".join(lines).encode()))
 

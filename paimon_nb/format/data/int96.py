@@ -66,7 +66,7 @@ def from_int96(array: pa.Array, target: pa.DataType) -> pa.Array:
     return pa.array(units, pa.int64(), mask=~valid).cast(target)
 
 
-def raw_metadata(source: Any) -> pq.FileMetaData:
+def metadata_with_int96_as_bytes(source: Any) -> pq.FileMetaData:
     """A file's metadata with its INT96 columns as 12 bytes: Arrow overflows silently beyond 64-bit nanoseconds."""
     source.seek(0, io.SEEK_END)
     size = source.tell()

@@ -11,7 +11,7 @@ import decimal
 import re
 from typing import Any
 
-from paimon_nb.format.row.binary_row import Instant, instant_to
+from paimon_nb.format.row.binary_row import Instant, units_of_instant
 from paimon_nb.format.types import (
     Array,
     DataType,
@@ -39,20 +39,20 @@ _DAY_MS = 86_400_000
 _HALF_UP = decimal.Context(prec=100, rounding=decimal.ROUND_HALF_UP)
 
 
-def parsed(text: str, new: DataType) -> Any:
+def parse_as_java(text: str, new: DataType) -> Any:
     """Parse one value. Raises `ValueError` for text that Java rejects, and for invalid times of day."""
     match new:
         case Timestamp() | LocalZonedTimestamp():
-            return instant_to(_parse_timestamp(text, new), arrow_type(new).unit)
+            return units_of_instant(_parse_timestamp(text, new), arrow_type(new).unit)
         case Time():
-            ms = int(text) if _DIGITS.fullmatch(text) else time_ms(text)
+            ms = int(text) if _DIGITS.fullmatch(text) else parse_time_ms(text)
             if not 0 <= ms < _DAY_MS:
                 raise ValueError(f"{text!r} is not a time of day")
             return ms
         case Array():
             return [
                 _parse_element(part, new.element)
-                for part in _split_at_commas(_content_of_brackets(text, "[]", "ARRAY"))
+                for part in _split_at_commas(_text_inside_brackets(text, "[]", "ARRAY"))
             ]
         case Map():
             return _parse_map_entries(text, new)
@@ -64,7 +64,7 @@ def parsed(text: str, new: DataType) -> Any:
         case "BOOLEAN":
             return _parse_boolean(text)
         case "DATE":
-            return _parse_integer(text, "INT") if _DIGITS.fullmatch(text) else date_days(text)
+            return _parse_integer(text, "INT") if _DIGITS.fullmatch(text) else parse_date_days(text)
         case "TINYINT" | "SMALLINT" | "INT" | "BIGINT":
             return _parse_integer(text, new.root)
         case "FLOAT" | "DOUBLE":
@@ -126,7 +126,7 @@ def to_decimal(value: decimal.Decimal | int | float, new: Decimal) -> decimal.De
 # -- dates and times
 
 
-def date_days(text: str) -> int:
+def parse_date_days(text: str) -> int:
     """Java's parseDate: `y`, `y-m` or `y-m-d` with blanks around each, and anything after a blank ignored."""
     if (blank := text.find(" ")) > 0:
         text = text[:blank]
@@ -134,10 +134,10 @@ def date_days(text: str) -> int:
     year, month, day = (*parts, 1, 1)[:3]
     if year > 9999 or not 1 <= month <= 12 or not 1 <= day <= _month_days(year, month):
         raise ValueError(f"{text!r} is not a date")
-    return days_of(year, month, day)
+    return days_since_epoch(year, month, day)
 
 
-def days_of(year: int, month: int, day: int) -> int:
+def days_since_epoch(year: int, month: int, day: int) -> int:
     """Days since 1970-01-01 in the proleptic Gregorian calendar."""
     shifted = year - (month <= 2)
     era, of_era = divmod(shifted, 400)
@@ -145,7 +145,7 @@ def days_of(year: int, month: int, day: int) -> int:
     return era * 146_097 + of_era * 365 + of_era // 4 - of_era // 100 + day_of_year - 719_468
 
 
-def time_ms(text: str) -> int:
+def parse_time_ms(text: str) -> int:
     """Java's parseTime: `h`, `h:m` or `h:m:s.f`, followed by an optional offset, which is added or subtracted."""
     sign, at = -1, text.find("-")
     if at < 0:
@@ -160,12 +160,12 @@ def time_ms(text: str) -> int:
     second, ms = 0, 0
     if len(parts) > 2:
         whole, _, fraction = parts[2].partition(".")
-        second, ms = _parse_time_part(whole), _rounded_java_ms(fraction.strip())
+        second, ms = _parse_time_part(whole), _java_fraction_ms(fraction.strip())
     hour, minute = hour + sign * offset_hours, minute + sign * offset_minutes
     return (hour * 60 + minute) * 60_000 + second * 1000 + ms
 
 
-def _rounded_java_ms(fraction: str) -> int:
+def _java_fraction_ms(fraction: str) -> int:
     digits = [int(c) if c in "0123456789" else 0 for c in fraction[:3]]
     ms = sum(d * m for d, m in zip(digits, (100, 10, 1), strict=False))
     return ms + (len(fraction) > 3 and fraction[3] >= "5")
@@ -196,7 +196,7 @@ def _parse_timestamp(text: str, new: Timestamp | LocalZonedTimestamp) -> Instant
     day = min(day, _month_days(year, month))  # as Java's formatter: the 31st of April is the 30th, 24:00 the next day
     nanos = int((found[7] or "").ljust(9, "0"))
     nanos -= nanos % 10 ** (9 - new.precision)
-    seconds = days_of(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second
+    seconds = days_since_epoch(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second
     if isinstance(new, LocalZonedTimestamp):
         from paimon_nb.format.data.cast_time import wall_to_instant
 
@@ -221,7 +221,7 @@ def _instant_of_number(epoch: int, precision: int) -> Instant:
 # -- constructed types
 
 
-def _content_of_brackets(text: str, brackets: str, word: str) -> str:
+def _text_inside_brackets(text: str, brackets: str, word: str) -> str:
     """The text between the brackets, or in `WORD(...)`."""
     text = text.strip()
     function = re.fullmatch(rf"{word}\s*\((.*)\)", text, re.IGNORECASE)
@@ -260,19 +260,19 @@ def _split_at_commas(content: str) -> list[str]:
 
 def _parse_element(text: str, t: DataType) -> Any:
     text = text.strip()
-    return None if text == "null" else parsed(text, t)
+    return None if text == "null" else parse_as_java(text, t)
 
 
 def _parse_map_entries(text: str, t: Map) -> list[tuple[Any, Any]]:
     if re.fullmatch(r"\s*MAP\s*\(.*\)\s*", text, re.IGNORECASE | re.DOTALL):
-        flat = _split_at_commas(_content_of_brackets(text, "{}", "MAP"))
+        flat = _split_at_commas(_text_inside_brackets(text, "{}", "MAP"))
         if len(flat) % 2:
             raise ValueError(f"{text!r} has a key without a value")
         return [
             (_parse_element(k, t.key), _parse_element(v, t.value)) for k, v in zip(flat[::2], flat[1::2], strict=True)
         ]
     out: dict[Any, Any] = {}
-    for entry in _split_at_commas(_content_of_brackets(text, "{}", "MAP")):
+    for entry in _split_at_commas(_text_inside_brackets(text, "{}", "MAP")):
         found = re.fullmatch(r"(.+?)\s*->\s*(.+)", entry)
         if not found:
             raise ValueError(f"{entry!r} is not a map entry")
@@ -281,7 +281,7 @@ def _parse_map_entries(text: str, t: Map) -> list[tuple[Any, Any]]:
 
 
 def _parse_row(text: str, t: Row) -> dict[str, Any]:
-    parts = _split_at_commas(_content_of_brackets(text, "{}", "STRUCT"))
+    parts = _split_at_commas(_text_inside_brackets(text, "{}", "STRUCT"))
     if not parts:
         return dict.fromkeys(f.name for f in t.fields)
     if len(parts) != len(t.fields):

@@ -28,7 +28,7 @@ from paimon_nb.format.types import (
     arrow_schema,
     arrow_type,
 )
-from paimon_nb.format.types.arrow_builders import empty_table, vectors_of
+from paimon_nb.format.types.arrow_builders import empty_table, fixed_size_lists_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -92,14 +92,14 @@ class JsonReader:
             return self._table_of(self._rows)
         except _MISFITS as error:
             if self._ignores_errors:
-                return self._table_of([row for row in self._rows if self._fits(row)])
+                return self._table_of([row for row in self._rows if self._row_can_be_converted(row)])
             raise CorruptFile(self.path, f"its rows do not fit the schema ({error!s:.80})") from None
 
     def _table_of(self, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
         columns = [_column_of_json([row.get(f.name) for row in rows], f.type) for f in self.fields]
         return pa.Table.from_arrays(columns, schema=arrow_schema(self.fields, nullable=True))
 
-    def _fits(self, row: Mapping[str, Any]) -> bool:
+    def _row_can_be_converted(self, row: Mapping[str, Any]) -> bool:
         """Whether the values of one line can be converted to the types of the columns."""
         try:
             self._table_of([row])
@@ -146,7 +146,7 @@ class JsonWriter:
         self._encoder = None
 
 
-def texts_of(column: Any, t: DataType) -> list[str | None]:
+def java_texts_of(column: Any, t: DataType) -> list[str | None]:
     """The values of a scalar column as Java's texts; bytes in Base64."""
     if t.root in BYTES:
         return [None if v is None else base64.b64encode(v).decode() for v in column.to_pylist()]
@@ -154,7 +154,7 @@ def texts_of(column: Any, t: DataType) -> list[str | None]:
     return texts
 
 
-def column_of(texts: Sequence[str | None], t: DataType) -> pa.Array:
+def column_of_java_texts(texts: Sequence[str | None], t: DataType) -> pa.Array:
     """A column from such texts. Raises ReadError, ValueError."""
     if t.root in BYTES:
         return pa.array([None if v is None else base64.b64decode(v, validate=True) for v in texts], arrow_type(t))
@@ -185,13 +185,13 @@ def _json_values(column: Any, t: DataType) -> list[Any]:
             names = [f.name for f in t.fields]
             rows = list(zip(*parts, strict=True)) if parts else [()] * len(column)
             return [dict(zip(names, row, strict=True)) if k else None for row, k in zip(rows, known, strict=True)]
-    return list(texts_of(column, t))
+    return list(java_texts_of(column, t))
 
 
 def _json_map(scalar: Any, t: Map) -> dict[str | None, Any]:
     entries = scalar.values
     keys, values = entries.field(0), entries.field(1)
-    return dict(zip(texts_of(keys, t.key), _json_values(values, t.value), strict=True))
+    return dict(zip(java_texts_of(keys, t.key), _json_values(values, t.value), strict=True))
 
 
 def _column_of_json(values: list[Any], t: DataType) -> pa.Array:
@@ -199,18 +199,18 @@ def _column_of_json(values: list[Any], t: DataType) -> pa.Array:
     mask = pa.array([v is None for v in values])
     match t:
         case Vector():
-            return vectors_of(_column_of_json(values, Array(t.element)), arrow_type(t))
+            return fixed_size_lists_of(_column_of_json(values, Array(t.element)), arrow_type(t))
         case Array():
             inside = _column_of_json([e for v in values if v is not None for e in v], t.element)
             return pa.ListArray.from_arrays(_list_offsets(values), inside, arrow_type(t), mask=mask)
         case Map():
-            keys = column_of([k for v in values if v is not None for k in v], t.key)
+            keys = column_of_java_texts([k for v in values if v is not None for k in v], t.key)
             items = _column_of_json([e for v in values if v is not None for e in v.values()], t.value)
             return pa.MapArray.from_arrays(_list_offsets(values), keys, items, arrow_type(t), mask=mask)
         case Row():
             parts = [_column_of_json([None if v is None else v.get(f.name) for v in values], f.type) for f in t.fields]
             return pa.StructArray.from_arrays(parts, fields=list(arrow_type(t)), mask=mask)
-    return column_of([_json_as_text(v) for v in values], t)
+    return column_of_java_texts([_json_as_text(v) for v in values], t)
 
 
 def _json_as_text(value: Any) -> str | None:

@@ -18,9 +18,16 @@ import pyarrow.compute as pc
 from pyarrow import orc
 
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
-from paimon_nb.format.data.cast_time import wall_in
+from paimon_nb.format.data.cast_time import local_time_in_zone
 from paimon_nb.format.data.parquet import has_time
-from paimon_nb.format.data.schema_cast import BROKEN, map_parts, null_mask, offsets_of, to_logical, without_columns
+from paimon_nb.format.data.schema_cast import (
+    BROKEN,
+    null_mask,
+    offsets_keys_and_items,
+    offsets_of,
+    to_logical,
+    without_columns,
+)
 from paimon_nb.format.orc_library import require_pyorc
 from paimon_nb.format.types import (
     Array,
@@ -131,7 +138,7 @@ class OrcReader:
             use_threads=False,
         )
         for batch in scanner.to_batches():
-            columns = [from_orc(batch.column(f.name), f.type) for f in self.fields]
+            columns = [logical_from_orc(batch.column(f.name), f.type) for f in self.fields]
             if batch.num_rows:
                 yield pa.RecordBatch.from_arrays(
                     self._without_writer_zone(columns), schema=arrow_schema(self.fields, nullable=True)
@@ -148,7 +155,9 @@ class OrcReader:
             plain = [f.name for f in self.fields if f not in timed]
             batch = self.file.read_stripe(i, plain) if plain else None
             columns = [
-                self._read_time_column(i, f) if f in timed or batch is None else from_orc(batch.column(f.name), f.type)
+                self._read_time_column(i, f)
+                if f in timed or batch is None
+                else logical_from_orc(batch.column(f.name), f.type)
                 for f in self.fields
             ]
             return pa.Table.from_arrays(
@@ -161,12 +170,12 @@ class OrcReader:
         """The columns with each TIMESTAMP_LTZ converted from the writer's zone."""
         if not self._legacy or not any(_has_ltz(f.type) for f in self.fields) or (zone := self._writer_zone) is dt.UTC:
             return columns
-        return [_as_wall_clock(c, f.type, zone) for c, f in zip(columns, self.fields, strict=True)]
+        return [_ltz_as_local_time(c, f.type, zone) for c, f in zip(columns, self.fields, strict=True)]
 
     def _read_time_column(self, stripe: int, field: DataField) -> pa.Array:
         """One column of times; pyorc reads years outside 1677 to 2262, which Arrow rejects."""
         try:
-            return from_orc(self.file.read_stripe(stripe, [field.name]).column(field.name), field.type)
+            return logical_from_orc(self.file.read_stripe(stripe, [field.name]).column(field.name), field.type)
         except BROKEN as error:
             if "out of range" not in str(error):
                 raise
@@ -179,11 +188,13 @@ class OrcReader:
 
         with self._fs.open(self.path) as source:
             reader = pyorc.Reader(
-                source, column_names=[field.name], struct_repr=pyorc.StructRepr.DICT, converters=value_converters()
+                source, column_names=[field.name], struct_repr=pyorc.StructRepr.DICT, converters=wide_range_converters()
             )
             rows = list(reader.read_stripe(stripe))
         try:
-            return pa.array([_arrow_value(row[field.name], field.type) for row in rows], arrow_type(field.type))
+            return pa.array(
+                [_arrow_value_of_pyorc(row[field.name], field.type) for row in rows], arrow_type(field.type)
+            )
         except (pa.ArrowInvalid, OverflowError):
             raise UnsupportedFormat(
                 f"{self.path}: column {field.name!r} holds a time outside the years 1678 to 2261, with nanoseconds",
@@ -221,7 +232,7 @@ class OrcReader:
         return CorruptFile(self.path, f"not readable as ORC ({error!s:.100})")
 
 
-def from_orc(column: pa.Array, t: DataType) -> pa.Array:
+def logical_from_orc(column: pa.Array, t: DataType) -> pa.Array:
     """Convert a column from Arrow's reader to its logical type: TIME was an int, CHAR was padded."""
     target = arrow_type(t)
     match t:
@@ -232,16 +243,16 @@ def from_orc(column: pa.Array, t: DataType) -> pa.Array:
             return pc.utf8_rtrim(to_logical(column, t), " ")
         case Array() if pa.types.is_list(column.type) and not isinstance(t, Vector):
             lengths = fill_null(column.value_lengths(), 0)
-            values = from_orc(column.flatten(), t.element)
+            values = logical_from_orc(column.flatten(), t.element)
             return pa.ListArray.from_arrays(offsets_of(lengths), values, type=target, mask=null_mask(column))
         case Map() | Multiset() if pa.types.is_map(column.type):
-            offsets, keys, items = map_parts(column)
-            keys = from_orc(keys, t.key if isinstance(t, Map) else t.element)
-            items = from_orc(items, t.value if isinstance(t, Map) else Atomic("INT", False))
+            offsets, keys, items = offsets_keys_and_items(column)
+            keys = logical_from_orc(keys, t.key if isinstance(t, Map) else t.element)
+            items = logical_from_orc(items, t.value if isinstance(t, Map) else Atomic("INT", False))
             return pa.MapArray.from_arrays(offsets, keys, items, type=target, mask=null_mask(column))
         case Row() if pa.types.is_struct(column.type) and t.fields:
             by_name = dict(zip((f.name for f in column.type), column.flatten(), strict=True))
-            children = [from_orc(by_name[f.name], f.type) for f in t.fields]
+            children = [logical_from_orc(by_name[f.name], f.type) for f in t.fields]
             return pa.StructArray.from_arrays(children, fields=list(target), mask=null_mask(column))
     return to_logical(column, t)
 
@@ -250,27 +261,27 @@ def _has_ltz(t: DataType) -> bool:
     return t.contains_type(lambda inner: isinstance(inner, LocalZonedTimestamp))
 
 
-def _as_wall_clock(column: pa.Array, t: DataType, zone: dt.tzinfo | None) -> pa.Array:
+def _ltz_as_local_time(column: pa.Array, t: DataType, zone: dt.tzinfo | None) -> pa.Array:
     """TIMESTAMP_LTZ at any depth as local time in `zone`."""
     if not _has_ltz(t):
         return column
     match t:
         case Row():
-            children = [_as_wall_clock(c, f.type, zone) for c, f in zip(column.flatten(), t.fields, strict=True)]
+            children = [_ltz_as_local_time(c, f.type, zone) for c, f in zip(column.flatten(), t.fields, strict=True)]
             return pa.StructArray.from_arrays(children, fields=list(column.type), mask=null_mask(column))
         case Array():
             lengths = fill_null(column.value_lengths(), 0)
-            values = _as_wall_clock(column.flatten(), t.element, zone)
+            values = _ltz_as_local_time(column.flatten(), t.element, zone)
             return pa.ListArray.from_arrays(offsets_of(lengths), values, type=column.type, mask=null_mask(column))
         case Map() | Multiset():
-            offsets, keys, items = map_parts(column)
-            keys = _as_wall_clock(keys, t.key if isinstance(t, Map) else t.element, zone)
-            items = _as_wall_clock(items, t.value, zone) if isinstance(t, Map) else items
+            offsets, keys, items = offsets_keys_and_items(column)
+            keys = _ltz_as_local_time(keys, t.key if isinstance(t, Map) else t.element, zone)
+            items = _ltz_as_local_time(items, t.value, zone) if isinstance(t, Map) else items
             return pa.MapArray.from_arrays(offsets, keys, items, type=column.type, mask=null_mask(column))
-    return wall_in(column, zone)
+    return local_time_in_zone(column, zone)
 
 
-def value_converters() -> dict[Any, Any]:
+def wide_range_converters() -> dict[Any, Any]:
     """pyorc converters that return a timestamp as (seconds, nanoseconds) and a date as days, for any year."""
     require_pyorc()
     import pyorc
@@ -297,7 +308,7 @@ def value_converters() -> dict[Any, Any]:
     return {kinds.TIMESTAMP: TimestampConverter, kinds.TIMESTAMP_INSTANT: TimestampConverter, kinds.DATE: Days}
 
 
-def _arrow_value(value: Any, t: DataType) -> Any:
+def _arrow_value_of_pyorc(value: Any, t: DataType) -> Any:
     if value is None:
         return None
     match t:
@@ -305,13 +316,13 @@ def _arrow_value(value: Any, t: DataType) -> Any:
             per_second = UNITS_PER_SECOND[arrow_type(t).unit]
             return value[0] * per_second + value[1] // (1_000_000_000 // per_second)
         case Row():
-            return {f.name: _arrow_value(value[f.name], f.type) for f in t.fields}
+            return {f.name: _arrow_value_of_pyorc(value[f.name], f.type) for f in t.fields}
         case Array():
-            return [_arrow_value(v, t.element) for v in value]
+            return [_arrow_value_of_pyorc(v, t.element) for v in value]
         case Map():
-            return [(_arrow_value(k, t.key), _arrow_value(v, t.value)) for k, v in value.items()]
+            return [(_arrow_value_of_pyorc(k, t.key), _arrow_value_of_pyorc(v, t.value)) for k, v in value.items()]
         case Multiset():
-            return [(_arrow_value(k, t.element), v) for k, v in value.items()]
+            return [(_arrow_value_of_pyorc(k, t.element), v) for k, v in value.items()]
         case Char():
             return value.rstrip(" ")
     return value

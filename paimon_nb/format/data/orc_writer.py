@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedFormat
-from paimon_nb.format.data.orc import UNITS_PER_SECOND, value_converters
+from paimon_nb.format.data.orc import UNITS_PER_SECOND, wide_range_converters
 from paimon_nb.format.data.parquet_writer import nested_ids
-from paimon_nb.format.data.schema_cast import map_parts, split_lists
+from paimon_nb.format.data.schema_cast import offsets_keys_and_items, split_lists
 from paimon_nb.format.orc_library import require_pyorc
 from paimon_nb.format.types import (
     MAX_LENGTH,
@@ -63,12 +63,12 @@ class OrcWriter:
         self._fields = tuple(fields)
         self._writer = pyorc.Writer(
             sink, orc_struct(self._fields), compression=getattr(pyorc.CompressionKind, codec),
-            stripe_size=options.get(opt.FILE_BLOCK_SIZE) or _STRIPE_BYTES, converters=value_converters(),
+            stripe_size=options.get(opt.FILE_BLOCK_SIZE) or _STRIPE_BYTES, converters=wide_range_converters(),
         )  # fmt: skip
 
     def write(self, table: pa.Table) -> None:
         for batch in table.to_batches(max_chunksize=65536):
-            columns = [to_python(batch.column(i), f.type) for i, f in enumerate(self._fields)]
+            columns = [pyorc_values(batch.column(i), f.type) for i, f in enumerate(self._fields)]
             self._writer.writerows(zip(*columns, strict=True) if columns else [()] * batch.num_rows)
 
     def close(self) -> None:
@@ -127,7 +127,7 @@ def _orc_type(t: DataType, owner: int, depth: int) -> Any:
     return getattr(pyorc, _ATOMIC[t.root])()
 
 
-def to_python(column: pa.Array, t: DataType) -> list[Any]:
+def pyorc_values(column: pa.Array, t: DataType) -> list[Any]:
     """Values as pyorc takes them: times as (seconds, nanoseconds), dates and TIME as numbers."""
     match t:
         case Timestamp() | LocalZonedTimestamp():
@@ -135,20 +135,20 @@ def to_python(column: pa.Array, t: DataType) -> list[Any]:
         case Time():
             return column.cast(pa.int32()).to_pylist()  # type: ignore[no-any-return]
         case Array():
-            return split_lists(column, column.value_lengths().to_pylist(), to_python(column.flatten(), t.element))
+            return split_lists(column, column.value_lengths().to_pylist(), pyorc_values(column.flatten(), t.element))
         case Map() | Multiset():
-            offsets, keys, items = map_parts(column)
+            offsets, keys, items = offsets_keys_and_items(column)
             pairs = list(
                 zip(
-                    to_python(keys, t.key if isinstance(t, Map) else t.element),
-                    to_python(items, t.value if isinstance(t, Map) else Atomic("INT")),
+                    pyorc_values(keys, t.key if isinstance(t, Map) else t.element),
+                    pyorc_values(items, t.value if isinstance(t, Map) else Atomic("INT")),
                     strict=True,
                 )
             )
             lengths = np.diff(to_numpy(offsets)).tolist()
             return [None if v is None else dict(v) for v in split_lists(column, lengths, pairs)]
         case Row():
-            children = [to_python(c, f.type) for c, f in zip(column.flatten(), t.fields, strict=True)]
+            children = [pyorc_values(c, f.type) for c, f in zip(column.flatten(), t.fields, strict=True)]
             rows = zip(*children, strict=True) if children else [()] * len(column)
             return [row if valid else None for row, valid in zip(rows, column.is_valid().to_pylist(), strict=True)]
     if t.root == "DATE":

@@ -11,7 +11,7 @@ from pyarrow import parquet as pq
 
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.format.data.int96 import raw_metadata
+from paimon_nb.format.data.int96 import metadata_with_int96_as_bytes
 from paimon_nb.format.data.schema_cast import BROKEN, to_logical, without_columns
 from paimon_nb.format.types import (
     DataField,
@@ -151,7 +151,7 @@ class ParquetReader:
 
     def groups_overlapping(self, spans: Mapping[str, Span]) -> list[int]:
         """Row groups whose statistics do not exclude the spans."""
-        return [g for g in range(self.file.metadata.num_row_groups) if self._may_hold(g, spans)]
+        return [g for g in range(self.file.metadata.num_row_groups) if self._row_group_may_match(g, spans)]
 
     def groups_with_matches(self, keep: RowFilter, rows: int) -> list[int]:
         """Row groups with rows that the filter wants. Of each its columns are decoded up to the first such row."""
@@ -159,9 +159,11 @@ class ParquetReader:
         groups = self.groups_overlapping(keep.spans)
         if len(first) == len(self.fields):
             return groups
-        return [g for g in groups if any(to_numpy(keep.matches(t)).any() for t in self._pieces(rows, [g], first))]
+        return [
+            g for g in groups if any(to_numpy(keep.matches(t)).any() for t in self._decoded_pieces(rows, [g], first))
+        ]
 
-    def _may_hold(self, group: int, spans: Mapping[str, Span]) -> bool:
+    def _row_group_may_match(self, group: int, spans: Mapping[str, Span]) -> bool:
         """False if the statistics prove that a column's values are all outside its span."""
         columns = self.file.metadata.row_group(group)
         for i in range(columns.num_columns) if spans else ():
@@ -181,10 +183,12 @@ class ParquetReader:
             for group in range(self.file.metadata.num_row_groups) if groups is None else groups:
                 yield from self.read([group]).to_batches(rows)
             return
-        for table in self._pieces(rows, groups, self.fields):
+        for table in self._decoded_pieces(rows, groups, self.fields):
             yield from table.to_batches()
 
-    def _pieces(self, rows: int, groups: Sequence[int] | None, fields: Sequence[DataField]) -> Iterator[pa.Table]:
+    def _decoded_pieces(
+        self, rows: int, groups: Sequence[int] | None, fields: Sequence[DataField]
+    ) -> Iterator[pa.Table]:
         file = self.file
         selected = range(file.metadata.num_row_groups) if groups is None else groups
         if max((file.metadata.row_group(g).total_byte_size for g in selected), default=0) > _LARGE_GROUP:
@@ -213,7 +217,7 @@ class ParquetReader:
         schema = file.schema
         if all(schema.column(i).physical_type != "INT96" for i in range(len(schema))):
             return file
-        metadata = raw_metadata(self._source)
+        metadata = metadata_with_int96_as_bytes(self._source)
         return pq.ParquetFile(self._source, metadata=metadata, page_checksum_verification=True, pre_buffer=False)
 
     def _in_memory(self, table: pa.Table, fields: Sequence[DataField] | None = None) -> pa.Table:

@@ -57,7 +57,7 @@ _footers = FileCache(64 << 20)
 _searched = FileCache(256 << 20)
 
 
-def find_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilter) -> pa.Table | None:
+def find_rows_by_page_index(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilter) -> pa.Table | None:
     """The rows that match the filter; None if the file's layout is not supported, and its reader must be used.
 
     Args:
@@ -78,7 +78,7 @@ def find_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilte
         return None  # its reader reports the error
 
 
-def has_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilter) -> bool:
+def has_rows_by_page_index(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilter) -> bool:
     """Whether rows match the filter; also True if the file's layout is not supported. `fields`: the filter's columns."""
     try:
         matching_positions = _matching_positions(fs, path, _cached_footer(fs, path), fields, keep)
@@ -115,7 +115,7 @@ class _Footer:
         known = [(span, self.bounds_of(column)) for column, span in keep.spans.items()]
         return [g for g in range(self.metadata.num_row_groups) if all(_span_overlaps(s, b[g]) for s, b in known)]
 
-    def root(self, children: int) -> Struct:
+    def root_with_children(self, children: int) -> Struct:
         """The root element of a schema with fewer columns."""
         root = Struct([list(f) for f in self.tree.list(_SCHEMA)[0].fields])
         root.put(_CHILDREN, T_I32, children)
@@ -192,16 +192,16 @@ def _encoded_schema_elements(elements: list[Struct]) -> dict[str, bytes]:
     """The top-level columns without nesting, by name."""
     flat: dict[str, bytes] = {}
 
-    def walk(at: int, depth: int) -> int:
+    def add_leaf(at: int, depth: int) -> int:
         element = elements[at]
         if depth == 1 and not element.get(_CHILDREN):
             flat[element.get(_NAME).decode()] = encode(element)
         at += 1
         for _ in range(element.get(_CHILDREN) or 0):
-            at = walk(at, depth + 1)
+            at = add_leaf(at, depth + 1)
         return at
 
-    walk(0, 0)
+    add_leaf(0, 0)
     return flat
 
 
@@ -236,14 +236,14 @@ def _searched_columns(fs: FileIO, path: str, footer: _Footer, group: int, column
         rows = _read_row_group(fs, path, footer, group, columns).combine_chunks()
         if rows.num_rows == 0:
             return _LookupRows(rows, None)
-        sorted_column = next((f.name for f in columns if _is_sorted(rows.column(f.name).chunk(0))), None)
+        sorted_column = next((f.name for f in columns if _can_binary_search(rows.column(f.name).chunk(0))), None)
         return _LookupRows(rows, sorted_column)
 
     cache_key_part = (group, *((f.name, f.type) for f in columns))
     return _searched.get(fs, path, load_columns, lambda s: s.rows.nbytes + 500, cache_key_part)
 
 
-def _is_sorted(values: pa.Array) -> bool:
+def _can_binary_search(values: pa.Array) -> bool:
     """Whether binary search finds values; only integers and strings, which Arrow and Python order alike."""
     t = values.type
     if values.null_count or not (pa.types.is_integer(t) or pa.types.is_string(t)):
@@ -394,7 +394,7 @@ def _page_file(source: Any, footer: _Footer, pages: dict[str, _Run], rows: int) 
         column = page.chunk.head + encode(Struct(rest), after=_LAST_OF_HEAD)
         chunks.append(Struct([[_CHUNK_OFFSET, T_I64, start], [_CHUNK_METADATA, T_STRUCT, column]]))
     group = Struct([[_CHUNKS, T_LIST, ThriftList(T_STRUCT, chunks)], [_GROUP_BYTES, T_I64, len(out)], [_GROUP_ROWS, T_I64, rows]])  # fmt: skip
-    elements = [footer.root(len(pages)), *(footer.elements[name] for name in pages)]
+    elements = [footer.root_with_children(len(pages)), *(footer.elements[name] for name in pages)]
     fields = [
         [_VERSION, T_I32, footer.tree.get(_VERSION)], [_SCHEMA, T_LIST, ThriftList(T_STRUCT, elements)],
         [_ROWS, T_I64, rows], [_GROUPS, T_LIST, ThriftList(T_STRUCT, [group])],

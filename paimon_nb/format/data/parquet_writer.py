@@ -11,7 +11,7 @@ from pyarrow import parquet as pq
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data.int96 import INT96_ARROW, FooterPatch, to_int96
-from paimon_nb.format.data.schema_cast import map_parts, null_mask, offsets_of, without_hidden_nulls
+from paimon_nb.format.data.schema_cast import null_mask, offsets_keys_and_items, offsets_of, without_hidden_nulls
 from paimon_nb.format.types import (
     Array,
     DataField,
@@ -176,7 +176,7 @@ def to_file_column(array: pa.Array, t: DataType, target: pa.DataType) -> pa.Arra
             values = to_file_column(array.flatten(), t.element, target.value_type)
             return pa.ListArray.from_arrays(offsets_of(lengths), values, type=target, mask=null_mask(array))
         case Map() | Multiset():
-            offsets, keys, items = map_parts(array)
+            offsets, keys, items = offsets_keys_and_items(array)
             keys = to_file_column(keys, t.key if isinstance(t, Map) else t.element, target.key_type)
             if isinstance(t, Map):
                 items = to_file_column(items, t.value, target.item_type)
@@ -193,10 +193,12 @@ def file_schema(fields: tuple[DataField, ...]) -> pa.Schema:
 
 
 def _with_id(name: str, t: DataType, field_id: int) -> pa.Field:
-    return pa.field(name, _type_with_ids(t, field_id, 1), t.nullable, metadata={"PARQUET:field_id": str(field_id)})
+    return pa.field(
+        name, _arrow_type_with_field_ids(t, field_id, 1), t.nullable, metadata={"PARQUET:field_id": str(field_id)}
+    )
 
 
-def _type_with_ids(t: DataType, owner: int, depth: int) -> pa.DataType:
+def _arrow_type_with_field_ids(t: DataType, owner: int, depth: int) -> pa.DataType:
     """The Arrow type with ids on nested nodes; synthetic ids are those of Java (docs/spec/format.md section 9)."""
     up, down = nested_ids(owner, depth)
     match t:
@@ -222,7 +224,9 @@ def nested_ids(owner: int, depth: int) -> tuple[int, int]:
 
 
 def _nested_field(name: str, t: DataType, owner: int, depth: int, field_id: int) -> pa.Field:
-    return pa.field(name, _type_with_ids(t, owner, depth + 1), t.nullable, metadata={"PARQUET:field_id": str(field_id)})
+    return pa.field(
+        name, _arrow_type_with_field_ids(t, owner, depth + 1), t.nullable, metadata={"PARQUET:field_id": str(field_id)}
+    )
 
 
 def _check_int32(value: int) -> int:

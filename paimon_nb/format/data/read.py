@@ -15,7 +15,7 @@ from paimon_nb.format.data.file_schema import BLOB_FORMAT, format_of, is_compact
 from paimon_nb.format.data.json_files import JsonReader
 from paimon_nb.format.data.orc import OrcReader
 from paimon_nb.format.data.parquet import ParquetReader
-from paimon_nb.format.data.parquet_page_index import find_rows, has_rows
+from paimon_nb.format.data.parquet_page_index import find_rows_by_page_index, has_rows_by_page_index
 from paimon_nb.format.types import DataField, is_opaque
 from paimon_nb.format.types.arrow_builders import from_numpy
 
@@ -133,7 +133,7 @@ def read_data_file(
         and (keep.points or (keep.is_range and not fs.is_object_store))
         and format_of(path) == "parquet"
     ):
-        found = find_rows(_with_changelog_ranges(fs, path), path, selected, keep)
+        found = find_rows_by_page_index(_with_changelog_ranges(fs, path), path, selected, keep)
         if found is not None:
             return found
     reader = open_data_file(fs, path, selected, options)
@@ -160,7 +160,7 @@ def may_have_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowF
     """
     if not keep.points or format_of(path) != "parquet":
         return True
-    return has_rows(_with_changelog_ranges(fs, path), path, _selected_fields(fields, keep.columns), keep)
+    return has_rows_by_page_index(_with_changelog_ranges(fs, path), path, _selected_fields(fields, keep.columns), keep)
 
 
 def iter_data_file(

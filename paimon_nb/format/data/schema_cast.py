@@ -34,7 +34,13 @@ from paimon_nb.format.types import (
     arrow_schema,
     arrow_type,
 )
-from paimon_nb.format.types.arrow_builders import fill_null, from_numpy, lists_of, to_numpy, vectors_of
+from paimon_nb.format.types.arrow_builders import (
+    fill_null,
+    fixed_size_lists_of,
+    from_numpy,
+    to_numpy,
+    variable_lists_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +64,7 @@ def to_logical(column: pa.Array | pa.ChunkedArray, t: DataType) -> pa.Array | pa
         return pa.chunked_array([to_logical(c, t) for c in column.chunks], type=target)
     match t:
         case Vector():
-            return vectors_of(to_logical(lists_of(column), Array(t.element)), target)
+            return fixed_size_lists_of(to_logical(variable_lists_of(column), Array(t.element)), target)
         case Row():
             _check_fits(pa.types.is_struct(column.type), column, t)
             fields = [to_logical(_struct_child(column, f.name), f.type) for f in t.fields]
@@ -79,7 +85,7 @@ def to_logical(column: pa.Array | pa.ChunkedArray, t: DataType) -> pa.Array | pa
                 )
             _check_fits(pa.types.is_map(column.type), column, t)
             key, value = (t.key, t.value) if isinstance(t, Map) else (t.element, _COUNT)
-            offsets, keys, items = map_parts(column)
+            offsets, keys, items = offsets_keys_and_items(column)
             parts = to_logical(keys, key), to_logical(items, value)
             return pa.MapArray.from_arrays(offsets, *parts, type=target, mask=null_mask(column))
     if t.root == "VARIANT":
@@ -111,7 +117,7 @@ def offsets_of(lengths: pa.Array) -> pa.Array:
     return from_numpy(out)
 
 
-def map_parts(column: pa.MapArray) -> tuple[pa.Array, pa.Array, pa.Array]:
+def offsets_keys_and_items(column: pa.MapArray) -> tuple[pa.Array, pa.Array, pa.Array]:
     """Offsets from 0, and the keys and items of the non-NULL rows."""
     if len(column) == 0:
         return from_numpy(np.zeros(1, np.int32)), column.keys.slice(0, 0), column.items.slice(0, 0)
@@ -133,7 +139,7 @@ def without_hidden_nulls(column: pa.Array) -> pa.Array:
     if not _has_not_null_field(t):
         return column
     if pa.types.is_map(t):
-        offsets, keys, items = map_parts(column)
+        offsets, keys, items = offsets_keys_and_items(column)
         parts = without_hidden_nulls(keys), without_hidden_nulls(items)
         return pa.MapArray.from_arrays(offsets, *parts, type=t, mask=null_mask(column))
     if pa.types.is_list(t):
@@ -145,7 +151,7 @@ def without_hidden_nulls(column: pa.Array) -> pa.Array:
     children = []
     for child, field in zip(column.flatten(), t, strict=True):
         if not field.nullable and child.null_count:
-            child = _with_values(child, pc.or_(child.is_valid(), valid))
+            child = _with_value_where_hidden(child, pc.or_(child.is_valid(), valid))
         children.append(without_hidden_nulls(child))
     return pa.StructArray.from_arrays(children, fields=list(t), mask=null_mask(column))
 
@@ -159,11 +165,13 @@ def _has_not_null_field(t: pa.DataType) -> bool:
     return pa.types.is_list(t) and _has_not_null_field(t.value_type)
 
 
-def _with_values(column: pa.Array, mask: pa.Array) -> pa.Array:
+def _with_value_where_hidden(column: pa.Array, mask: pa.Array) -> pa.Array:
     """An arbitrary value of the type where `mask` is false; otherwise the column's value or NULL."""
     t = column.type
     if pa.types.is_struct(t):
-        children = [_with_values(c, mask) if not f.nullable else c for c, f in zip(column.flatten(), t, strict=True)]
+        children = [
+            _with_value_where_hidden(c, mask) if not f.nullable else c for c, f in zip(column.flatten(), t, strict=True)
+        ]
         nulls = pc.and_(mask, column.is_null())
         return pa.StructArray.from_arrays(children, fields=list(t), mask=nulls)
     if pa.types.is_nested(t):
@@ -240,7 +248,7 @@ def cast_to_schema(rows: pa.Table, fields: Sequence[DataField]) -> pa.Table:
 def _cast_column(column: pa.ChunkedArray, field: DataField) -> pa.ChunkedArray:
     target = arrow_type(field.type)
     try:
-        out = pa.chunked_array([_fit_array(chunk, field.type) for chunk in column.chunks], type=target)
+        out = pa.chunked_array([_cast_array_without_loss(chunk, field.type) for chunk in column.chunks], type=target)
     except _UNFIT as error:
         row, why = _first_refused_value(column, field.type, error)
         value = column[row].as_py() if _is_displayable(column.type) else column[row]
@@ -270,7 +278,7 @@ def _first_refused_value(column: pa.ChunkedArray, t: DataType, error: Exception)
         middle = (low + high) // 2
         try:
             for chunk in column.slice(low, middle - low).chunks:
-                _fit_array(chunk, t)
+                _cast_array_without_loss(chunk, t)
             low = middle
         except _UNFIT as found:
             high, error = middle, found
@@ -292,7 +300,7 @@ def _display_value(value: object) -> str:
 # -- one array of any nesting
 
 
-def _fit_array(array: pa.Array, t: DataType) -> pa.Array:
+def _cast_array_without_loss(array: pa.Array, t: DataType) -> pa.Array:
     target = arrow_type(t)
     if pa.types.is_null(array.type):
         return pa.nulls(len(array), target)
@@ -317,7 +325,7 @@ def _fit_array(array: pa.Array, t: DataType) -> pa.Array:
         return _cast_struct(array, [("value", VarBinary()), ("metadata", VarBinary())], target)
     if array.type != target:
         array = _cast_leaf(array, t, target)
-    return _check_length(array, t)
+    return _pad_and_check_length(array, t)
 
 
 def _dictionary_decoded(array: pa.DictionaryArray) -> pa.Array:
@@ -332,7 +340,7 @@ def _cast_struct(array: pa.Array, fields: Sequence[tuple[str, DataType]], target
     by_name = dict(zip((f.name for f in array.type), array.flatten(), strict=True))
     if by_name.keys() != {name for name, _ in fields}:
         raise TypeError(f"its fields are {', '.join(by_name)}")
-    children = [_fit_array(by_name[name], t) for name, t in fields]
+    children = [_cast_array_without_loss(by_name[name], t) for name, t in fields]
     return pa.StructArray.from_arrays(children, fields=list(target), mask=null_mask(array))
 
 
@@ -342,7 +350,7 @@ def _cast_list(array: pa.Array, t: Array, target: pa.DataType) -> pa.Array:
     if not any(fits(array.type) for fits in kinds):
         raise TypeError("it is not an array")
     lengths = pc.if_else(array.is_valid(), pc.list_value_length(array), 0).cast(pa.int32())
-    values = _fit_array(array.flatten(), t.element)
+    values = _cast_array_without_loss(array.flatten(), t.element)
     return pa.ListArray.from_arrays(offsets_of(lengths), values, type=target, mask=null_mask(array))
 
 
@@ -350,7 +358,7 @@ def _cast_vector(array: pa.Array, t: Vector) -> pa.Array:
     lists = _cast_list(array, t, arrow_type(Array(t.element)))
     if lists.flatten().null_count:
         raise ValueError("an element of the vector is NULL")
-    return vectors_of(lists, arrow_type(t))
+    return fixed_size_lists_of(lists, arrow_type(t))
 
 
 def _cast_map(array: pa.Array, key: DataType, value: DataType, target: pa.DataType) -> pa.Array:
@@ -363,13 +371,17 @@ def _cast_map(array: pa.Array, key: DataType, value: DataType, target: pa.DataTy
         keys, items = entries.flatten()
         offsets = offsets_of(fill_null(array.value_lengths(), 0))
     elif pa.types.is_map(array.type):
-        offsets, keys, items = map_parts(array)
+        offsets, keys, items = offsets_keys_and_items(array)
     else:
         raise TypeError("it is not a map")
     if keys.null_count:
         raise ValueError("a map's key is NULL")
     return pa.MapArray.from_arrays(
-        offsets, _fit_array(keys, key), _fit_array(items, value), type=target, mask=null_mask(array)
+        offsets,
+        _cast_array_without_loss(keys, key),
+        _cast_array_without_loss(items, value),
+        type=target,
+        mask=null_mask(array),
     )
 
 
@@ -411,7 +423,7 @@ def _cast_decimal(array: pa.Array, t: DataType, target: pa.DataType) -> pa.Array
     raise TypeError("it is not a number")
 
 
-def _check_length(array: pa.Array, t: DataType) -> pa.Array:
+def _pad_and_check_length(array: pa.Array, t: DataType) -> pa.Array:
     """CHAR is padded; strings, bytes and fractions of a second that are longer than the type are rejected."""
     if isinstance(t, Char):
         array = pc.utf8_rpad(array, t.length, " ")
@@ -446,12 +458,12 @@ def _first_null(array: pa.Array, t: DataType) -> int | None:
             if row is not None:
                 found.append(_row_of_element(fill_null(pc.list_value_length(array), 0), row))
         case Map() if _forbids_null(t.value):
-            offsets, _, items = map_parts(array)
+            offsets, _, items = offsets_keys_and_items(array)
             row = _first_null(items, t.value)
             if row is not None:
                 found.append(int(np.searchsorted(to_numpy(offsets), row, side="right")) - 1)
         case Multiset():
-            offsets, _, items = map_parts(array)
+            offsets, _, items = offsets_keys_and_items(array)
             row = _first_null(items, _COUNT)
             if row is not None:
                 found.append(int(np.searchsorted(to_numpy(offsets), row, side="right")) - 1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from paimon_nb.format.data.cast import cast_column
-from paimon_nb.format.data.schema_cast import map_parts, null_mask, offsets_of
+from paimon_nb.format.data.schema_cast import null_mask, offsets_keys_and_items, offsets_of
 from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row, arrow_schema, arrow_type
 from paimon_nb.format.types.arrow_builders import fill_null
 
@@ -55,11 +55,11 @@ def evolve_column(column: Any, old: DataType, new: DataType) -> Any:
             lengths = fill_null(column.value_lengths(), 0)
             return pa.ListArray.from_arrays(offsets_of(lengths), values, type=target, mask=null_mask(column))
         case (Map(), Map()):
-            offsets, keys, items = map_parts(column)
+            offsets, keys, items = offsets_keys_and_items(column)
             keys, items = evolve_column(keys, old.key, new.key), evolve_column(items, old.value, new.value)
             return pa.MapArray.from_arrays(offsets, keys, items, type=target, mask=null_mask(column))
         case (Multiset(), Multiset()):
-            offsets, keys, items = map_parts(column)
+            offsets, keys, items = offsets_keys_and_items(column)
             keys = evolve_column(keys, old.element, new.element)
             return pa.MapArray.from_arrays(offsets, keys, items, type=target, mask=null_mask(column))
     return cast_column(column, old, new)

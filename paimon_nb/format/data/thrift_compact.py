@@ -51,7 +51,7 @@ class ThriftList:
 
 def decode(data: bytes) -> Struct:
     """Decode the struct in `data`. Raises `ValueError`, `IndexError` for invalid bytes."""
-    return _Decoder(data).struct()
+    return _Decoder(data).read_struct()
 
 
 def encode(struct: Struct, after: int = 0) -> bytes:
@@ -61,7 +61,7 @@ def encode(struct: Struct, after: int = 0) -> bytes:
         after: the encoding continues after this field: `encode(a)[:-1] + encode(b, after=<last field of a>)` is one struct.
     """
     out = bytearray()
-    _put_struct(out, struct, after)
+    _append_struct(out, struct, after)
     return bytes(out)
 
 
@@ -73,7 +73,7 @@ class _Decoder:
         self.at += 1
         return self.data[self.at - 1]
 
-    def varint(self) -> int:
+    def read_varint(self) -> int:
         number = shift = 0
         while True:
             byte = self.byte()
@@ -83,23 +83,23 @@ class _Decoder:
                 return number
 
     def zigzag(self) -> int:
-        number = self.varint()
+        number = self.read_varint()
         return (number >> 1) ^ -(number & 1)
 
     def take(self, size: int) -> bytes:
         self.at += size
         return self.data[self.at - size : self.at]
 
-    def struct(self) -> Struct:
+    def read_struct(self) -> Struct:
         fields: list[list[Any]] = []
         last = 0
         while head := self.byte():
             kind, step = head & 0x0F, head >> 4
             last = last + step if step else self.zigzag()
-            fields.append([last, kind, self.value(kind)])
+            fields.append([last, kind, self.read_value(kind)])
         return Struct(fields)
 
-    def value(self, kind: int) -> Any:
+    def read_value(self, kind: int) -> Any:
         match kind:
             case 1 | 2:  # a field's boolean is its type
                 return kind == T_TRUE
@@ -110,19 +110,19 @@ class _Decoder:
             case 7:
                 return self.take(8)
             case 8:
-                return self.take(self.varint())
+                return self.take(self.read_varint())
             case 9 | 10:
                 head = self.byte()
-                size = head >> 4 if head >> 4 != 15 else self.varint()
+                size = head >> 4 if head >> 4 != 15 else self.read_varint()
                 inner = head & 0x0F
-                read = self.byte if inner in (T_TRUE, T_FALSE) else lambda: self.value(inner)
+                read = self.byte if inner in (T_TRUE, T_FALSE) else lambda: self.read_value(inner)
                 return ThriftList(inner, [read() for _ in range(size)])
             case 12:
-                return self.struct()
+                return self.read_struct()
         raise ValueError(f"Thrift type {kind} is not expected here")
 
 
-def _put_struct(out: bytearray, struct: Struct, last: int = 0) -> None:
+def _append_struct(out: bytearray, struct: Struct, last: int = 0) -> None:
     for field_id, kind, value in struct.fields:
         if 0 < field_id - last <= 15:
             out.append((field_id - last) << 4 | kind)
@@ -130,11 +130,11 @@ def _put_struct(out: bytearray, struct: Struct, last: int = 0) -> None:
             out.append(kind)
             _put_zigzag(out, field_id)
         last = field_id
-        _put_value(out, kind, value)
+        _append_value(out, kind, value)
     out.append(0)
 
 
-def _put_value(out: bytearray, kind: int, value: Any) -> None:
+def _append_value(out: bytearray, kind: int, value: Any) -> None:
     match kind:
         case 1 | 2:
             return
@@ -145,30 +145,30 @@ def _put_value(out: bytearray, kind: int, value: Any) -> None:
         case 7:
             out += value
         case 8:
-            _put_varint(out, len(value))
+            _append_varint(out, len(value))
             out += value
         case 9 | 10:
             size = len(value.items)
             out.append(min(size, 15) << 4 | value.kind)
             if size >= 15:
-                _put_varint(out, size)
+                _append_varint(out, size)
             for item in value.items:
                 if value.kind in (T_TRUE, T_FALSE):
                     out.append(item)
                 else:
-                    _put_value(out, value.kind, item)
+                    _append_value(out, value.kind, item)
         case 12:
             if isinstance(value, bytes):
                 out += value
             else:
-                _put_struct(out, value)
+                _append_struct(out, value)
 
 
 def _put_zigzag(out: bytearray, number: int) -> None:
-    _put_varint(out, (number << 1) ^ (number >> 63))
+    _append_varint(out, (number << 1) ^ (number >> 63))
 
 
-def _put_varint(out: bytearray, number: int) -> None:
+def _append_varint(out: bytearray, number: int) -> None:
     while number > 0x7F:
         out.append(number & 0x7F | 0x80)
         number >>= 7

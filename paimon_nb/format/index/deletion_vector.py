@@ -95,15 +95,19 @@ class DeletionVector:
 
     def to_bytes(self, version: int = VectorVersion.V1) -> bytes:
         """The vector as stored in an index file: size, magic, bitmap, checksum."""
-        body = _MAGIC_32 + self._body_32() if version == VectorVersion.V1 else _MAGIC_64 + self._body_64()
+        body = (
+            _MAGIC_32 + self._bytes_of_32_bit_vector()
+            if version == VectorVersion.V1
+            else _MAGIC_64 + self._bytes_of_64_bit_vector()
+        )
         return struct.pack(">i", len(body)) + body + struct.pack(">I", zlib.crc32(body))
 
-    def _body_32(self) -> bytes:
+    def _bytes_of_32_bit_vector(self) -> bytes:
         if len(self._maps) > 1:
             raise ValueError("positions from 2^32 on need version 2")
         return roaring.dump(self._maps[0].copy() if self._maps else BitMap())
 
-    def _body_64(self) -> bytes:
+    def _bytes_of_64_bit_vector(self) -> bytes:
         parts = [struct.pack("<q", len(self._maps))]
         for high, bitmap in enumerate(self._maps):
             parts += [struct.pack("<i", high), roaring.dump(bitmap.copy())]
@@ -130,12 +134,12 @@ def parse_vector(data: bytes, length: int, path: str) -> DeletionVector:
     if data[4 + size : 8 + size] != struct.pack(">I", zlib.crc32(body)):
         raise CorruptFile(path, "a deletion vector does not match its checksum")
     try:
-        return DeletionVector([roaring.load(body, 4)[0]] if magic == _MAGIC_32 else _maps_64(body))
+        return DeletionVector([roaring.read_bitmap(body, 4)[0]] if magic == _MAGIC_32 else _read_64_bit_bitmaps(body))
     except (roaring.BrokenBitmap, struct.error) as error:
         raise CorruptFile(path, f"a deletion vector is not a valid bitmap ({error})") from error
 
 
-def _maps_64(body: memoryview) -> list[BitMap]:
+def _read_64_bit_bitmaps(body: memoryview) -> list[BitMap]:
     (count,) = struct.unpack_from("<q", body, 4)
     maps: list[BitMap] = []
     at = 12
@@ -144,7 +148,7 @@ def _maps_64(body: memoryview) -> list[BitMap]:
         if not len(maps) <= high < 1 << 16:  # dense and ascending in practice; large gaps would only waste memory
             raise roaring.BrokenBitmap(f"key {high} after {len(maps) - 1}")
         maps += [BitMap() for _ in range(high - len(maps))]
-        bitmap, at = roaring.load(body, at + 4)
+        bitmap, at = roaring.read_bitmap(body, at + 4)
         maps.append(bitmap)
     return maps
 
@@ -158,7 +162,7 @@ def read_deletion_vectors(fs: FileIO, path: str, ranges: Iterable[DvRange]) -> d
     if not ranges:
         return {}
     data = fs.read(path)
-    _check_version(data[:1], path)
+    _check_file_version(data[:1], path)
     return {r.data_file: parse_vector(_bytes_at(data, r.offset, r.length), r.length, path) for r in ranges}
 
 
@@ -168,7 +172,7 @@ def read_deletion_vector(fs: FileIO, path: str, offset: int, length: int) -> Del
     Raises: MissingFile. CorruptFile. NewerFormat.
     """
     with fs.open(path) as source:
-        _check_version(source.read(1), path)
+        _check_file_version(source.read(1), path)
         source.seek(max(offset, 0))
         return parse_vector(source.read(length + 8), length, path)
 
@@ -194,7 +198,7 @@ def write_deletion_vectors(
     return at, ranges
 
 
-def _check_version(first: bytes, path: str) -> None:
+def _check_file_version(first: bytes, path: str) -> None:
     if not first:
         raise CorruptFile(path, "it is empty")
     if first[0] > _FILE_VERSION:

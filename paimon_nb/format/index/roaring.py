@@ -24,9 +24,9 @@ class BrokenBitmap(ValueError):
     """The bytes are not a roaring bitmap. Callers add the file's path."""
 
 
-def load(data: bytes | memoryview, at: int = 0) -> tuple[BitMap, int]:
+def read_bitmap(data: bytes | memoryview, at: int = 0) -> tuple[BitMap, int]:
     """Read the bitmap at `at`. Returns it and the end of its bytes. Raises: BrokenBitmap."""
-    end = at + size_of(data, at)
+    end = at + bitmap_size(data, at)
     try:
         return BitMap.deserialize(bytes(data[at:end])), end
     except (ValueError, MemoryError) as error:
@@ -49,7 +49,7 @@ def bitmap_of(rows: Iterable[int] | npt.NDArray[np.integer]) -> BitMap:
     return BitMap(rows.astype(np.uint32)) if isinstance(rows, np.ndarray) else BitMap(rows)
 
 
-def size_of(data: bytes | memoryview, at: int = 0) -> int:
+def bitmap_size(data: bytes | memoryview, at: int = 0) -> int:
     """Size in bytes of the bitmap at `at`, from its headers. Raises: BrokenBitmap."""
     view = memoryview(data)[at:]
     try:
@@ -66,7 +66,7 @@ def _serialized_size(view: memoryview) -> int:
     if cookie & 0xFFFF == _COOKIE:
         count = (cookie >> 16) + 1
         header = 4 + (count + 7) // 8
-        has_run = _read_flags(view, 4, count)
+        has_run = _read_run_flags(view, 4, count)
         offsets = count >= _NO_OFFSETS_BELOW
     elif cookie == _COOKIE_NO_RUNS:
         (count,) = struct.unpack_from("<I", view, 4)
@@ -86,7 +86,7 @@ def _serialized_size(view: memoryview) -> int:
     return at
 
 
-def _read_flags(view: memoryview, at: int, count: int) -> list[bool]:
+def _read_run_flags(view: memoryview, at: int, count: int) -> list[bool]:
     raw = bytes(view[at : at + (count + 7) // 8])
     if len(raw) < (count + 7) // 8:
         raise BrokenBitmap("a bitmap ends within its header")

@@ -59,12 +59,12 @@ _SCHEMA_1_4 = _schema_with(optional("_GLOBAL_INDEX", _GLOBAL))
 def read_index_manifest(fs: FileIO, path: str) -> list[IndexEntry]:
     """Raises `CorruptFile`, `NewerFormat`, `MissingFile`."""
     try:
-        return [_index_entry(row) for row in read_rows(fs, path, _SCHEMA_1_4, _VERSION, "index manifest")]
+        return [_index_entry_of_row(row) for row in read_rows(fs, path, _SCHEMA_1_4, _VERSION, "index manifest")]
     except ValueError as error:
         raise CorruptFile(path, f"a row is not a valid index entry ({error!s:.80})") from None
 
 
-def _index_entry(row: dict[str, Any]) -> IndexEntry:
+def _index_entry_of_row(row: dict[str, Any]) -> IndexEntry:
     size, rows = row["_FILE_SIZE"], row["_ROW_COUNT"]
     ranges, extra = row.get("_DELETIONS_VECTORS_RANGES"), row.get("_GLOBAL_INDEX")
     if size < 0 or rows < 0 or row["_KIND"] not in (0, 1):
@@ -76,14 +76,14 @@ def _index_entry(row: dict[str, Any]) -> IndexEntry:
         checked_name(row["_FILE_NAME"]),
         size,
         rows,
-        None if ranges is None else tuple(_dv_range(r) for r in ranges if r is not None),
+        None if ranges is None else tuple(_dv_range_of_node(r) for r in ranges if r is not None),
         row.get("_EXTERNAL_PATH"),
         None if extra is None else tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in extra.items()),
         row["_KIND"],
     )
 
 
-def _dv_range(node: dict[str, Any]) -> DvRange:
+def _dv_range_of_node(node: dict[str, Any]) -> DvRange:
     if node["f1"] < 0 or node["f2"] < 0:
         raise ValueError("negative offset")
     return DvRange(node["f0"], node["f1"], node["f2"], node.get("_CARDINALITY"))
@@ -101,7 +101,7 @@ def write_index_manifest(
                 {"f0": r.data_file, "f1": r.offset, "f2": r.length, "_CARDINALITY": r.cardinality} for r in e.dv_ranges
             ],
             "_EXTERNAL_PATH": e.external_path,
-            "_GLOBAL_INDEX": _global_node(e),
+            "_GLOBAL_INDEX": _global_index_node(e),
         }
         for e in entries
     )  # fmt: skip
@@ -109,7 +109,7 @@ def write_index_manifest(
     return write_rows(fs, path, _SCHEMA_1_4 if newer else _SCHEMA, rows, compression, kind)
 
 
-def _global_node(entry: IndexEntry) -> dict[str, Any] | None:
+def _global_index_node(entry: IndexEntry) -> dict[str, Any] | None:
     if entry.global_index is None:
         return None
     # Lists: in a union, fastavro takes a tuple for (type, value).

@@ -92,7 +92,7 @@ class EntryColumns(Entries):
 
     def _make_column(self, name: Name) -> Any:
         if isinstance(name, tuple):
-            return _item_at(self._fields.get(_NULLS[name[0]]), name[1], len(self))
+            return _array_item_column(self._fields.get(_NULLS[name[0]]), name[1], len(self))
         if name in BYTES:
             return self._fields[_BYTES[name]].arrow
         if name == "beside":
@@ -165,7 +165,7 @@ def _not_null(found: Any, size: int) -> np.ndarray:
     return np.ones(size, bool) if found.null is None else ~found.null
 
 
-def _item_at(found: Lists | None, index: int, size: int) -> pa.Array:
+def _array_item_column(found: Lists | None, index: int, size: int) -> pa.Array:
     """The item at `index` of each row's array; null if the array is shorter."""
     if found is None:
         return pa.nulls(size, pa.int64())

@@ -11,7 +11,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import CorruptFile, NewerFormat, UnsupportedFormat
-from paimon_nb.format.avro.container import BLOCK_BYTES, MAGIC, Container, gc_paused, pack, unpack
+from paimon_nb.format.avro.container import (
+    BLOCK_BYTES,
+    MAGIC,
+    Container,
+    compress_container,
+    gc_paused,
+    parse_container,
+)
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.manifest.entries import DataFile, Entries, EntryList, ManifestEntry, ManifestFile, SimpleStats
 from paimon_nb.format.manifest.orc_rows import orc_bytes
@@ -41,22 +48,22 @@ def read_rows(fs: FileIO, path: str, schema: dict[str, Any], version: int, what:
         MissingFile. CorruptFile: any invalid bytes. NewerFormat, UnsupportedFormat: another `version`.
     """
     data = fs.read(path)
-    return rows_of(data, unpacked(data, path), path, schema, version, what)
+    return checked_rows_of(data, avro_container_or_none(data, path), path, schema, version, what)
 
 
-def unpacked(data: bytes, path: str) -> Container | None:
+def avro_container_or_none(data: bytes, path: str) -> Container | None:
     """Decompress the container of an Avro file; None for ORC. Raises `CorruptFile`."""
     if data[:4] == MAGIC:
-        return unpack(data, path)
+        return parse_container(data, path)
     if data[:3] == b"ORC":
         return None
     raise CorruptFile(path, "it is neither Avro nor ORC")
 
 
-def rows_of(
+def checked_rows_of(
     data: bytes, container: Container | None, path: str, schema: dict[str, Any], version: int, what: str
 ) -> list[dict[str, Any]]:
-    """As `read_rows`, for bytes and the result of `unpacked` for them."""
+    """As `read_rows`, for bytes and the result of `avro_container_or_none` for them."""
     if container is None:
         rows, sure = _read_orc(data, path), False
     else:
@@ -64,7 +71,7 @@ def rows_of(
     for row in rows:
         if not isinstance(row, dict) or row.get("_VERSION") != version:
             _refuse_version(row, version, path, what)
-        if not sure and not _has_shape(schema, row):
+        if not sure and not _row_has_schema_shape(schema, row):
             raise CorruptFile(path, f"a row is not a valid {what} entry")
     return rows
 
@@ -108,7 +115,7 @@ def avro_bytes(
     buffer = io.BytesIO()
     with gc_paused():
         fastavro.writer(buffer, _parsed_schema(schema), rows, codec="null", sync_interval=BLOCK_BYTES)
-    return pack(buffer.getvalue(), schema, codec, path, header)
+    return compress_container(buffer.getvalue(), schema, codec, path, header)
 
 
 def _parsed_schema(schema: dict[str, Any]) -> Any:
@@ -182,10 +189,10 @@ def schema_guarantees(found: Any, expected: Any) -> bool:
     )
 
 
-def _has_shape(expected: Any, value: Any) -> bool:
+def _row_has_schema_shape(expected: Any, value: Any) -> bool:
     """Whether a value has the expected shape."""
     if isinstance(expected, list):
-        return value is None or _has_shape(expected[1], value)
+        return value is None or _row_has_schema_shape(expected[1], value)
     if expected in ("int", "long"):
         return type(value) is int
     if expected == "string":
@@ -193,10 +200,10 @@ def _has_shape(expected: Any, value: Any) -> bool:
     if expected == "bytes":
         return isinstance(value, bytes)
     if expected["type"] == "array":
-        return isinstance(value, list) and all(_has_shape(expected["items"], v) for v in value)
+        return isinstance(value, list) and all(_row_has_schema_shape(expected["items"], v) for v in value)
     if expected["type"] == "record":
         return isinstance(value, dict) and all(
-            _has_shape(f["type"], value[f["name"]]) if f["name"] in value else "default" in f
+            _row_has_schema_shape(f["type"], value[f["name"]]) if f["name"] in value else "default" in f
             for f in expected["fields"]
         )
     return type(value) is int or isinstance(value, dt.datetime)  # timestamp-millis
@@ -293,13 +300,13 @@ def _list_weight(manifests: Collection[ManifestFile]) -> int:
 def _decode_list(fs: FileIO, path: str) -> tuple[ManifestFile, ...]:
     try:
         return tuple(
-            _manifest_file(row) for row in read_rows(fs, path, _LIST_SCHEMA_1_4, _LIST_VERSION, "manifest list")
+            _manifest_file_of_row(row) for row in read_rows(fs, path, _LIST_SCHEMA_1_4, _LIST_VERSION, "manifest list")
         )
     except ValueError as error:
         raise CorruptFile(path, f"a row is not a valid manifest list entry ({error!s:.80})") from None
 
 
-def _manifest_file(row: dict[str, Any]) -> ManifestFile:
+def _manifest_file_of_row(row: dict[str, Any]) -> ManifestFile:
     size, added, deleted, get = row["_FILE_SIZE"], row["_NUM_ADDED_FILES"], row["_NUM_DELETED_FILES"], row.get
     if min(size, added, deleted) < 0:
         raise ValueError("negative counts")
@@ -412,17 +419,17 @@ def _memory_bytes(entries: Collection[ManifestEntry]) -> int:
 
 def _decode_manifest(fs: FileIO, path: str) -> Entries:
     data = fs.read(path)
-    container = unpacked(data, path)
+    container = avro_container_or_none(data, path)
     if container is not None and container.records >= _MANY and schema_guarantees(container.record, _SCHEMA_2_1):
         from paimon_nb.format.manifest.manifest_batch import entries_by_columns
 
         columns = entries_by_columns(container, _VERSION)
         if columns is not None:
             return columns
-    return _decoded_entries(rows_of(data, container, path, _SCHEMA_2_1, _VERSION, "manifest"), path)
+    return _entries_of_rows(checked_rows_of(data, container, path, _SCHEMA_2_1, _VERSION, "manifest"), path)
 
 
-def _decoded_entries(rows: list[dict[str, Any]], path: str) -> EntryList:
+def _entries_of_rows(rows: list[dict[str, Any]], path: str) -> EntryList:
     partitions: dict[bytes, bytes] = {}  # thousands of entries share a few partitions
     try:
         with gc_paused():
@@ -432,7 +439,7 @@ def _decoded_entries(rows: list[dict[str, Any]], path: str) -> EntryList:
                     partitions.setdefault(row["_PARTITION"], row["_PARTITION"]),
                     row["_BUCKET"],
                     row["_TOTAL_BUCKETS"],
-                    _data_file(row["_FILE"]),
+                    _data_file_of_node(row["_FILE"]),
                 )
                 for row in rows
             )
@@ -446,7 +453,7 @@ def _checked_kind(kind: int) -> int:
     return kind
 
 
-def _data_file(node: dict[str, Any]) -> DataFile:
+def _data_file_of_node(node: dict[str, Any]) -> DataFile:
     size, rows, level = node["_FILE_SIZE"], node["_ROW_COUNT"], node["_LEVEL"]
     if size < 0 or rows < 0 or level < 0:
         raise ValueError("negative counts")

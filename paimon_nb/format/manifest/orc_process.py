@@ -70,7 +70,7 @@ class OrcProcess:
         return reply
 
     def _start_process(self) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-c", f"from {__name__} import serve; serve()"]
+        command = [sys.executable, "-c", f"from {__name__} import serve_orc_reads; serve_orc_reads()"]
         paths = os.pathsep.join(p or str(Path.cwd()) for p in sys.path)
         try:
             process = subprocess.Popen(
@@ -96,7 +96,7 @@ class OrcProcess:
             self._process = None
 
 
-def serve() -> None:
+def serve_orc_reads() -> None:
     """Main loop of the subprocess: reads files, returns Arrow streams or errors, until the parent closes the pipe."""
     from pyarrow import orc
 

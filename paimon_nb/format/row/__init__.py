@@ -21,9 +21,9 @@ from paimon_nb.format.row.java_to_string import cast_to_string, java_text_maker,
 from paimon_nb.format.row.partition_path import (
     DEFAULT_PARTITION,
     escape,
-    names_of_path,
     partition_names,
     partition_path,
+    partition_values_of_path,
     path_of_names,
     unescape,
 )
@@ -43,6 +43,6 @@ else:
 __all__ = [
     "BUCKET_FUNCTIONS", "DEFAULT_PARTITION", "EMPTY_ROW", "Instant", "RowBytes", "RowReader", "Value", "VariantValue",
     "arity_of", "bucket_of", "bucket_of_row", "cast_to_string", "deserialize", "encode_rows", "escape", "from_python",
-    "from_scalar", "java_text_maker", "java_to_string", "key_hash", "key_hash_of", "names_of_path", "partition_names",
+    "from_scalar", "java_text_maker", "java_to_string", "key_hash", "key_hash_of", "partition_values_of_path", "partition_names",
     "partition_path", "path_of_names", "row_bytes", "serialize", "to_scalar", "unescape", "with_one_nan",
 ]  # fmt: skip

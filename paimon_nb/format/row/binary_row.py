@@ -71,7 +71,7 @@ _INT = Atomic("INT", False)
 _EXACT = decimal.Context(prec=60, rounding=decimal.ROUND_HALF_UP)
 
 
-def instant_of(value: int, unit: str) -> Instant:
+def instant_from_units(value: int, unit: str) -> Instant:
     """The instant `value` units after the epoch; `unit` as in Arrow: 's', 'ms', 'us' or 'ns'."""
     if unit == "s":
         return Instant(value * 1000, 0)
@@ -82,7 +82,7 @@ def instant_of(value: int, unit: str) -> Instant:
     return Instant(value // 1_000_000, value % 1_000_000)
 
 
-def instant_to(instant: Instant, unit: str) -> int:
+def units_of_instant(instant: Instant, unit: str) -> int:
     """Units since the epoch, rounded down."""
     if unit == "s":
         return instant.ms // 1000
@@ -131,7 +131,7 @@ def from_scalar(t: DataType, scalar: pa.Scalar) -> Value:
             return int(scalar.value)
     match t.root:
         case "TIMESTAMP" | "TIMESTAMP_LTZ":
-            return instant_of(int(scalar.value), scalar.type.unit)
+            return instant_from_units(int(scalar.value), scalar.type.unit)
         case "DATE":
             return int(scalar.value)
         case "VARIANT":
@@ -161,7 +161,7 @@ def to_arrow_value(t: DataType, value: Value) -> Any:
             return decimal_of(unscaled_of(value, t.scale), t.scale)
     match t.root:
         case "TIMESTAMP" | "TIMESTAMP_LTZ":
-            return instant_to(Instant(*value), arrow_type(t).unit)
+            return units_of_instant(Instant(*value), arrow_type(t).unit)
         case "VARIANT":
             return {"value": value[0], "metadata": value[1]}
     return value
@@ -183,7 +183,7 @@ def from_python(t: DataType, value: Any) -> Value:
     if isinstance(value, dt.datetime) and t.root.startswith("TIMESTAMP"):
         aware = value if value.tzinfo else value.replace(tzinfo=dt.UTC)
         delta = aware - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-        return instant_of((delta.days * 86400 + delta.seconds) * 1_000_000 + delta.microseconds, "us")
+        return instant_from_units((delta.days * 86400 + delta.seconds) * 1_000_000 + delta.microseconds, "us")
     try:
         return from_scalar(t, scalar_of(value, arrow_type(t)))
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError) as error:
@@ -437,7 +437,7 @@ def _slot_getter(t: DataType) -> _Getter:
         return _short_or_long_getter(bytes)
     if isinstance(t, UnknownType):
         return lambda _data, _at: None
-    return lambda data, at: _read_constructed(t, _variable_part(data, at))
+    return lambda data, at: _read_constructed(t, _variable_part_of_slot(data, at))
 
 
 def _fixed_getter(unpack: Callable[[memoryview, int], tuple[Value, ...]]) -> _Getter:
@@ -453,7 +453,7 @@ def _compact_decimal(scale: int) -> _Getter:
 
 
 def _long_decimal(scale: int) -> _Getter:
-    return lambda data, at: decimal_of(int.from_bytes(_variable_part(data, at), "big", signed=True), scale)
+    return lambda data, at: decimal_of(int.from_bytes(_variable_part_of_slot(data, at), "big", signed=True), scale)
 
 
 def _compact_instant(data: memoryview, at: int) -> Instant:
@@ -467,19 +467,19 @@ def _long_instant(data: memoryview, at: int) -> Instant:
 
 
 def _short_or_long_getter(made: Callable[[memoryview], Value]) -> _Getter:
-    def get(data: memoryview, at: int) -> Value:
+    def read_short_or_long(data: memoryview, at: int) -> Value:
         last = data[at + 7]
         if not last & 0x80:
-            return made(_variable_part(data, at))
+            return made(_variable_part_of_slot(data, at))
         size = last & 0x7F
         if size > 7:
             raise FormatError(f"a short value of {size} bytes", hint=_HINT)
         return made(data[at : at + size])
 
-    return get
+    return read_short_or_long
 
 
-def _variable_part(data: memoryview, at: int) -> memoryview:
+def _variable_part_of_slot(data: memoryview, at: int) -> memoryview:
     """The bytes of the variable part that a slot points at."""
     size, offset = _low_and_offset(data, at)
     _check_available(data, offset, size)

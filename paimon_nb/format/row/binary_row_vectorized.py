@@ -91,7 +91,7 @@ def encode_rows(types: Sequence[DataType], columns: Sequence[pa.Array | pa.Chunk
 
     Raises: FormatError: no columns, lengths differ, or a column does not cast.
     """
-    parts = _encoded_columns(types, columns)
+    parts = _encode_columns(types, columns)
     if fixed := _fixed_words(parts):
         return RowBytes(np.stack(fixed, axis=1), None, len(types))
     return _variable_rows(parts)
@@ -99,16 +99,16 @@ def encode_rows(types: Sequence[DataType], columns: Sequence[pa.Array | pa.Chunk
 
 def fixed_row_words(types: Sequence[DataType], columns: Sequence[pa.Array | pa.ChunkedArray]) -> list[Words] | None:
     """The rows as one array per word position, for hashing; None if rows differ in size."""
-    return _fixed_words(_encoded_columns(types, columns))
+    return _fixed_words(_encode_columns(types, columns))
 
 
-def _encoded_columns(types: Sequence[DataType], columns: Sequence[pa.Array | pa.ChunkedArray]) -> list[_Column]:
+def _encode_columns(types: Sequence[DataType], columns: Sequence[pa.Array | pa.ChunkedArray]) -> list[_Column]:
     if not types or len(types) != len(columns) or len({len(c) for c in columns}) != 1:
         raise FormatError(
             f"{len(types)} types and {len(columns)} columns of lengths {[len(c) for c in columns]} are not rows",
             hint="pass one column a type, all of one length",
         )
-    return [_encoded_column(t, as_array(t, c)) for t, c in zip(types, columns, strict=True)]
+    return [_encode_column(t, as_array(t, c)) for t, c in zip(types, columns, strict=True)]
 
 
 def with_one_nan(array: pa.Array) -> pa.Array:
@@ -136,7 +136,7 @@ def as_array(t: DataType, column: pa.Array | pa.ChunkedArray) -> pa.Array:
         raise FormatError(f"a column of {column.type} is not {t}: {error}", hint="cast the column first") from error
 
 
-def _encoded_column(t: DataType, array: pa.Array) -> _Column:
+def _encode_column(t: DataType, array: pa.Array) -> _Column:
     null = to_numpy(array.is_null()) if array.null_count else None
     root = t.root
     if root in _NARROW:
@@ -247,7 +247,7 @@ def _load_words(source: Bytes, positions: Words) -> Words:
     return loaded
 
 
-def _null_words(columns: list[_Column]) -> list[Words]:
+def _null_bit_words(columns: list[_Column]) -> list[Words]:
     words = [np.zeros(len(columns[0].slot), dtype=np.int64) for _ in range(null_bytes(len(columns)) // 8)]
     for i, encoded in enumerate(columns):
         if encoded.null is not None:
@@ -260,7 +260,7 @@ def _fixed_words(columns: list[_Column]) -> list[Words] | None:
     """Word columns of rows that all have the same size, or None."""
     if any(not isinstance(p.extra, int) and p.extra.any() for p in columns):
         return None
-    words = _null_words(columns)
+    words = _null_bit_words(columns)
     cursor = (len(words) + len(columns)) * 8
     variable: list[Words] = []
     for encoded in columns:
@@ -274,7 +274,7 @@ def _fixed_words(columns: list[_Column]) -> list[Words] | None:
 
 
 def _variable_rows(columns: list[_Column]) -> RowBytes:
-    null_words = _null_words(columns)
+    null_words = _null_bit_words(columns)
     row_count = len(columns[0].slot)
     fixed_words = len(null_words) + len(columns)
     row_words = np.full(row_count, fixed_words, dtype=np.int64)
@@ -308,10 +308,10 @@ def _write_slot(words: Words, row_starts: Words, slot_positions: Words, column: 
         is_long = column.extra > 0
         words[slot_positions] = np.where(is_long, column.slot | offset, column.slot)
         if is_long.any():
-            _copy_long(words, (row_starts + cursor)[is_long], column, is_long)
+            _copy_long_values(words, (row_starts + cursor)[is_long], column, is_long)
 
 
-def _copy_long(words: Words, target: Words, column: _Column, is_long: Mask) -> None:
+def _copy_long_values(words: Words, target: Words, column: _Column, is_long: Mask) -> None:
     assert column.source is not None
     source, starts = column.source
     count = np.asarray(column.extra)[is_long]

@@ -47,7 +47,7 @@ def hash_words(words: Iterable[Words]) -> npt.NDArray[np.int32]:
         bits = np.ascontiguousarray(word).view(np.uint64)
         if h is None:
             h = np.full(len(bits), SEED, dtype=np.uint32)
-        h = _mix_hash(_mix_hash(h, bits.astype(np.uint32)), (bits >> np.uint64(32)).astype(np.uint32))
+        h = _murmur3_round(_murmur3_round(h, bits.astype(np.uint32)), (bits >> np.uint64(32)).astype(np.uint32))
         count += 8
     if h is None:
         raise ValueError("a row has at least one word")
@@ -78,7 +78,7 @@ def hash_bytes(row: bytes) -> int:
     return int(hash_words(np.frombuffer(row, dtype="<i8").reshape(-1, 1))[0])
 
 
-def _mix_hash(h: U32, k: U32) -> U32:
+def _murmur3_round(h: U32, k: U32) -> U32:
     k = k * _C1
     k = (k << np.uint32(15)) | (k >> np.uint32(17))
     h = h ^ (k * _C2)

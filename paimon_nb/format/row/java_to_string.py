@@ -54,7 +54,7 @@ def _cast_to_text(t: DataType, value: Value, zone: dt.tzinfo | None) -> str:
         case Timestamp():
             return timestamp_text(value, t.precision)
         case LocalZonedTimestamp():
-            return timestamp_text(at_zone(value, zone), t.precision)
+            return timestamp_text(local_time_at_zone(value, zone), t.precision)
         case Time():
             return time_text(value, t.precision)
         case Array():
@@ -86,7 +86,7 @@ def plain_decimal_text(value: decimal.Decimal) -> str:
 
 def date_text(days: int) -> str:
     """DateTimeUtils.formatDate: yyyy-MM-dd. Years are truncated to four digits, as in Java."""
-    year, month, day = civil(days)
+    year, month, day = year_month_day(days)
     return f"{year % 10000:04d}-{month:02d}-{day:02d}"
 
 
@@ -127,7 +127,7 @@ def local_date_time_text(value: Instant) -> str:
     return f"{text}.{digits[:3] if nanos % 1_000_000 == 0 else digits[:6] if nanos % 1000 == 0 else digits}"
 
 
-def at_zone(value: Instant, zone: dt.tzinfo | None) -> Instant:
+def local_time_at_zone(value: Instant, zone: dt.tzinfo | None) -> Instant:
     """The local time of an instant in `zone` (None: this process's zone), as an Instant without zone."""
     clamped = _clamped_datetime(value)
     offset = (clamped.astimezone() if zone is None else clamped.astimezone(zone)).utcoffset()
@@ -143,7 +143,7 @@ def _clamped_datetime(value: Instant) -> dt.datetime:
 
 def _date_and_time_parts(value: Instant) -> tuple[int, int, int, int]:
     days, ms = divmod(value.ms, _MS_PER_DAY)
-    return *civil(days), ms
+    return *year_month_day(days), ms
 
 
 def _year_text(year: int) -> str:
@@ -152,7 +152,7 @@ def _year_text(year: int) -> str:
     return f"{year:04d}" if year >= 0 else f"-{-year:04d}"
 
 
-def civil(days: int) -> tuple[int, int, int]:
+def year_month_day(days: int) -> tuple[int, int, int]:
     """Year, month and day of the proleptic Gregorian calendar, for any number of days since 1970-01-01."""
     era, day_of_era = divmod(days + _DAYS_0000_TO_1970 - 60, 146_097)  # days since 0000-03-01
     year_of_era = (day_of_era - day_of_era // 1460 + day_of_era // 36_524 - day_of_era // 146_096) // 365

@@ -34,7 +34,7 @@ def partition_names(
         legacy: option `partition.legacy-name`: Java's toString instead of CAST to STRING (DATE is a day number).
     """
     return {
-        f.name: _value_text(f.type, v, legacy, default_name) for f, v in zip(fields, values, strict=True)
+        f.name: _partition_value_text(f.type, v, legacy, default_name) for f, v in zip(fields, values, strict=True)
     }  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def path_of_names(names: dict[str, str]) -> str:
     return "/".join(f"{escape(key)}={escape(value)}" for key, value in names.items())
 
 
-def names_of_path(path: str) -> dict[str, str]:
+def partition_values_of_path(path: str) -> dict[str, str]:
     """Column -> value text of the `key=value` segments of a path, unescaped, in order."""
     out: dict[str, str] = {}
     for segment in path.split("/"):
@@ -75,7 +75,7 @@ def is_blank(text: str) -> bool:
     return _BLANK.fullmatch(text) is not None
 
 
-def _value_text(t: DataType, value: Value, legacy: bool, default_name: str) -> str:
+def _partition_value_text(t: DataType, value: Value, legacy: bool, default_name: str) -> str:
     if value is None:
         return default_name
     # Java's legacy name of bytes contains an object's address, which differs between processes, so the directory cannot

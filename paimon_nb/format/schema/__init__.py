@@ -5,12 +5,12 @@ from paimon_nb.format.schema.table_schema import (
     SchemaDirectory,
     TableSchema,
     create_schema,
+    fields_with_keys,
     hidden_schema_directory,
     new_schema_directory,
     readable_fields,
     replacement_schema,
     schema_directory,
-    with_keys,
     with_new_ids,
 )
 
@@ -25,5 +25,5 @@ __all__ = [
     "readable_fields",
     "schema_directory",
     "with_new_ids",
-    "with_keys",
+    "fields_with_keys",
 ]

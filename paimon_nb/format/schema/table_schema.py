@@ -211,7 +211,7 @@ def highest_id(t: DataType) -> int:
 ColumnSpec = DataField | tuple[str, "str | DataType", "str | None", "str | None"]
 
 
-def with_keys(
+def fields_with_keys(
     fields: Sequence[DataField], partition_keys: Sequence[str], primary_keys: Sequence[str]
 ) -> list[DataField]:
     """The columns of a table with these keys; primary key columns become NOT NULL.
@@ -269,7 +269,7 @@ def create_schema(
     doubled = next((n for n in names if names.count(n) > 1), None)
     if doubled is not None:
         raise SchemaMismatch(f"column {doubled!r} is defined twice", hint="rename one of them", column=doubled)
-    fields = with_keys(fields, partition_keys, primary_keys)
+    fields = fields_with_keys(fields, partition_keys, primary_keys)
     return TableSchema(
         0,
         tuple(fields),

@@ -81,8 +81,8 @@ class Snapshot:
         return Snapshot(
             id=snapshot_id,
             schema_id=node.natural("schemaId"),
-            base_manifest_list=_file_name(node, "baseManifestList"),
-            delta_manifest_list=_file_name(node, "deltaManifestList"),
+            base_manifest_list=_checked_file_name(node, "baseManifestList"),
+            delta_manifest_list=_checked_file_name(node, "deltaManifestList"),
             changelog_manifest_list=_file_name_or_none(node, "changelogManifestList"),
             index_manifest=_file_name_or_none(node, "indexManifest"),
             commit_user=node.get("commitUser", str),
@@ -110,34 +110,34 @@ class Snapshot:
         """The JSON object, in Java's order; absent fields as in release 1.3."""
         node: dict[str, Any] = {"version": self.version}
 
-        def put(key: str, value: Any) -> None:
+        def put_unless_none(key: str, value: Any) -> None:
             if value is not None:
                 node[key] = value
 
-        put("uuid", self.uuid)
-        put("id", self.id)
-        put("schemaId", self.schema_id)
-        put("baseManifestList", self.base_manifest_list)
-        put("baseManifestListSize", self.base_manifest_list_size)
-        put("deltaManifestList", self.delta_manifest_list)
-        put("deltaManifestListSize", self.delta_manifest_list_size)
+        put_unless_none("uuid", self.uuid)
+        put_unless_none("id", self.id)
+        put_unless_none("schemaId", self.schema_id)
+        put_unless_none("baseManifestList", self.base_manifest_list)
+        put_unless_none("baseManifestListSize", self.base_manifest_list_size)
+        put_unless_none("deltaManifestList", self.delta_manifest_list)
+        put_unless_none("deltaManifestListSize", self.delta_manifest_list_size)
         node["changelogManifestList"] = self.changelog_manifest_list
-        put("changelogManifestListSize", self.changelog_manifest_list_size)
-        put("indexManifest", self.index_manifest)
-        put("commitUser", self.commit_user)
-        put("commitIdentifier", self.commit_identifier)
-        put("commitKind", self.commit_kind)
-        put("timeMillis", self.time_ms)
+        put_unless_none("changelogManifestListSize", self.changelog_manifest_list_size)
+        put_unless_none("indexManifest", self.index_manifest)
+        put_unless_none("commitUser", self.commit_user)
+        put_unless_none("commitIdentifier", self.commit_identifier)
+        put_unless_none("commitKind", self.commit_kind)
+        put_unless_none("timeMillis", self.time_ms)
         node["logOffsets"] = dict(self.log_offsets or {})
-        put("totalRecordCount", self.total_record_count)
-        put("deltaRecordCount", self.delta_record_count)
-        put("changelogRecordCount", self.changelog_record_count)
-        put("watermark", self.watermark)
-        put("statistics", self.statistics)
-        put("properties", dict(self.properties) if self.properties else None)
-        put("nextRowId", self.next_row_id)
-        put("operation", self.operation)
-        put("writerVersion", self.writer_version)
+        put_unless_none("totalRecordCount", self.total_record_count)
+        put_unless_none("deltaRecordCount", self.delta_record_count)
+        put_unless_none("changelogRecordCount", self.changelog_record_count)
+        put_unless_none("watermark", self.watermark)
+        put_unless_none("statistics", self.statistics)
+        put_unless_none("properties", dict(self.properties) if self.properties else None)
+        put_unless_none("nextRowId", self.next_row_id)
+        put_unless_none("operation", self.operation)
+        put_unless_none("writerVersion", self.writer_version)
         return node
 
     def to_json(self) -> bytes:
@@ -145,7 +145,7 @@ class Snapshot:
         return java_json(self.to_node())
 
 
-def _file_name(node: JsonObject, key: str) -> str:
+def _checked_file_name(node: JsonObject, key: str) -> str:
     name = node.get(key, str)
     # A metadata file must not refer to other places in the file system.
     if not name or "/" in name or "\\" in name or "\0" in name or name in (".", ".."):
@@ -154,7 +154,7 @@ def _file_name(node: JsonObject, key: str) -> str:
 
 
 def _file_name_or_none(node: JsonObject, key: str) -> str | None:
-    return None if node.get(key, str, None) is None else _file_name(node, key)
+    return None if node.get(key, str, None) is None else _checked_file_name(node, key)
 
 
 LATEST, EARLIEST = "LATEST", "EARLIEST"

@@ -64,7 +64,7 @@ class TagDirectory:
             name,
             Snapshot.from_json(data, path),
             _parse_java_time(node.node.get("tagCreateTime"), path),
-            _span_ms(node.node.get("tagTimeRetained"), path),
+            _parse_java_duration_ms(node.node.get("tagTimeRetained"), path),
         )
 
     def all(self) -> list[Tag]:
@@ -87,7 +87,7 @@ class TagDirectory:
         """Write a tag. Raises `AlreadyExists` unless `replace`."""
         node = snapshot.to_node()
         if create_time is not None:
-            node["tagCreateTime"] = _time_array(create_time)
+            node["tagCreateTime"] = _jackson_time_array(create_time)
         data = java_json(node)
         if retained_ms is not None:
             # Jackson writes a Duration as decimal seconds with nine digits, which a float cannot represent.
@@ -117,7 +117,7 @@ class TagDirectory:
         self.fs.delete(self.path(name))
 
 
-def _time_array(time: dt.datetime) -> list[int]:
+def _jackson_time_array(time: dt.datetime) -> list[int]:
     """[y, M, d, H, m(, s(, nanos))]: Jackson omits zero seconds and nanos."""
     out = [time.year, time.month, time.day, time.hour, time.minute]
     if time.second or time.microsecond:
@@ -140,7 +140,7 @@ def _parse_java_time(value: Any, path: str) -> dt.datetime | None:
         raise CorruptFile(path, f"tagCreateTime is not a time: {value!r:.60}") from None
 
 
-def _span_ms(value: Any, path: str) -> int | None:
+def _parse_java_duration_ms(value: Any, path: str) -> int | None:
     if value is None:
         return None
     if isinstance(value, str):

@@ -93,7 +93,7 @@ def stats_modes(
         leading_columns: columns before `fields` in an Avro file; there they count as kept columns too.
     Raises: BadOptionValue: an option holds no mode.
     """
-    table_mode = _file_mode(options, level, changelog)
+    table_mode = _stats_mode_of_file(options, level, changelog)
     keep = options.get(opt.METADATA_STATS_KEEP_FIRST_N_COLUMNS)
     if file_format == "json":
         return ["none"] * len(fields)
@@ -125,11 +125,14 @@ def key_modes(
         return ["none"] * len(key_fields)
     if file_format != "avro":
         return [KEY_MODE] * len(key_fields)
-    keep, table_mode = options.get(opt.METADATA_STATS_KEEP_FIRST_N_COLUMNS), _file_mode(options, level, changelog)
+    keep, table_mode = (
+        options.get(opt.METADATA_STATS_KEEP_FIRST_N_COLUMNS),
+        _stats_mode_of_file(options, level, changelog),
+    )
     return ["none" if 0 <= keep <= i else table_mode for i in range(len(key_fields))]
 
 
-def _file_mode(options: TableOptions, level: int | None, changelog: bool) -> str:
+def _stats_mode_of_file(options: TableOptions, level: int | None, changelog: bool) -> str:
     if changelog and (mode := options.get(opt.CHANGELOG_FILE_STATS_MODE)):
         return str(mode)
     per_level = options.get(opt.METADATA_STATS_MODE_PER_LEVEL) if level is not None else None

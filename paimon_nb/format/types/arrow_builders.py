@@ -240,7 +240,7 @@ def from_numpy(values: np.ndarray, null: np.ndarray | None = None) -> pa.Array:
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [valid, data])
 
 
-def vectors_of(lists: pa.Array, target: pa.DataType) -> pa.Array:
+def fixed_size_lists_of(lists: pa.Array, target: pa.DataType) -> pa.Array:
     """Lists of one length as an Arrow array of fixed-size lists.
 
     Arrow's own cast reads past the end of lists with NULL rows. Raises ValueError: a list has another length.
@@ -260,7 +260,7 @@ def vectors_of(lists: pa.Array, target: pa.DataType) -> pa.Array:
     return pa.FixedSizeListArray.from_arrays(values, type=target, mask=lists.is_null())
 
 
-def lists_of(vectors: pa.Array) -> pa.Array:
+def variable_lists_of(vectors: pa.Array) -> pa.Array:
     """Fixed-size lists as lists; other arrays unchanged."""
     if not pa.types.is_fixed_size_list(vectors.type):
         return vectors

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paimon_nb.options.enums import CODECS, FORMATS, stats_mode
+from paimon_nb.options.enums import CODECS, FORMATS, problem_of_stats_mode
 from paimon_nb.options.option import (
     LONG_MAX,
     at_least,
@@ -20,7 +20,7 @@ from paimon_nb.options.option import (
 
 
 def _modes_by_level(pairs: dict[str, str]) -> str | None:
-    return values_by_level()(pairs) or next((why for why in map(stats_mode, pairs.values()) if why), None)
+    return values_by_level()(pairs) or next((why for why in map(problem_of_stats_mode, pairs.values()) if why), None)
 
 
 def _check_boolean_or_number(value: str) -> str | None:
@@ -40,7 +40,7 @@ CHANGELOG_FILE_STATS_MODE = text(
     "changelog-file.stats-mode",
     None,
     "statistics mode of changelog files; default: as for data files",
-    check=stats_mode,
+    check=problem_of_stats_mode,
 )
 DATA_FILE_PREFIX = text("data-file.prefix", "data-", "prefix of data file names")
 DATA_FILE_THIN_MODE = boolean(
@@ -80,7 +80,7 @@ METADATA_STATS_MODE = text(
     "metadata.stats-mode",
     "truncate(16)",
     "column statistics in a file: none, counts, truncate(length), full",
-    check=stats_mode,
+    check=problem_of_stats_mode,
 )
 METADATA_STATS_MODE_PER_LEVEL = mapping(
     "metadata.stats-mode.per.level", "statistics mode by LSM level", check=_modes_by_level

@@ -11,7 +11,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import DEFAULT_DATABASE, Catalog
 from paimon_nb.options import find_option
-from paimon_nb.options.spelling import check_names, check_values
+from paimon_nb.options.spelling import check_no_misspelled_options, check_values
 from paimon_nb.options.table import DATA_FILE_EXTERNAL_PATHS
 from paimon_nb.session.core.data_file_locations import allow_data_files
 from paimon_nb.session.core.jobs import Jobs
@@ -253,7 +253,7 @@ class Session:
     def table(self, parts: tuple[str, ...], options: Mapping[str, str] | None = None) -> Table:
         """The Paimon table of a name, with the session's dynamic options and `options` on top."""
         if options:
-            check_names(options)
+            check_no_misspelled_options(options)
             check_values(options)
         found = self.find(parts)
         if options and DATA_FILE_EXTERNAL_PATHS.key in options:

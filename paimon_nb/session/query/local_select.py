@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import Atomic, DataField, DataType, LocalZonedTimestamp, from_arrow_schema
-from paimon_nb.options.spelling import check_names
+from paimon_nb.options.spelling import check_no_misspelled_options
 from paimon_nb.plan import Query, TableRef, VersionAsOf
 from paimon_nb.session.query.char_columns import with_padded_chars
 from paimon_nb.session.query.computed_columns import computed_columns, has_computed_columns
@@ -151,7 +151,7 @@ def _table_at_travel(session: Session, ref: TableRef, selection: Selection) -> _
     if ref.file or means_frame(session, ref):
         rows = rows_of_reference(session, ref)
         return None if rows is None else _Source.result_of(rows)
-    check_names(ref.options)
+    check_no_misspelled_options(ref.options)
     options = {**ref.options, **time_travel_options(session, ref.travel)}
     found = session.find(ref.parts)
     if found.name.database == "sys" and found.name.system is None:

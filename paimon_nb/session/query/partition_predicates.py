@@ -31,10 +31,10 @@ def partition_values(partition: Mapping[str, str | None], keys: Sequence[str]) -
 
 
 def _literal_value(text: str) -> object:
-    from paimon_nb.sql.constants import literal
+    from paimon_nb.sql.constants import parse_constant
     from paimon_nb.syntax.lexer import Cursor, tokens
 
     cursor = Cursor(text, tokens(text))
-    value = literal(cursor)
+    value = parse_constant(cursor)
     cursor.finish()
     return value

@@ -23,7 +23,7 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.base.identifier import Identifier, quote, split_name
 from paimon_nb.base.sql_quoting import spark_literal
-from paimon_nb.options.spelling import check_names
+from paimon_nb.options.spelling import check_no_misspelled_options
 from paimon_nb.plan import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.query.char_columns import with_chars
 from paimon_nb.session.query.computed_columns import computed_columns, has_computed_columns, with_computed
@@ -247,7 +247,7 @@ def _paimon_frame(session: Session, ref: TableRef) -> DataFrame:
     from paimon_nb.spark.runtime.arrow_interop import from_arrow
     from paimon_nb.spark.scan.table_scan import read_table
 
-    check_names(ref.options)
+    check_no_misspelled_options(ref.options)
     options = {**ref.options, **time_travel_options(session, ref.travel)}
     found = session.find(ref.parts)
     if found.name.database == "sys" and found.name.system is None:

@@ -96,7 +96,7 @@ class Target:
             make: builds the SQL from a renderer of expressions and a view name for each DataFrame.
         """
         from paimon_nb.spark.errors import spark_errors
-        from paimon_nb.sql.qualify import qualify
+        from paimon_nb.sql.qualify import qualify_bare_columns
         from paimon_nb.sql.render import substitute
 
         context, statement = self.context, self.statement
@@ -107,7 +107,7 @@ class Target:
 
             def render(span: Span, bare: tuple[Collection[str], str] = ((), "")) -> str:
                 inside = [(s, t) for s, t in names.items() if span.start <= s.start and s.stop <= span.stop]
-                scoped = qualify(context.text, span, *bare) if bare[0] else []
+                scoped = qualify_bare_columns(context.text, span, *bare) if bare[0] else []
                 # A line comment at its end must not hide the following text.
                 flink = statement.flink_edits if context.session.flink_semantics else ()
                 return substitute(context.text, span, [*inside, *flink, *statement.edits, *scoped]) + "\n"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.catalog.type_promotion import may_change
+from paimon_nb.catalog.type_promotion import may_change_type
 from paimon_nb.format.types import Array, DataField, DataType, Map, Row
 from paimon_nb.options.write import (
     WRITE_MERGE_SCHEMA,
@@ -86,11 +86,11 @@ def _type_changes(
         case Map(), Map():
             yield from _type_changes((*path, "value"), current_type.value, new_type.value, merging_rules)
         case _:
-            if may_change(new_type, current_type, allow_explicit=False):
+            if may_change_type(new_type, current_type, allow_explicit=False):
                 return  # the rows are cast to the column's type without loss
-            if merging_rules.widen and may_change(current_type, new_type, allow_explicit=merging_rules.explicit):
+            if merging_rules.widen and may_change_type(current_type, new_type, allow_explicit=merging_rules.explicit):
                 yield AlterColumn(path, type=new_type.bare())
-            elif not may_change(new_type, current_type):
+            elif not may_change_type(new_type, current_type):
                 raise SchemaMismatch(
                     f"column {'.'.join(path)!r} is {current_type.bare()}, the rows have {new_type.bare()}",
                     hint=f"cast it, or allow the change with {KEYS[1]!r}"

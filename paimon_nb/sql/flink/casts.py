@@ -64,7 +64,7 @@ def cast_edits(function: str, inside: Sequence[Token]) -> list[Edit]:
             if _TIME.fullmatch(flink) and not is_constant:
                 return _time_cast(inside, i, spark)
             if not is_constant and not is_short and (found := _FEW_DIGITS.fullmatch(flink)):
-                return _rounded_down(function, inside, i, spark, int(found[1]))
+                return _truncated_timestamp_cast(function, inside, i, spark, int(found[1]))
             if spark in (_SPARK_TYPE["ltz"], _SPARK_TYPE["ntz"]) and (found := _NANOSECONDS.search(flink)):
                 return _nanosecond_cast(function, inside, i, spark, int(found[0]))
             return [(Span(inside[i + 1].start, inside[-1].stop), spark)] if spark != flink else []
@@ -92,7 +92,7 @@ def _without_extra_digits(literal: Token, flink: str) -> str | None:
     return None if len(found[2]) <= digits else f"'{found[1]}{'.' * (digits > 0)}{found[2][:digits]}'"
 
 
-def _rounded_down(function: str, inside: Sequence[Token], at: int, spark: str, digits: int) -> list[Edit]:
+def _truncated_timestamp_cast(function: str, inside: Sequence[Token], at: int, spark: str, digits: int) -> list[Edit]:
     """CAST(x AS TIMESTAMP(0..5)): Spark's timestamps always have six digits of a second.
 
     at: the index of AS. spark: Spark's timestamp type.

@@ -15,8 +15,8 @@ from paimon_nb.sql.flink.function_edits import (
     SqlText,
     arguments,
     call_span,
-    from_template,
     rename_function,
+    rewrite_from_template,
 )
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _DAYS = {"DAY": 1, "WEEK": 7}
 def floor_or_ceil(up: bool) -> Rewrite:
     """FLOOR(t TO MONTH), CEIL(t TO HOUR); weeks start on Sunday. FLOOR and CEIL of numbers are unchanged."""
 
-    def rewrite(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    def rewrite_floor_or_ceil(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
         inner = bracket[1:-1]
         if len(inner) < 3 or inner[-2].upper != "TO":
             return []
@@ -58,7 +58,7 @@ def floor_or_ceil(up: bool) -> Rewrite:
             target = f"CASE WHEN {compared} > {floor} THEN {following} ELSE {floor} END"
         return [(call_span(name, bracket), f"({t} - ({t} - {target}))")]
 
-    return rewrite
+    return rewrite_floor_or_ceil
 
 
 def to_timestamp_ltz(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
@@ -67,7 +67,7 @@ def to_timestamp_ltz(text: SqlText, name: Token, bracket: Sequence[Token]) -> li
     if len(args) > 1 and args[1] not in ("0", "3"):
         return rename_function("to_timestamp")(text, name, bracket)
     function = "timestamp_seconds" if args[1:] == ["0"] else "timestamp_millis"
-    return from_template(function + "(CAST({0} AS BIGINT))")(text, name, bracket)
+    return rewrite_from_template(function + "(CAST({0} AS BIGINT))")(text, name, bracket)
 
 
 _PARTS = {

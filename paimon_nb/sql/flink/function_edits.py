@@ -36,20 +36,20 @@ def call_span(name: Token, bracket: Sequence[Token]) -> Span:
 def rename_function(new: str) -> Rewrite:
     """Another name, same arguments."""
 
-    def rewrite(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    def rename_call(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
         return [(Span(name.start, name.stop), new)]
 
-    return rewrite
+    return rename_call
 
 
-def from_template(template: str) -> Rewrite:
+def rewrite_from_template(template: str) -> Rewrite:
     """A template for the call; `{0}`, `{1}` ... are the arguments' text."""
 
     pieces = re.split(r"\{(\d)\}", template)
     indexes = [int(i) for i in pieces[1::2]]
 
-    def rewrite(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
-        spans = arguments_of(bracket)
+    def apply_template(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+        spans = argument_spans(bracket)
         if any(i >= len(spans) for i in indexes):
             return []
         if indexes == [*range(len(indexes))] and indexes:
@@ -62,25 +62,25 @@ def from_template(template: str) -> Rewrite:
         )
         return [(call_span(name, bracket), out)]
 
-    return rewrite
+    return apply_template
 
 
-def with_argument(count: int, more: str) -> Rewrite:
+def append_default_argument(count: int, more: str) -> Rewrite:
     """Append Flink's default argument to a call with `count` arguments."""
 
-    def rewrite(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    def append_argument(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
         end = bracket[-1].start
-        return [(Span(end, end), f", {more}")] if len(arguments_of(bracket)) == count else []
+        return [(Span(end, end), f", {more}")] if len(argument_spans(bracket)) == count else []
 
-    return rewrite
+    return append_argument
 
 
 def arguments(text: SqlText, bracket: Sequence[Token]) -> list[str]:
     """The arguments' texts."""
-    return [text[s.start : s.stop].strip() for s in arguments_of(bracket)]
+    return [text[s.start : s.stop].strip() for s in argument_spans(bracket)]
 
 
-def arguments_of(bracket: Sequence[Token]) -> list[Span]:
+def argument_spans(bracket: Sequence[Token]) -> list[Span]:
     """The spans of a bracket's top-level arguments; `bracket` includes both brackets."""
     out: list[Span] = []
     depth, start, previous = 0, None, bracket[0]

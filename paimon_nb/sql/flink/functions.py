@@ -19,11 +19,11 @@ from paimon_nb.sql.flink.function_edits import (
     Edit,
     Rewrite,
     SqlText,
+    append_default_argument,
     arguments,
     call_span,
-    from_template,
     rename_function,
-    with_argument,
+    rewrite_from_template,
 )
 from paimon_nb.sql.flink.json_functions import JSON_FUNCTIONS
 from paimon_nb.syntax.lexer import tokens
@@ -52,10 +52,10 @@ def _rand_integer(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[
 
 def _rewrite_as_regex_match(pattern: str) -> Rewrite:
     """Whether a string matches; false for NULL."""
-    return from_template(f"coalesce(({{0}}) RLIKE '^{pattern}$', false)")
+    return rewrite_from_template(f"coalesce(({{0}}) RLIKE '^{pattern}$', false)")
 
 
-def _array_slice(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+def _rewrite_array_slice(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """ARRAY_SLICE(a, start[, end]): 1-based, negative from the end; `end` is inclusive."""
     args = [f"({a})" for a in arguments(text, bracket)]
     if len(args) not in (2, 3):
@@ -66,7 +66,7 @@ def _array_slice(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[E
     return [(call_span(name, bracket), f"slice({a}, {first}, greatest({last} - {first} + 1, 0))")]
 
 
-def _regexp_extract(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+def _rewrite_regexp_extract(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """REGEXP_EXTRACT(s, pattern[, group]): the whole match without a group; NULL without a match."""
     args = arguments(text, bracket)
     if len(args) not in (2, 3):
@@ -75,10 +75,10 @@ def _regexp_extract(text: SqlText, name: Token, bracket: Sequence[Token]) -> lis
     return [(call_span(name, bracket), sql)]
 
 
-def _group_window(kind: str, part: str) -> Rewrite:
+def _group_window_rewrite(kind: str, part: str) -> Rewrite:
     """TUMBLE(ts, size), HOP(ts, slide, size), SESSION(ts, gap) in GROUP BY, and their _START, _END, _ROWTIME."""
 
-    def rewrite(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    def rewrite_group_window(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
         args = arguments(text, bracket)
         if len(args) != (3 if kind == "HOP" else 2) or args[0].upper().startswith(("TABLE", "DATA")):
             return []
@@ -88,7 +88,7 @@ def _group_window(kind: str, part: str) -> Rewrite:
         sql += {"": "", "START": ".start", "END": ".end", "ROWTIME": ".end - INTERVAL '0.001' SECOND"}[part]
         return [(call_span(name, bracket), sql)]
 
-    return rewrite
+    return rewrite_group_window
 
 
 def _null_if_any_null(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
@@ -101,7 +101,9 @@ def _null_if_any_null(text: SqlText, name: Token, bracket: Sequence[Token]) -> l
 def _rewrite_logarithm(function: str) -> Rewrite:
     """The logarithm of 0 is -Infinity and that of a negative number NaN; NULL in Spark."""
     infinite, none = "CAST('-Infinity' AS DOUBLE)", "CAST('NaN' AS DOUBLE)"
-    return from_template(f"CASE WHEN {{0}} = 0 THEN {infinite} WHEN {{0}} < 0 THEN {none} ELSE {function}({{0}}) END")
+    return rewrite_from_template(
+        f"CASE WHEN {{0}} = 0 THEN {infinite} WHEN {{0}} < 0 THEN {none} ELSE {function}({{0}}) END"
+    )
 
 
 def _rewrite_sign(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
@@ -112,7 +114,7 @@ def _rewrite_sign(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[
     return [(call_span(name, bracket), sql)] if len(args) == 1 else []
 
 
-def _substring(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+def _rewrite_substring(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """SUBSTR(s, n[, length]) is empty for an `n` before the start; Spark counts the missing characters."""
     args = arguments(text, bracket)
     if len(args) not in (2, 3) or args[1].isdecimal():
@@ -122,10 +124,10 @@ def _substring(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edi
 
 
 FUNCTION_EDITS: Mapping[str, Rewrite] = {
-    "PROCTIME": from_template("current_timestamp()"),
-    "CURRENT_ROW_TIMESTAMP": from_template("current_timestamp()"),
+    "PROCTIME": rewrite_from_template("current_timestamp()"),
+    "CURRENT_ROW_TIMESTAMP": rewrite_from_template("current_timestamp()"),
     "TO_TIMESTAMP_LTZ": to_timestamp_ltz,
-    "CONVERT_TZ": from_template(
+    "CONVERT_TZ": rewrite_from_template(
         "date_format(from_utc_timestamp(to_utc_timestamp({0}, {1}), {2}), 'yyyy-MM-dd HH:mm:ss')"
     ),
     "FLOOR": floor_or_ceil(up=False),
@@ -134,15 +136,15 @@ FUNCTION_EDITS: Mapping[str, Rewrite] = {
     "EXTRACT": extract_field,
     "WEEK": rename_function("weekofyear"),
     **JSON_FUNCTIONS,
-    "TO_BASE64": from_template("base64({0})"),
-    "FROM_BASE64": from_template("CAST(unbase64({0}) AS STRING)"),
-    **{f"SHA{n}": from_template(f"sha2({{0}}, {n})") for n in (224, 256, 384, 512)},
+    "TO_BASE64": rewrite_from_template("base64({0})"),
+    "FROM_BASE64": rewrite_from_template("CAST(unbase64({0}) AS STRING)"),
+    **{f"SHA{n}": rewrite_from_template(f"sha2({{0}}, {n})") for n in (224, 256, 384, 512)},
     **{
-        f"{kind}{'_' * bool(part)}{part}": _group_window(kind, part)
+        f"{kind}{'_' * bool(part)}{part}": _group_window_rewrite(kind, part)
         for kind in ("TUMBLE", "HOP", "SESSION")
         for part in ("", "START", "END", "ROWTIME")
     },
-    "SPLIT_INDEX": from_template("get(split({0}, concat('\\\\Q', {1}, '\\\\E')), {2})"),
+    "SPLIT_INDEX": rewrite_from_template("get(split({0}, concat('\\\\Q', {1}, '\\\\E')), {2})"),
     "LISTAGG": rename_function("listagg"),
     "CHARACTER_LENGTH": rename_function("char_length"),
     "REGEXP_EXTRACT": rename_function("regexp_extract"),
@@ -151,27 +153,27 @@ FUNCTION_EDITS: Mapping[str, Rewrite] = {
     "IS_DECIMAL": _rewrite_as_regex_match(r"[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?"),
     "TRUNCATE": _rewrite_truncate,
     "RAND_INTEGER": _rand_integer,
-    "ELEMENT": from_template("get({0}, 0)"),
+    "ELEMENT": rewrite_from_template("get({0}, 0)"),
     "ARRAY_CONCAT": rename_function("concat"),
     "ARRAY_REVERSE": rename_function("reverse"),
-    "ARRAY_SLICE": _array_slice,
-    "MAP_UNION": from_template("map_zip_with({0}, {1}, (__k, __a, __b) -> coalesce(__b, __a))"),
+    "ARRAY_SLICE": _rewrite_array_slice,
+    "MAP_UNION": rewrite_from_template("map_zip_with({0}, {1}, (__k, __a, __b) -> coalesce(__b, __a))"),
     "ROW": rename_function("struct"),
     "IF": rename_function("if"),
     "UUID": rename_function("uuid"),
 }
 """Flink functions that Spark does not have -> their rewrite."""
 FLINK_SEMANTICS: Mapping[str, Rewrite] = {
-    "LISTAGG": with_argument(1, "','"),
-    "REGEXP_EXTRACT": _regexp_extract,
+    "LISTAGG": append_default_argument(1, "','"),
+    "REGEXP_EXTRACT": _rewrite_regexp_extract,
     "EXTRACT": extract_seconds,
     "TIMESTAMPADD": timestampadd,
     "TIMESTAMPDIFF": timestampdiff_months,
     "TO_TIMESTAMP": to_timestamp,
     "DATE_FORMAT": date_format,
     "SIGN": _rewrite_sign,
-    "SUBSTR": _substring,
-    "SUBSTRING": _substring,
+    "SUBSTR": _rewrite_substring,
+    "SUBSTRING": _rewrite_substring,
     "LN": _rewrite_logarithm("ln"),
     "LOG2": _rewrite_logarithm("log2"),
     "LOG10": _rewrite_logarithm("log10"),
@@ -179,14 +181,14 @@ FLINK_SEMANTICS: Mapping[str, Rewrite] = {
     "ARRAY_SORT": rename_function("sort_array"),
     "GREATEST": _null_if_any_null,
     "LEAST": _null_if_any_null,
-    "STR_TO_MAP": with_argument(1, "',', '='"),
-    "FIRST_VALUE": with_argument(1, "true"),
-    "LAST_VALUE": with_argument(1, "true"),
+    "STR_TO_MAP": append_default_argument(1, "',', '='"),
+    "FIRST_VALUE": append_default_argument(1, "true"),
+    "LAST_VALUE": append_default_argument(1, "true"),
 }
 """Functions of both dialects whose semantics differ -> the rewrite for Flink's semantics."""
 
 
-def window_table(kind: str, arguments: list[str], keys: Sequence[str] = ()) -> tuple[str, str]:
+def window_table_sql(kind: str, arguments: list[str], keys: Sequence[str] = ()) -> tuple[str, str]:
     """SQL text before and after the table for TUMBLE, HOP, CUMULATE and SESSION. `keys`: the PARTITION BY of SESSION.
 
     TUMBLE(TABLE t, DESCRIPTOR(ts), size) gives t's columns, window_start, window_end, window_time. CUMULATE(.., step, size)

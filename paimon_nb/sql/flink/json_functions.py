@@ -14,8 +14,8 @@ from paimon_nb.sql.flink.function_edits import (
     Edit,
     Rewrite,
     SqlText,
+    argument_spans,
     arguments,
-    arguments_of,
     call_span,
     normalised_text,
 )
@@ -84,7 +84,7 @@ def json_exists(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Ed
 
 def _parse_document_and_path(text: SqlText, bracket: Sequence[Token]) -> tuple[str, str, str, list[Token]] | None:
     """The document, the path, 'lax' or 'strict', and the tokens after the path."""
-    spans = arguments_of(bracket)
+    spans = argument_spans(bracket)
     if len(spans) < 2:
         return None
     inside = [t for t in bracket if spans[1].start <= t.start < spans[1].stop]
@@ -174,7 +174,7 @@ def _split_members(bracket: Sequence[Token], null: str) -> tuple[list[list[Token
         and inside[-3].upper in ("NULL", "ABSENT")
     ):
         null, inside = inside[-3].upper, inside[:-3]
-    spans = arguments_of([bracket[0], *inside, bracket[-1]])
+    spans = argument_spans([bracket[0], *inside, bracket[-1]])
     return [[t for t in inside if s.start <= t.start < s.stop] for s in spans], null
 
 

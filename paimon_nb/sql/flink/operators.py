@@ -196,7 +196,7 @@ def _decode_unicode_literal(text: str, operands: Operands, at: int) -> list[Edit
     return [(Span(tokens[at].start, literal.stop), literal_text)]
 
 
-def _local_time(text: str, operands: Operands, at: int) -> list[Edit]:
+def _rewrite_localtime(text: str, operands: Operands, at: int) -> list[Edit]:
     tokens = operands.tokens
     if _upper_word(tokens, at + 1) in ("(", ".") or _upper_word(tokens, at - 1) in ("AS", "."):
         return []
@@ -240,5 +240,5 @@ _OPERATORS: Mapping[str, Rewrite] = {
     "ALL": _rewrite_quantified,
     "INTERVAL": _drop_interval_precision,
     "U": _decode_unicode_literal,
-    "LOCALTIME": _local_time,
+    "LOCALTIME": _rewrite_localtime,
 }

@@ -32,7 +32,7 @@ from paimon_nb.plan import (
     Statement,
     Watermark,
 )
-from paimon_nb.sql.grammar.columns import Column, column, default_text, sql_type
+from paimon_nb.sql.grammar.columns import Column, parse_column_definition, parse_default_text, parse_sql_type
 from paimon_nb.sql.grammar.partition import partition_spec
 from paimon_nb.sql.grammar.query import query_of
 
@@ -94,37 +94,37 @@ def _parse_add(cursor: Cursor) -> list[Change]:
         return [AddPartition(_parse_partitions(cursor), exists)]
     cursor.take_one("COLUMNS", "COLUMN")
 
-    def one() -> Change:
+    def add_one_column() -> Change:
         _refuse_keys(cursor)
         if cursor.sees("WATERMARK", "FOR"):
             return SetWatermark("add", _parse_watermark(cursor))
         exists = cursor.take("IF", "NOT", "EXISTS")
-        read: Column = column(cursor, path=True)
+        read: Column = parse_column_definition(cursor, path=True)
         if read.computed is not None or read.metadata is not None:
-            return _computed_column(cursor, "add", read)
+            return _set_computed_column(cursor, "add", read)
         return AddColumn(read.path, read.type, read.comment, read.default, read.first, read.after, exists)
 
-    return _one_or_list(cursor, one)
+    return _one_or_list(cursor, add_one_column)
 
 
 def _parse_modify(cursor: Cursor) -> list[Change]:
     """Flink: MODIFY c TYPE [NOT NULL] [COMMENT] [FIRST | AFTER x], also in brackets."""
     cursor.take("COLUMN")
 
-    def one() -> Change:
+    def modify_one_column() -> Change:
         _refuse_keys(cursor)
         if cursor.sees("WATERMARK", "FOR"):
             return SetWatermark("modify", _parse_watermark(cursor))
-        read = column(cursor, path=True)
+        read = parse_column_definition(cursor, path=True)
         if read.computed is not None or read.metadata is not None:
-            return _computed_column(cursor, "modify", read)
+            return _set_computed_column(cursor, "modify", read)
         nullable = "NOT NULL" not in read.type.upper()
         return AlterColumn(read.path, read.type, read.comment, read.default, False, nullable, read.first, read.after)
 
-    return _one_or_list(cursor, one)
+    return _one_or_list(cursor, modify_one_column)
 
 
-def _computed_column(cursor: Cursor, how: str, read: Column) -> SetComputed:
+def _set_computed_column(cursor: Cursor, how: str, read: Column) -> SetComputed:
     """ADD or MODIFY c AS expression, or c TYPE METADATA."""
     if len(read.path) > 1:
         cursor.refuse("only whole columns are computed or metadata", "name the column without a dot")
@@ -150,15 +150,15 @@ def _alter_column(cursor: Cursor) -> list[Change]:
     if cursor.take("DROP", "DEFAULT"):
         return [AlterColumn(path, drop_default=True)]
     if cursor.take("SET", "DEFAULT"):
-        default = default_text(cursor)
+        default = parse_default_text(cursor)
         return [AlterColumn(path, default=default, drop_default=default is None)]
     kind = None
     if cursor.take_one("TYPE") or (cursor.take("SET", "DATA", "TYPE")):
-        kind = sql_type(cursor)
+        kind = parse_sql_type(cursor)
     elif cursor.peek().kind == "word" and cursor.peek().upper not in ("COMMENT", "FIRST", "AFTER"):
         # Hive's CHANGE COLUMN old new TYPE
         new = cursor.name("column")
-        kind = sql_type(cursor)
+        kind = parse_sql_type(cursor)
         renamed: list[Change] = [] if new == path[-1] else [RenameColumn(path, new)]
         comment = cursor.string() if cursor.take("COMMENT") else None
         first, after = _parse_position(cursor)

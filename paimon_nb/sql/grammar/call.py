@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.plan import Call, Span
-from paimon_nb.sql.constants import literal
+from paimon_nb.sql.constants import parse_constant
 
 if TYPE_CHECKING:
     from paimon_nb.syntax.lexer import Cursor
@@ -19,18 +19,18 @@ def call(cursor: Cursor, span: Span) -> Call:
     named: dict[str, object] = {}
     spans: list[Span] = []
 
-    def argument() -> None:
+    def parse_call_argument() -> None:
         start = cursor.start
         if (cursor.peek().is_name or cursor.peek().kind == "string") and cursor.peek(1).upper in ("=>", "="):
             key = cursor.string_or_name()
             cursor.at += 1
             if key in named:
                 cursor.fail(f"duplicate argument {key!r}")
-            named[key] = literal(cursor)
+            named[key] = parse_constant(cursor)
         else:
-            positional.append(literal(cursor))
+            positional.append(parse_constant(cursor))
         spans.append(Span(start, cursor.stop))
 
-    cursor.listed(argument, allow_trailing=True)
+    cursor.listed(parse_call_argument, allow_trailing=True)
     bound = tuple(dict.fromkeys(t.text[1:] for t in cursor.tokens if t.kind == "param"))
     return Call(cursor.text_of(span), span, parts[-1], catalog, tuple(positional), named, tuple(spans), bound)

@@ -33,7 +33,7 @@ class Column:
     after: str | None = None
 
 
-def column(cursor: Cursor, *, path: bool = False) -> Column:
+def parse_column_definition(cursor: Cursor, *, path: bool = False) -> Column:
     """`name TYPE [constraints]`, `name AS expr`, `name TYPE METADATA [FROM 'k'] [VIRTUAL]`."""
     name = cursor.parts("column") if path else (cursor.name("column"),)
     cursor.take(":")
@@ -45,7 +45,7 @@ def column(cursor: Cursor, *, path: bool = False) -> Column:
             out.first = cursor.take("FIRST")
             out.after = cursor.name("column") if not out.first and cursor.take("AFTER") else None
         return out
-    out = Column(name, sql_type(cursor))
+    out = Column(name, parse_sql_type(cursor))
     not_null = False
     while True:
         if cursor.take("NOT", "NULL"):
@@ -59,7 +59,7 @@ def column(cursor: Cursor, *, path: bool = False) -> Column:
         elif cursor.take("COMMENT"):
             out.comment = cursor.string("comment")
         elif cursor.take("DEFAULT"):
-            out.default = default_text(cursor)
+            out.default = parse_default_text(cursor)
         elif cursor.take("METADATA"):
             out.metadata = cursor.string("metadata key") if cursor.take("FROM") else name[-1]
         elif cursor.take("VIRTUAL"):
@@ -80,7 +80,7 @@ def column(cursor: Cursor, *, path: bool = False) -> Column:
     return out
 
 
-def default_text(cursor: Cursor) -> str | None:
+def parse_default_text(cursor: Cursor) -> str | None:
     """The constant of DEFAULT, as text that is cast to the column's type. None: the word NULL, which is no default."""
     token = cursor.peek()
     if token.kind == "string":
@@ -101,7 +101,7 @@ def default_text(cursor: Cursor) -> str | None:
     return None if constant.upper() == "NULL" else constant
 
 
-def sql_type(cursor: Cursor) -> str:
+def parse_sql_type(cursor: Cursor) -> str:
     """The validated text of a type; the caller handles NOT NULL at top level."""
     start = cursor.start
     if not cursor.peek().is_name:

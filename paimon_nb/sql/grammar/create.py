@@ -18,7 +18,7 @@ from paimon_nb.plan import (
     TableDef,
     Watermark,
 )
-from paimon_nb.sql.grammar.columns import Column, column, with_spark_semantics
+from paimon_nb.sql.grammar.columns import Column, parse_column_definition, with_spark_semantics
 from paimon_nb.sql.grammar.query import query_of
 
 if TYPE_CHECKING:
@@ -76,13 +76,13 @@ def _parse_view(
     columns: list[str] = []
     if cursor.sees("("):
 
-        def item() -> str:
+        def parse_view_column() -> str:
             out = cursor.name("column")
             if cursor.take("COMMENT"):
                 cursor.string()
             return out
 
-        columns = cursor.listed(item)
+        columns = cursor.listed(parse_view_column)
     comment, options = None, {}
     while cursor.sees("COMMENT") or cursor.sees("TBLPROPERTIES"):
         if cursor.take("COMMENT"):
@@ -178,7 +178,7 @@ def _parse_element(cursor: Cursor, table: _Table) -> None:
         cursor.at += 1
         table.like = cursor.parts("table")
         return
-    read = column(cursor)
+    read = parse_column_definition(cursor)
     table.is_flink |= read.not_enforced or read.metadata is not None or read.computed is not None
     table.columns.append(read)
 
@@ -237,7 +237,7 @@ def _partition_key(cursor: Cursor, table: _Table) -> str:
     """A partition column; Spark may define it here, with a type."""
     if cursor.peek(1).text in (",", ")"):
         return cursor.name("column")
-    read = column(cursor)
+    read = parse_column_definition(cursor)
     table.columns.append(read)
     table.is_spark = True
     return read.path[0]

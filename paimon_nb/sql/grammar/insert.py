@@ -22,7 +22,7 @@ _QUERY = ("SELECT", "WITH", "VALUES", "FROM", "TABLE")
 _CHANGES = frozenset({("INSERT", "INTO"), ("INSERT", "OVERWRITE"), ("MERGE", "INTO"), ("DELETE", "FROM")})
 
 
-def target(cursor: Cursor) -> TableRef:
+def parse_insert_target(cursor: Cursor) -> TableRef:
     """A table that is written to, with its OPTIONS hint."""
     start = cursor.start
     parts = cursor.parts("table")
@@ -103,7 +103,7 @@ def insert(cursor: Cursor, span: Span) -> Insert:
         cursor.fail("expected INTO or OVERWRITE", expected=["INTO", "OVERWRITE"])
     if cursor.peek(1).is_name:
         cursor.take("TABLE")
-    table = target(cursor)
+    table = parse_insert_target(cursor)
     if cursor.sees("REPLACE", "WHERE"):
         cursor.refuse("INSERT ... REPLACE WHERE is not supported", "DELETE FROM t WHERE ..., then INSERT; or INSERT OVERWRITE t PARTITION (...)")  # fmt: skip
     partition: dict[str, str | None] = {}
@@ -168,18 +168,18 @@ def _constant_rows(cursor: Cursor) -> tuple[Row, ...] | None:
     """The rows of `VALUES (1, 'a'), (2, NULL)`, and the cursor behind them; None for other queries, or if an item is not a
     plain literal.
     """
-    rows = _rows(cursor.tokens, cursor.at)
+    rows = _rows_of_constants(cursor.tokens, cursor.at)
     if rows is not None:
         cursor.at = len(cursor.tokens)
     return rows
 
 
-def _rows(tokens: Sequence[Token], at: int) -> tuple[Row, ...] | None:
+def _rows_of_constants(tokens: Sequence[Token], at: int) -> tuple[Row, ...] | None:
     if at >= len(tokens) or tokens[at].upper != "VALUES":
         return None
     rows: list[Row] = []
     while True:
-        found = _row(tokens, at + 1)
+        found = _row_of_constants(tokens, at + 1)
         if found is None or (rows and len(found[0]) != len(rows[0])):
             return None
         row, at = found
@@ -190,13 +190,13 @@ def _rows(tokens: Sequence[Token], at: int) -> tuple[Row, ...] | None:
             return None
 
 
-def _row(tokens: Sequence[Token], at: int) -> tuple[Row, int] | None:
+def _row_of_constants(tokens: Sequence[Token], at: int) -> tuple[Row, int] | None:
     """`( constant, ... )` and its end; a single constant needs no brackets."""
     bracket = at < len(tokens) and tokens[at].text == "("
     at += bracket
     row: list[Constant] = []
     while True:
-        found = _constant(tokens, at)
+        found = _constant_at(tokens, at)
         if found is None:
             return None
         constant, at = found
@@ -210,7 +210,7 @@ def _row(tokens: Sequence[Token], at: int) -> tuple[Row, int] | None:
             return tuple(row), at
 
 
-def _constant(tokens: Sequence[Token], at: int) -> tuple[Constant, int] | None:
+def _constant_at(tokens: Sequence[Token], at: int) -> tuple[Constant, int] | None:
     if at >= len(tokens):
         return None
     first = tokens[at]

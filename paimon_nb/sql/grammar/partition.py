@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 def partition_spec(cursor: Cursor) -> dict[str, str | None]:
     """Read `(k = literal, k, ...)`."""
 
-    def item() -> tuple[str, str | None]:
+    def parse_partition_item() -> tuple[str, str | None]:
         key = cursor.name("partition column")
         if not cursor.take_one("=", "=="):
             return key, None
@@ -20,4 +20,4 @@ def partition_spec(cursor: Cursor) -> dict[str, str | None]:
             cursor.fail("expected a value")
         return key, cursor.text_of(value)
 
-    return dict(cursor.listed(item))
+    return dict(cursor.listed(parse_partition_item))

@@ -56,7 +56,7 @@ def _star_exclusions(tokens: Sequence[Token], table: Span, metadata_columns: Seq
     return [(Span(stop, stop), exclusion) for at, stop in stars if at == level]
 
 
-def _file_path(tokens: Sequence[Token], at: int) -> tuple[Span, str]:
+def _file_path_edit(tokens: Sequence[Token], at: int) -> tuple[Span, str]:
     """The edit that reads input_file_name() from the table's own column: Spark knows names of files that it opens itself."""
     before = tokens[at - 1].upper if at else ""
     behind = tokens[at + 3].upper if at + 3 < len(tokens) else ""
@@ -92,7 +92,7 @@ def query_of(cursor: Cursor, span: Span) -> Query:
     ):  # a string with a backslash has another meaning in Flink
         tables = tuple(replace(t, filter=None) for t in tables)
     if files and len(tables) == 1:
-        found.edits += [_file_path(rest, i) for i in files]
+        found.edits += [_file_path_edit(rest, i) for i in files]
         metadata_columns = tuple(dict.fromkeys([*metadata_columns, FILE_PATH]))
     if metadata_columns and len(tables) == 1:
         found.edits += _star_exclusions(rest, tables[0].span, metadata_columns)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import CorruptFile
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.format.avro.container import unpack
+from paimon_nb.format.avro.container import parse_container
 from paimon_nb.format.manifest.manifests import avro_bytes, avro_records
 from paimon_nb.table.iceberg.schema import SPEC_ID
 from paimon_nb.table.iceberg.values import avro_name, bound_bytes, partition_record, resized_node
@@ -238,7 +238,7 @@ def _with_own_row_ids(manifest: Manifest, entries: list[Entry]) -> list[Entry]:
 
 
 def _read_avro_records(fs: FileIO, path: str) -> list[dict[str, Any]]:
-    found = avro_records(unpack(fs.read(path), path), path)
+    found = avro_records(parse_container(fs.read(path), path), path)
     if not all(isinstance(row, dict) for row in found):
         raise CorruptFile(path, "its rows are not records")
     return found

@@ -12,7 +12,7 @@ from paimon_nb.base import clock
 from paimon_nb.base.errors import MissingFile, UnsupportedOperation
 from paimon_nb.format.metadata_json import java_json
 from paimon_nb.format.row import partition_path
-from paimon_nb.format.row.partition_path import names_of_path
+from paimon_nb.format.row.partition_path import partition_values_of_path
 from paimon_nb.options import table as opt
 from paimon_nb.table.maintenance.http_report import report_partition_done
 from paimon_nb.table.partition_spec import in_row_spec
@@ -67,7 +67,7 @@ def _run_mark_done_actions(store: TableStore, folders: Iterable[str]) -> list[st
         )
     paths, marked = [], []
     for folder in folders:
-        marked.append(names_of_path(folder.removeprefix(store.data_root)))
+        marked.append(partition_values_of_path(folder.removeprefix(store.data_root)))
         if _HERE in actions:
             paths.append(_write_success_file(store, folder))
         if _REPORT in actions:

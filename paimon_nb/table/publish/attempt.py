@@ -338,7 +338,7 @@ def try_commit(store: TableStore, head: TableHead, change: Change, terms: Commit
         raise
     try:
         token = active_token.get()
-        with token.publishing() if token is not None else nullcontext():
+        with token.defer_cancel_while_publishing() if token is not None else nullcontext():
             published = _publish_with_retry(store, latest, snapshot, change, writer)
     except (Cancelled, AccessDenied, TableReplaced, UnsupportedOperation):
         # Not published, so no snapshot needs these files: cancelled before, or refused by the catalog server.

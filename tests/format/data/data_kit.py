@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.format.data import key_value_fields
 from paimon_nb.format.row.binary_row import from_scalar
-from paimon_nb.format.row.java_to_string import civil
+from paimon_nb.format.row.java_to_string import year_month_day
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import (
     Array,
@@ -100,7 +100,7 @@ def shown(t: DataType, value: Any) -> Any:
 
 
 def _day(days: int) -> str:
-    year, month, day = civil(days)
+    year, month, day = year_month_day(days)
     return f"{year:04d}-{month:02d}-{day:02d}"
 
 

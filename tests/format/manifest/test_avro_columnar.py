@@ -14,7 +14,7 @@ from test_fuzz_metadata import GOLDEN, ROUNDS, mutated, plain
 
 from paimon_nb.base.errors import CorruptFile, FormatError
 from paimon_nb.format.avro.columnar import Lists, Texts, UnsupportedLayout, read_columns
-from paimon_nb.format.avro.container import Container, unpack
+from paimon_nb.format.avro.container import Container, parse_container
 from paimon_nb.format.manifest import (
     EMPTY_ROW,
     EMPTY_STATS,
@@ -31,7 +31,7 @@ from paimon_nb.format.manifest import (
 )
 from paimon_nb.format.manifest.entries import BYTES, NUMBERS
 from paimon_nb.format.manifest.manifest_batch import EntryColumns, entries_by_columns
-from paimon_nb.format.manifest.manifests import _SCHEMA_2_1, _decoded_entries, rows_of, schema_guarantees
+from paimon_nb.format.manifest.manifests import _SCHEMA_2_1, _entries_of_rows, checked_rows_of, schema_guarantees
 from paimon_nb.fs.memory import MemoryFileIO
 
 P = "memory:/t/manifest/m"
@@ -39,7 +39,7 @@ P = "memory:/t/manifest/m"
 
 def one_by_one(container: Container) -> list[ManifestEntry]:
     """By fastavro. Raises FormatError."""
-    return _decoded_entries(rows_of(b"", container, P, _SCHEMA_2_1, 2, "manifest"), P).objects()
+    return _entries_of_rows(checked_rows_of(b"", container, P, _SCHEMA_2_1, 2, "manifest"), P).objects()
 
 
 def at_once(container: Container) -> EntryColumns | None:
@@ -96,12 +96,12 @@ def test_random_entries(seed):
     rng, fs = random.Random(seed), MemoryFileIO()
     entries = some_entries(rng, rng.choice([1, 2, 30, 1500]))
     write_manifest(fs, P, entries, rng.choice(["zstd", "none", "snappy", "gzip"]))
-    found = at_once(unpack(fs.read(P), P))
+    found = at_once(parse_container(fs.read(P), P))
     assert found.objects() == entries
     assert columns_of(found) == columns_of(EntryList(entries))
     selected = sorted(rng.sample(range(len(entries)), len(entries) // 2)) if len(entries) > 1 else [0]
     keep = [i in set(selected) for i in range(len(entries))]
-    some = at_once(unpack(fs.read(P), P)).filter(np.array(keep))
+    some = at_once(parse_container(fs.read(P), P)).filter(np.array(keep))
     assert list(some) == [entries[i] for i in selected]
     assert columns_of(some) == columns_of(EntryList([entries[i] for i in selected]))
     both = ConcatenatedEntries([EntryList(entries), found])
@@ -121,7 +121,7 @@ def test_many_entries_are_read_by_columns_and_few_are_not():
 def written(schema, rows) -> Container:
     out = io.BytesIO()
     fastavro.writer(out, fastavro.parse_schema(schema), rows, sync_interval=2_000)
-    return unpack(out.getvalue(), P)
+    return parse_container(out.getvalue(), P)
 
 
 OPTIONAL = {f["name"] for f in _SCHEMA_2_1["fields"][-1]["type"]["fields"] if "default" in f}
@@ -280,7 +280,7 @@ def test_a_text_that_is_no_text_is_refused():
 def both_ways(data: bytes) -> str:
     """How a file was read. Fails where the ways do not agree."""
     try:
-        container = unpack(data, P)
+        container = parse_container(data, P)
     except FormatError:
         return "broken"
     quick = at_once(container)
@@ -339,7 +339,7 @@ def test_javas_manifests_both_ways(shared):
     assert len(files) > 200
     for file in files:
         if (data := file.read_bytes())[:3] != b"ORC":
-            container = unpack(data, str(file))
+            container = parse_container(data, str(file))
             assert at_once(container).objects() == one_by_one(container), file
 
 
@@ -349,6 +349,6 @@ def test_entries_are_what_they_were():
     fs = MemoryFileIO()
     entries = [e for e in ENTRIES if e.file.max_sequence < 1 << 54] * 3
     write_manifest(fs, P, entries)
-    found = at_once(unpack(fs.read(P), P))
+    found = at_once(parse_container(fs.read(P), P))
     assert (found, found[1], found[-1]) == (entries, entries[1], entries[-1])
     assert EMPTY_STATS in {e.file.key_stats for e in found}

@@ -8,7 +8,7 @@ import pytest
 from manifest_kit import INDEXES, KINDS
 
 from paimon_nb.base.errors import FormatError
-from paimon_nb.format.avro.container import pack, unpack
+from paimon_nb.format.avro.container import compress_container, parse_container
 from paimon_nb.format.manifest import (
     read_index_manifest,
     read_manifest,
@@ -50,8 +50,8 @@ def golden(pattern: str) -> bytes:
 
 def plain(data: bytes) -> bytes:
     """Without compression, so that mutations reach the rows."""
-    made = unpack(data, "f")
-    return pack(made.plain, made.schema, "null", "f")
+    made = parse_container(data, "f")
+    return compress_container(made.plain, made.schema, "null", "f")
 
 
 def manifests(read, write):

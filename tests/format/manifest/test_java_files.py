@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from paimon_nb.format.avro.container import unpack
+from paimon_nb.format.avro.container import parse_container
 from paimon_nb.format.manifest import (
     read_index_manifest,
     read_manifest,
@@ -67,7 +67,9 @@ def _same_manifest(file: Path, target: str) -> bool:
     other_files, ours = file.read_bytes(), FS.read(target)
     if other_files[:4] != MAGIC:
         return True  # ORC: we write Avro
-    return unpack(other_files, "java").blocks == unpack(ours, "us").blocks and _schema(other_files) == _schema(ours)
+    return parse_container(other_files, "java").blocks == parse_container(ours, "us").blocks and _schema(
+        other_files
+    ) == _schema(ours)
 
 
 def _schema(data: bytes) -> bytes:

@@ -17,9 +17,9 @@ from paimon_nb.format.row import (
     deserialize,
     escape,
     java_to_string,
-    names_of_path,
     partition_names,
     partition_path,
+    partition_values_of_path,
     serialize,
     unescape,
 )
@@ -56,14 +56,16 @@ def test_partition_names(table):
         values = deserialize([field.type], bytes.fromhex(data))
         assert partition_path([field], values, golden["legacy"]) == name
         assert serialize([field.type], values).hex() == data
-        assert names_of_path(name) == partition_names([field], values, golden["legacy"])
+        assert partition_values_of_path(name) == partition_names([field], values, golden["legacy"])
 
 
 def test_partition_paths_of_fixtures(shared):
     lines = [json.loads(line) for line in (shared / "oracle/fixtures/expected/part_comp.partitions.jsonl").open()]
     root = shared / "oracle/fixtures/warehouse/fx.db/part_comp"
     listed = {str(p.parent.relative_to(root)) for p in root.rglob("bucket-*")}
-    assert {"/".join(f"{escape(k)}={escape(v)}" for k, v in names_of_path(p).items()) for p in listed} == listed
+    assert {
+        "/".join(f"{escape(k)}={escape(v)}" for k, v in partition_values_of_path(p).items()) for p in listed
+    } == listed
     assert len(listed) >= len(lines)
 
 

@@ -47,7 +47,7 @@ def test_who_asks_waits_for_what_is_being_published() -> None:
     stop, begun, may_end = CancellationToken(), threading.Event(), threading.Event()
 
     def work() -> None:
-        with stop.activate(), stop.publishing():
+        with stop.activate(), stop.defer_cancel_while_publishing():
             begun.set()
             may_end.wait(30)
 

@@ -26,7 +26,7 @@ class Slices:
     slices: Sequence[BitMap]
     """`slices[i]` holds the rows whose number has bit i."""
 
-    def compare(self, number: int) -> tuple[BitMap, BitMap, BitMap]:
+    def rows_compared_with(self, number: int) -> tuple[BitMap, BitMap, BitMap]:
         """Rows whose number is (less than, equal to, greater than) `number`."""
         if number < 0:
             return BitMap(), BitMap(), self.present

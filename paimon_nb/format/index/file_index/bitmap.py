@@ -13,7 +13,14 @@ from pyroaring import BitMap
 
 from paimon_nb.format.index import roaring
 from paimon_nb.format.index.file_index.api import UnknownVersion
-from paimon_nb.format.index.file_index.bitmap_keys import Key, decode_key, encode_key, group_rows, is_exact, keys_of
+from paimon_nb.format.index.file_index.bitmap_keys import (
+    Key,
+    decode_key,
+    encode_key,
+    group_rows,
+    index_keys_of,
+    is_exact,
+)
 from paimon_nb.options.option import parse_memory
 
 if TYPE_CHECKING:
@@ -88,7 +95,7 @@ class BitmapReader:
             return BitMap()
         if offset < 0:  # one row: its position is stored instead of the offset
             return BitMap([-1 - offset])
-        return roaring.load(self._data, self._body + offset)[0]
+        return roaring.read_bitmap(self._data, self._body + offset)[0]
 
     def may_match(self, op: str, literals: Sequence[Value]) -> bool:
         rows = self.candidates(op, literals)
@@ -103,7 +110,7 @@ class BitmapReader:
             return None
         rows = BitMap()
         for literal in literals:
-            for key in keys_of(self._type, literal):
+            for key in index_keys_of(self._type, literal):
                 rows |= self._rows_at(self._bitmap_offset(key))
         if op in ("=", "in"):
             return rows

@@ -66,14 +66,14 @@ def decode_key(t: DataType, data: memoryview, at: int) -> tuple[Key, int]:
     return _total_order(t.root, stored), at + struct.calcsize(layout)
 
 
-def keys_of(t: DataType, value: Value) -> tuple[Key, ...]:
+def index_keys_of(t: DataType, value: Value) -> tuple[Key, ...]:
     """The keys that a value equal to `value` may have: two for zero of FLOAT and DOUBLE, else one."""
     if t.root in ("FLOAT", "DOUBLE") and value == 0:
         return _float_key(t.root, -0.0), _float_key(t.root, 0.0)
-    return (_key_of(t, value),)
+    return (_index_key_of(t, value),)
 
 
-def _key_of(t: DataType, value: Value) -> Key:
+def _index_key_of(t: DataType, value: Value) -> Key:
     match t.root:
         case "CHAR" | "VARCHAR":
             return str(value).encode()

@@ -37,7 +37,7 @@ def supports(t: DataType) -> bool:
     return t.root in _INTEGERS or t.root in _BYTES or t.root in ("FLOAT", "DOUBLE")
 
 
-def hashes(t: DataType, column: pa.Array | pa.ChunkedArray) -> U64:
+def value_hashes(t: DataType, column: pa.Array | pa.ChunkedArray) -> U64:
     """64-bit hashes of the non-null values, in any order; most duplicates are removed."""
     array = pc.drop_null(as_array(t, column))
     if t.root in _BYTES:
@@ -97,7 +97,7 @@ class BloomReader:
         column = pa.array(
             [to_scalar(self._type, v).as_py() for v in values], type=to_scalar(self._type, values[0]).type
         )
-        at = _bit_positions(hashes(self._type, column), self._functions, len(self._bits) * 8)
+        at = _bit_positions(value_hashes(self._type, column), self._functions, len(self._bits) * 8)
         found = (self._bits[at >> 3] >> (at & 7).astype(np.uint8)) & 1
         return bool(found.all(axis=0).any())
 
@@ -109,5 +109,5 @@ def write_bloom(t: DataType, column: pa.Array | pa.ChunkedArray, options: Mappin
     bits = raw + (8 - raw % 8)
     functions = max(1, math.floor(bits / items * math.log(2) + 0.5))
     marked = np.zeros(bits, dtype=np.bool_)
-    marked[_bit_positions(hashes(t, column), functions, bits).ravel()] = True
+    marked[_bit_positions(value_hashes(t, column), functions, bits).ravel()] = True
     return struct.pack(">i", functions) + np.packbits(marked, bitorder="little").tobytes()

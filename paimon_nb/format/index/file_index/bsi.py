@@ -14,7 +14,7 @@ from pyroaring import BitMap
 from paimon_nb.format.index import roaring
 from paimon_nb.format.index.file_index.api import UnknownVersion, rows_for_comparison
 from paimon_nb.format.index.file_index.bit_slice import Slices, slices_of
-from paimon_nb.format.index.file_index.bitmap_keys import has_keys, is_exact, key_numbers, keys_of
+from paimon_nb.format.index.file_index.bitmap_keys import has_keys, index_keys_of, is_exact, key_numbers
 from paimon_nb.format.row.binary_row_vectorized import as_array
 from paimon_nb.format.types.arrow_builders import to_numpy
 
@@ -45,8 +45,8 @@ class BsiReader:
         if self._row_count < 0:
             raise ValueError("a negative count")
         self._type = t
-        self._positive, self._base, at = _read_part(data, 5)
-        self._negative, self._negative_base, _ = _read_part(data, at)
+        self._positive, self._base, at = _read_bit_slices(data, 5)
+        self._negative, self._negative_base, _ = _read_bit_slices(data, at)
 
     def may_match(self, op: str, literals: Sequence[Value]) -> bool:
         rows = self.candidates(op, literals)
@@ -68,30 +68,30 @@ class BsiReader:
         return rows_for_comparison(op, *self._compare_rows(literals[0]))
 
     def _compare_rows(self, literal: Value) -> tuple[BitMap, BitMap, BitMap]:
-        number = keys_of(self._type, literal)[0]
+        number = index_keys_of(self._type, literal)[0]
         assert isinstance(number, int)
         if number >= 0:
-            less, equal, greater = self._positive.compare(number - self._base)
+            less, equal, greater = self._positive.rows_compared_with(number - self._base)
             return less | self._negative.present, equal, greater
-        greater, equal, less = self._negative.compare(-number - self._negative_base)
+        greater, equal, less = self._negative.rows_compared_with(-number - self._negative_base)
         return less, equal, greater | self._positive.present
 
 
-def _read_part(data: memoryview, at: int) -> tuple[Slices, int, int]:
+def _read_bit_slices(data: memoryview, at: int) -> tuple[Slices, int, int]:
     """(bit slices, the base that is subtracted from each number, the end of the part)."""
     if not data[at]:
         return Slices(BitMap(), ()), 0, at + 1
     version, base, _ = struct.unpack_from(">bqq", data, at + 1)
     if version > _VERSION:
         raise UnknownVersion
-    present, at = roaring.load(data, at + 18)
+    present, at = roaring.read_bitmap(data, at + 18)
     (count,) = struct.unpack_from(">i", data, at)
     if not 0 <= count <= 64:
         raise ValueError(f"{count} bit slices")
     at += 4
     slices = []
     for _ in range(count):
-        bitmap, at = roaring.load(data, at)
+        bitmap, at = roaring.read_bitmap(data, at)
         slices.append(bitmap)
     return Slices(present, slices), base, at
 
@@ -104,11 +104,11 @@ def write_bsi(t: DataType, column: pa.Array | pa.ChunkedArray, options: Mapping[
     if (numbers[present] == np.iinfo(np.int64).min).any():
         return None
     signs = (np.flatnonzero(present & (numbers >= 0)), np.flatnonzero(present & (numbers < 0)))
-    parts = [_bit_slices(np.abs(numbers[rows]).astype(np.uint64), rows) for rows in signs]
+    parts = [_bit_slices_bytes(np.abs(numbers[rows]).astype(np.uint64), rows) for rows in signs]
     return b"".join([struct.pack(">bi", _VERSION, len(array)), *parts])
 
 
-def _bit_slices(numbers: np.ndarray, rows: np.ndarray) -> bytes:
+def _bit_slices_bytes(numbers: np.ndarray, rows: np.ndarray) -> bytes:
     if not len(rows):
         return b"\0"
     top = int(numbers.max())

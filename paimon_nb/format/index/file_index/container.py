@@ -55,7 +55,7 @@ class FileIndex:
         Raises: CorruptFile. NewerFormat.
         """
         try:
-            return FileIndex(data, _read_head(memoryview(data), path), path)
+            return FileIndex(data, _read_container_header(memoryview(data), path), path)
         except (struct.error, ValueError, IndexError) as error:
             raise CorruptFile(path, f"it is not a file index ({error})") from error
 
@@ -140,7 +140,7 @@ class FileIndex:
         return self._readers[key]
 
 
-def _read_head(data: memoryview, path: str) -> dict[str, dict[str, ByteRange]]:
+def _read_container_header(data: memoryview, path: str) -> dict[str, dict[str, ByteRange]]:
     magic, version, _ = struct.unpack_from(">qii", data)
     if magic != MAGIC:
         raise ValueError("wrong magic bytes")
@@ -163,15 +163,16 @@ def _read_head(data: memoryview, path: str) -> dict[str, dict[str, ByteRange]]:
 
 def write_container(columns: Mapping[str, Mapping[str, bytes | None]]) -> bytes:
     """Serialize column -> index type -> index (None: every value is null)."""
-    names = {name: {kind: _java_utf(kind) for kind in kinds} for name, kinds in columns.items()}
+    names = {name: {kind: _java_modified_utf8(kind) for kind in kinds} for name, kinds in columns.items()}
     head_length = 24 + sum(
-        len(_java_utf(name)) + 4 + sum(len(kind) + 8 for kind in kinds.values()) for name, kinds in names.items()
+        len(_java_modified_utf8(name)) + 4 + sum(len(kind) + 8 for kind in kinds.values())
+        for name, kinds in names.items()
     )
     head = [struct.pack(">qiii", MAGIC, VERSION, head_length, len(columns))]
     body: list[bytes] = []
     at = head_length
     for name, kinds in columns.items():
-        head += [_java_utf(name), struct.pack(">i", len(kinds))]
+        head += [_java_modified_utf8(name), struct.pack(">i", len(kinds))]
         for kind, index in kinds.items():
             start, data = (_EMPTY, b"") if index is None else (at, index)
             head += [names[name][kind], struct.pack(">ii", start, len(data))]
@@ -180,7 +181,7 @@ def write_container(columns: Mapping[str, Mapping[str, bytes | None]]) -> bytes:
     return b"".join([*head, struct.pack(">i", 0), *body])
 
 
-def _java_utf(text: str) -> bytes:
+def _java_modified_utf8(text: str) -> bytes:
     """Java's writeUTF: length, then UTF-8 with pairs of surrogates and a two-byte NUL."""
     raw = text.encode("utf-16-be", "surrogatepass")
     units = [int.from_bytes(raw[i : i + 2], "big") for i in range(0, len(raw), 2)]

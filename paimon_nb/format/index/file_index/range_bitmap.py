@@ -22,8 +22,8 @@ from paimon_nb.format.index.file_index.bitmap_keys import (
     encode_key,
     group_rows,
     has_keys,
+    index_keys_of,
     is_exact,
-    keys_of,
 )
 from paimon_nb.options.option import parse_memory
 
@@ -130,7 +130,7 @@ class RangeBitmapReader:
 
     def _compare_rows(self, literal: Value) -> tuple[BitMap, BitMap, BitMap]:
         """Rows whose value is (less than, equal to, greater than) the literal."""
-        keys = keys_of(self._type, literal)
+        keys = index_keys_of(self._type, literal)
         less, equal, greater = self._compare_key(keys[0])
         if len(keys) == 1:
             return less, equal, greater
@@ -141,7 +141,7 @@ class RangeBitmapReader:
         code, found = self._code_of_key(key)
         if code >= self._key_count:
             return self._slices.present, BitMap(), BitMap()
-        less, equal, greater = self._slices.compare(code)
+        less, equal, greater = self._slices.rows_compared_with(code)
         return (less, equal, greater) if found else (less, BitMap(), equal | greater)
 
 
@@ -153,8 +153,8 @@ def _read_slices(data: memoryview, at: int) -> Slices:
     slices = []
     for i in range(count):
         offset, _ = struct.unpack_from(">ii", data, at + 14 + 8 * i)
-        slices.append(roaring.load(data, body + present_length + offset)[0])
-    return Slices(roaring.load(data, body)[0], slices)
+        slices.append(roaring.read_bitmap(data, body + present_length + offset)[0])
+    return Slices(roaring.read_bitmap(data, body)[0], slices)
 
 
 def write_range_bitmap(t: DataType, column: pa.Array | pa.ChunkedArray, options: Mapping[str, str]) -> bytes:

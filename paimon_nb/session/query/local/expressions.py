@@ -206,7 +206,7 @@ def _binary_name(operator: str, values: list[Value]) -> str | None:
 
 
 def _arithmetic(operator: str) -> Callable[[Expressions, list[Value]], Value]:
-    def make(_: Expressions, values: list[Value]) -> Value:
+    def arithmetic_sql(_: Expressions, values: list[Value]) -> Value:
         a, b = values
         name = _binary_name(operator, values)
         _require_exact_or_double_numbers(operator, values)
@@ -226,7 +226,7 @@ def _arithmetic(operator: str) -> Callable[[Expressions, list[Value]], Value]:
             raise NotLocal(f"{operator} of {p.bare()} and {q.bare()} is rounded")
         return Value(f"CAST(({a.cast(p).sql} {operator} {b.cast(q).sql}) AS {engine_type(t)})", t, name)
 
-    return make
+    return arithmetic_sql
 
 
 def _require_exact_or_double_numbers(operator: str, values: list[Value]) -> None:
@@ -292,12 +292,12 @@ def _negative(_: Expressions, values: list[Value]) -> Value:
 
 
 def _compare(operator: str) -> Callable[[Expressions, list[Value]], Value]:
-    def make(_: Expressions, values: list[Value]) -> Value:
+    def comparison_sql(_: Expressions, values: list[Value]) -> Value:
         a, b = _operands_of_comparison(*values)
         name = _binary_name("=" if operator == "=" else operator, values) if operator != "<>" else None
         return Value(f"({a.sql} {_COMPARISONS[operator]} {b.sql})", BOOLEAN, name)
 
-    return make
+    return comparison_sql
 
 
 def _between(scope: Expressions, values: list[Value]) -> Value:
@@ -327,11 +327,11 @@ def _not(_: Expressions, values: list[Value]) -> Value:
 
 
 def _null_or_truth_test(words: str) -> Callable[[Expressions, list[Value]], Value]:
-    def make(_: Expressions, values: list[Value]) -> Value:
+    def null_or_truth_sql(_: Expressions, values: list[Value]) -> Value:
         (a,) = values
         return Value(f"({a.sql} {words})", BOOLEAN, None if a.name is None else f"({a.name} {words})")
 
-    return make
+    return null_or_truth_sql
 
 
 def _in(_: Expressions, values: list[Value]) -> Value:
@@ -411,24 +411,24 @@ def _round_double_as_spark(x: str, digits: int) -> str:
 
 
 def _floor_or_ceil(word: str) -> Callable[[Expressions, list[Value]], Value]:
-    def make(scope: Expressions, values: list[Value]) -> Value:
+    def floor_or_ceil_sql(scope: Expressions, values: list[Value]) -> Value:
         (a,) = values
         if a.type != DOUBLE or scope.flink:
             raise NotLocal(f"{word.upper()} of {a.type.bare()} is left to Spark")
         return Value(f"CAST({word}({a.sql}) AS BIGINT)", BIGINT, _function_name(word.upper(), values))
 
-    return make
+    return floor_or_ceil_sql
 
 
 def _case_conversion(word: str) -> Callable[[Expressions, list[Value]], Value]:
-    def make(_: Expressions, values: list[Value]) -> Value:
+    def case_conversion_sql(_: Expressions, values: list[Value]) -> Value:
         (a,) = values
         if a.type != STRING:
             raise NotLocal(f"{word.upper()} of {a.type.bare()} is left to Spark")
         text = f"(CASE WHEN strlen({a.sql}) > length({a.sql}) THEN {LEAVE} ELSE {word}({a.sql}) END)"
         return Value(text, STRING, _function_name(word, values))
 
-    return make
+    return case_conversion_sql
 
 
 def _length(_: Expressions, values: list[Value]) -> Value:
@@ -452,12 +452,12 @@ def _concat(_: Expressions, values: list[Value]) -> Value:
 
 
 def _date_part(word: str, types: tuple[object, ...]) -> Callable[[Expressions, list[Value]], Value]:
-    def make(_: Expressions, values: list[Value]) -> Value:
+    def date_part_sql(_: Expressions, values: list[Value]) -> Value:
         if values[0].type not in types:
             raise NotLocal(f"{word.upper()} of {values[0].type.bare()} is left to Spark")
         return Value(f"CAST({word}({values[0].sql}) AS INTEGER)", INT)
 
-    return make
+    return date_part_sql
 
 
 _FUNCTIONS: Mapping[str, Callable[[Expressions, list[Value]], Value]] = {

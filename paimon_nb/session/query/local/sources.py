@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import DataField, from_arrow_schema
-from paimon_nb.options.spelling import check_names
+from paimon_nb.options.spelling import check_no_misspelled_options
 from paimon_nb.plan import VersionAsOf
 from paimon_nb.session.query.computed_columns import computed_columns, has_computed_columns
 from paimon_nb.session.query.hints import check_consumer, scan_partitions
@@ -72,7 +72,7 @@ class Source:
 def open_source(session: Session, ref: TableRef) -> Source:
     """The table of a reference. Raises NotLocal, and the errors of planning a scan."""
     _check_readable(session, ref)
-    check_names(ref.options)
+    check_no_misspelled_options(ref.options)
     options = {**ref.options, **time_travel_options(session, ref.travel)}
     found = session.find(ref.parts)
     if found.name.database == "sys" and found.name.system is None:

@@ -10,7 +10,7 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.format.row import Instant, row_bytes
-from paimon_nb.format.row.binary_row import instant_of
+from paimon_nb.format.row.binary_row import instant_from_units
 from paimon_nb.format.row.bucket import hash_bytes
 from paimon_nb.format.types import Array, DataType, Decimal, Map, Row, arrow_type
 
@@ -70,7 +70,7 @@ def _in_row(t: DataType, value: Any) -> Any:
 
 
 def _instant_of_number(t: DataType, value: int) -> Instant:
-    return instant_of(value, arrow_type(t).unit)
+    return instant_from_units(value, arrow_type(t).unit)
 
 
 def _hash_int(value: int) -> int:
