@@ -19,14 +19,14 @@ const made = await build({
   target: "es2020",
   charset: "utf8",
   loader: { ".css": "text" },
-  external: ["@jupyterlab/*", "@lumino/*"],
+  external: ["@jupyterlab/*", "@lumino/*", "@codemirror/*", "@lezer/*"],
 });
 // JupyterLab shares these packages with its extensions; none of them is in the bundle.
 const shared = [...new Set(Object.values(made.metafile.outputs).flatMap((o) => o.imports.map((i) => i.path)))].sort();
 
 // The digest of the sources: a test compares it without npm.
 const digest = createHash("sha256");
-for (const name of ["build.mjs", "package-lock.json", ...readdirSync(join(here, "src"), { recursive: true }).filter((n) => /\.(ts|css)$/.test(n)).map((n) => `src/${n}`).sort()])
+for (const name of ["build.mjs", "package-lock.json", ...readdirSync(join(here, "src"), { recursive: true }).filter((n) => /\.(ts|css|json)$/.test(n)).map((n) => `src/${n}`).sort()])
   digest.update(`${name}\0`).update(readFileSync(join(here, name))).update("\0");
 
 const bundle = `// Generated from labextension/ by \`make labextension\`. Do not edit.

@@ -2,15 +2,15 @@
 import type { JupyterFrontEndPlugin } from "@jupyterlab/application";
 import { EditorExtensionRegistry, IEditorExtensionRegistry, IEditorLanguageRegistry } from "@jupyterlab/codemirror";
 import type { CodeEditor } from "@jupyterlab/codeeditor";
+import { isSqlCell } from "./editor/cell";
+import { addLanguage, SQL_MIME as SQL } from "./editor/language";
 
-const OURS = /^\s*%%paimon\b/;
 const PYTHON = new Set(["text/x-ipython", "text/x-python"]);
-const SQL = "text/x-sql";
 
 // One watcher per cell: the cell's language follows its first line, in both directions.
 function watch(model: CodeEditor.IModel, languages: IEditorLanguageRegistry): void {
   let python: string | null = null;
-  const wantsSql = () => OURS.test(model.sharedModel.getSource().slice(0, 200));
+  const wantsSql = () => isSqlCell(model.sharedModel.getSource());
   const follow = async () => {
     if (model.isDisposed) return;
     if (wantsSql() && PYTHON.has(model.mimeType)) {
@@ -35,6 +35,7 @@ export const highlight: JupyterFrontEndPlugin<void> = {
   autoStart: true,
   requires: [IEditorExtensionRegistry, IEditorLanguageRegistry],
   activate: (_app, extensions: IEditorExtensionRegistry, languages: IEditorLanguageRegistry) => {
+    addLanguage(languages);
     extensions.addExtension(
       Object.freeze({
         name: "paimon-nb:sql",

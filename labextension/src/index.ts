@@ -1,8 +1,9 @@
-// The extension of JupyterLab and Notebook 7: SQL highlighting of %%paimon cells, stored pictures of widgets, cells that panels
+// The extension of JupyterLab and Notebook 7: the editor of %%paimon cells, stored pictures of widgets, cells that panels
 // insert, and the catalog in the side bar.
 import { catalog } from "./catalog/plugin";
 import { endings, help } from "./cells";
+import { editor } from "./editor/plugin";
 import { highlight } from "./highlight";
 import { stills } from "./stills";
 
-export default [highlight, stills, endings, help, catalog];
+export default [highlight, stills, endings, help, catalog, editor];

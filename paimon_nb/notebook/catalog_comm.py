@@ -1,4 +1,4 @@
-"""The comm that answers the catalog side bar of JupyterLab.
+"""The comm that answers the catalog side bar of JupyterLab, and its editors of %%paimon cells.
 
 The kernel opens the comm when the extension is loaded, so the front end needs to execute nothing. A
 front end with subshells sends the requests to a thread of their own: the tree answers while a cell runs.
@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import UnknownName
+from paimon_nb.notebook import editor
 from paimon_nb.notebook.catalog_tree import children, table_facts, tree_table
 from paimon_nb.notebook.errors import error_sentence, last
 from paimon_nb.notebook.magics.active import workbench
@@ -22,7 +23,7 @@ TARGET = "paimon-nb:catalog"
 
 
 class CatalogComm:
-    """Answers the requests of all side bars that are connected to this kernel.
+    """Answers the requests of all pages that are connected to this kernel.
 
     Args:
         comm: the open comm.
@@ -71,6 +72,8 @@ class CatalogComm:
                 return {"facts": [f.as_json() for f in facts], "left": left}
             case {"do": "open", "tab": str(tab), "panel": str(panel), "kind": str(kind), "path": list(path)}:
                 return self._open_panel_in_tab(tab, panel, kind, _checked_path(path))
+            case {"do": str(), "cell": str()}:
+                return editor.answer(request)
             case {"do": "close", "tab": str(tab)}:
                 self._close_tab(tab)
                 return {}

@@ -8,6 +8,7 @@ from IPython.core.completer import SimpleCompletion, SimpleMatcherResult, contex
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.identifier import split_name
+from paimon_nb.sql.functions import FUNCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,17 +23,6 @@ KEYWORDS = (
     "UPDATE", "DELETE FROM", "MERGE INTO", "COPY INTO", "VERSION AS OF", "TIMESTAMP AS OF", "PARTITIONED BY", "PRIMARY KEY", "HAVING", "LIMIT",
     "JOIN", "LEFT JOIN", "UNION ALL", "DISTINCT", "BETWEEN", "IS NULL", "IS NOT NULL", "LIKE", "CASE WHEN", "VALUES",
 )  # fmt: skip
-FUNCTIONS = tuple(
-    """abs any_value approx_count_distinct array array_agg array_contains array_distinct array_join array_size avg cardinality cast ceil
-    coalesce collect_list collect_set concat concat_ws corr count count_if current_date current_timestamp date_add date_diff date_format
-    date_sub date_trunc day dayofweek dense_rank element_at exists exp explode extract filter first_value flatten floor from_json
-    from_unixtime get_json_object greatest hour if ifnull initcap instr lag last_day last_value lead least left length ln log lower lpad
-    ltrim make_date map map_entries map_from_arrays map_keys map_values max max_by md5 median min min_by minute mod month months_between
-    named_struct now nullif nvl percentile percentile_approx pmod posexplode pow rand rank regexp_count regexp_extract regexp_like
-    regexp_replace repeat replace reverse right round row_number rpad rtrim second sequence sha2 sign size slice sort_array split
-    split_part sqrt starts_with stddev string_agg struct substring sum to_date to_json to_timestamp transform trim try_cast try_divide
-    try_to_timestamp typeof unix_timestamp upper uuid var_pop variance weekofyear year""".split()  # noqa: SIM905
-)
 TYPES = (
     "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL(10, 2)", "STRING", "VARCHAR(100)", "CHAR(10)", "BINARY(16)",
     "BYTES", "DATE", "TIME(0)", "TIMESTAMP(3)", "TIMESTAMP_LTZ(3)", "ARRAY<STRING>", "MAP<STRING, STRING>", "ROW<a INT>", "VARIANT",
@@ -59,8 +49,7 @@ def paimon_matcher(context: Any) -> SimpleMatcherResult:
         fragment, offers = of_command or candidates(text[body_start:], cursor - body_start)
     except PaimonError:
         return SimpleMatcherResult(completions=[])
-    folded = _without_backticks(fragment)
-    found = [SimpleCompletion(w, type=kind) for w, kind in offers if _without_backticks(w).startswith(folded)]
+    found = [SimpleCompletion(w, type=kind) for w, kind in offers if starts_with(w, fragment)]
     return SimpleMatcherResult(completions=found, suppress=True, matched_fragment=fragment)
 
 
@@ -184,9 +173,9 @@ def _queryable_variables() -> list[str]:
     return [name for name in _parameter_variables() if is_frame(current.shell.user_ns[name])]
 
 
-def _without_backticks(text: str) -> str:
-    """Matching ignores backticks and case."""
-    return text.replace("`", "").lower()
+def starts_with(word: str, fragment: str) -> bool:
+    """Whether a word completes a fragment; backticks and case are ignored."""
+    return word.replace("`", "").lower().startswith(fragment.replace("`", "").lower())
 
 
 def _table_words(session: Any, prefix: str) -> list[str]:

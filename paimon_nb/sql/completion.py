@@ -6,9 +6,9 @@ import re
 
 from paimon_nb.base.lazy_dataclass import dataclass
 
-_PATH = re.compile(r"(?:`(?:[^`]|``)*`|[\w$.\-])*$")
+_PATH = re.compile(r"(?:`(?:[^`]|``)*`(?!`)|[\w$.\-])*$")
 """The name before the cursor: letters, dots and closed quoted parts."""
-_NAME = r"((?:`(?:[^`]|``)*`|[\w$.])+)"
+_NAME = r"((?:`(?:[^`]|``)*`(?!`)|[\w$.])+)"
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _RESERVED = frozenset(
     """ALL AND ANY AS AT BETWEEN BOTH BY CASE CAST CHECK COLLATE COLUMN CREATE CROSS CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP
@@ -89,7 +89,7 @@ def completion_context(text: str, cursor: int) -> Completion:
 def tables_by_qualifier(text: str) -> dict[str, str]:
     """Name that columns are written with, in lower case -> the table: aliases, and tables by their last part."""
     found: dict[str, str] = {}
-    for name, alias in re.findall(_TABLE + r"(?:\s+(?:AS\s+)?(`(?:[^`]|``)*`|\w+))?", text):
+    for name, alias in re.findall(_TABLE + r"(?:\s+(?:AS\s+)?(`(?:[^`]|``)*`(?!`)|\w+))?", text):
         found[name.rpartition(".")[2].strip("`").lower()] = name
         if alias and alias.upper() not in _RESERVED:
             found[alias.strip("`").lower()] = name

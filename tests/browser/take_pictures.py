@@ -249,6 +249,48 @@ def take_bar(notebook: Notebook, lab: Lab, to: Path) -> None:
         print(f"{BAR}-{theme.lower()}.png", flush=True)
 
 
+EDITOR = "editor"
+"""The picture of a cell's editor with a problem, beside a tool tip."""
+
+
+def take_editor(notebook: Notebook, lab: Lab, to: Path) -> None:
+    """A cell with a problem, and the documentation of a column by mouse."""
+    page = notebook.page
+    page.set_viewport_size({"width": WIDTH, "height": 640})
+    query = (
+        "%%paimon\nSELECT max(dep_dely), avg(dep_delay) AS mean, carrier -- by carrier\nFROM flights\n"
+        "WHERE flight_date >= DATE '2013-01-05'\nGROUP BY carrier\nORDER BY mean DESC"
+    )
+    opened(
+        notebook,
+        lab,
+        "editor.ipynb",
+        ["%load_ext paimon_nb\n%paimon connect warehouse", "%paimon tables"],
+        wait_ms=600_000,
+    )
+    notebook.command("notebook:insert-cell-below")
+    page.evaluate(
+        "(q) => window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.setSource(q)", query
+    )
+    cell = page.locator(".jp-CodeCell").last
+    expect(cell.locator(".pnb-problem")).to_be_visible()
+    for theme in THEMES:
+        notebook.theme(f"JupyterLab {theme}")
+        cell.locator(".cm-content").click()
+        page.keyboard.press("Control+Home")
+        page.keyboard.press("F8")
+        page.locator(".pnb-tip").wait_for()
+        box, tip = cell.bounding_box(), page.locator(".pnb-tip").bounding_box()
+        assert box is not None
+        assert tip is not None
+        height = max(box["y"] + box["height"], tip["y"] + tip["height"]) - box["y"] + 12
+        page.screenshot(
+            path=to / f"{EDITOR}-{theme.lower()}.png",
+            clip={"x": box["x"], "y": box["y"], "width": box["width"], "height": height},
+        )
+        print(f"{EDITOR}-{theme.lower()}.png", flush=True)
+
+
 @contextmanager
 def large_page() -> Iterator[Page]:
     """Tall enough that no cell is cut."""
@@ -266,11 +308,11 @@ def large_page() -> Iterator[Page]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join((*SCENES, BAR)))
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join((*SCENES, BAR, EDITOR)))
     parser.add_argument("--demo", type=Path, default=DEMO, help="the warehouse that `make demo` leaves")
     parser.add_argument("--to", type=Path, default=IMAGES)
     given = parser.parse_args()
-    unknown = [n for n in given.names if n not in SCENES and n != BAR]
+    unknown = [n for n in given.names if n not in (*SCENES, BAR, EDITOR)]
     if unknown:
         parser.error(f"no picture {', '.join(unknown)}")
     if not given.demo.is_dir():
@@ -279,11 +321,13 @@ def main() -> None:
         prepare(given.demo, notebooks / "warehouse")
         with large_page() as page:
             shown, lab = Notebook(page), Lab(url, notebooks, ".")
-            cells = [n for n in given.names if n != BAR] if given.names else list(SCENES)
+            cells = [n for n in given.names if n in SCENES] if given.names else list(SCENES)
             if cells:
                 take(shown, lab, cells, given.to)
             if not given.names or BAR in given.names:
                 take_bar(shown, lab, given.to)
+            if not given.names or EDITOR in given.names:
+                take_editor(shown, lab, given.to)
             shown.close_all()
 
 

@@ -233,7 +233,7 @@ def newest_commit_is_in_view(explorer: Any) -> bool:
 
 def test_a_paimon_cell_is_highlighted_as_sql(shown: Notebook) -> None:
     languages = shown.page.locator(".jp-CodeCell .cm-content")
-    expect(languages.nth(SQL)).to_have_attribute("data-language", "sql")
+    expect(languages.nth(SQL)).to_have_attribute("data-language", "paimon-sql")
     expect(languages.nth(LSM)).to_have_attribute("data-language", "python")
     assert serious_issues(shown, SQL) == []
 

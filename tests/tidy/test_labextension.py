@@ -20,7 +20,7 @@ def bundle() -> Path:
 
 def digest() -> str:
     """The digest of the sources, as build.mjs computes it."""
-    sources = sorted(f"src/{p.relative_to(SOURCES / 'src').as_posix()}" for p in (SOURCES / "src").rglob("*") if p.suffix in (".ts", ".css"))  # fmt: skip
+    sources = sorted(f"src/{p.relative_to(SOURCES / 'src').as_posix()}" for p in (SOURCES / "src").rglob("*") if p.suffix in (".ts", ".css", ".json"))  # fmt: skip
     found = hashlib.sha256()
     for name in ("build.mjs", "package-lock.json", *sources):
         found.update(f"{name}\0".encode() + (SOURCES / name).read_bytes() + b"\0")

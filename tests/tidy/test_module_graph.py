@@ -28,8 +28,8 @@ FOLDERS = {
     ),
     "syntax": ("tree", "lexer", "operands", "expressions", "queries"),
     "sql": (
-        "completion", "constants", "error_spans", "render", "flink", "qualify", "session_functions", "aggregates", "table_references", "pushdown",
-        "grammar", "simple_select", "select_tree", "parse",
+        "keywords", "functions", "completion", "constants", "error_spans", "render", "flink", "qualify", "session_functions", "aggregates", "table_references", "pushdown",
+        "grammar", "simple_select", "select_tree", "column_scopes", "parse", "formatting",
     ),
     "connectors": (
         "api", "datagen_source", "formats", "blackhole", "datagen", "files", "jdbc", "kafka", "print", "registry", "cdc", "mysql_cdc",
@@ -39,7 +39,7 @@ FOLDERS = {
         *("errors", "key_values", "progress", "snippets", "undo", "page", "grid", "display", "table_feed"),
         *("lsm_model", "timeline_model", "history_model", "create_model", "load_model", "stream_model"),
         *("svg", "compaction_svg", "create_svg", "funnel_model", "overview", "home_model", "reports", "why_svg", "explore_model"),
-        *("format_tables", "catalog_tree", "widgets", "views", "magics", "table_panels", "catalog_comm", "complete", "extension"),
+        *("format_tables", "catalog_tree", "widgets", "views", "magics", "table_panels", "complete", "editor", "catalog_comm", "extension"),
     ),
     "session": ("core", "query", "streaming", "statements", "executor", "spark_resolver"),
     "spark": ("versions", "types", "runtime", "errors", "jobs", "scan", "write", "worker_daemon", "streaming", "api"),

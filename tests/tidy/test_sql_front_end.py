@@ -15,6 +15,7 @@ READ_SQL = ("syntax", "sql", "session", "plan", "table/scan/predicate")
 PATTERNS = {
     "syntax/lexer.py": "the characters of SQL",
     "sql/completion.py": "the unfinished text before a cursor, which is no statement yet",
+    "sql/formatting.py": "comments and blank lines between tokens",
     "sql/flink/casts.py": "names of types, and what is inside string literals",
     "sql/flink/function_edits.py": "our own templates",
     "sql/flink/json_functions.py": "JSON paths",

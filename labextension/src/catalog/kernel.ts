@@ -23,7 +23,26 @@ export class CatalogError extends Error {}
 /** The kernel ended before it answered. */
 export class KernelEnded extends Error {}
 
+/** The connection to each kernel, by the kernel's id. */
+const catalogs = new Map<string, KernelCatalog>();
+
+/** The connection to a kernel; null: this page has none. */
+export const catalogOf = (id: string | undefined): KernelCatalog | null => (id && catalogs.get(id)) || null;
+
+/** Connect to the kernel of a notebook or console. */
+export function connectCatalog(kernel: Kernel.IKernelConnection): void {
+  // One connection of a kernel has its comms: that of the notebook, not of a console that shares it.
+  if (!kernel.handleComms || catalogs.get(kernel.id)?.connection === kernel) return;
+  catalogs.set(kernel.id, new KernelCatalog(kernel));
+  kernel.disposed.connect(() => {
+    if (catalogs.get(kernel.id)?.connection === kernel) catalogs.delete(kernel.id);
+  });
+}
+
 export class KernelCatalog {
+  /** Whether the kernel runs a cell. */
+  running = false;
+  private ranSignal = new Signal<this, void>(this);
   private comm: Kernel.IComm | null = null;
   private current: State = "waiting";
   private pending = new Map<string, Pending>();
@@ -34,6 +53,7 @@ export class KernelCatalog {
   constructor(readonly connection: Kernel.IKernelConnection) {
     connection.registerCommTarget(TARGET, (comm) => this.attach(comm));
     connection.statusChanged.connect(this.onStatus, this);
+    connection.iopubMessage.connect(this.onOutput, this);
     connection.disposed.connect(() => this.end("dead"));
     void this.probe();
   }
@@ -41,6 +61,11 @@ export class KernelCatalog {
   /** The state or the kernel's status changed. */
   get changed(): ISignal<this, void> {
     return this.signal;
+  }
+
+  /** A cell has ended. */
+  get ran(): ISignal<this, void> {
+    return this.ranSignal;
   }
 
   get state(): State {
@@ -119,6 +144,14 @@ export class KernelCatalog {
     else pending.resolve(answer as never);
   }
 
+  /** The kernel is also busy while it answers requests, so only the state of cells counts. */
+  private onOutput(_: Kernel.IKernelConnection, message: KernelMessage.IIOPubMessage): void {
+    const parent = message.parent_header as { msg_type?: string };
+    if (message.header.msg_type !== "status" || parent.msg_type !== "execute_request") return;
+    this.running = (message.content as { execution_state: string }).execution_state === "busy";
+    if (!this.running) this.ranSignal.emit();
+  }
+
   private onStatus(_: Kernel.IKernelConnection, status: Kernel.Status): void {
     if (isGone(status)) return this.end(status === "dead" ? "dead" : "restarting");
     if (this.current === "restarting" || this.current === "dead") {
@@ -131,6 +164,7 @@ export class KernelCatalog {
 
   private end(state: State): void {
     this.comm = null;
+    this.running = false;
     for (const pending of this.pending.values()) pending.reject(new KernelEnded("the kernel ended"));
     this.pending.clear();
     this.become(state);

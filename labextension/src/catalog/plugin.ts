@@ -5,7 +5,7 @@ import { IConsoleTracker } from "@jupyterlab/console";
 import { INotebookTracker, NotebookActions } from "@jupyterlab/notebook";
 import type { Widget } from "@lumino/widgets";
 import { RUN, TreeActions } from "./actions";
-import { KernelCatalog } from "./kernel";
+import { catalogOf, connectCatalog } from "./kernel";
 import { CatalogSideBar } from "./sidebar";
 import css from "./style.css";
 import { PanelTabs } from "./tabs";
@@ -15,9 +15,8 @@ import { ofConsole, ofNotebook, type Target } from "./target";
 const EXECUTED_MS = 400;
 const SHOW = "paimon-nb:catalog-show";
 
-/** The catalogs of all kernels, by the id of the kernel, and the notebook or console in front. */
+/** The notebook or console in front. */
 class Follower {
-  private catalogs = new Map<string, KernelCatalog>();
   private targets = new Map<Widget, Target>();
   private front: Target | null = null;
   private executed = 0;
@@ -58,19 +57,12 @@ class Follower {
 
   private connect(session: ISessionContext): void {
     const kernel = session.session?.kernel;
-    // One connection of a kernel has its comms: that of the notebook, not of a console that shares it.
-    if (kernel && kernel.handleComms && this.catalogs.get(kernel.id)?.connection !== kernel) {
-      this.catalogs.set(kernel.id, new KernelCatalog(kernel));
-      kernel.disposed.connect(() => {
-        if (this.catalogs.get(kernel.id)?.connection === kernel) this.catalogs.delete(kernel.id);
-      });
-    }
+    if (kernel) connectCatalog(kernel);
     this.show();
   }
 
   private show(): void {
-    const id = this.front?.session.session?.kernel?.id;
-    this.bar.follow(this.front, (id && this.catalogs.get(id)) || null);
+    this.bar.follow(this.front, catalogOf(this.front?.session.session?.kernel?.id));
   }
 }
 

@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 _ASSIGN = re.compile(r"^\s*([A-Za-z_]\w*)\s*<<\s*")
 
 
-def _cell_arguments() -> Arguments:
+def cell_arguments() -> Arguments:
+    """The parser of what follows %%paimon."""
     parser = Arguments(prog="%%paimon", add_help=False, allow_abbrev=False)
     parser.add_argument("-o", "--out", metavar="NAME", help="assign the result to this Python variable")
     parser.add_argument("-n", "--limit", type=int, metavar="ROWS", help="rows to show, at most 1,000")
@@ -147,7 +148,7 @@ class PaimonMagics(InspectCommands, Magics):
     # -- the cell
 
     def _run_cell(self, line: str, cell: str, local_ns: Mapping[str, Any] | None) -> Any:
-        parser = _cell_arguments()
+        parser = cell_arguments()
         arguments = parser.parse_args(split_arguments(line))
         if arguments.help:
             print(parser.format_help() + "\n%paimon help lists the commands of one line")  # noqa: T201

@@ -12,7 +12,7 @@ from paimon_nb.session.query.char_columns import with_chars
 from paimon_nb.session.query.flink_casts import implicit_cast, is_checked
 from paimon_nb.session.query.flink_numeric import with_flink_numerics
 from paimon_nb.session.query.projection import column_named
-from paimon_nb.session.query.run_query import borrowed_views, temporary_names_of_tables
+from paimon_nb.session.query.run_query import borrowed_views, column_names, temporary_names_of_tables
 from paimon_nb.table.dml_checks import deletes_from_files
 
 if TYPE_CHECKING:
@@ -88,6 +88,12 @@ class Target:
     def _with_chars(self, frame: DataFrame) -> DataFrame:
         return with_chars(self.context.session, frame, self.table)
 
+    def _column_names(self) -> list[str]:
+        """The columns that the user's expressions may name."""
+        return list(
+            dict.fromkeys([*self.table.schema.names, *column_names(self.context.session, self.statement.tables)])
+        )
+
     def run_sql(self, frames: Sequence[DataFrame], make: Callable[[RenderExpression, Sequence[str]], str]) -> DataFrame:
         """Run SQL that contains the user's expressions.
 
@@ -112,7 +118,7 @@ class Target:
                 flink = statement.flink_edits if context.session.flink_semantics else ()
                 return substitute(context.text, span, [*inside, *flink, *statement.edits, *scoped]) + "\n"
 
-            with spark_errors(context.text, statement.span):
+            with spark_errors(context.text, statement.span, self._column_names):
                 text, values = make(render, views), self.values()
                 frame = context.session.spark.sql(text, args=values)
                 if not context.session.flink_semantics:

@@ -1,7 +1,7 @@
 // Generated from labextension/ by `make labextension`. Do not edit.
-// sources: fdbcaaeb4a22e0a5a4442902541c9078116ad7c3289624e9bf48b179e5c3172b
+// sources: 2be869df0e87a5dcbc73adad9afa28c67023cd8f88074d1aa0e252960442ecb9
 (() => {
-const SHARED = ["@jupyterlab/application","@jupyterlab/apputils","@jupyterlab/codemirror","@jupyterlab/console","@jupyterlab/notebook","@jupyterlab/rendermime","@jupyterlab/ui-components","@lumino/coreutils","@lumino/signaling","@lumino/widgets"];
+const SHARED = ["@codemirror/language","@codemirror/state","@codemirror/view","@jupyterlab/application","@jupyterlab/apputils","@jupyterlab/codemirror","@jupyterlab/completer","@jupyterlab/console","@jupyterlab/notebook","@jupyterlab/rendermime","@jupyterlab/ui-components","@lumino/coreutils","@lumino/signaling","@lumino/widgets"];
 let scope;
 const load = async (name) => (await Object.values(scope[name])[0].get())();
 (window._JUPYTERLAB = window._JUPYTERLAB || {})["paimon-nb"] = {
@@ -223,9 +223,21 @@ var CatalogError = class extends Error {
 };
 var KernelEnded = class extends Error {
 };
+var catalogs = /* @__PURE__ */ new Map();
+var catalogOf = (id) => id && catalogs.get(id) || null;
+function connectCatalog(kernel) {
+  if (!kernel.handleComms || catalogs.get(kernel.id)?.connection === kernel) return;
+  catalogs.set(kernel.id, new KernelCatalog(kernel));
+  kernel.disposed.connect(() => {
+    if (catalogs.get(kernel.id)?.connection === kernel) catalogs.delete(kernel.id);
+  });
+}
 var KernelCatalog = class {
   constructor(connection) {
     this.connection = connection;
+    /** Whether the kernel runs a cell. */
+    this.running = false;
+    this.ranSignal = new import_signaling.Signal(this);
     this.comm = null;
     this.current = "waiting";
     this.pending = /* @__PURE__ */ new Map();
@@ -234,12 +246,17 @@ var KernelCatalog = class {
     this.language = "";
     connection.registerCommTarget(TARGET, (comm) => this.attach(comm));
     connection.statusChanged.connect(this.onStatus, this);
+    connection.iopubMessage.connect(this.onOutput, this);
     connection.disposed.connect(() => this.end("dead"));
     void this.probe();
   }
   /** The state or the kernel's status changed. */
   get changed() {
     return this.signal;
+  }
+  /** A cell has ended. */
+  get ran() {
+    return this.ranSignal;
   }
   get state() {
     return this.current;
@@ -279,9 +296,9 @@ var KernelCatalog = class {
       user_expressions: { open: "__import__('paimon_nb.notebook.catalog_comm', fromlist=['open_comm']).open_comm()" }
     });
     const reply = await future.done;
-    const content = reply?.content;
-    if (content?.status === "error") throw new CatalogError(`${content.ename}: ${content.evalue}`);
-    const opened = content?.user_expressions?.open;
+    const content2 = reply?.content;
+    if (content2?.status === "error") throw new CatalogError(`${content2.ename}: ${content2.evalue}`);
+    const opened = content2?.user_expressions?.open;
     if (opened?.status === "error") throw new CatalogError(String(opened.evalue));
   }
   /** Ask the kernel. Rejects with CatalogError or KernelEnded. */
@@ -309,6 +326,13 @@ var KernelCatalog = class {
     if (answer.error !== void 0) pending.reject(new CatalogError(answer.error));
     else pending.resolve(answer);
   }
+  /** The kernel is also busy while it answers requests, so only the state of cells counts. */
+  onOutput(_, message) {
+    const parent = message.parent_header;
+    if (message.header.msg_type !== "status" || parent.msg_type !== "execute_request") return;
+    this.running = message.content.execution_state === "busy";
+    if (!this.running) this.ranSignal.emit();
+  }
   onStatus(_, status) {
     if (isGone(status)) return this.end(status === "dead" ? "dead" : "restarting");
     if (this.current === "restarting" || this.current === "dead") {
@@ -320,6 +344,7 @@ var KernelCatalog = class {
   }
   end(state) {
     this.comm = null;
+    this.running = false;
     for (const pending of this.pending.values()) pending.reject(new KernelEnded("the kernel ended"));
     this.pending.clear();
     this.become(state);
@@ -405,9 +430,9 @@ var TreeModel = class {
     return this.text;
   }
   /** Show only names that contain this text. Long lists are searched by the kernel. */
-  set filter(text) {
-    if (text === this.text) return;
-    this.text = text;
+  set filter(text2) {
+    if (text2 === this.text) return;
+    this.text = text2;
     for (const line of this.lines()) if (line.more > 0 || line.node.kind === "database") this.searched(line);
     this.signal.emit();
   }
@@ -514,7 +539,7 @@ var TreeModel = class {
       if (open) this.addRows(rows, line, filter && !found ? "" : filter);
     });
     remarks.forEach(
-      ([remark, text], i) => rows.push({ line: parent, level: parent.level + 1, open: false, remark, text, position: shown.length + i + 1, size: shown.length + remarks.length })
+      ([remark, text2], i) => rows.push({ line: parent, level: parent.level + 1, open: false, remark, text: text2, position: shown.length + i + 1, size: shown.length + remarks.length })
     );
   }
   matches(line, filter) {
@@ -525,8 +550,8 @@ var TreeModel = class {
     if (line.children === null) return [];
     if (line.more > 0) return [["more", `${line.more.toLocaleString("en-US")} more …`]];
     if (shown === 0 && !line.loading) {
-      const text = filter && line.children.length ? "no loaded name matches" : line.empty;
-      return text ? [["empty", text]] : [];
+      const text2 = filter && line.children.length ? "no loaded name matches" : line.empty;
+      return text2 ? [["empty", text2]] : [];
     }
     return [];
   }
@@ -555,10 +580,10 @@ var HEALTH = {
 };
 var TYPED_MS = 700;
 var MARGIN_PX = 200;
-function element(name, attributes, text = "") {
+function element(name, attributes, text2 = "") {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text) made.textContent = text;
+  if (text2) made.textContent = text2;
   return made;
 }
 var TreeView = class extends import_widgets.Widget {
@@ -981,14 +1006,14 @@ var CatalogSideBar = class extends import_widgets2.Widget {
   }
   drawState() {
     this.drawWhere();
-    const [text, label, act] = this.message();
-    if (this.state.dataset.text === text + label) return;
-    this.state.dataset.text = text + label;
+    const [text2, label, act] = this.message();
+    if (this.state.dataset.text === text2 + label) return;
+    this.state.dataset.text = text2 + label;
     this.state.replaceChildren();
-    this.state.hidden = !text;
-    if (!text) return;
+    this.state.hidden = !text2;
+    if (!text2) return;
     const line = document.createElement("div");
-    line.textContent = text;
+    line.textContent = text2;
     this.state.appendChild(line);
     if (!label) return;
     const button = document.createElement("button");
@@ -1108,8 +1133,8 @@ var TabContent = class extends import_widgets3.Widget {
     endPanels(this.node);
     this.say("The kernel has ended. Load paimon_nb again, then open this tab again.", true);
   }
-  say(text, again = false) {
-    this.bar.textContent = text;
+  say(text2, again = false) {
+    this.bar.textContent = text2;
     if (!again) return;
     const button = document.createElement("button");
     button.className = "jp-Button pnb-cat-button";
@@ -1148,15 +1173,15 @@ var PanelTabs = class {
     requestAnimationFrame(() => focused?.isConnected && focused.focus({ preventScroll: true }));
   }
   made(catalog2, target, request) {
-    const content = new TabContent(catalog2, target.rendermime, request);
-    const tab = new import_apputils2.MainAreaWidget({ content });
-    tab.id = `paimon-nb-${content.tab}`;
+    const content2 = new TabContent(catalog2, target.rendermime, request);
+    const tab = new import_apputils2.MainAreaWidget({ content: content2 });
+    tab.id = `paimon-nb-${content2.tab}`;
     tab.title.label = request.title;
     tab.title.caption = `${request.title} · ${target.name}`;
     tab.title.icon = paimonIcon;
     tab.title.closable = true;
     tab.toolbar.addClass("pnb-cat-toolbar");
-    tab.toolbar.addItem("refresh", new import_ui_components4.ToolbarButton({ icon: import_ui_components4.refreshIcon, tooltip: "Read again", onClick: () => void content.load() }));
+    tab.toolbar.addItem("refresh", new import_ui_components4.ToolbarButton({ icon: import_ui_components4.refreshIcon, tooltip: "Read again", onClick: () => void content2.load() }));
     if (request.source)
       tab.toolbar.addItem("cell", new import_ui_components4.ToolbarButton({
         icon: import_ui_components4.addIcon,
@@ -1182,8 +1207,8 @@ function ofNotebook(panel) {
       return panel.title.label;
     },
     rendermime: panel.content.rendermime,
-    insert: (text) => {
-      panel.content.activeCell?.editor?.replaceSelection?.(text);
+    insert: (text2) => {
+      panel.content.activeCell?.editor?.replaceSelection?.(text2);
       panel.content.activeCell?.editor?.focus();
     },
     cell: async (source, run) => {
@@ -1195,8 +1220,8 @@ function ofNotebook(panel) {
         return;
       }
       await import_notebook2.NotebookActions.focusActiveCell(notebook);
-      const editor = notebook.activeCell?.editor;
-      if (editor) editor.setCursorPosition(editor.getPositionAt(source.length) ?? { line: 0, column: 0 });
+      const editor2 = notebook.activeCell?.editor;
+      if (editor2) editor2.setCursorPosition(editor2.getPositionAt(source.length) ?? { line: 0, column: 0 });
     }
   };
 }
@@ -1208,8 +1233,8 @@ function ofConsole(panel) {
       return panel.title.label;
     },
     rendermime: panel.console.rendermime,
-    insert: (text) => {
-      panel.console.promptCell?.editor?.replaceSelection?.(text);
+    insert: (text2) => {
+      panel.console.promptCell?.editor?.replaceSelection?.(text2);
       panel.console.promptCell?.editor?.focus();
     },
     cell: async (source, run) => {
@@ -1229,7 +1254,6 @@ var SHOW = "paimon-nb:catalog-show";
 var Follower = class {
   constructor(bar) {
     this.bar = bar;
-    this.catalogs = /* @__PURE__ */ new Map();
     this.targets = /* @__PURE__ */ new Map();
     this.front = null;
     this.executed = 0;
@@ -1264,17 +1288,11 @@ var Follower = class {
   }
   connect(session) {
     const kernel = session.session?.kernel;
-    if (kernel && kernel.handleComms && this.catalogs.get(kernel.id)?.connection !== kernel) {
-      this.catalogs.set(kernel.id, new KernelCatalog(kernel));
-      kernel.disposed.connect(() => {
-        if (this.catalogs.get(kernel.id)?.connection === kernel) this.catalogs.delete(kernel.id);
-      });
-    }
+    if (kernel) connectCatalog(kernel);
     this.show();
   }
   show() {
-    const id = this.front?.session.session?.kernel?.id;
-    this.bar.follow(this.front, id && this.catalogs.get(id) || null);
+    this.bar.follow(this.front, catalogOf(this.front?.session.session?.kernel?.id));
   }
 };
 function addStyle() {
@@ -1320,22 +1338,1202 @@ var catalog = {
   activate
 };
 
-// src/highlight.ts
+// src/editor/plugin.ts
+var import_view4 = require("@codemirror/view");
+var import_apputils5 = require("@jupyterlab/apputils");
 var import_codemirror = require("@jupyterlab/codemirror");
-var OURS = /^\s*%%paimon\b/;
+var import_completer2 = require("@jupyterlab/completer");
+var import_console2 = require("@jupyterlab/console");
+var import_notebook4 = require("@jupyterlab/notebook");
+
+// src/editor/cell.ts
+var HEAD = /^(?:[^\S\n]*\n|[^\S\n]*%(?!%?paimon\b)[^\n]*\n)*[^\S\n]*%%paimon\b/;
+var HEAD_LENGTH = 2e3;
+var isSqlCell = (source) => source.includes("%%paimon") && HEAD.test(source.slice(0, HEAD_LENGTH));
+
+// src/editor/checks.ts
+var import_state = require("@codemirror/state");
+var import_view2 = require("@codemirror/view");
+var PAUSE_MS = 400;
+var show = import_state.StateEffect.define();
+var NOTHING = { problems: import_view2.Decoration.none, names: import_view2.Decoration.none };
+function inside(problem, length) {
+  const start = Math.max(0, Math.min(problem.start, length - 1));
+  return [start, Math.max(start + 1, Math.min(problem.stop, length))];
+}
+function marksOf(checked, length) {
+  if (!length) return NOTHING;
+  const problems = checked.problems.map((problem) => {
+    const [from, to] = inside(problem, length);
+    return import_view2.Decoration.mark({ class: "pnb-problem", problem }).range(from, to);
+  });
+  const names = checked.names.filter(([from, to]) => from < to && to <= length).map(([from, to, kind]) => import_view2.Decoration.mark({ class: `pnb-name-${kind}` }).range(from, to));
+  return { problems: import_view2.Decoration.set(problems, true), names: import_view2.Decoration.set(names, true) };
+}
+var marks = import_state.StateField.define({
+  create: () => NOTHING,
+  update(value, transaction) {
+    for (const effect of transaction.effects) if (effect.is(show)) return effect.value ? marksOf(effect.value, transaction.newDoc.length) : NOTHING;
+    if (!transaction.docChanged) return value;
+    return { problems: value.problems.map(transaction.changes), names: value.names.map(transaction.changes) };
+  },
+  provide: (field) => [
+    import_state.Prec.high(import_view2.EditorView.decorations.from(field, (value) => value.names)),
+    import_state.Prec.highest(import_view2.EditorView.decorations.from(field, (value) => value.problems))
+  ]
+});
+function problemsAt(state, position) {
+  const found = [];
+  state.field(marks, false)?.problems.between(position, position, (from, to, mark) => {
+    found.push({ problem: mark.spec.problem, from, to });
+  });
+  return found;
+}
+function nextProblem(state, position) {
+  let first = null, next = null;
+  state.field(marks, false)?.problems.between(0, state.doc.length, (from) => {
+    first ?? (first = from);
+    if (from > position) next ?? (next = from);
+  });
+  return next ?? first;
+}
+function clear(view) {
+  const shown = view.state.field(marks, false);
+  if (shown && (shown.problems.size || shown.names.size)) view.dispatch({ effects: show.of(null) });
+}
+var Checker = class {
+  constructor(view, model, kernels) {
+    this.view = view;
+    this.model = model;
+    this.kernels = kernels;
+    this.timer = 0;
+    this.catalog = null;
+    this.asked = 0;
+    this.shown = null;
+    this.state = "";
+    this.soon = () => {
+      window.clearTimeout(this.timer);
+      this.timer = window.setTimeout(() => void this.check(), PAUSE_MS);
+    };
+    this.again = () => {
+      this.shown = null;
+      this.soon();
+    };
+    /** The kernel was restarted, or paimon_nb was loaded. */
+    this.onState = () => {
+      if (this.catalog?.state === this.state) return;
+      this.state = this.catalog?.state ?? "";
+      this.again();
+    };
+    this.soon();
+  }
+  update(update) {
+    if (!update.docChanged) return;
+    this.asked += 1;
+    if (this.catalog?.running || !isSqlCell(update.state.doc.toString())) setTimeout(() => clear(this.view));
+    this.soon();
+  }
+  destroy() {
+    window.clearTimeout(this.timer);
+    this.follow(null);
+    this.asked += 1;
+  }
+  follow(catalog2) {
+    if (catalog2 === this.catalog) return;
+    this.catalog?.ran.disconnect(this.again);
+    this.catalog?.changed.disconnect(this.onState);
+    this.catalog = catalog2;
+    this.state = catalog2?.state ?? "";
+    catalog2?.ran.connect(this.again);
+    catalog2?.changed.connect(this.onState);
+  }
+  async check() {
+    const cell = this.view.state.doc.toString();
+    if (!isSqlCell(cell)) return;
+    const catalog2 = this.kernels.of(this.model);
+    this.follow(catalog2);
+    if (catalog2?.state !== "ready") {
+      clear(this.view);
+      this.shown = null;
+      return;
+    }
+    if (catalog2.running || cell === this.shown) return;
+    const asked = ++this.asked;
+    const answer = await catalog2.request({ do: "check", cell }).catch(() => null);
+    if (asked !== this.asked || !answer?.problems || catalog2.running) return;
+    this.shown = cell;
+    this.view.dispatch({ effects: show.of(answer) });
+  }
+};
+var checkers = /* @__PURE__ */ new Set();
+function checkAll() {
+  for (const checker of checkers) checker.again();
+}
+function checks(model, kernels) {
+  const plugin = import_view2.ViewPlugin.define((view) => {
+    const checker = new Checker(view, model, kernels);
+    checkers.add(checker);
+    return {
+      update: (update) => checker.update(update),
+      destroy: () => {
+        checkers.delete(checker);
+        checker.destroy();
+      }
+    };
+  });
+  return [marks, plugin];
+}
+
+// src/editor/completer.ts
+var import_completer = require("@jupyterlab/completer");
+var NO_ITEMS = { start: 0, end: 0, items: [] };
+var Renderer = class extends import_completer.Completer.Renderer {
+  createCompletionItemNode(item, types) {
+    const node = super.createCompletionItemNode(item, types);
+    const kind = node.querySelector(".jp-Completer-typeExtended");
+    if (!kind || !item.detail && !item.note) return node;
+    node.classList.add("pnb-offer");
+    kind.textContent = item.detail ? "" : item.type ?? "";
+    node.title = [item.type, item.detail, item.note].filter(Boolean).join("\n");
+    for (const [className, text2] of [["pnb-offer-detail", item.detail], ["pnb-offer-note", item.note]]) {
+      if (!text2) continue;
+      const shown = document.createElement("span");
+      shown.className = className ?? "";
+      shown.textContent = text2;
+      kind.append(shown);
+    }
+    return node;
+  }
+  itemWidthHeuristic(item) {
+    return super.itemWidthHeuristic(item) + (item.detail?.length ?? 0) + (item.note?.length ?? 0);
+  }
+};
+var SqlCompletions = class {
+  constructor(kernels) {
+    this.kernels = kernels;
+    this.identifier = "paimon-nb:sql";
+    /** First: the first provider draws the items, and the kernel's own offers the same names without documentation. */
+    this.rank = 1100;
+    this.renderer = new Renderer();
+  }
+  async isApplicable(context) {
+    const editor2 = context.editor;
+    return !!editor2 && isSqlCell(editor2.model.sharedModel.getSource()) && !!this.kernels.ready(editor2.model);
+  }
+  async fetch(request, context) {
+    const catalog2 = context.editor && this.kernels.ready(context.editor.model);
+    if (!catalog2 || catalog2.running) return NO_ITEMS;
+    const found = await catalog2.request({ do: "complete", cell: request.text, at: request.offset });
+    if (found.start === void 0 || found.stop === void 0) return NO_ITEMS;
+    const items = found.items.map(([text2, kind, detail, note]) => ({
+      // A signature begins with the function's name, so that it takes the name's place.
+      ...kind === "function" && detail ? { label: detail } : { label: text2, detail },
+      insertText: text2,
+      type: kind,
+      note,
+      documentation: [detail, note].filter(Boolean).join("\n")
+    }));
+    return { start: found.start, end: found.stop, items };
+  }
+};
+
+// src/editor/format.ts
+var import_apputils4 = require("@jupyterlab/apputils");
+var SHOWN_MS = 6e3;
+var refuse = (reason) => void import_apputils4.Notification.warning(`Not formatted: ${reason}`, { autoClose: SHOWN_MS });
+var solid = (text2) => text2.replace(/\s+/g, "").length;
+function offsetOf(text2, count) {
+  let at = 0;
+  for (; at < text2.length && count > 0; at++) if (/\S/.test(text2[at])) count--;
+  return at;
+}
+async function format(view, model, kernels) {
+  const cell = view.state.doc.toString();
+  if (!isSqlCell(cell)) return;
+  const catalog2 = kernels.ready(model);
+  if (!catalog2) return refuse("paimon_nb is not loaded in the kernel; run %load_ext paimon_nb");
+  if (catalog2.running) return refuse("the kernel is busy");
+  let answer;
+  try {
+    answer = await catalog2.request({ do: "format", cell });
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error));
+  }
+  if (view.state.doc.toString() !== cell) return;
+  if (answer.problems) view.dispatch({ effects: show.of({ problems: answer.problems, names: [] }) });
+  if (answer.cell === void 0) return refuse(answer.refused ?? "the kernel gave no answer");
+  if (answer.cell === cell) return;
+  const head = offsetOf(answer.cell, solid(cell.slice(0, view.state.selection.main.head)));
+  view.dispatch({ changes: { from: 0, to: cell.length, insert: answer.cell }, selection: { anchor: head }, scrollIntoView: true });
+}
+
+// src/editor/kernels.ts
+var Kernels = class {
+  constructor(notebooks, consoles) {
+    this.notebooks = notebooks;
+    this.consoles = consoles;
+  }
+  /** The kernel of a cell if paimon_nb is loaded in it; else null. */
+  ready(model) {
+    const found = this.of(model);
+    return found?.state === "ready" ? found : null;
+  }
+  /** The connection to the kernel of a cell; null: it has none. */
+  of(model) {
+    const session = this.notebooks.find((panel) => panel.content.widgets.some((cell) => cell.model === model))?.sessionContext ?? this.consoles?.find((panel) => panel.console.promptCell?.model === model)?.sessionContext;
+    return catalogOf(session?.session?.kernel?.id);
+  }
+};
+
+// src/editor/style.css
+var style_default2 = ".pnb-problem{text-decoration:underline wavy #d55e00;text-decoration-skip-ink:none;text-underline-offset:3px}\nbody[data-jp-theme-light=false] .pnb-problem{text-decoration-color:#ff9d5c}\n.pnb-name-table{font-weight:600}\n.cm-tooltip.pnb-tip,.cm-tooltip:has(>.pnb-tip){z-index:1000;border:1px solid var(--jp-border-color1);border-radius:4px;background:var(--jp-layout-color1);color:var(--jp-ui-font-color1);box-shadow:var(--jp-elevation-z4)}\n.pnb-tip{max-width:min(560px,90vw);max-height:50vh;overflow:auto;font-family:var(--jp-ui-font-family);font-size:var(--jp-ui-font-size1);line-height:1.45}\n.pnb-tip>div{padding:7px 11px}\n.pnb-tip>div+div{border-top:1px solid var(--jp-border-color2)}\n.pnb-tip-message,.pnb-tip-line,.pnb-tip-hint,.pnb-tip-title{overflow-wrap:anywhere;white-space:pre-wrap}\n.pnb-tip-problem{border-left:3px solid #d55e00}\n.pnb-tip-title{font-family:var(--jp-code-font-family);font-size:var(--jp-code-font-size);font-weight:600}\n.pnb-spoken{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}\n.pnb-offer .jp-Completer-typeExtended{text-align:left;white-space:nowrap}\n.pnb-offer-detail{color:var(--jp-ui-font-color1);display:inline-block;max-width:300px;overflow:hidden;text-overflow:ellipsis;vertical-align:bottom}\n.jp-mod-active .pnb-offer-detail,.jp-mod-active .pnb-offer-note{color:inherit}\n.pnb-offer-note{font-family:var(--jp-ui-font-family);color:var(--jp-ui-font-color2);padding-left:12px;display:inline-block;max-width:340px;overflow:hidden;text-overflow:ellipsis;vertical-align:bottom}\n";
+
+// src/editor/tooltip.ts
+var import_state2 = require("@codemirror/state");
+var import_view3 = require("@codemirror/view");
+var HOVER_MS = 350;
+var setTip = import_state2.StateEffect.define();
+var tip = import_state2.StateField.define({
+  create: () => null,
+  update(value, transaction) {
+    for (const effect of transaction.effects) if (effect.is(setTip)) return effect.value;
+    return transaction.docChanged || transaction.selection ? null : value;
+  },
+  provide: (field) => import_view3.showTooltip.from(field)
+});
+function part(parent, className, text2) {
+  const node = document.createElement("div");
+  node.className = className;
+  node.textContent = text2;
+  parent.append(node);
+  return node;
+}
+function content(problems, described) {
+  const node = document.createElement("div");
+  node.className = "pnb-tip";
+  node.setAttribute("role", "tooltip");
+  for (const problem of problems) {
+    const shown = part(node, "pnb-tip-problem", "");
+    part(shown, "pnb-tip-message", `${problem.kind}: ${problem.message}`);
+    if (problem.hint) part(shown, "pnb-tip-hint", `→ ${problem.hint}`);
+  }
+  if (described.title) {
+    const shown = part(node, "pnb-tip-name", "");
+    part(shown, "pnb-tip-title", described.title);
+    for (const line of described.lines ?? []) part(shown, "pnb-tip-line", line);
+  }
+  return node;
+}
+async function tipAt(view, position, model, kernels) {
+  const cell = view.state.doc.toString();
+  if (!isSqlCell(cell)) return null;
+  const problems = problemsAt(view.state, position), catalog2 = kernels.ready(model);
+  let described = {};
+  if (catalog2 && !catalog2.running) described = await catalog2.request({ do: "describe", cell, at: position }).catch(() => ({}));
+  if (view.state.doc.toString() !== cell || !problems.length && !described.title) return null;
+  const starts = [...problems.map((p) => p.from), ...described.start === void 0 ? [] : [described.start]];
+  const stops = [...problems.map((p) => p.to), ...described.stop === void 0 ? [] : [described.stop]];
+  return {
+    pos: Math.min(...starts),
+    end: Math.max(...stops),
+    above: false,
+    create: () => ({ dom: content(problems.map((p) => p.problem), described) })
+  };
+}
+var spoken = null;
+function say(text2) {
+  if (!spoken) {
+    spoken = document.createElement("div");
+    spoken.className = "pnb-spoken";
+    spoken.setAttribute("role", "status");
+    document.body.append(spoken);
+  }
+  spoken.textContent = text2;
+}
+async function openTip(view, model, kernels) {
+  const position = view.state.selection.main.head, found = await tipAt(view, position, model, kernels);
+  if (view.state.selection.main.head !== position) return;
+  view.dispatch({ effects: setTip.of(found) });
+  say(view.dom.ownerDocument.querySelector(".pnb-tip")?.textContent ?? "nothing is known about this word");
+}
+function closeTip(view) {
+  if (!view.state.field(tip, false)) return false;
+  view.dispatch({ effects: setTip.of(null) });
+  return true;
+}
+function documentation(model, kernels) {
+  return [
+    tip,
+    (0, import_view3.hoverTooltip)((view, position) => tipAt(view, position, model, kernels), { hoverTime: HOVER_MS }),
+    (0, import_view3.tooltips)({ parent: document.body }),
+    import_state2.Prec.highest(import_view3.keymap.of([{ key: "Escape", run: closeTip }])),
+    import_view3.EditorView.domEventHandlers({ blur: (_, view) => void closeTip(view) })
+  ];
+}
+
+// src/editor/plugin.ts
+var SQL_EDITOR = ".cm-editor.pnb-sql .cm-content";
+var AT_A_WORD = `.jp-InputArea-editor:not(.jp-mod-has-primary-selection):not(.jp-mod-in-leading-whitespace):not(.jp-mod-completer-active) ${SQL_EDITOR}`;
+function activeEditor(notebooks, consoles) {
+  const prompt = consoles?.currentWidget?.console.promptCell ?? null;
+  const cell = prompt?.editor?.hasFocus() ? prompt : notebooks.activeCell;
+  const view = cell?.editor?.editor;
+  return cell && view ? { view, model: cell.model } : null;
+}
+function addCommands2(app, notebooks, consoles, palette, kernels) {
+  const add = (id, label, keys, selector, run) => {
+    app.commands.addCommand(id, {
+      label,
+      isEnabled: () => isSqlCell(activeEditor(notebooks, consoles)?.model.sharedModel.getSource() ?? ""),
+      execute: async () => {
+        const found = activeEditor(notebooks, consoles);
+        if (found) await run(found.view, found.model);
+      }
+    });
+    app.commands.addKeyBinding({ command: id, keys, selector });
+    palette?.addItem({ command: id, category: "Paimon" });
+  };
+  add("paimon-nb:format", "Format SQL", ["Accel Shift F"], SQL_EDITOR, (view, model) => format(view, model, kernels));
+  add("paimon-nb:describe", "Show Documentation of a SQL Name", ["Shift Tab"], AT_A_WORD, (view, model) => openTip(view, model, kernels));
+  add("paimon-nb:next-problem", "Go to the Next SQL Problem", ["F8"], SQL_EDITOR, async (view, model) => {
+    const at = nextProblem(view.state, view.state.selection.main.head);
+    if (at === null) return;
+    view.focus();
+    view.dispatch({ selection: { anchor: at }, scrollIntoView: true });
+    await openTip(view, model, kernels);
+  });
+}
+var editor = {
+  id: "paimon-nb:editor",
+  description: "Problems while typing, documentation, completion and formatting in %%paimon cells",
+  autoStart: true,
+  requires: [import_codemirror.IEditorExtensionRegistry, import_notebook4.INotebookTracker],
+  optional: [import_console2.IConsoleTracker, import_completer2.ICompletionProviderManager, import_apputils5.ICommandPalette],
+  activate: (app, extensions, notebooks, consoles, completions, palette) => {
+    const style = document.createElement("style");
+    style.textContent = style_default2;
+    document.head.appendChild(style);
+    const kernels = new Kernels(notebooks, consoles);
+    extensions.addExtension(
+      Object.freeze({
+        name: "paimon-nb:editor",
+        factory: ({ model }) => import_codemirror.EditorExtensionRegistry.createImmutableExtension([
+          checks(model, kernels),
+          documentation(model, kernels),
+          import_view4.EditorView.editorAttributes.of((view) => isSqlCell(view.state.doc.sliceString(0, 2e3)) ? { class: "pnb-sql" } : null)
+        ])
+      })
+    );
+    notebooks.widgetAdded.connect((_, panel) => panel.sessionContext.kernelChanged.connect(() => setTimeout(checkAll)));
+    completions?.registerProvider(new SqlCompletions(kernels));
+    addCommands2(app, notebooks, consoles, palette, kernels);
+  }
+};
+
+// src/highlight.ts
+var import_codemirror2 = require("@jupyterlab/codemirror");
+
+// src/editor/language.ts
+var import_language = require("@codemirror/language");
+
+// src/editor/words.json
+var words_default = {
+  keywords: [
+    "ADD",
+    "AFTER",
+    "ALL",
+    "ALTER",
+    "ANALYZE",
+    "AND",
+    "ANTI",
+    "ANY",
+    "AS",
+    "ASC",
+    "AT",
+    "BEGIN",
+    "BETWEEN",
+    "BRANCH",
+    "BRANCHES",
+    "BY",
+    "CACHE",
+    "CALL",
+    "CASCADE",
+    "CASE",
+    "CAST",
+    "CATALOG",
+    "CATALOGS",
+    "CLUSTER",
+    "COLUMN",
+    "COLUMNS",
+    "COMMENT",
+    "COMPUTE",
+    "CREATE",
+    "CROSS",
+    "CUBE",
+    "CURRENT",
+    "CURRENT_DATE",
+    "CURRENT_TIMESTAMP",
+    "DATABASE",
+    "DATABASES",
+    "DEFAULT",
+    "DELETE",
+    "DESC",
+    "DESCRIBE",
+    "DESCRIPTOR",
+    "DISTINCT",
+    "DISTRIBUTE",
+    "DROP",
+    "ELSE",
+    "END",
+    "ENFORCED",
+    "ESCAPE",
+    "EXCEPT",
+    "EXECUTE",
+    "EXISTS",
+    "EXPLAIN",
+    "EXTENDED",
+    "EXTERNAL",
+    "FALSE",
+    "FETCH",
+    "FILTER",
+    "FIRST",
+    "FOLLOWING",
+    "FOR",
+    "FORMATTED",
+    "FROM",
+    "FULL",
+    "FUNCTION",
+    "FUNCTIONS",
+    "GROUP",
+    "GROUPING",
+    "HAVING",
+    "IF",
+    "ILIKE",
+    "IN",
+    "INNER",
+    "INSERT",
+    "INTERSECT",
+    "INTERVAL",
+    "INTO",
+    "IS",
+    "JOB",
+    "JOBS",
+    "JOIN",
+    "KEY",
+    "LAST",
+    "LATERAL",
+    "LEFT",
+    "LIKE",
+    "LIMIT",
+    "LOCALTIMESTAMP",
+    "MATCHED",
+    "MERGE",
+    "METADATA",
+    "MINUS",
+    "MODIFY",
+    "NATURAL",
+    "NOT",
+    "NULL",
+    "NULLS",
+    "OF",
+    "OFFSET",
+    "ON",
+    "ONLY",
+    "OR",
+    "ORDER",
+    "OUTER",
+    "OVER",
+    "OVERWRITE",
+    "PARTITION",
+    "PARTITIONED",
+    "PARTITIONS",
+    "PIVOT",
+    "PRECEDING",
+    "PRIMARY",
+    "PROCEDURES",
+    "PURGE",
+    "RANGE",
+    "RECURSIVE",
+    "REFRESH",
+    "RENAME",
+    "REPLACE",
+    "RESET",
+    "RIGHT",
+    "RLIKE",
+    "ROLLUP",
+    "ROW",
+    "ROWS",
+    "SELECT",
+    "SEMI",
+    "SET",
+    "SETS",
+    "SHOW",
+    "SORT",
+    "STATEMENT",
+    "STATISTICS",
+    "STOP",
+    "SYSTEM_TIME",
+    "SYSTEM_VERSION",
+    "TABLE",
+    "TABLES",
+    "TABLESAMPLE",
+    "TAG",
+    "TAGS",
+    "TBLPROPERTIES",
+    "TEMP",
+    "TEMPORARY",
+    "THEN",
+    "TIMESTAMP",
+    "TO",
+    "TRUE",
+    "TRUNCATE",
+    "UNBOUNDED",
+    "UNCACHE",
+    "UNDROP",
+    "UNION",
+    "UNNEST",
+    "UNPIVOT",
+    "UNSET",
+    "UPDATE",
+    "USE",
+    "USING",
+    "VALUES",
+    "VERSION",
+    "VIEW",
+    "VIEWS",
+    "VIRTUAL",
+    "WATERMARK",
+    "WHEN",
+    "WHERE",
+    "WINDOW",
+    "WITH",
+    "WITHIN"
+  ],
+  types: [
+    "ARRAY",
+    "BIGINT",
+    "BINARY",
+    "BLOB",
+    "BOOLEAN",
+    "BYTES",
+    "CHAR",
+    "DATE",
+    "DECIMAL",
+    "DOUBLE",
+    "FLOAT",
+    "INT",
+    "INTEGER",
+    "MAP",
+    "MULTISET",
+    "NUMERIC",
+    "ROW",
+    "SMALLINT",
+    "STRING",
+    "STRUCT",
+    "TIME",
+    "TIMESTAMP",
+    "TIMESTAMP_LTZ",
+    "TIMESTAMP_NTZ",
+    "TINYINT",
+    "VARBINARY",
+    "VARCHAR",
+    "VARIANT",
+    "VECTOR"
+  ],
+  functions: [
+    "abs",
+    "any_value",
+    "approx_count_distinct",
+    "array",
+    "array_agg",
+    "array_contains",
+    "array_distinct",
+    "array_join",
+    "array_size",
+    "avg",
+    "cardinality",
+    "cast",
+    "ceil",
+    "coalesce",
+    "collect_list",
+    "collect_set",
+    "concat",
+    "concat_ws",
+    "corr",
+    "count",
+    "count_if",
+    "current_date",
+    "current_timestamp",
+    "date_add",
+    "date_diff",
+    "date_format",
+    "date_sub",
+    "date_trunc",
+    "day",
+    "dayofweek",
+    "dense_rank",
+    "element_at",
+    "exists",
+    "exp",
+    "explode",
+    "extract",
+    "filter",
+    "first_value",
+    "flatten",
+    "floor",
+    "from_json",
+    "from_unixtime",
+    "get_json_object",
+    "greatest",
+    "hour",
+    "if",
+    "ifnull",
+    "initcap",
+    "instr",
+    "lag",
+    "last_day",
+    "last_value",
+    "lead",
+    "least",
+    "left",
+    "length",
+    "ln",
+    "log",
+    "lower",
+    "lpad",
+    "ltrim",
+    "make_date",
+    "map",
+    "map_entries",
+    "map_from_arrays",
+    "map_keys",
+    "map_values",
+    "max",
+    "max_by",
+    "md5",
+    "median",
+    "min",
+    "min_by",
+    "minute",
+    "mod",
+    "month",
+    "months_between",
+    "named_struct",
+    "now",
+    "nullif",
+    "nvl",
+    "percentile",
+    "percentile_approx",
+    "pmod",
+    "posexplode",
+    "pow",
+    "rand",
+    "rank",
+    "regexp_count",
+    "regexp_extract",
+    "regexp_like",
+    "regexp_replace",
+    "repeat",
+    "replace",
+    "reverse",
+    "right",
+    "round",
+    "row_number",
+    "rpad",
+    "rtrim",
+    "second",
+    "sequence",
+    "sha2",
+    "sign",
+    "size",
+    "slice",
+    "sort_array",
+    "split",
+    "split_part",
+    "sqrt",
+    "starts_with",
+    "stddev",
+    "string_agg",
+    "struct",
+    "substring",
+    "sum",
+    "to_date",
+    "to_json",
+    "to_timestamp",
+    "transform",
+    "trim",
+    "try_cast",
+    "try_divide",
+    "try_to_timestamp",
+    "typeof",
+    "unix_timestamp",
+    "upper",
+    "uuid",
+    "var_pop",
+    "variance",
+    "weekofyear",
+    "year"
+  ],
+  options: [
+    "add-column-before-partition",
+    "aggregation.remove-record-on-delete",
+    "alter-column-null-to-not-null.disabled",
+    "async-file-write",
+    "auto-create",
+    "batch-scan-mode",
+    "blob-as-descriptor",
+    "blob-compaction.enabled",
+    "blob-descriptor-field",
+    "blob-descriptor.source-table",
+    "blob-field",
+    "blob-view-field",
+    "blob-view.resolve.enabled",
+    "blob-write-null-on-fetch-failure",
+    "blob-write-null-on-missing-file",
+    "blob.copy-buffer-size",
+    "blob.split-by-file-size",
+    "blob.target-file-size",
+    "branch",
+    "branch-merge.enabled",
+    "bucket",
+    "bucket-append-ordered",
+    "bucket-function.type",
+    "bucket-key",
+    "cache-page-size",
+    "chain-table.chain-partition-keys",
+    "chain-table.enabled",
+    "chain-table.split.key-range-enabled",
+    "chain-table.streaming.merge-snapshot",
+    "changelog-file.compression",
+    "changelog-file.format",
+    "changelog-file.prefix",
+    "changelog-file.stats-mode",
+    "changelog-producer",
+    "changelog-producer.row-deduplicate",
+    "changelog-producer.row-deduplicate-ignore-fields",
+    "changelog.num-retained.max",
+    "changelog.num-retained.min",
+    "changelog.time-retained",
+    "clustering.columns",
+    "clustering.history-partition.idle-to-full-sort",
+    "clustering.history-partition.limit",
+    "clustering.incremental",
+    "clustering.incremental.mode",
+    "clustering.incremental.optimize-write",
+    "clustering.strategy",
+    "commit.callback.#.param",
+    "commit.callbacks",
+    "commit.discard-duplicate-files",
+    "commit.force-compact",
+    "commit.force-create-snapshot",
+    "commit.max-retries",
+    "commit.max-retry-wait",
+    "commit.min-retry-wait",
+    "commit.strict-mode.last-safe-snapshot",
+    "commit.timeout",
+    "commit.user-prefix",
+    "compaction.delete-ratio-threshold",
+    "compaction.file-num-limit",
+    "compaction.force-rewrite-all-files",
+    "compaction.force-up-level-0",
+    "compaction.incremental-size-threshold",
+    "compaction.max-size-amplification-percent",
+    "compaction.max.file-num",
+    "compaction.min.file-num",
+    "compaction.offpeak-ratio",
+    "compaction.offpeak.end.hour",
+    "compaction.offpeak.start.hour",
+    "compaction.optimization-interval",
+    "compaction.size-ratio",
+    "compaction.skip-expired-partitions",
+    "compaction.small-file-ratio",
+    "compaction.total-size-threshold",
+    "consumer-id",
+    "consumer.changelog-only",
+    "consumer.expiration-time",
+    "consumer.ignore-progress",
+    "consumer.mode",
+    "continuous.discovery-interval",
+    "cross-partition-upsert.bootstrap-parallelism",
+    "cross-partition-upsert.index-ttl",
+    "data-evolution.compaction.rewrite-row-ids",
+    "data-evolution.enabled",
+    "data-evolution.merge-into.file-pruning",
+    "data-evolution.merge-into.source-persist",
+    "data-evolution.reassign.skip-contiguous-row-count",
+    "data-evolution.row-id-conflict-rewrite.max-size",
+    "data-evolution.row-sidecar.enabled",
+    "data-evolution.row-sidecar.max-selected-rows",
+    "data-evolution.row-sidecar.max-selection-ratio",
+    "data-file.external-paths",
+    "data-file.external-paths.specific-fs",
+    "data-file.external-paths.strategy",
+    "data-file.external-paths.weights",
+    "data-file.path-directory",
+    "data-file.prefix",
+    "data-file.thin-mode",
+    "delete.force-produce-changelog",
+    "deletion-vector.index-file.target-size",
+    "deletion-vectors.bitmap64",
+    "deletion-vectors.enabled",
+    "deletion-vectors.merge-on-read",
+    "deletion-vectors.modifiable",
+    "disable-explicit-type-casting",
+    "dynamic-bucket.assigner-parallelism",
+    "dynamic-bucket.initial-buckets",
+    "dynamic-bucket.max-buckets",
+    "dynamic-bucket.target-row-num",
+    "dynamic-partition-overwrite",
+    "end-input.check-partition-expire",
+    "fields.default-aggregate-function",
+    "file-index.in-manifest-threshold",
+    "file-index.read.enabled",
+    "file-operation.thread-num",
+    "file-reader-async-threshold",
+    "file.block-size",
+    "file.compression",
+    "file.compression.per.level",
+    "file.compression.zstd-level",
+    "file.format",
+    "file.format.per.level",
+    "file.suffix.include.compression",
+    "force-lookup",
+    "format-table.commit-hive-sync-url",
+    "format-table.file.compression",
+    "format-table.implementation",
+    "format-table.partition-path-only-value",
+    "format-table.scan.list-parallelism",
+    "full-compaction.delta-commits",
+    "full-text-index.search-mode",
+    "global-index.build.max-parallelism",
+    "global-index.build.max-shard",
+    "global-index.column-update-action",
+    "global-index.enabled",
+    "global-index.external-path",
+    "global-index.row-count-per-shard",
+    "global-index.search-mode",
+    "global-index.thread-num",
+    "ignore-delete",
+    "ignore-update-before",
+    "incremental-between",
+    "incremental-between-scan-mode",
+    "incremental-between-tag-to-snapshot",
+    "incremental-between-timestamp",
+    "incremental-to-auto-tag",
+    "index-file-in-data-file-dir",
+    "key-value.sequence_number.enabled",
+    "local-kv-db.block-size",
+    "local-merge-buffer-size",
+    "local-sort.max-num-file-handles",
+    "log.changelog-mode",
+    "log.consistency",
+    "log.format",
+    "log.ignore-delete",
+    "log.key.format",
+    "lookup-compact",
+    "lookup-compact.max-interval",
+    "lookup-wait",
+    "lookup.blob-as-descriptor",
+    "lookup.cache-file-retention",
+    "lookup.cache-max-disk-size",
+    "lookup.cache-max-memory-size",
+    "lookup.cache-rows",
+    "lookup.cache-spill-compression",
+    "lookup.cache.bloom.filter.enabled",
+    "lookup.cache.bloom.filter.fpp",
+    "lookup.cache.high-priority-pool-ratio",
+    "lookup.continuous.discovery-interval",
+    "lookup.hash-load-factor",
+    "lookup.local-file-type",
+    "lookup.merge-buffer-size",
+    "lookup.merge-records-threshold",
+    "lookup.remote-file.enabled",
+    "lookup.remote-file.level-threshold",
+    "manifest-sort.enabled",
+    "manifest-sort.max-rewrite-size",
+    "manifest-sort.partition-field",
+    "manifest.compression",
+    "manifest.delete-file-drop-stats",
+    "manifest.format",
+    "manifest.full-compaction-threshold-size",
+    "manifest.merge-min-count",
+    "manifest.merge-optimize.enabled",
+    "manifest.target-file-size",
+    "materialized-table.definition-query",
+    "materialized-table.interval-freshness",
+    "materialized-table.interval-freshness.time-unit",
+    "materialized-table.logical-refresh-mode",
+    "materialized-table.refresh-handler-bytes",
+    "materialized-table.refresh-handler-description",
+    "materialized-table.refresh-mode",
+    "materialized-table.refresh-status",
+    "merge-engine",
+    "metadata.iceberg.compaction.max.file-num",
+    "metadata.iceberg.compaction.min.file-num",
+    "metadata.iceberg.database",
+    "metadata.iceberg.delete-after-commit.enabled",
+    "metadata.iceberg.format-version",
+    "metadata.iceberg.glue.skip-archive",
+    "metadata.iceberg.hadoop-conf-dir",
+    "metadata.iceberg.hive-client-class",
+    "metadata.iceberg.hive-conf-dir",
+    "metadata.iceberg.hive-skip-update-stats",
+    "metadata.iceberg.manifest-compression",
+    "metadata.iceberg.manifest-legacy-version",
+    "metadata.iceberg.previous-versions-max",
+    "metadata.iceberg.storage",
+    "metadata.iceberg.storage-location",
+    "metadata.iceberg.table",
+    "metadata.iceberg.uri",
+    "metadata.stats-dense-store",
+    "metadata.stats-keep-first-n-columns",
+    "metadata.stats-mode",
+    "metadata.stats-mode.per.level",
+    "metastore.partitioned-table",
+    "metastore.tag-to-partition",
+    "metastore.tag-to-partition.preview",
+    "num-levels",
+    "num-sorted-run.compaction-trigger",
+    "num-sorted-run.stop-trigger",
+    "overwrite-upgrade",
+    "page-size",
+    "parquet.enable.dictionary",
+    "partial-update.remove-record-on-delete",
+    "partial-update.remove-record-on-sequence-group",
+    "partition",
+    "partition.default-name",
+    "partition.end-input-to-done",
+    "partition.expiration-batch-size",
+    "partition.expiration-check-interval",
+    "partition.expiration-max-num",
+    "partition.expiration-strategy",
+    "partition.expiration-time",
+    "partition.idle-time-to-report-statistic",
+    "partition.legacy-name",
+    "partition.mark-done-action",
+    "partition.mark-done-action.custom.class",
+    "partition.mark-done-action.http.params",
+    "partition.mark-done-action.http.url",
+    "partition.sink-strategy",
+    "partition.timestamp-format.strict",
+    "partition.timestamp-formatter",
+    "partition.timestamp-pattern",
+    "path",
+    "pk-bitmap.index.columns",
+    "pk-btree.index.columns",
+    "pk-clustering-override",
+    "pk-full-text.index.columns",
+    "pk-multivalue.index.columns",
+    "pk-vector.index.columns",
+    "postpone.batch-write-fixed-bucket",
+    "postpone.batch-write-fixed-bucket.max-parallelism",
+    "postpone.batch-write-fixed-bucket.rescale-load-factor",
+    "postpone.default-bucket-num",
+    "postpone.merge-on-read",
+    "postpone.target-row-num-per-bucket",
+    "postpone.target-size-per-bucket",
+    "primary-key",
+    "primary-key.nullable",
+    "query-auth.enabled",
+    "read.batch-size",
+    "record-level.expire-time",
+    "record-level.time-field",
+    "row-tracking.enabled",
+    "row-tracking.partition-group-on-commit",
+    "rowkind.field",
+    "scalar-index.search-mode",
+    "scan.bounded.watermark",
+    "scan.bucket",
+    "scan.creation-time-millis",
+    "scan.fallback-branch",
+    "scan.fallback-branch.read-fail-fast",
+    "scan.fallback-delta-branch",
+    "scan.fallback-snapshot-branch",
+    "scan.file-creation-time-millis",
+    "scan.ignore-corrupt-files",
+    "scan.ignore-lost-files",
+    "scan.manifest.parallelism",
+    "scan.max-splits-per-task",
+    "scan.mode",
+    "scan.plan-auto-tag-for-read.time-retained",
+    "scan.plan-sort-partition",
+    "scan.primary-branch",
+    "scan.snapshot-id",
+    "scan.tag-name",
+    "scan.timestamp",
+    "scan.timestamp-millis",
+    "scan.version",
+    "scan.watermark",
+    "sequence.field",
+    "sequence.field.sort-order",
+    "sequence.snapshot-ordering",
+    "sink.process-time-zone",
+    "sink.watermark-time-zone",
+    "snapshot-id",
+    "snapshot.clean-empty-directories",
+    "snapshot.expire.execution-mode",
+    "snapshot.expire.limit",
+    "snapshot.ignore-empty-commit",
+    "snapshot.num-retained.max",
+    "snapshot.num-retained.min",
+    "snapshot.time-retained",
+    "snapshot.watermark-idle-timeout",
+    "sort-compaction.local-sample.magnification",
+    "sort-compaction.range-strategy",
+    "sort-engine",
+    "sort-spill-buffer-size",
+    "sort-spill-threshold",
+    "source.split.open-file-cost",
+    "source.split.target-size",
+    "spill-compression",
+    "spill-compression.zstd-level",
+    "stream-scan-mode",
+    "streaming-read-append-overwrite",
+    "streaming-read-mode",
+    "streaming-read-overwrite",
+    "streaming.read.snapshot.delay",
+    "table-read.sequence-number.enabled",
+    "tag.automatic-completion",
+    "tag.automatic-creation",
+    "tag.batch.customized-name",
+    "tag.callback.#.param",
+    "tag.callbacks",
+    "tag.create-success-file",
+    "tag.creation-delay",
+    "tag.creation-period",
+    "tag.creation-period-duration",
+    "tag.default-time-retained",
+    "tag.num-retained-max",
+    "tag.period-formatter",
+    "tag.time-expire-enabled",
+    "target-file-row-num",
+    "target-file-size",
+    "type",
+    "upsert-key",
+    "variant.inferShreddingSchema",
+    "variant.shredding.adaptive.maxInferBufferRow",
+    "variant.shredding.adaptive.retentionRatio",
+    "variant.shredding.inferenceMode",
+    "variant.shredding.maxInferBufferRow",
+    "variant.shredding.maxSchemaDepth",
+    "variant.shredding.maxSchemaWidth",
+    "variant.shredding.minFieldCardinalityRatio",
+    "variant.shreddingSchema",
+    "vector-field",
+    "vector-index.search-mode",
+    "vector-search.distribute.enabled",
+    "vector-search.lateral-join.batch-size",
+    "vector.file.format",
+    "vector.target-file-size",
+    "visibility-callback.check-interval",
+    "visibility-callback.enabled",
+    "visibility-callback.timeout",
+    "write-buffer-for-append",
+    "write-buffer-size",
+    "write-buffer-spill.max-disk-size",
+    "write-buffer-spillable",
+    "write-max-writers-to-spill",
+    "write-mode",
+    "write-only",
+    "write.batch-memory",
+    "write.batch-size",
+    "write.sequence-number-init-mode",
+    "zorder.var-length-contribution"
+  ]
+};
+
+// src/editor/language.ts
+var SQL_MIME = "text/x-paimon-sql";
+var KEYWORDS = new Set(words_default.keywords);
+var TYPES = new Set(words_default.types);
+var FUNCTIONS = new Set(words_default.functions);
+var OPTIONS = new Set(words_default.options);
+function quoted(stream, quote) {
+  for (let c = stream.next(); c !== void 0; c = stream.next()) {
+    if (c === "\\" && quote !== "`") stream.next();
+    else if (c === quote && !stream.eat(quote)) return true;
+  }
+  return false;
+}
+function comment(stream, state) {
+  const style = state.open === "+" ? "meta" : "comment";
+  state.open = stream.skipTo("*/") ? (stream.match("*/"), "") : (stream.skipToEnd(), state.open);
+  return style;
+}
+var STYLES = { "'": "string", '"': "string", "`": "variableName.special" };
+function text(stream, state, quote, started) {
+  const ends = quoted(stream, quote);
+  state.open = ends ? "" : quote;
+  if (started && ends && OPTIONS.has(stream.current().slice(1, -1)) && stream.match(/^\s*=/, false)) return "attributeName";
+  return STYLES[quote];
+}
+function word(stream, afterDot) {
+  stream.match(/^[\p{L}\p{N}_$]*/u);
+  const found = stream.current(), upper = found.toUpperCase();
+  if (afterDot || stream.match(/^\./, false)) return "variableName";
+  if (stream.match(/^\s*\(/, false) && FUNCTIONS.has(found.toLowerCase())) return "variableName.standard";
+  if (TYPES.has(upper)) return "variableName.standard";
+  if (upper === "TRUE" || upper === "FALSE" || upper === "NULL") return "atom";
+  return KEYWORDS.has(upper) ? "keyword" : "variableName";
+}
+function token(stream, state) {
+  if (state.open === "*" || state.open === "+") return comment(stream, state);
+  if (state.open) return text(stream, state, state.open, false);
+  if (state.head && stream.sol() && stream.match(/^\s*%.*/)) {
+    state.head = !/%%paimon\b/.test(stream.current());
+    return "meta";
+  }
+  if (stream.eatSpace()) return null;
+  const afterDot = state.afterDot;
+  state.afterDot = false;
+  if (stream.match("--")) {
+    stream.skipToEnd();
+    return "comment";
+  }
+  if (stream.match("/*")) {
+    state.open = stream.eat("+") ? "+" : "*";
+    return comment(stream, state);
+  }
+  const quote = stream.match(/^[rRxX]?(?=['"])/) ? stream.next() : stream.eat("`");
+  if (quote) return text(stream, state, quote, true);
+  if (stream.match(/^(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\p{L}_$])[LlSsYyDdFf]?/u)) return "number";
+  if (stream.match(/^::|^=>|^->/)) return "operator";
+  if (stream.match(/^:[\p{L}_][\p{L}\p{N}_]*/u)) return "atom";
+  if (stream.match(/^[\p{L}\p{N}_]/u)) return word(stream, afterDot);
+  const c = stream.next();
+  state.afterDot = c === ".";
+  return c && "+-*/%=<>!|&^~".includes(c) ? "operator" : c && "()[]{},;.".includes(c) ? "punctuation" : null;
+}
+var parser = {
+  name: "paimon-sql",
+  startState: () => ({ head: true, open: "", afterDot: false }),
+  copyState: (state) => ({ ...state }),
+  token,
+  languageData: { commentTokens: { line: "--", block: { open: "/*", close: "*/" } }, closeBrackets: { brackets: ["(", "[", "'", '"', "`"] } }
+};
+function addLanguage(languages) {
+  if (languages.findByMIME(SQL_MIME)) return;
+  languages.addLanguage({
+    name: "paimon-sql",
+    displayName: "SQL (Paimon)",
+    mime: SQL_MIME,
+    load: async () => new import_language.LanguageSupport(import_language.StreamLanguage.define(parser))
+  });
+}
+
+// src/highlight.ts
 var PYTHON = /* @__PURE__ */ new Set(["text/x-ipython", "text/x-python"]);
-var SQL = "text/x-sql";
 function watch(model, languages) {
   let python = null;
-  const wantsSql = () => OURS.test(model.sharedModel.getSource().slice(0, 200));
+  const wantsSql = () => isSqlCell(model.sharedModel.getSource());
   const follow = async () => {
     if (model.isDisposed) return;
     if (wantsSql() && PYTHON.has(model.mimeType)) {
-      await Promise.all([languages.getLanguage(model.mimeType), languages.getLanguage(SQL)]);
+      await Promise.all([languages.getLanguage(model.mimeType), languages.getLanguage(SQL_MIME)]);
       if (model.isDisposed || !wantsSql() || !PYTHON.has(model.mimeType)) return;
       python = model.mimeType;
-      model.mimeType = SQL;
-    } else if (!wantsSql() && python && model.mimeType === SQL) {
+      model.mimeType = SQL_MIME;
+    } else if (!wantsSql() && python && model.mimeType === SQL_MIME) {
       model.mimeType = python;
       python = null;
     }
@@ -1348,14 +2546,15 @@ function watch(model, languages) {
 var highlight = {
   id: "paimon-nb:highlight",
   autoStart: true,
-  requires: [import_codemirror.IEditorExtensionRegistry, import_codemirror.IEditorLanguageRegistry],
+  requires: [import_codemirror2.IEditorExtensionRegistry, import_codemirror2.IEditorLanguageRegistry],
   activate: (_app, extensions, languages) => {
+    addLanguage(languages);
     extensions.addExtension(
       Object.freeze({
         name: "paimon-nb:sql",
         factory: ({ model }) => {
           watch(model, languages);
-          return import_codemirror.EditorExtensionRegistry.createImmutableExtension([]);
+          return import_codemirror2.EditorExtensionRegistry.createImmutableExtension([]);
         }
       })
     );
@@ -1363,7 +2562,7 @@ var highlight = {
 };
 
 // src/stills.ts
-var import_notebook4 = require("@jupyterlab/notebook");
+var import_notebook5 = require("@jupyterlab/notebook");
 var VIEW = "application/vnd.jupyter.widget-view+json";
 var STILL = "image/svg+xml";
 function still(node, model) {
@@ -1372,8 +2571,8 @@ function still(node, model) {
   image.alt = String(model.data["text/plain"] || "");
   image.style.maxWidth = "100%";
   image.style.colorScheme = document.body.dataset.jpThemeLight === "false" ? "dark" : "light";
-  const text = model.data[STILL];
-  image.src = "data:image/svg+xml," + encodeURIComponent([].concat(text).join(""));
+  const text2 = model.data[STILL];
+  image.src = "data:image/svg+xml," + encodeURIComponent([].concat(text2).join(""));
   node.replaceChildren(image);
 }
 async function stillTable(node, model, rendermime) {
@@ -1404,7 +2603,7 @@ function withStill(rendermime) {
 var stills = {
   id: "paimon-nb:stills",
   autoStart: true,
-  requires: [import_notebook4.INotebookTracker],
+  requires: [import_notebook5.INotebookTracker],
   activate: (_app, tracker) => {
     tracker.widgetAdded.connect((_, panel) => {
       withStill(panel.content.rendermime);
@@ -1414,6 +2613,6 @@ var stills = {
 };
 
 // src/index.ts
-var index_default = [highlight, stills, endings, help, catalog];
+var index_default = [highlight, stills, endings, help, catalog, editor];
 }
 })();

@@ -1,0 +1,77 @@
+"""The editor of %%paimon cells in JupyterLab: problems, documentation, completion and formatting, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from panel_kit import opened, serious_issues_of
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lab_kit import Lab, Notebook
+
+pytestmark = pytest.mark.browser
+
+CELLS = ("%load_ext paimon_nb\n%paimon connect warehouse", "print(1)")
+TYPED = "select id, statuss from orders"
+KERNEL = "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel"
+COUNT = f"async () => (await {KERNEL}.requestExecute({{code: '', silent: true}}).done).content.execution_count"
+
+
+def test_an_editor_by_mouse_and_by_keyboard(notebook: Notebook, lab: Lab, tables: Path) -> None:
+    """Also: nothing was executed, hostile text stays text, and a Python cell is left alone."""
+    shutil.copytree(tables, lab.root / "warehouse")
+    shown = opened(notebook, lab, "editor.ipynb", CELLS)
+    page, keyboard = shown.page, shown.page.keyboard
+    before = page.evaluate(COUNT)
+    cell = page.locator(".jp-CodeCell").nth(1)
+    text, problem, tip = cell.locator(".cm-content"), cell.locator(".pnb-problem"), page.locator(".pnb-tip")
+    text.click()
+    keyboard.press("Control+a")
+    keyboard.type("%%paimon\n" + TYPED)
+    expect(text).to_have_attribute("data-language", "paimon-sql")
+    expect(problem).to_have_text("statuss")
+
+    keyboard.type(" where sta")  # completion names type and documentation
+    keyboard.press("Tab")
+    expect(page.locator(".jp-Completer-item[data-value=status]")).to_contain_text("statusSTRING")
+    keyboard.press("Escape")
+    keyboard.type("tus = 'paid'")
+
+    cell.locator(".pnb-name-table").hover()
+    expect(tip).to_contain_text("primary-key table · deduplicate")
+    page.mouse.move(5, 5)
+    expect(tip).to_have_count(0)
+    keyboard.press("F8")
+    expect(tip).to_contain_text("with name `statuss` cannot be resolved→ did you mean `status`?")
+    expect(page.get_by_role("status").filter(has_text="statuss")).to_have_count(1)
+    assert serious_issues_of(shown, ".pnb-tip") == []
+    keyboard.press("Escape")
+    expect(tip).to_have_count(0)
+    for _ in range(2):
+        keyboard.press("ArrowLeft")
+    keyboard.press("ArrowLeft")
+    keyboard.press("Shift+Tab")
+    expect(tip).to_contain_text("id BIGINT NOT NULL")
+    expect(tip).to_contain_text("from the statistics of the files")
+
+    keyboard.press("Control+Shift+F")
+    expect(text).to_contain_text("SELECT id, statuss FROM orders WHERE status = 'paid'")
+    expect(problem).to_have_text("statuss")
+    keyboard.press("F8")
+    keyboard.press("Shift+ArrowRight")
+    keyboard.press("Control+a")
+    keyboard.type("%%paimon\nSELEC `<img src=x onerror=alert(1)>`")
+    expect(problem).to_have_text("SELEC")
+    keyboard.press("Control+Shift+F")
+    expect(page.locator(".Toastify__toast")).to_contain_text("Not formatted: the text has an error: unknown statement")
+    keyboard.press("Control+a")
+    keyboard.type("selec = 1")
+    expect(text).to_have_attribute("data-language", "python")
+    expect(problem).to_have_count(0)
+    assert page.evaluate(COUNT) == before
+    assert shown.alerts == []
