@@ -72,7 +72,7 @@ def as_table(rows: dict[Key, int]) -> pa.Table:
 
 def change(writer: Table, model: dict[Key, int], own_keys: range, draw: random.Random, number: int) -> None:
     """One commit of a producer: some upserts or some deletes of its own keys."""
-    keys = {(draw.choice(PARTITIONS), draw.choice(own_keys)) for _ in range(draw.randint(1, 6))}
+    keys = sorted({(draw.choice(PARTITIONS), draw.choice(own_keys)) for _ in range(draw.randint(1, 6))})
     if draw.random() < 0.2:
         writer.delete(as_table(dict.fromkeys(keys, 0)).select(["p", "k"]))
         for key in keys:
