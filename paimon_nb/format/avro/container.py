@@ -15,6 +15,7 @@ import lzma
 import os
 import zlib
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
@@ -65,7 +66,7 @@ def parse_container(data: bytes, path: str) -> Container:
         reader = _Reader(data, path, len(MAGIC))
         header = reader.read_header()
         sync = reader.read_bytes(_SYNC)
-        schema, smallest = _plain_schema(json.loads(header.get("avro.schema", b"")), {}, 0)
+        schema, smallest = _parsed_schema(header.get("avro.schema", b""))
         if smallest < 1 or not _record_schema_of(schema)["fields"]:
             raise ValueError("records without bytes")
     except (ValueError, TypeError, KeyError, RecursionError) as error:
@@ -182,6 +183,12 @@ def _zigzag_varint(number: int) -> bytes:
         zigzag >>= 7
     out.append(zigzag)
     return bytes(out)
+
+
+@lru_cache(maxsize=16)
+def _parsed_schema(text: bytes) -> tuple[Any, int]:
+    """`_plain_schema` of a header. Cached: the manifests of a table have one schema. Callers do not change it."""
+    return _plain_schema(json.loads(text), {}, 0)
 
 
 def _plain_schema(node: Any, known: dict[str, int], depth: int) -> tuple[Any, int]:
