@@ -69,7 +69,7 @@ def _run_and_keep(made: Path) -> None:
         with paimon_nb.connect(f"{folder}/w", spark_conf=conf) as wb:
             wb.run(_STATEMENTS)
             wb.sql(_QUERY).toPandas()
-            gateway = jvm_bridge.gateway(wb.spark)
+            gateway = jvm_bridge.py4j_gateway(wb.spark)
         end_jvm(gateway, patience_s=600)
 
 

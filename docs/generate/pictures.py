@@ -18,7 +18,7 @@ from paimon_nb.notebook.create_model import Column, Draft
 from paimon_nb.notebook.create_svg import layout_svg
 from paimon_nb.notebook.lsm_model import lsm_picture
 from paimon_nb.notebook.svg import lsm_svg, standalone_svg, text_svg, timeline_svg
-from paimon_nb.notebook.timeline_model import timeline
+from paimon_nb.notebook.timeline_model import timeline_of_snapshots
 from paimon_nb.notebook.why_svg import why_svg
 from paimon_nb.table.inspect.amplification import amplification
 from paimon_nb.table.table import Table
@@ -51,7 +51,7 @@ def snapshot(wb: Workbench) -> str:
     load(wb, table, 300, 60, "new")
     table.delete("id < 20")
     wb.run("CALL sys.create_branch('orders', 'trial', 'monday')")
-    return timeline_svg(timeline(table.store))
+    return timeline_svg(timeline_of_snapshots(table.store))
 
 
 def bucket(wb: Workbench) -> str:

@@ -11,7 +11,7 @@ from paimon_nb.base.errors import UnknownName
 T = TypeVar("T")
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def nearest_known_name(name: str, known: Iterable[str]) -> str | None:
     """The known name closest to `name`, or None if none is close."""
     folded = {k.lower(): k for k in known}
     match = difflib.get_close_matches(name.lower(), folded, n=1, cutoff=0.6)
@@ -20,7 +20,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """A hint sentence for a wrong name, or None."""
-    near = nearest(name, known)
+    near = nearest_known_name(name, known)
     return f"did you mean {near!r}?" if near else None
 
 

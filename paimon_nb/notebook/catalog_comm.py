@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import UnknownName
 from paimon_nb.notebook import editor
-from paimon_nb.notebook.catalog_tree import children, table_facts, tree_table
+from paimon_nb.notebook.catalog_tree import table_facts, tree_children, tree_table
 from paimon_nb.notebook.errors import error_sentence, last
 from paimon_nb.notebook.magics.active import workbench
 from paimon_nb.notebook.table_panels import PANELS, preview_grid
@@ -60,7 +60,7 @@ class CatalogComm:
     def _answer_request(self, request: Mapping[str, Any]) -> dict[str, Any] | None:
         match request:
             case {"do": "children", "kind": str(kind), "path": list(path), "match": str(match), "start": int(start)}:
-                found = children(workbench(), kind, _checked_path(path), match, max(0, start))
+                found = tree_children(workbench(), kind, _checked_path(path), match, max(0, start))
                 return {
                     **_session(),
                     "nodes": [asdict(n) for n in found.nodes],

@@ -1,6 +1,6 @@
 """The catalog tree of JupyterLab's side bar: catalogs, databases, tables, columns, tags, jobs. Reads metadata only.
 
-A node is addressed by its kind and its path, a list of names. `children` reads names; `table_facts` reads size and health of
+A node is addressed by its kind and its path, a list of names. `tree_children` reads names; `table_facts` reads size and health of
 some tables within a time limit. Neither starts Spark.
 """
 
@@ -88,7 +88,7 @@ class TableFacts:
         return asdict(self)
 
 
-def children(wb: Workbench, kind: str, path: Sequence[str], match: str = "", start: int = 0) -> Children:
+def tree_children(wb: Workbench, kind: str, path: Sequence[str], match: str = "", start: int = 0) -> Children:
     """The children of a node, at most `PAGE` of them.
 
     Args:

@@ -25,7 +25,7 @@ from paimon_nb.notebook.overview import (
     table_kind_labels,
     table_panels,
 )
-from paimon_nb.notebook.timeline_model import timeline
+from paimon_nb.notebook.timeline_model import timeline_of_snapshots
 from paimon_nb.table.inspect.formatting import bytes_text, partition_text
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class Inspector:
         return Facts(
             str(self.table.name), _non_empty(pairs), columns, rows, tuple(links), f"DESCRIBE {self.table.name.quoted()}",
             kind=table_kind_labels(store), tiles=() if store.is_format_table else self._value_if_readable(lambda: overview_tiles(store, latest, stored, clock.now_ms()), ()),
-            svg=self._value_if_readable(lambda: commit_strip_svg(timeline(store, LAST_COMMITS + 1).commits), ""), panels=table_panels(self.table),
+            svg=self._value_if_readable(lambda: commit_strip_svg(timeline_of_snapshots(store, LAST_COMMITS + 1).commits), ""), panels=table_panels(self.table),
         )  # fmt: skip
 
     def _columns_with_stats(self, stored: Stored | None) -> tuple[tuple[str, ...], tuple[tuple[str | None, ...], ...]]:

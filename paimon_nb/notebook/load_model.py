@@ -10,7 +10,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.format.types import from_arrow_schema
 from paimon_nb.notebook.create_model import Column, Draft, quoted_if_needed
-from paimon_nb.notebook.grid.texts import texts
+from paimon_nb.notebook.grid.texts import display_texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,7 +48,7 @@ class LoadSource:
 def load_source(rows: pa.Table, reference: str, how: str) -> LoadSource:
     """What a form shows of the rows."""
     head = rows.slice(0, PREVIEW_ROWS)
-    columns = [texts(c) for c in head.columns]
+    columns = [display_texts(c) for c in head.columns]
     return LoadSource(reference, how, tuple(rows.column_names), rows.num_rows, tuple(zip(*columns, strict=True)))
 
 

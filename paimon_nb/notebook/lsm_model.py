@@ -217,7 +217,7 @@ def _overlap_ranges(files: Sequence[DataFile], key: Any, scale: _Scale) -> tuple
     """Key ranges in which runs must be merged; ranges less than a pixel apart are joined."""
     out: list[tuple[float, float, int]] = []
     for first, last, runs in _sections_by_number(files, key) if scale.numeric else _sections_by_key(files, key):
-        low, high = scale.in_window(scale.at(first)), scale.in_window(scale.at(last))
+        low, high = scale.in_window(scale.axis_position(first)), scale.in_window(scale.axis_position(last))
         if low >= 1 or high <= 0:
             continue
         low, high = max(low, 0.0), min(high, 1.0)
@@ -346,7 +346,7 @@ class _Scale:
         values = deserialize(self._types, data)
         return ", ".join(_short_key_text(t, v) for t, v in zip(self._types, values, strict=True))
 
-    def at(self, value: Any) -> float:
+    def axis_position(self, value: Any) -> float:
         if self._linear is not None:
             return (_leading_key_number(value) - self._linear[0]) / self._linear[1]
         return self._rank[value]
@@ -390,13 +390,13 @@ def _run_lane(scale: _Scale, level: int, label: str, files: Sequence[DataFile]) 
     marks = []
     for grouped, a, b in _files_along_axis_by_size(visible):
         low, high = grouped[0].min_key, grouped[-1].max_key
-        x0, x1 = (min(max(scale.in_window(scale.at(scale.key(end))), 0.0), 1.0) for end in (low, high))
+        x0, x1 = (min(max(scale.in_window(scale.axis_position(scale.key(end))), 0.0), 1.0) for end in (low, high))
         marks.append(_file_mark(grouped, level, scale.text(low), scale.text(high), x0, x1, a, b))
     return Lane(level, label, tuple(marks), files[0].file_name)
 
 
 def _reaches_in(scale: _Scale, file: DataFile) -> bool:
-    low, high = scale.at(scale.key(file.min_key)), scale.at(scale.key(file.max_key))
+    low, high = scale.axis_position(scale.key(file.min_key)), scale.axis_position(scale.key(file.max_key))
     return high >= scale.window[0] and low <= scale.window[1]
 
 

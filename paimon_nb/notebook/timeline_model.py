@@ -46,7 +46,7 @@ class TimelineModel:
     branches: tuple[str, ...] = ()
 
 
-def timeline(store: TableStore, last: int | None = None) -> TimelineModel:
+def timeline_of_snapshots(store: TableStore, last: int | None = None) -> TimelineModel:
     """Read the whole history, or its newest snapshots. Includes expired snapshots that a tag keeps readable."""
     tags: dict[int, list[str]] = {}
     snapshots = {s.id: s for s in store.snapshots.all(last)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue
-from paimon_nb.base.registry import nearest
+from paimon_nb.base.registry import nearest_known_name
 from paimon_nb.options import table
 from paimon_nb.options.connector import CONNECTOR_OPTIONS
 from paimon_nb.options.prefix_options import PATTERNS, find_pattern
@@ -64,10 +64,10 @@ def validate_table_options(raw: Mapping[str, str]) -> list[str]:
 
 
 def _unknown_option_warning(key: str) -> str:
-    nearest_key = nearest(key, (*TABLE_OPTIONS, *CONNECTOR_OPTIONS))
+    nearest_key = nearest_known_name(key, (*TABLE_OPTIONS, *CONNECTOR_OPTIONS))
     if key.startswith("fields.") and key.count(".") >= 2:
         column, _, aspect = key.removeprefix("fields.").rpartition(".")
-        near_aspect = nearest(aspect, _ASPECTS)
+        near_aspect = nearest_known_name(aspect, _ASPECTS)
         nearest_key = f"fields.{column}.{near_aspect}" if near_aspect else None
     return f"unknown option {key!r} is stored but has no effect" + (
         f"; did you mean {nearest_key!r}?" if nearest_key else ""

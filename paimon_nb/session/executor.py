@@ -46,7 +46,7 @@ from paimon_nb.session.core.default_catalog import CATALOG, without_default_cata
 from paimon_nb.session.core.result import Result, message_result, result_of_frame, result_of_rows
 from paimon_nb.session.core.statement_context import StatementContext
 from paimon_nb.session.query.engine_choice import ENGINE, SPARK
-from paimon_nb.session.query.error_location import locate, locate_more_exactly
+from paimon_nb.session.query.error_location import locate_more_exactly, span_named_by_error
 from paimon_nb.session.query.local_select import Rows, try_local_select
 from paimon_nb.session.query.run_query import run_query, with_position
 from paimon_nb.session.statements import admin, copy_into, ddl, insert, merge, settings, show, update_delete
@@ -187,6 +187,6 @@ def run_statement(
         return result
     except PaimonError as error:
         if "start" not in error.facts:
-            with_position(error, text, locate(error, text, statement.span))
+            with_position(error, text, span_named_by_error(error, text, statement.span))
         locate_more_exactly(error, text, statement.span)
         raise error from error.__cause__

@@ -1,7 +1,7 @@
 """Translates Spark's exceptions to `PaimonError`: one sentence, the position in the user's SQL, a hint.
 
 A `PaimonError` that is raised inside a Spark task passes through the JVM as text. `encode_errors_of_task` serializes it, and
-`translate` restores its class and facts.
+`paimon_error_of_spark` restores its class and facts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from paimon_nb.base.errors import (
     SqlSyntaxError,
 )
 from paimon_nb.base.identifier import quote
-from paimon_nb.base.registry import nearest
+from paimon_nb.base.registry import nearest_known_name
 from paimon_nb.plan.query import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
 from paimon_nb.spark.runtime.python_workers import forget_dead_workers, prepare_next_task, use_jemalloc
 
@@ -67,13 +67,13 @@ def spark_errors(
     except PaimonError:
         raise
     except Exception as error:
-        translated = translate(error, text, span, columns)
+        translated = paimon_error_of_spark(error, text, span, columns)
         if translated is None:
             raise
         raise translated from error
 
 
-def translate(
+def paimon_error_of_spark(
     error: BaseException,
     text: str | None = None,
     span: Span | None = None,
@@ -138,7 +138,7 @@ def first_sentence(message: str) -> str:
 
 
 def encode_errors_of_task(function: Callable[P, Iterator[R]]) -> Callable[P, Iterator[R]]:
-    """Decorates a generator function that runs inside Spark tasks: `translate` restores its errors in the driver."""
+    """Decorates a generator function that runs inside Spark tasks: `paimon_error_of_spark` restores its errors in the driver."""
 
     @functools.wraps(function)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> Iterator[R]:
@@ -151,7 +151,7 @@ def encode_errors_of_task(function: Callable[P, Iterator[R]]) -> Callable[P, Ite
 
 @contextmanager
 def encode_raised_errors() -> Iterator[None]:
-    """Inside a task: raise a `PaimonError` as text that `translate` restores."""
+    """Inside a task: raise a `PaimonError` as text that `paimon_error_of_spark` restores."""
     try:
         yield
     except PaimonError as error:
@@ -226,7 +226,7 @@ def _hint_for(
     if condition and condition.startswith("UNRESOLVED_COLUMN") and (known := columns()):
         # Spark knows only the columns that the query names, so its suggestions are among those.
         unknown = _NAME_PART.findall(parameters.get("objectName", ""))[-1:]
-        near = nearest(unknown[0].replace("``", "`"), known) if unknown else None
+        near = nearest_known_name(unknown[0].replace("``", "`"), known) if unknown else None
         return f"did you mean {quote(near)}?" if near else f"columns: {', '.join(known[:20])}"
     proposal = parameters.get("proposal") or parameters.get("suggestion")
     if condition == "MISSING_GROUP_BY":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from paimon_nb.base.errors import SqlSyntaxError
-from paimon_nb.base.registry import nearest
+from paimon_nb.base.registry import nearest_known_name
 from paimon_nb.plan import Insert, Query, Span, SparkCommand, Statement
 from paimon_nb.sql.grammar import (
     alter,
@@ -116,7 +116,7 @@ def parse(text: str) -> list[Statement]:
             sql=text, start=error.start, stop=error.end,
         ) from None  # fmt: skip
     try:
-        return [statement(text, part) for part in split_statements(tokens(text))]
+        return [parse_statement(text, part) for part in split_statements(tokens(text))]
     except RecursionError:
         raise SqlSyntaxError("the statement is nested too deeply", hint="split it into views", sql=text) from None
 
@@ -130,10 +130,10 @@ def source_query(text: str, statement: Insert) -> Query:
     return query.query_of(Cursor(text, part), source)
 
 
-def statement(text: str, part: Sequence[Token]) -> Statement:
+def parse_statement(text: str, part: Sequence[Token]) -> Statement:
     """One statement from its tokens."""
     span = Span(part[0].start, part[-1].stop)
-    cursor = Cursor(text, part, statement)
+    cursor = Cursor(text, part, parse_statement)
     first = part[0].upper
     words = tuple(t.upper for t in part[:3])
     if words[:2] in _MODULE_STATEMENTS or words == ("SHOW", "FULL", "MODULES"):
@@ -158,7 +158,7 @@ def statement(text: str, part: Sequence[Token]) -> Statement:
         raise SqlSyntaxError(
             f"{first} is not supported", hint=_UNSUPPORTED[first], sql=text, start=part[0].start, stop=part[0].stop
         )
-    near = nearest(first, [*STATEMENTS, *SPARK_ONLY]) if first else None
+    near = nearest_known_name(first, [*STATEMENTS, *SPARK_ONLY]) if first else None
     raise SqlSyntaxError(
         f"unknown statement {part[0].text!r}",
         hint=f"did you mean {near!r}?" if near else "start with SELECT, INSERT, CREATE, CALL, SHOW ...",

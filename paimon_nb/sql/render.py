@@ -17,10 +17,10 @@ def render(query: Query, text: str, names: Mapping[Span, str], *, flink: bool = 
         flink: use Flink's semantics where the dialects conflict.
     """
     inside = [(s, t) for s, t in names.items() if query.span.start <= s.start and s.stop <= query.span.stop]
-    return substitute(text, query.span, [*inside, *(query.flink_edits if flink else ()), *query.edits])
+    return replace_spans(text, query.span, [*inside, *(query.flink_edits if flink else ()), *query.edits])
 
 
-def substitute(text: str, span: Span, edits: list[tuple[Span, str]]) -> str:
+def replace_spans(text: str, span: Span, edits: list[tuple[Span, str]]) -> str:
     """`text[span]` with each edit's span replaced. Drops an edit inside another one, and the second of two at one span."""
     out: list[str] = []
     position = span.start

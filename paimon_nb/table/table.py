@@ -142,7 +142,7 @@ class Table(AlterableTable):
         import numpy as np
         import pyarrow as pa
 
-        from paimon_nb.format.types.arrow_builders import column
+        from paimon_nb.format.types.arrow_builders import arrow_column
         from paimon_nb.table.dml_checks import check_delete
         from paimon_nb.table.row_changes import ChangedRows, change_rows
         from paimon_nb.table.scan import Predicate
@@ -171,7 +171,7 @@ class Table(AlterableTable):
         found = self._with_all_columns(as_table(condition))
         if not found.num_rows:
             return []
-        return self._write_and_commit(found, column([3] * found.num_rows, pa.int8()))
+        return self._write_and_commit(found, arrow_column([3] * found.num_rows, pa.int8()))
 
     def update(self, values: Mapping[str, Any], *, where: str | Predicate | None = None) -> list[int]:
         """Update columns of the rows that match a condition, in one commit.

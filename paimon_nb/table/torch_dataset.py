@@ -29,7 +29,7 @@ class _PlannedRows(IterableDataset):  # type: ignore[misc]
         worker = get_worker_info()
         first, step = (0, 1) if worker is None else (worker.id, worker.num_workers)
         for batch in self.query.batches_of(self.plan, self.plan.splits[first::step], self.batch_rows):
-            yield {name: _tensor(batch.column(name)) for name in batch.schema.names}
+            yield {name: _tensor_or_list(batch.column(name)) for name in batch.schema.names}
 
 
 def torch_dataset(query: PlannedQuery, plan: ScanPlan, batch_rows: int) -> IterableDataset:
@@ -37,7 +37,7 @@ def torch_dataset(query: PlannedQuery, plan: ScanPlan, batch_rows: int) -> Itera
     return _PlannedRows(query, plan, batch_rows)
 
 
-def _tensor(column: pa.Array) -> Any:
+def _tensor_or_list(column: pa.Array) -> Any:
     t = column.type
     if column.null_count or not (pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_boolean(t)):
         return column.to_pylist()

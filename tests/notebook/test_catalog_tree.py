@@ -14,7 +14,7 @@ import paimon_nb
 from paimon_nb.base.errors import DatabaseNotFound, PaimonError, UnknownName
 from paimon_nb.notebook import catalog_tree
 from paimon_nb.notebook.catalog_comm import CatalogComm
-from paimon_nb.notebook.catalog_tree import Node, children, table_facts
+from paimon_nb.notebook.catalog_tree import Node, table_facts, tree_children
 from paimon_nb.notebook.magics.active import current
 
 if TYPE_CHECKING:
@@ -38,11 +38,11 @@ def wb(tmp_path: Path) -> Iterator[Workbench]:
 
 
 def labels(wb: Workbench, kind: str, *path: str) -> list[str]:
-    return [node.label for node in children(wb, kind, path).nodes]
+    return [node.label for node in tree_children(wb, kind, path).nodes]
 
 
 def node_of(wb: Workbench, kind: str, path: tuple[str, ...], label: str) -> Node:
-    (found,) = [n for n in children(wb, kind, path).nodes if n.label == label]
+    (found,) = [n for n in tree_children(wb, kind, path).nodes if n.label == label]
     return found
 
 
@@ -50,7 +50,7 @@ def test_the_tree_from_catalogs_to_columns(wb: Workbench) -> None:
     assert labels(wb, "root") == ["paimon", "Jobs"]
     assert labels(wb, "catalog", "paimon") == ["default"]
     assert labels(wb, "database", *DEFAULT) == ["orders"]
-    inside = children(wb, "table", ORDERS).nodes
+    inside = tree_children(wb, "table", ORDERS).nodes
     assert [(n.label, n.note, n.mark) for n in inside if n.kind == "column"] == [
         ("day", "STRING NOT NULL", "key"), ("id", "INT NOT NULL", "key"), ("note", "STRING", ""),
     ]  # fmt: skip
@@ -62,8 +62,8 @@ def test_the_tree_from_catalogs_to_columns(wb: Workbench) -> None:
 @pytest.mark.spark
 def test_tags_branches_views_and_temporary_tables(wb: Workbench) -> None:
     table = wb.table("orders")
-    assert children(wb, "tags", ORDERS).empty == "no tags"
-    assert children(wb, "branches", ORDERS).empty == "no branches"
+    assert tree_children(wb, "tags", ORDERS).empty == "no tags"
+    assert tree_children(wb, "branches", ORDERS).empty == "no branches"
     table.create_tag("it's")
     wb.run("CALL sys.create_branch('orders', 'trial')")
     tag = node_of(wb, "tags", ORDERS, "it's")
@@ -126,21 +126,21 @@ def test_long_lists_come_in_pages_and_are_searched(wb: Workbench, monkeypatch: p
     monkeypatch.setattr(catalog_tree, "PAGE", 2)
     for name in ("a1", "a2", "b1"):
         wb.create_table(name, pa.schema({"x": pa.int32()}))
-    first = children(wb, "database", DEFAULT)
+    first = tree_children(wb, "database", DEFAULT)
     assert ([n.label for n in first.nodes], first.more) == (["a1", "a2"], 2)
-    assert [n.label for n in children(wb, "database", DEFAULT, start=2).nodes] == ["b1", "orders"]
-    assert [n.label for n in children(wb, "database", DEFAULT, match="ORD").nodes] == ["orders"]
-    assert children(wb, "database", DEFAULT, match="zz").empty == "no name contains 'zz'"
+    assert [n.label for n in tree_children(wb, "database", DEFAULT, start=2).nodes] == ["b1", "orders"]
+    assert [n.label for n in tree_children(wb, "database", DEFAULT, match="ORD").nodes] == ["orders"]
+    assert tree_children(wb, "database", DEFAULT, match="zz").empty == "no name contains 'zz'"
     # The groups of a table with many columns are before them.
-    assert [n.label for n in children(wb, "table", ORDERS).nodes] == ["Tags", "Branches"]
+    assert [n.label for n in tree_children(wb, "table", ORDERS).nodes] == ["Tags", "Branches"]
 
 
 def test_unknown_nodes_are_errors(wb: Workbench) -> None:
     for kind, path in (("column", (*ORDERS, "id")), ("table", DEFAULT), ("catalog", ("other",))):
         with pytest.raises(UnknownName):
-            children(wb, kind, path)
+            tree_children(wb, kind, path)
     with pytest.raises(DatabaseNotFound):
-        children(wb, "database", ("paimon", "other"))
+        tree_children(wb, "database", ("paimon", "other"))
 
 
 class Page:
@@ -231,7 +231,7 @@ def test_hostile_names_are_texts(page: Page, wb: Workbench) -> None:
         made += 1
         node = node_of(wb, "database", DEFAULT, payload)
         assert wb.table(node.insert).schema.names == (payload,)
-        column = children(wb, "table", node.path).nodes[0]
+        column = tree_children(wb, "table", node.path).nodes[0]
         assert column.label == payload
     assert made > 10
     answer = page.ask(do="children", kind="database", path=DEFAULT, match="<script", start=0)

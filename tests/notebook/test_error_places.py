@@ -52,7 +52,7 @@ def test_errors_of_the_python_api_name_the_line_of_the_cell(shell: Shell) -> Non
         "  → database default has no tables",
         "  %paimon traceback prints all steps",
     ]
-    assert "in _store" in shell.printed("%paimon traceback")
+    assert "in _open_store" in shell.printed("%paimon traceback")
 
 
 def test_an_error_inside_a_function_names_the_innermost_line_of_a_cell(shell: Shell) -> None:

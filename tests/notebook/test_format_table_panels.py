@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from paimon_nb.notebook.catalog_tree import children, table_facts
+from paimon_nb.notebook.catalog_tree import table_facts, tree_children
 from paimon_nb.notebook.home_model import home_of
 
 if TYPE_CHECKING:
@@ -57,5 +57,5 @@ def test_the_side_bar_and_the_home_card_show_its_kind(plain_files: Shell) -> Non
     assert (facts.note, facts.health, facts.tip.splitlines()[0]) == (
         "format table", "unknown", "format table · csv files · partitioned by dt",
     )  # fmt: skip
-    assert [n.label for n in children(wb, "table", path).nodes] == ["id", "dt"]
+    assert [n.label for n in tree_children(wb, "table", path).nodes] == ["id", "dt"]
     assert [(t.kind, t.error) for t in home_of(wb).tables] == [("format table · csv files · partitioned by dt", "")]

@@ -16,10 +16,10 @@ import pytest
 from paimon_nb.base.errors import SqlAnalysisError, UnsupportedOperation
 from paimon_nb.notebook.grid import export
 from paimon_nb.notebook.grid.filters import Condition, typed_value
-from paimon_nb.notebook.grid.profile import counts_in_bins, profile
-from paimon_nb.notebook.grid.rows import ArrangedRows, Arrangement, arrange, sorted_rows
+from paimon_nb.notebook.grid.profile import column_profile, counts_in_bins
+from paimon_nb.notebook.grid.rows import ArrangedRows, Arrangement, filter_and_sort_rows, sorted_rows
 from paimon_nb.notebook.grid.text_ranks import text_ranks
-from paimon_nb.notebook.grid.texts import nested_text, texts, value_text
+from paimon_nb.notebook.grid.texts import display_texts, nested_text, value_text
 from paimon_nb.notebook.grid.value_tree import MAX_PARTS, image_type, tree_of_nested_value
 
 PEOPLE = pa.table(
@@ -61,8 +61,8 @@ def condition(name: str, operator: str, *typed: str) -> Condition:
 )
 def test_each_type_is_sorted_and_null_is_last(column: str, up: list[int], down: list[int]) -> None:
     at = PEOPLE.column_names.index(column)
-    assert ids(arrange(PEOPLE, Arrangement(sort=at))) == up
-    assert ids(arrange(PEOPLE, Arrangement(sort=at, descending=True))) == down
+    assert ids(filter_and_sort_rows(PEOPLE, Arrangement(sort=at))) == up
+    assert ids(filter_and_sort_rows(PEOPLE, Arrangement(sort=at, descending=True))) == down
 
 
 def test_texts_are_ranked_by_their_bytes() -> None:
@@ -107,14 +107,14 @@ def test_texts_that_repeat_are_sorted_too() -> None:
     ],
 )  # fmt: skip
 def test_a_filter_keeps_its_rows_and_names_itself(wanted: Condition, found: list[int], text: str, sql: str) -> None:
-    assert ids(arrange(PEOPLE, Arrangement(filters=(wanted,)))) == found
+    assert ids(filter_and_sort_rows(PEOPLE, Arrangement(filters=(wanted,)))) == found
     assert (str(wanted), wanted.sql()) == (text, sql)
 
 
 def test_filters_search_and_order_work_together() -> None:
     wanted = Arrangement(sort=0, descending=True, filters=(condition("paid", ">=", "0"),), search="200")
-    assert ids(arrange(PEOPLE, wanted)) == [4, 1]
-    assert ids(arrange(PEOPLE, Arrangement(search="nothing like it"))) == []
+    assert ids(filter_and_sort_rows(PEOPLE, wanted)) == [4, 1]
+    assert ids(filter_and_sort_rows(PEOPLE, Arrangement(search="nothing like it"))) == []
 
 
 @pytest.mark.parametrize(("kind", "text"), [(pa.int32(), "x"), (pa.int8(), "1000"), (pa.date32(), "soon"), (pa.binary(), "zz")])  # fmt: skip
@@ -128,7 +128,7 @@ def test_a_typed_value_that_does_not_fit_is_an_error(kind: pa.DataType, text: st
 
 def test_a_histogram_counts_every_value_once() -> None:
     column = pa.chunked_array([pa.array([1, 2, 2, 3, 100, None], pa.int64())])
-    found = profile(column)
+    found = column_profile(column)
     assert (found.kind, found.rows, found.nulls, found.distinct, found.low, found.high) == (
         "range",
         6,
@@ -155,18 +155,18 @@ def test_a_histogram_counts_every_value_once() -> None:
 )
 def test_the_ends_of_a_histogram_hold_the_ends_of_the_values(values: pa.Array) -> None:
     column = pa.chunked_array([values])
-    found = profile(column)
+    found = column_profile(column)
     whole = Condition(0, "c", "between", (found.bins[0].low, found.bins[-1].high))
     finite = [v for v in values.to_pylist() if v is not None and v == v and v != float("inf")]
-    assert len(arrange(pa.table({"c": column}), Arrangement(filters=(whole,)))) == len(finite)
+    assert len(filter_and_sort_rows(pa.table({"c": column}), Arrangement(filters=(whole,)))) == len(finite)
 
 
 def test_frequent_values_are_listed_and_unique_ones_counted() -> None:
-    frequent = profile(pa.chunked_array([["a", "b", "a", None]]))
+    frequent = column_profile(pa.chunked_array([["a", "b", "a", None]]))
     assert [(b.label, b.count) for b in frequent.bins] == [("a", 2), ("b", 1)]
-    unique = profile(pa.chunked_array([[f"v{i}" for i in range(1000)]]))
+    unique = column_profile(pa.chunked_array([[f"v{i}" for i in range(1000)]]))
     assert (unique.kind, str(unique)) == ("none", "1,000 distinct · no NULL")
-    assert str(profile(pa.chunked_array([pa.nulls(3, pa.string())]))) == "0 distinct · 100 % NULL"
+    assert str(column_profile(pa.chunked_array([pa.nulls(3, pa.string())]))) == "0 distinct · 100 % NULL"
 
 
 # -- values
@@ -192,7 +192,7 @@ def test_large_values_are_cut_before_they_are_copied() -> None:
     page = ArrangedRows(rows).page(0, 64, 0, 2)
     assert {len(t) for t in page if t is not None} == {500}
     assert pa.total_allocated_bytes() - before < 1_000_000
-    shuffled = arrange(rows, Arrangement(filters=(Condition(0, "t", "is not null"),)))
+    shuffled = filter_and_sort_rows(rows, Arrangement(filters=(Condition(0, "t", "is not null"),)))
     assert shuffled.page(60, 64, 0, 1) == ["ä" * 499 + "…"] * 4
 
 
@@ -200,7 +200,7 @@ def test_pages_are_columns_of_texts() -> None:
     rows = ArrangedRows(PEOPLE)
     assert rows.page(1, 3, 0, 2) == ["2", "3", None, "bob"]
     assert rows.page(4, 99, 3, 99) == ["2010-01-01", '["x"]']
-    assert texts(pa.chunked_array([], pa.string())) == []
+    assert display_texts(pa.chunked_array([], pa.string())) == []
 
 
 def test_an_opened_value_has_its_parts() -> None:

@@ -13,7 +13,7 @@ import paimon_nb
 from paimon_nb.notebook.explore_model import Inspector
 from paimon_nb.notebook.funnel_model import funnel
 from paimon_nb.notebook.lsm_model import lsm_picture
-from paimon_nb.notebook.timeline_model import timeline
+from paimon_nb.notebook.timeline_model import timeline_of_snapshots
 from paimon_nb.table.inspect import amplification
 from paimon_nb.table.store import POSTPONE_BUCKET
 
@@ -75,7 +75,7 @@ def check(table: Table) -> int:
     """Every picture against the system tables; gives the number of files compared."""
     snapshots = table.snapshots()
     ids = column(snapshots, "snapshot_id")
-    history = timeline(table.store)
+    history = timeline_of_snapshots(table.store)
     shown = {c.id: (c.kind, c.user, c.total_rows, c.delta_rows, c.schema_id) for c in history.commits}
     words = ("commit_kind", "commit_user", "total_record_count", "delta_record_count", "schema_id")
     said = dict(zip(ids, zip(*(column(snapshots, w) for w in words), strict=True), strict=True))

@@ -17,7 +17,7 @@ from paimon_nb.format.row import serialize
 from paimon_nb.notebook import lsm_model
 from paimon_nb.notebook.lsm_model import BINS, FileMark, Lane, LsmPicture, lsm_picture, lsm_text
 from paimon_nb.notebook.svg import WIDTH, flag_positions, framed, lsm_svg, standalone_svg, text_svg, timeline_svg
-from paimon_nb.notebook.timeline_model import Commit, TimelineModel, timeline, timeline_text
+from paimon_nb.notebook.timeline_model import Commit, TimelineModel, timeline_of_snapshots, timeline_text
 from paimon_nb.notebook.widgets.timeline import stacked_svgs
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.lsm.levels import key_decoder
@@ -60,7 +60,7 @@ def test_one_row_is_a_row(wb: Workbench) -> None:
 def test_the_history_in_characters(keyed) -> None:
     keyed.create_tag("first", 1)
     keyed.compact()
-    assert timeline_text(timeline(keyed.store)) == (
+    assert timeline_text(timeline_of_snapshots(keyed.store)) == (
         "t: 4 snapshots\n"
         "  +    1 APPEND          +100 rows  = 100  [first]\n"
         "  +    2 APPEND           +20 rows  = 120\n"
@@ -73,7 +73,11 @@ def test_branches_and_readers_stand_on_their_commits(keyed, wb: Workbench) -> No
     keyed.create_tag("release", 2)
     wb.run("CALL sys.create_branch('default.t', 'fix', 'release')")
     keyed.store.consumers.set("dashboard", 3)
-    assert [c.flags for c in timeline(keyed.store).commits] == [(), ("⚑ release", "↳ fix"), ("▸ dashboard",)]
+    assert [c.flags for c in timeline_of_snapshots(keyed.store).commits] == [
+        (),
+        ("⚑ release", "↳ fix"),
+        ("▸ dashboard",),
+    ]
 
 
 def test_the_numbers_are_those_of_the_system_tables(keyed) -> None:
@@ -85,7 +89,7 @@ def test_the_numbers_are_those_of_the_system_tables(keyed) -> None:
     others = (files[c].to_pylist() for c in ("level", "record_count", "file_size_in_bytes"))
     assert marks == sorted(zip(paths, *others, strict=True))
     snapshots = keyed.snapshots()
-    assert [(c.id, c.kind, c.total_rows, c.delta_rows) for c in timeline(keyed.store).commits] == list(
+    assert [(c.id, c.kind, c.total_rows, c.delta_rows) for c in timeline_of_snapshots(keyed.store).commits] == list(
         zip(
             *(
                 snapshots[c].to_pylist()
@@ -101,8 +105,8 @@ def test_an_empty_table_is_a_picture_too(wb: Workbench) -> None:
     store = wb.table("t").store
     assert lsm_text(lsm_picture(store)).endswith("(no files)")
     assert svg_tags(lsm_svg(lsm_picture(store))) <= DRAWN
-    assert timeline_text(timeline(store)) == "t: 0 snapshots"
-    assert svg_tags(stacked_svgs(timeline_svg(timeline(store)), lsm_svg(lsm_picture(store)))) <= DRAWN
+    assert timeline_text(timeline_of_snapshots(store)) == "t: 0 snapshots"
+    assert svg_tags(stacked_svgs(timeline_svg(timeline_of_snapshots(store)), lsm_svg(lsm_picture(store)))) <= DRAWN
 
 
 def test_an_append_table_shows_its_files(wb: Workbench) -> None:

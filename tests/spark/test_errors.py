@@ -4,7 +4,13 @@ import pytest
 
 from paimon_nb.base.errors import CorruptFile, EngineError, SqlAnalysisError, SqlError, SqlSyntaxError
 from paimon_nb.plan import Span
-from paimon_nb.spark.errors import encode_error, encode_errors_of_task, first_sentence, spark_errors, translate
+from paimon_nb.spark.errors import (
+    encode_error,
+    encode_errors_of_task,
+    first_sentence,
+    paimon_error_of_spark,
+    spark_errors,
+)
 
 
 def test_first_sentence_keeps_names_with_dots():
@@ -114,7 +120,7 @@ def test_a_python_process_that_was_killed_is_told(spark):
 )
 def test_what_becomes_of_a_dead_python_process_is_told(text, said):
     kind = type("Py4JJavaError", (Exception,), {"__module__": "py4j.protocol"})
-    error = translate(kind(text))
+    error = paimon_error_of_spark(kind(text))
     assert isinstance(error, EngineError)
     assert said in error.message
     assert "resumes from its checkpoint" in error.hint
@@ -127,6 +133,6 @@ def test_an_error_inside_a_callback_is_named_by_its_condition():
         "pyspark.errors.ArithmeticException: [NUMERIC_VALUE_OUT_OF_RANGE.WITH_SUGGESTION] The value 123.4 cannot be "
         "represented as Decimal(2, 1). If necessary set the mode. SQLSTATE: 22003"
     )
-    error = translate(kind(text))
+    error = paimon_error_of_spark(kind(text))
     assert isinstance(error, EngineError)
     assert error.message == "The value 123.4 cannot be represented as Decimal(2, 1)"

@@ -11,7 +11,7 @@ from pyspark.errors import StreamingQueryException
 
 import paimon_nb
 from paimon_nb.base.errors import BadOptionValue, SnapshotExpired, TableReplaced, UnsupportedOperation
-from paimon_nb.spark.errors import translate
+from paimon_nb.spark.errors import paimon_error_of_spark
 from paimon_nb.spark.streaming import idle_checkpoint_timer
 from paimon_nb.spark.streaming.sink import INLINE_ROWS
 from paimon_nb.table.maintenance import expire_snapshots, rollback_to_snapshot
@@ -278,7 +278,7 @@ def test_a_checkpoint_of_another_table_is_refused(wb, tmp_path):
     wb.table("u").append(rows((2, "b")))
     with pytest.raises(StreamingQueryException) as error:
         run("u", "b", "c")
-    assert isinstance(translate(error.value), TableReplaced)
+    assert isinstance(paimon_error_of_spark(error.value), TableReplaced)
 
 
 @pytest.mark.nightly
@@ -293,7 +293,7 @@ def test_expired_and_rolled_back_snapshots_are_errors_of_ours(wb, tmp_path):
     expire_snapshots(table.store, ExpireLimits(1, 1, 0, 50))
     with pytest.raises(StreamingQueryException) as error:
         run()
-    ours = translate(error.value)
+    ours = paimon_error_of_spark(error.value)
     assert isinstance(ours, SnapshotExpired)
     assert "needs snapshot 4, which has expired" in str(ours)
     again = make(wb, "r", keys=False)

@@ -9,7 +9,7 @@ from paimon_nb.plan import Span
 from paimon_nb.sql import parse
 from paimon_nb.sql.pushdown import equal_columns
 from paimon_nb.sql.qualify import qualify_bare_columns
-from paimon_nb.sql.render import substitute
+from paimon_nb.sql.render import replace_spans
 from paimon_nb.table.scan.predicate.model import Compare, conjunction_of
 
 
@@ -94,7 +94,7 @@ def test_what_is_missing_is_told_where(text):
 def test_bare_names_get_their_table():
     text = "id + s.id + f(id) + (SELECT max(id) FROM u) + CAST(v AS id) + `ID` + id.x + id(1) + other"
     edits = qualify_bare_columns(text, Span(0, len(text)), {"id"}, "q")
-    assert substitute(text, Span(0, len(text)), edits) == (
+    assert replace_spans(text, Span(0, len(text)), edits) == (
         "`q`.id + s.id + f(`q`.id) + (SELECT max(id) FROM u) + CAST(v AS id) + `q`.`ID` + id.x + id(1) + other"
     )
 

@@ -166,7 +166,7 @@ class _Walk:
         self.words = np.ndarray((len(plain) - 7,), "<u8", plain, strides=(1,))
         """The eight bytes from each position."""
 
-    def number(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def varint_words(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(the words that begin with the numbers, or single bytes if all numbers are that short; the positions after
         them).
         """
@@ -260,7 +260,7 @@ class _Number(_Node):
         self.words: list[np.ndarray] = []
 
     def step(self, at: np.ndarray, ids: np.ndarray) -> np.ndarray:
-        words, behind = self.walk.number(at)
+        words, behind = self.walk.varint_words(at)
         self.ids.append(ids)
         self.words.append(words)
         return behind
@@ -279,7 +279,7 @@ class _Text(_Node):
         self.words: list[np.ndarray] = []
 
     def step(self, at: np.ndarray, ids: np.ndarray) -> np.ndarray:
-        words, start = self.walk.number(at)
+        words, start = self.walk.varint_words(at)
         self.ids.append(ids)
         self.starts.append(start)
         self.words.append(words)
@@ -337,7 +337,7 @@ class _List(_Node):
     def step(self, at: np.ndarray, ids: np.ndarray) -> np.ndarray:
         out, open_ = at.copy(), np.arange(len(at))
         for _ in range(_MAX_BLOCKS):
-            words, at = self.walk.number(at)
+            words, at = self.walk.varint_words(at)
             if (words & words.dtype.type(1)).any():
                 raise UnsupportedLayout("a block of items with a byte size")
             left = _short_numbers(words)

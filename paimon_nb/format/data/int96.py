@@ -14,7 +14,7 @@ import pyarrow as pa
 from pyarrow import parquet as pq
 
 from paimon_nb.base.errors import UnsupportedFormat
-from paimon_nb.format.data.thrift_compact import T_I32, Struct, decode, encode
+from paimon_nb.format.data.thrift_compact import T_I32, Struct, decode, encode_thrift_struct
 from paimon_nb.format.types.arrow_builders import fill_null, to_numpy
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def _with_physical_type(metadata: Struct, selected: Sequence[bool], physical: in
             column = chunk.struct(_CHUNK_METADATA)
             column.put(_TYPE, T_I32, physical)
             column.drop(_STATISTICS)
-    return encode(metadata)
+    return encode_thrift_struct(metadata)
 
 
 def _selected_structs(structs: Sequence[Struct], selected: Sequence[bool]) -> list[Struct]:

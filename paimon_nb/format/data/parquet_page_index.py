@@ -21,7 +21,16 @@ from pyarrow import parquet as pq
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data.parquet import to_logical_types
 from paimon_nb.format.data.schema_cast import BROKEN
-from paimon_nb.format.data.thrift_compact import T_I32, T_I64, T_LIST, T_STRUCT, Struct, ThriftList, decode, encode
+from paimon_nb.format.data.thrift_compact import (
+    T_I32,
+    T_I64,
+    T_LIST,
+    T_STRUCT,
+    Struct,
+    ThriftList,
+    decode,
+    encode_thrift_struct,
+)
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.types import DataField, arrow_schema
 from paimon_nb.format.types.arrow_builders import empty_table, from_numpy, to_numpy
@@ -195,7 +204,7 @@ def _encoded_schema_elements(elements: list[Struct]) -> dict[str, bytes]:
     def add_leaf(at: int, depth: int) -> int:
         element = elements[at]
         if depth == 1 and not element.get(_CHILDREN):
-            flat[element.get(_NAME).decode()] = encode(element)
+            flat[element.get(_NAME).decode()] = encode_thrift_struct(element)
         at += 1
         for _ in range(element.get(_CHILDREN) or 0):
             at = add_leaf(at, depth + 1)
@@ -363,7 +372,7 @@ def _read_pages(source: Any, chunk: Struct) -> _Pages | None:
     start = metadata.get(_DICTIONARY_OFFSET)
     dictionary = (start, int(numbers[0, 1]) - start) if start else None
     head = Struct([f for f in metadata.fields if f[0] <= _LAST_OF_HEAD])
-    return _Pages(numbers[:, 0], numbers[:, 1], numbers[:, 2], dictionary, encode(head)[:-1])
+    return _Pages(numbers[:, 0], numbers[:, 1], numbers[:, 2], dictionary, encode_thrift_struct(head)[:-1])
 
 
 def _column_chunk(footer: _Footer, group: int, name: str) -> Struct:
@@ -391,7 +400,7 @@ def _page_file(source: Any, footer: _Footer, pages: dict[str, _Run], rows: int) 
         ]
         if dictionary is not None:
             rest.append([_DICTIONARY_OFFSET, T_I64, start])
-        column = page.chunk.head + encode(Struct(rest), after=_LAST_OF_HEAD)
+        column = page.chunk.head + encode_thrift_struct(Struct(rest), after=_LAST_OF_HEAD)
         chunks.append(Struct([[_CHUNK_OFFSET, T_I64, start], [_CHUNK_METADATA, T_STRUCT, column]]))
     group = Struct([[_CHUNKS, T_LIST, ThriftList(T_STRUCT, chunks)], [_GROUP_BYTES, T_I64, len(out)], [_GROUP_ROWS, T_I64, rows]])  # fmt: skip
     elements = [footer.root_with_children(len(pages)), *(footer.elements[name] for name in pages)]
@@ -400,5 +409,5 @@ def _page_file(source: Any, footer: _Footer, pages: dict[str, _Run], rows: int) 
         [_ROWS, T_I64, rows], [_GROUPS, T_LIST, ThriftList(T_STRUCT, [group])],
         *(f for f in footer.tree.fields if f[0] == _CREATED_BY),
     ]  # fmt: skip
-    data_bytes = encode(Struct(fields))
+    data_bytes = encode_thrift_struct(Struct(fields))
     return bytes(out) + data_bytes + len(data_bytes).to_bytes(4, "little") + b"PAR1"

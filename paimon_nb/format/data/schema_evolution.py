@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def evolve(table: pa.Table, file_fields: Sequence[DataField], read_fields: Sequence[DataField]) -> pa.Table:
+def rows_as_read_fields(
+    table: pa.Table, file_fields: Sequence[DataField], read_fields: Sequence[DataField]
+) -> pa.Table:
     """Convert `table` (columns of `file_fields`, by name) to the columns of `read_fields`, all nullable.
 
     A column that the file lacks is NULL, a renamed one is found by id, and one of another type is cast as in Java.

@@ -54,11 +54,11 @@ def decode(data: bytes) -> Struct:
     return _Decoder(data).read_struct()
 
 
-def encode(struct: Struct, after: int = 0) -> bytes:
+def encode_thrift_struct(struct: Struct, after: int = 0) -> bytes:
     """Encode a struct. Structs in lists and fields may also be given as encoded bytes.
 
     Args:
-        after: the encoding continues after this field: `encode(a)[:-1] + encode(b, after=<last field of a>)` is one struct.
+        after: the encoding continues after this field: `encode_thrift_struct(a)[:-1] + encode_thrift_struct(b, after=<last field of a>)` is one struct.
     """
     out = bytearray()
     _append_struct(out, struct, after)

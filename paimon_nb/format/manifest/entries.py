@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.format.types.arrow_builders import column, from_numpy, to_numpy, unique
+from paimon_nb.format.types.arrow_builders import arrow_column, from_numpy, sorted_unique, to_numpy
 
 ADD, DELETE = 0, 1
 EMPTY_ROW = bytes(12)
@@ -267,12 +267,12 @@ class EntryList(Entries):
             kind, index = name
             stats = [e.file.key_stats if kind == "key_nulls" else e.file.value_stats for e in self._entries]
             counts = [s.null_counts for s in stats]
-            return column([c[index] if c is not None and index < len(c) else None for c in counts], pa.int64())
+            return arrow_column([c[index] if c is not None and index < len(c) else None for c in counts], pa.int64())
         if name == STATS_COLS:
             return object_array([e.file.stats_cols for e in self._entries])
         if name in NUMBERS:
             return np.fromiter(map(NUMBERS[name], self._entries), np.int64, self._size)
-        return column([*map(BYTES[name], self._entries)], pa.large_binary())
+        return arrow_column([*map(BYTES[name], self._entries)], pa.large_binary())
 
     @property
     def partitions(self) -> tuple[np.ndarray, list[bytes]]:
@@ -325,7 +325,7 @@ class ConcatenatedEntries(Entries):
             return [e for p in self.parts for e in p.objects()]
         owners = np.searchsorted(self._begins, rows, "right") - 1
         out = object_array([None] * len(rows))
-        for owner in unique(owners).tolist():
+        for owner in sorted_unique(owners).tolist():
             owned = owners == owner
             out[owned] = object_array(self.parts[owner].objects(rows[owned] - self._begins[owner]))
         found: list[ManifestEntry] = out.tolist()

@@ -26,7 +26,7 @@ from paimon_nb.format.row.binary_row import (
     null_bytes,
 )
 from paimon_nb.format.types import DataType, Decimal, LocalZonedTimestamp, Timestamp, arrow_type
-from paimon_nb.format.types.arrow_builders import column, fill_null, scalar, to_numpy
+from paimon_nb.format.types.arrow_builders import arrow_column, fill_null, scalar, to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,7 +141,7 @@ def _encode_column(t: DataType, array: pa.Array) -> _Column:
     root = t.root
     if root in _NARROW:
         signed, unsigned = _NARROW[root]
-        values = fixed_values(array, signed)
+        values = fixed_width_buffer_values(array, signed)
         return _Column(_zero_where_null(values.view(unsigned).astype(np.int64), null), null)
     if root == "BOOLEAN":
         truth = to_numpy(fill_null(array, False))
@@ -153,10 +153,10 @@ def _encode_column(t: DataType, array: pa.Array) -> _Column:
     if root in ("CHAR", "VARCHAR", "BINARY", "VARBINARY", "BLOB"):
         return _bytes_column(array, null, inline=True)
     raw = [constructed_bytes(t, from_scalar(t, item)) if item.is_valid else None for item in array]
-    return _bytes_column(column(raw, pa.binary()), null, inline=False)
+    return _bytes_column(arrow_column(raw, pa.binary()), null, inline=False)
 
 
-def fixed_values(array: pa.Array, dtype: Any) -> npt.NDArray[Any]:
+def fixed_width_buffer_values(array: pa.Array, dtype: Any) -> npt.NDArray[Any]:
     """The value buffer of a fixed-width array as a NumPy array; arbitrary values where null."""
     buffer = array.buffers()[1]
     if len(array) == 0 or buffer is None:
@@ -206,7 +206,7 @@ def _decimal_column(t: Decimal, array: pa.Array, null: Mask | None) -> _Column:
 
 
 def _timestamp_column(t: Timestamp | LocalZonedTimestamp, array: pa.Array, null: Mask | None) -> _Column:
-    values = fixed_values(array, np.int64)
+    values = fixed_width_buffer_values(array, np.int64)
     if t.precision <= COMPACT_TIMESTAMP:
         return _Column(_zero_where_null(values.copy(), null), null)
     per_ms = 1000 if array.type.unit == "us" else 1_000_000

@@ -23,12 +23,12 @@ from paimon_nb.format.row.binary_row_vectorized import (
     as_array,
     encode_rows,
     fixed_row_words,
-    fixed_values,
+    fixed_width_buffer_values,
     with_one_nan,
 )
 from paimon_nb.format.types import DataType, arrow_type
-from paimon_nb.format.types.arrow_builders import column as column_of
-from paimon_nb.format.types.arrow_builders import fill_null, to_numpy, unique
+from paimon_nb.format.types.arrow_builders import arrow_column as column_of
+from paimon_nb.format.types.arrow_builders import fill_null, sorted_unique, to_numpy
 
 if TYPE_CHECKING:
     import decimal
@@ -67,7 +67,7 @@ def hash_rows(rows: RowBytes) -> npt.NDArray[np.int32]:
     out = np.empty(len(rows), dtype=np.int32)
     starts = rows.starts[:-1]
     size = np.diff(rows.starts)
-    for n in unique(size):
+    for n in sorted_unique(size):
         same = np.flatnonzero(size == n)
         out[same] = hash_words(rows.words[starts[same] + k] for k in range(int(n)))
     return out
@@ -141,7 +141,7 @@ def _mod_bucket(types: Sequence[DataType], columns: Columns, total_buckets: int)
             hint="use bucket-function.type=default, or set bucket-key to one integer column",
         )
     array = as_array(types[0], columns[0])
-    values = fixed_values(array, array.type.to_pandas_dtype())
+    values = fixed_width_buffer_values(array, array.type.to_pandas_dtype())
     if array.null_count:
         values = np.where(to_numpy(array.is_null()), 0, values)
     buckets: Ints = np.mod(values, total_buckets).astype(np.int32)
@@ -165,14 +165,14 @@ def _hive_hash(t: DataType, array: pa.Array) -> npt.NDArray[np.uint32]:
             return np.asarray(to_numpy(fill_null(array, False)), dtype=np.uint32)
         case "TINYINT" | "SMALLINT" | "INT" | "DATE" | "TIME":
             dtype = {"TINYINT": np.int8, "SMALLINT": np.int16}.get(t.root, np.int32)
-            return fixed_values(array, dtype).astype(np.int32).view(np.uint32)
+            return fixed_width_buffer_values(array, dtype).astype(np.int32).view(np.uint32)
         case "BIGINT":
-            return _fold_to_32_bits(fixed_values(array, np.uint64))
+            return _fold_to_32_bits(fixed_width_buffer_values(array, np.uint64))
         case "FLOAT":
-            values = fixed_values(array, np.float32)
+            values = fixed_width_buffer_values(array, np.float32)
             return np.where(values == 0, np.float32(0), _one_nan(values)).view(np.uint32)
         case "DOUBLE":
-            doubles = fixed_values(array, np.float64)
+            doubles = fixed_width_buffer_values(array, np.float64)
             return _fold_to_32_bits(np.where(doubles == 0, np.float64(0), _one_nan(doubles)).view(np.uint64))
         case "CHAR" | "VARCHAR" | "BINARY" | "VARBINARY":
             return _hive_bytes(array)

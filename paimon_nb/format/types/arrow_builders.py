@@ -168,7 +168,7 @@ _EPOCH, _MICROSECOND = dt.datetime(1970, 1, 1), dt.timedelta(microseconds=1)
 _DAY_0 = _EPOCH.toordinal()
 
 
-def column(values: Sequence[Any], t: pa.DataType) -> pa.Array:
+def arrow_column(values: Sequence[Any], t: pa.DataType) -> pa.Array:
     """`pa.array(values, t)`; None is NULL. Dates and times may be passed as numbers.
 
     Raises: the errors of `pa.array` for values that do not fit.
@@ -186,8 +186,8 @@ def column(values: Sequence[Any], t: pa.DataType) -> pa.Array:
 
 
 def scalar(value: Any, t: pa.DataType) -> pa.Scalar:
-    """`pa.scalar(value, t)`, as `column`."""
-    return column([value], t)[0]
+    """`pa.scalar(value, t)`, as `arrow_column`."""
+    return arrow_column([value], t)[0]
 
 
 def empty_table(fields: Iterable[DataField]) -> pa.Table:
@@ -331,7 +331,7 @@ def _packed_bits(truths: Any) -> pa.Buffer:
 # -- NumPy
 
 
-def unique(values: np.ndarray) -> np.ndarray:
+def sorted_unique(values: np.ndarray) -> np.ndarray:
     """The unique values in ascending order, as `np.unique(values)`, whose first call imports `numpy.ma`: 20 ms."""
     ordered = np.sort(values)
     distinct_values: np.ndarray = ordered[_run_starts(ordered)]

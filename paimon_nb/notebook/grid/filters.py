@@ -113,7 +113,7 @@ def searchable_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from paimon_nb.notebook.grid.texts import texts
+    from paimon_nb.notebook.grid.texts import display_texts
 
     kind = column.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
@@ -124,5 +124,5 @@ def searchable_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
         or pa.types.is_large_binary(kind)
         or pa.types.is_timestamp(kind)
     ):
-        return pa.chunked_array([pa.array(texts(chunk), pa.string()) for chunk in column.chunks], pa.string())
+        return pa.chunked_array([pa.array(display_texts(chunk), pa.string()) for chunk in column.chunks], pa.string())
     return pc.cast(column, pa.string())

@@ -63,7 +63,7 @@ class Profile:
         return " · ".join(filter(None, (distinct, share)))
 
 
-def profile(column: pa.ChunkedArray) -> Profile:
+def column_profile(column: pa.ChunkedArray) -> Profile:
     """The profile of a column of a result."""
     import pyarrow as pa
 

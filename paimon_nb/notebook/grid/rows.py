@@ -10,7 +10,7 @@ import numpy as np
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.notebook.grid.filters import Condition, is_comparable, searchable_texts
 from paimon_nb.notebook.grid.text_ranks import text_ranks
-from paimon_nb.notebook.grid.texts import texts
+from paimon_nb.notebook.grid.texts import display_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -73,7 +73,7 @@ class ArrangedRows:
     def page(self, start: int, stop: int, first: int, last: int) -> list[str | None]:
         """The texts of rows [start, stop) of columns [first, last), column by column."""
         part = self.rows_of(start, stop, range(first, min(last, self.table.num_columns)))
-        return [text for column in part.columns for text in texts(column)]
+        return [text for column in part.columns for text in display_texts(column)]
 
     def value(self, row: int, column: int) -> Any:
         """One value as an Arrow scalar. Raises IndexError."""
@@ -87,7 +87,7 @@ class ArrangedRows:
         return whole if self.index is None else whole.take(self.index)
 
 
-def arrange(
+def filter_and_sort_rows(
     table: pa.Table, arrangement: Arrangement, order: Index | None = None, check: Callable[[], None] = lambda: None
 ) -> ArrangedRows:
     """The rows in an arrangement.
@@ -123,7 +123,7 @@ def sorted_rows(table: pa.Table, column: int, descending: bool) -> Index:
 
     values = table.column(column)
     if not is_comparable(values.type):
-        values = pa.chunked_array([pa.array(texts(values), pa.string())])
+        values = pa.chunked_array([pa.array(display_texts(values), pa.string())])
     if pa.types.is_boolean(values.type):
         values = values.cast(pa.int8())
     if pa.types.is_string(values.type) and values.nbytes < 1 << 30:

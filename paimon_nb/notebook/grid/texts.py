@@ -68,7 +68,7 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def texts(column: Any) -> list[str | None]:
+def display_texts(column: Any) -> list[str | None]:
     """The display texts of an Arrow column. Large values are cut before they are copied."""
     import pyarrow as pa
 

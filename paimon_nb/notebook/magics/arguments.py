@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from IPython.core.error import UsageError
 
-from paimon_nb.base.registry import nearest
+from paimon_nb.base.registry import nearest_known_name
 from paimon_nb.notebook.key_values import InvalidKeyValue, key_value
 from paimon_nb.notebook.magics.active import workbench
 from paimon_nb.options import TABLE_OPTIONS, find_option
@@ -59,7 +59,7 @@ def checked_what_if_options(command: str, options: dict[str, str]) -> dict[str, 
     """Check the options of a what-if command. Raises: UsageError: unknown option."""
     for key in options:
         if find_option(key) is None:
-            near = nearest(key, TABLE_OPTIONS)
+            near = nearest_known_name(key, TABLE_OPTIONS)
             raise UsageError(f"%paimon {command}: unknown option {key!r}" + (f"; did you mean {near}?" if near else ""))
     return options
 

@@ -14,7 +14,7 @@ from paimon_nb.notebook.display import display_cells, is_number
 from paimon_nb.notebook.lsm_model import lsm_picture
 from paimon_nb.notebook.reports import compare_report
 from paimon_nb.notebook.svg import count, lsm_svg
-from paimon_nb.notebook.timeline_model import SIGN, timeline
+from paimon_nb.notebook.timeline_model import SIGN, timeline_of_snapshots
 from paimon_nb.notebook.widgets.base import Panel, script
 from paimon_nb.notebook.widgets.timeline import stacked_svgs
 from paimon_nb.table.inspect.formatting import bytes_text
@@ -55,7 +55,7 @@ class CompareView(Panel):
     def __init__(self, table: Table, before: int | str | None = None, after: int | str | None = None) -> None:
         self._table = table
         self._bucket_index = 0
-        known = [c.id for c in timeline(table.store).commits]
+        known = [c.id for c in timeline_of_snapshots(table.store).commits]
         after = after if after is not None else (known[-1] if known else 1)
         before = before if before is not None else (known[-2] if len(known) > 1 else after)
         self._load_comparison(str(before), str(after))
@@ -146,7 +146,7 @@ class CompareView(Panel):
         return f"snapshot {c.before} → {c.after}: {files}, {c.same_files:,} unchanged; physical rows {c.rows_before:,} → {c.rows_after:,}"
 
     def _view_data(self, error: str = "") -> dict[str, Any]:
-        commits = timeline(self._table.store).commits
+        commits = timeline_of_snapshots(self._table.store).commits
         snapshots = [[str(c.id), f"{c.id} {SIGN.get(c.kind, '?')} {c.kind.lower()}"] for c in reversed(commits)]
         tags = [[t, f"⚑ {t}"] for c in commits for t in c.tags]
         c = self.compared

@@ -23,8 +23,8 @@ from paimon_nb.notebook.grid.chart_spec import (
 )
 from paimon_nb.notebook.grid.export import MIME, as_file, as_tsv
 from paimon_nb.notebook.grid.filters import OPERATORS, Condition, is_comparable, typed_value
-from paimon_nb.notebook.grid.profile import Profile, counts_in_bins, profile
-from paimon_nb.notebook.grid.rows import ArrangedRows, Arrangement, Superseded, arrange, sorted_rows
+from paimon_nb.notebook.grid.profile import Profile, column_profile, counts_in_bins
+from paimon_nb.notebook.grid.rows import ArrangedRows, Arrangement, Superseded, filter_and_sort_rows, sorted_rows
 from paimon_nb.notebook.grid.value_tree import MAX_IMAGE, MAX_TEXT, image_type, tree_of_nested_value
 from paimon_nb.notebook.widgets.base import report_errors, script, stylesheet
 
@@ -283,7 +283,7 @@ class Grid(anywidget.AnyWidget):
         rows = self._source.rows
         order = self._cached_sort_order(rows, requested) if requested.sort is not None else None
         check()
-        arranged = arrange(rows, requested, order, check)
+        arranged = filter_and_sort_rows(rows, requested, order, check)
         with self._lock:
             check()
             self._arranged = arranged
@@ -334,7 +334,7 @@ class Grid(anywidget.AnyWidget):
         answers: dict[int, Any] = {}
         for column in columns:
             if column not in self._profiles:
-                self._profiles[column] = profile(self._source.rows.column(column))
+                self._profiles[column] = column_profile(self._source.rows.column(column))
             found = self._profiles[column]
             part = (
                 counts_in_bins(found, self._arranged.visible(column))
@@ -395,12 +395,12 @@ class Grid(anywidget.AnyWidget):
 
 def _column_descriptions(rows: pa.Table) -> list[dict[str, Any]]:
     """Name, type and width of each column."""
-    from paimon_nb.notebook.grid.texts import texts
+    from paimon_nb.notebook.grid.texts import display_texts
 
     first_rows = rows.slice(0, 30)
     out = []
     for i, field in enumerate(rows.schema):
-        longest = max((len(t) for t in texts(first_rows.column(i)) if t), default=4) if i < 200 else 12
+        longest = max((len(t) for t in display_texts(first_rows.column(i)) if t), default=4) if i < 200 else 12
         kind = type_text(field.type)
         head_width = 8 * min(len(field.name), 30) + 46  # bold, with the arrow of a sorted column and the menu
         width = max(7.2 * max(longest, min(len(kind), 24)) + 18, head_width)

@@ -12,7 +12,7 @@ from paimon_nb.notebook.display import display_cells, is_number
 from paimon_nb.notebook.history_model import RollbackPreview, history_rows, rollback_preview
 from paimon_nb.notebook.lsm_model import lsm_text
 from paimon_nb.notebook.svg import lsm_svg, timeline_svg
-from paimon_nb.notebook.timeline_model import TimelineModel, timeline, timeline_text
+from paimon_nb.notebook.timeline_model import TimelineModel, timeline_of_snapshots, timeline_text
 from paimon_nb.notebook.undo import history as cells_of_kernel
 from paimon_nb.notebook.widgets.base import report_errors, script
 from paimon_nb.notebook.widgets.lsm import picture_data
@@ -49,7 +49,7 @@ class Timeline(Zoomable):
 
     def __init__(self, table: Table, snapshot: int | None = None) -> None:
         self._table = table
-        self.model = timeline(table.store)
+        self.model = timeline_of_snapshots(table.store)
         ids = [c.id for c in self.model.commits]
         if snapshot is not None and snapshot not in ids:
             snapshot = table.store.snapshots.get(snapshot).id  # raises with the available snapshots
@@ -93,7 +93,7 @@ class Timeline(Zoomable):
         """
         newest, selected = self.position >= len(self.model.commits) - 1, self.snapshot
         self._table = self._table.refresh()
-        self.model = timeline(self._table.store)
+        self.model = timeline_of_snapshots(self._table.store)
         ids = [c.id for c in self.model.commits]
         self._rollback = None
         with self.hold_sync():

@@ -112,12 +112,14 @@ class StreamJob:
         return self._error_unless_stopped()
 
     def _error_unless_stopped(self) -> PaimonError | None:
-        from paimon_nb.spark.errors import translate
+        from paimon_nb.spark.errors import paimon_error_of_spark
 
         exception = self.running.exception()
         if exception is None:
             return None
-        error = translate(exception) or EngineError(f"the stream failed: {exception}", hint="see the error's cause")
+        error = paimon_error_of_spark(exception) or EngineError(
+            f"the stream failed: {exception}", hint="see the error's cause"
+        )
         # A job that is stopped while it waits raises Cancelled; that is not a failure.
         return None if self._stopped_by_user and isinstance(error, Cancelled) else error
 

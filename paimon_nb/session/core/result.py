@@ -95,10 +95,10 @@ def rows_result(
     """A metadata result: columns of Python values (strings unless `types` says otherwise)."""
     import pyarrow as pa
 
-    from paimon_nb.format.types.arrow_builders import column
+    from paimon_nb.format.types.arrow_builders import arrow_column
 
     types = types or {}
-    table = pa.table({k: column(v, types.get(k, pa.string())) for k, v in columns.items()})
+    table = pa.table({k: arrow_column(v, types.get(k, pa.string())) for k, v in columns.items()})
     return Result("rows", arrow=table, notes=notes or [])
 
 
@@ -108,8 +108,11 @@ def message_result(
     """A result of one row: a sentence about what was done."""
     import pyarrow as pa
 
-    from paimon_nb.format.types.arrow_builders import column
+    from paimon_nb.format.types.arrow_builders import arrow_column
 
     return Result(
-        "summary", arrow=pa.table({"result": column([text], pa.string())}), notes=notes or [], snapshots=snapshots or []
+        "summary",
+        arrow=pa.table({"result": arrow_column([text], pa.string())}),
+        notes=notes or [],
+        snapshots=snapshots or [],
     )

@@ -28,7 +28,7 @@ _SUBJECT_FACTS = (
 """Facts that name the subject of an error, most specific first."""
 
 
-def locate(error: PaimonError, text: str, span: Span) -> Span:
+def span_named_by_error(error: PaimonError, text: str, span: Span) -> Span:
     """The span of the first word in `span` of `text` that the error's facts name."""
     try:
         words = [t for t in tokens(text[: span.stop]) if t.start >= span.start]

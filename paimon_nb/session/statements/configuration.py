@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue, ConfigError, MissingFile
 from paimon_nb.base.redact import MASK, is_secret, redact_text
-from paimon_nb.base.registry import nearest
+from paimon_nb.base.registry import nearest_known_name
 from paimon_nb.options import CATALOG_OPTIONS
 from paimon_nb.plan import CreateCatalog, Span
 from paimon_nb.session.core.result import Result, rows_result
@@ -133,5 +133,5 @@ def _catalog_option_effect(name: str, key: str) -> str:
         return f"catalog {name}"
     if key.partition(".")[0] in ("s3", "s3a", "fs", "hadoop", "oss", "hive"):
         return f"catalog {name}, for its store"
-    near = nearest(key, CATALOG_OPTIONS)
+    near = nearest_known_name(key, CATALOG_OPTIONS)
     return f"stored with catalog {name}, has no effect" + (f"; did you mean {near!r}?" if near else "")

@@ -103,7 +103,7 @@ class Target:
         """
         from paimon_nb.spark.errors import spark_errors
         from paimon_nb.sql.qualify import qualify_bare_columns
-        from paimon_nb.sql.render import substitute
+        from paimon_nb.sql.render import replace_spans
 
         context, statement = self.context, self.statement
         with (
@@ -111,15 +111,15 @@ class Target:
             borrowed_views(context.session, frames) as views,
         ):
 
-            def render(span: Span, bare: tuple[Collection[str], str] = ((), "")) -> str:
+            def rendered_text(span: Span, bare: tuple[Collection[str], str] = ((), "")) -> str:
                 inside = [(s, t) for s, t in names.items() if span.start <= s.start and s.stop <= span.stop]
                 scoped = qualify_bare_columns(context.text, span, *bare) if bare[0] else []
                 # A line comment at its end must not hide the following text.
                 flink = statement.flink_edits if context.session.flink_semantics else ()
-                return substitute(context.text, span, [*inside, *flink, *statement.edits, *scoped]) + "\n"
+                return replace_spans(context.text, span, [*inside, *flink, *statement.edits, *scoped]) + "\n"
 
             with spark_errors(context.text, statement.span, self._column_names):
-                text, values = make(render, views), self.values()
+                text, values = make(rendered_text, views), self.values()
                 frame = context.session.spark.sql(text, args=values)
                 if not context.session.flink_semantics:
                     return frame

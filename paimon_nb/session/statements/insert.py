@@ -348,7 +348,7 @@ def literal_rows_as_arrow(
     import pyarrow as pa
 
     from paimon_nb.format.types import arrow_type
-    from paimon_nb.format.types.arrow_builders import column
+    from paimon_nb.format.types.arrow_builders import arrow_column
 
     if len(set(columns)) != len(columns) or any(len(row) != len(columns) for row in rows):
         return None
@@ -357,7 +357,7 @@ def literal_rows_as_arrow(
         for i, name in enumerate(columns):
             t = schema.field(name).type
             values = [_arrow_value(_bind_parameter(row[i], params), t) for row in rows]
-            arrays.append(column(values, arrow_type(t)))
+            arrays.append(arrow_column(values, arrow_type(t)))
     except (_NeedsSpark, pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         return None
     return pa.table(arrays, names=list(columns))

@@ -19,7 +19,7 @@ from paimon_nb.base.errors import (
     TableNotFound,
 )
 from paimon_nb.base.identifier import quote
-from paimon_nb.base.registry import nearest
+from paimon_nb.base.registry import nearest_known_name
 from paimon_nb.catalog.schema_validation import check_schema
 from paimon_nb.options import validate_table_options
 from paimon_nb.options.spelling import check_no_misspelled_options
@@ -55,15 +55,14 @@ from paimon_nb.plan import (
     Use,
 )
 from paimon_nb.session.query.computed_columns import computed_columns
-from paimon_nb.session.query.error_location import locate
+from paimon_nb.session.query.error_location import span_named_by_error
 from paimon_nb.session.query.frames_and_files import frame_variable
 from paimon_nb.session.query.new_table_schema import new_table_schema
 from paimon_nb.session.query.projection import column_named
 from paimon_nb.session.query.run_query import known_to_spark, with_position
 from paimon_nb.session.query.stored_views import find_view
 from paimon_nb.sql.column_scopes import FoundColumn, ScopeReader, Source
-from paimon_nb.sql.parse import parse, split_statements
-from paimon_nb.sql.parse import statement as parse_statement
+from paimon_nb.sql.parse import parse, parse_statement, split_statements
 from paimon_nb.syntax.lexer import tokens
 from paimon_nb.syntax.queries import expression_tree
 
@@ -168,7 +167,7 @@ class _Checker:
 
     def _report(self, error: PaimonError, span: Span) -> None:
         if "start" not in error.facts:
-            with_position(error, self.text, locate(error, self.text, span))
+            with_position(error, self.text, span_named_by_error(error, self.text, span))
         self.checked.problems.append(error)
 
     def _check(self, parsed: Statement) -> None:
@@ -402,7 +401,7 @@ class _Checker:
 
 def _unknown_column(column: FoundColumn, text: str) -> SqlAnalysisError:
     """The error of a query with a column that none of its tables has, in Spark's words."""
-    near = nearest(column.column, column.candidates)
+    near = nearest_known_name(column.column, column.candidates)
     written = ".".join(map(quote, column.node.parts))
     return SqlAnalysisError(
         f"A column, variable, or function parameter with name {written} cannot be resolved",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from paimon_nb.format.data import VALUE_KIND
-from paimon_nb.format.types.arrow_builders import column
+from paimon_nb.format.types.arrow_builders import arrow_column
 from paimon_nb.session.core.jobs import TableLoop
 from paimon_nb.session.query.computed_columns import computed_columns
 from paimon_nb.session.query.local_select import columns_of, means_the_same
@@ -88,7 +88,7 @@ def _changelog_table_rows(
             changes = rows.remove_column(0).append_column(VALUE_KIND, kinds)
             rows = pack_updates(changes, table.schema.fields, pairs=not batch.full)
         rows = filter_rows(selection.condition, rows, fields)
-        arrays = [column(["+I"] * rows.num_rows, pa.string()), *(rows.column(c) for c, _ in columns)]
+        arrays = [arrow_column(["+I"] * rows.num_rows, pa.string()), *(rows.column(c) for c, _ in columns)]
         output.append_changes(pa.table(arrays, names=[OP, *(n for _, n in columns)]))
 
     return accept

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from paimon_nb.base.cancellation import CancellationToken
 from paimon_nb.base.errors import Cancelled, PaimonError
-from paimon_nb.spark.errors import translate
+from paimon_nb.spark.errors import paimon_error_of_spark
 from paimon_nb.spark.jobs.progress import Progress, poll
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def run_cancellable(
     except PaimonError:
         raise
     except Exception as error:
-        translated = translate(error)
+        translated = paimon_error_of_spark(error)
         if translated is None:
             raise
         raise translated from error

@@ -226,7 +226,7 @@ def active_context() -> SparkContext | None:
     return SparkContext._active_spark_context
 
 
-def gateway(spark: SparkSession) -> Gateway:
+def py4j_gateway(spark: SparkSession) -> Gateway:
     """The Py4J gateway of a session's JVM."""
     found: Gateway | None = spark.sparkContext._gateway
     assert found is not None, "a running session has a gateway"

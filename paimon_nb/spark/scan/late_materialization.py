@@ -16,7 +16,7 @@ import pyarrow as pa
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import open_data_file
 from paimon_nb.format.data.parquet import MatchingRows, ParquetReader
-from paimon_nb.format.data.schema_evolution import evolve
+from paimon_nb.format.data.schema_evolution import rows_as_read_fields
 from paimon_nb.format.types.arrow_builders import empty_table
 from paimon_nb.spark.scan.superseded_rows import hidden_rows_of
 from paimon_nb.table.scan.plan.prune import file_schema
@@ -136,7 +136,7 @@ def _fetch_rows(hits: _Hits, fields: Sequence[DataField]) -> pa.Table:
     field_ids = {f.id for f in fields}
     stored = [f for f in hits.stored if f.id in field_ids]
     rows = hits.reader.fetch_matching(hits.found).select([f.name for f in stored])
-    return evolve(rows, stored, fields)
+    return rows_as_read_fields(rows, stored, fields)
 
 
 def _thread_count(files: int) -> int:

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import SEQUENCE_NUMBER, kv_columns, read_data_file
-from paimon_nb.format.data.schema_evolution import evolve
+from paimon_nb.format.data.schema_evolution import rows_as_read_fields
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.index import read_deletion_vectors
 from paimon_nb.format.manifest import DataFile, DvRange
@@ -224,7 +224,7 @@ def _read_columns(
     stored = [f for f in kv_columns(schema.fields) if f.id in ids]
     path = store.data_path(split.partition, split.bucket, file)
     table = read_data_file(store.fs, path, kv_columns(schema.fields), [f.name for f in stored])
-    return evolve(table, stored, key_range)
+    return rows_as_read_fields(table, stored, key_range)
 
 
 # -- cache

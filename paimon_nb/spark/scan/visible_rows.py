@@ -16,7 +16,7 @@ import numpy as np
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import open_data_file
 from paimon_nb.format.data.parquet import ParquetReader
-from paimon_nb.format.data.schema_evolution import evolve
+from paimon_nb.format.data.schema_evolution import rows_as_read_fields
 from paimon_nb.format.schema import readable_fields
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.spark.scan.scan_strategy import ScanStrategy, file_format
@@ -150,7 +150,7 @@ def _read_part(
     if mask is not None and groups:
         visible = [~mask[starts[g] : starts[g + 1]] for g in groups]
         rows = rows.filter(from_numpy(np.concatenate(visible)))
-    return evolve(rows, stored, fields)
+    return rows_as_read_fields(rows, stored, fields)
 
 
 def _groups_that_may_match(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from paimon_nb.plan import Span
-from paimon_nb.sql.render import substitute
+from paimon_nb.sql.render import replace_spans
 from paimon_nb.syntax.lexer import Token
 
 Edit = tuple[Span, str]
@@ -21,7 +21,7 @@ class SqlText:
     def __getitem__(self, part: slice) -> str:
         span = Span(part.start, part.stop)
         inside = [(s, by) for s, by in self.edits if span.start <= s.start and s.stop <= span.stop]
-        return substitute(self.text, span, inside) if inside else self.text[part]
+        return replace_spans(self.text, span, inside) if inside else self.text[part]
 
 
 Rewrite = Callable[[SqlText, Token, Sequence[Token]], list[Edit]]

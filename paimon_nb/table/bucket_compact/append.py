@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 import pyarrow as pa
 
 from paimon_nb.format.data import TRACKING_FIELDS, iter_data_file
-from paimon_nb.format.data.schema_evolution import evolve
+from paimon_nb.format.data.schema_evolution import rows_as_read_fields
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.bucket_compact.result import CompactResult
@@ -187,5 +187,5 @@ def append_rows(
                 table = table.filter(from_numpy(~vector.mask(table.num_rows, position)))
             position += batch.num_rows
             if table.num_rows:
-                evolved = evolve(table, [*stored, *TRACKING_FIELDS] if tracked else stored, target_fields)
+                evolved = rows_as_read_fields(table, [*stored, *TRACKING_FIELDS] if tracked else stored, target_fields)
                 yield with_partition_columns(store, where.partition, file, evolved)

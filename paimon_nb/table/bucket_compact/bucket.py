@@ -15,7 +15,7 @@ from paimon_nb.table.bucket_compact.merge_tree import BucketCompaction
 from paimon_nb.table.live_files import index_entries
 from paimon_nb.table.lsm import Levels, sections
 from paimon_nb.table.lsm.levels import key_decoder
-from paimon_nb.table.lsm.pick import PickLimits, Unit, pick, pick_full
+from paimon_nb.table.lsm.pick import PickLimits, Unit, pick_compaction, pick_full
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class KeyBucket:
         levels = self.levels()
         if full:
             return pick_full(levels, self._must_rewrite)
-        return pick(levels, pick_limits(self.store, _last_full_compaction_ms(levels) if streams else None))
+        return pick_compaction(levels, pick_limits(self.store, _last_full_compaction_ms(levels) if streams else None))
 
     def compact(self, unit: Unit, *, write_changelog: bool = True) -> CompactResult:
         """Compact; writes files, publishes nothing. `write_changelog`: False in an overwrite, which has no changelog."""

@@ -58,13 +58,15 @@ class RowExpiry:
             yield from tables
             return
         for table in tables:
-            alive = fill_null(pc.greater_equal(_epoch_seconds(table.column(self.column)), self.before), True)
+            alive = fill_null(
+                pc.greater_equal(_epoch_seconds_of_record_time(table.column(self.column)), self.before), True
+            )
             unexpired = table.filter(alive)
             if unexpired.num_rows:
                 yield unexpired
 
 
-def _epoch_seconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _epoch_seconds_of_record_time(column: pa.ChunkedArray) -> pa.ChunkedArray:
     kind = column.type
     if pa.types.is_timestamp(kind):
         return pc.cast(pc.cast(column, pa.timestamp("s", kind.tz), safe=False), pa.int64())

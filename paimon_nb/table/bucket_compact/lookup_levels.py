@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.format.data import iter_data_file, kv_columns
-from paimon_nb.format.data.schema_evolution import evolve
+from paimon_nb.format.data.schema_evolution import rows_as_read_fields
 from paimon_nb.format.row import from_scalar
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.table.bucket_compact.sorted_run_reader import in_kv_column_order
@@ -82,7 +82,7 @@ class LookupLevels:
         vector = self.vectors.of(file.file_name) if self.vectors is not None else None
         out, start = [], 0
         for batch in iter_data_file(store.fs, path, in_file, [f.name for f in in_file]):
-            table = in_kv_column_order(evolve(pa.Table.from_batches([batch]), in_file, present), store)
+            table = in_kv_column_order(rows_as_read_fields(pa.Table.from_batches([batch]), in_file, present), store)
             hit = to_numpy(pc.is_in(key_ids(table, store.schema.key_fields), value_set=ids))
             if vector is not None:
                 hit &= ~vector.mask(table.num_rows, start)

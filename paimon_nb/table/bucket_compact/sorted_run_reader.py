@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, iter_data_file, kv_columns
 from paimon_nb.format.data.read import BATCH_ROWS
-from paimon_nb.format.data.schema_evolution import evolve
+from paimon_nb.format.data.schema_evolution import rows_as_read_fields
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
 
@@ -68,7 +68,7 @@ def file_rows(
             table = table if alive.all() else table.filter(from_numpy(alive))
         position += batch.num_rows
         if table.num_rows:
-            yield in_kv_column_order(evolve(table, in_file, target_fields), store)
+            yield in_kv_column_order(rows_as_read_fields(table, in_file, target_fields), store)
 
 
 def in_kv_column_order(table: pa.Table, store: TableStore) -> pa.Table:

@@ -49,13 +49,13 @@ class Changes:
         """The path of a file in a manifest, comparable with the keys here."""
         return _comparable(entry.file["file_path"])
 
-    def after(self, entry: Entry, removed: Collection[str], snapshot_id: int) -> Entry:
+    def entry_in_rewritten_manifest(self, entry: Entry, removed: Collection[str], snapshot_id: int) -> Entry:
         """A live entry of a manifest that is written again."""
         if self.key_of(entry) in removed:
             return replace(entry, status=DELETED, snapshot_id=snapshot_id)
         return replace(entry, status=EXISTING)
 
-    def summary(
+    def snapshot_summary(
         self, operation: str, before: Mapping[str, str], data: Sequence[Manifest], vectors: Sequence[Manifest]
     ) -> dict[str, str]:
         """Iceberg's summary of the snapshot; `before`: that of the previous one."""
@@ -111,7 +111,7 @@ class FileEntries:
                         visible |= {f.file_name for f in runs[0]}
         return [e for e in files if e.file.file_name in visible]
 
-    def changes(self, snapshot: Snapshot) -> Changes:
+    def changes_of_snapshot(self, snapshot: Snapshot) -> Changes:
         """What a snapshot adds and removes."""
         entries = merge_entries(read_changes(self.store, snapshot.delta_manifest_list).entries).values()
         added = {self._key(e): e for e in entries if e.kind == ADD and self.is_readable(e.file)}
@@ -173,7 +173,7 @@ class FileEntries:
         schemas = self.store.schemas
         return column_names(schema_node(schemas.get(i)) for i in sorted(schemas.ids()))
 
-    def vectors(self, snapshot: Snapshot) -> list[Entry]:
+    def deletion_vector_entries(self, snapshot: Snapshot) -> list[Entry]:
         """Entries of the deletion vectors of a snapshot, each a part of a Paimon index file."""
         out = []
         for index in index_entries(self.store, snapshot):

@@ -187,7 +187,7 @@ class IcebergPublisher:
         """The metadata with the changes of the following snapshot."""
         writer = self._writer
         before = writer.read_list(base.newest["manifest-list"])
-        changes = files.changes(snapshot)
+        changes = files.changes_of_snapshot(snapshot)
         data, operation = [m for m in before if m.content == DATA], "append"
         if not changes.only_adds:
             data, changes = self._without_removed_files(data, changes, snapshot)
@@ -239,7 +239,7 @@ class IcebergPublisher:
                 out.append(manifest)
                 continue
             removed_files |= {key: changes.removed[key] for key in removed}
-            left = [changes.after(e, removed, snapshot.id) for e in entries if e.is_live]
+            left = [changes.entry_in_rewritten_manifest(e, removed, snapshot.id) for e in entries if e.is_live]
             out += self._writer.write(left, snapshot.id)
         return out, replace(changes, added=added, removed=removed_files)
 
@@ -273,7 +273,7 @@ class IcebergPublisher:
         previous = self._paimon_snapshot(snapshot.id - 1)
         if before and previous is not None and previous.index_manifest == snapshot.index_manifest:
             return [m for m in before if m.content == DELETES]
-        return self._writer.write(files.vectors(snapshot), snapshot.id, DELETES)
+        return self._writer.write(files.deletion_vector_entries(snapshot), snapshot.id, DELETES)
 
     def _with_snapshot(
         self, base: IcebergMetadata, snapshot: Snapshot, data: list[Manifest], vectors: list[Manifest], operation: str,
@@ -289,7 +289,7 @@ class IcebergPublisher:
         before = {} if afresh else base.newest["summary"]
         node |= {
             "timestamp-ms": snapshot.time_ms,
-            "summary": changes.summary(operation, before, data, vectors) | dict(snapshot.properties or {})
+            "summary": changes.snapshot_summary(operation, before, data, vectors) | dict(snapshot.properties or {})
             | {IDENTITY: identity_of(snapshot)},
             "manifest-list": self._writer.write_list(manifests, snapshot.id),
             "schema-id": snapshot.schema_id,

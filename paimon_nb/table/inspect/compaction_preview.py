@@ -1,6 +1,6 @@
 """Previews the next compaction of each bucket and the rule that picks it, with the numbers. Decides nothing itself.
 
-The pick is the engine's own (`lsm.pick`); the rules below only show the numbers it compared.
+The pick is the engine's own (`lsm.pick_compaction`); the rules below only show the numbers it compared.
 Source: docs/spec/merge-semantics.md section 4 (Paimon `UniversalCompaction`).
 """
 
@@ -15,10 +15,10 @@ from paimon_nb.table.inspect.formatting import bytes_text, partition_text
 from paimon_nb.table.live_files import by_bucket, index_entries, live_entries
 from paimon_nb.table.lsm.pick import (
     PickLimits,
-    pick,
     pick_by_run_count,
     pick_by_size_amplification,
     pick_by_size_ratio,
+    pick_compaction,
     pick_early_full,
     pick_level0,
 )
@@ -100,7 +100,7 @@ def due_compactions(store: TableStore, options: Mapping[str, str] | None = None)
 def preview_compaction(levels: Levels, limits: PickLimits, partition: str = "", bucket: int = 0) -> CompactionPreview:
     """The same for one bucket's levels; pure."""
     rules = _evaluate_rules(levels, limits)
-    unit = pick(levels, limits)
+    unit = pick_compaction(levels, limits)
     decided = next((r.name for r in rules if r.applies), None) if unit else None
     files = tuple(f.file_name for f in unit.files) if unit else ()
     return CompactionPreview(

@@ -180,12 +180,12 @@ def _last_complete_snapshot(store: TableStore, latest: Snapshot) -> int | None:
             entries = live_entries(store, snapshot)
         except FormatError:
             continue
-        if all(_is_complete(store, e.partition, e.bucket, e.file) for e in entries):
+        if all(_has_recorded_size(store, e.partition, e.bucket, e.file) for e in entries):
             return snapshot.id
     return None
 
 
-def _is_complete(store: TableStore, partition: bytes, bucket: int, file: DataFile) -> bool:
+def _has_recorded_size(store: TableStore, partition: bytes, bucket: int, file: DataFile) -> bool:
     try:
         return store.fs.size(store.data_path(partition, bucket, file)) == file.file_size
     except PaimonError:

@@ -21,7 +21,7 @@ from paimon_nb.format.data import (
     python_values,
     read_data_file,
 )
-from paimon_nb.format.data.schema_evolution import evolve
+from paimon_nb.format.data.schema_evolution import rows_as_read_fields
 from paimon_nb.format.manifest import ADD, DataFile
 from paimon_nb.format.types.arrow_builders import empty_table
 from paimon_nb.table.inspect.formatting import partition_text
@@ -184,7 +184,7 @@ def _read_stored_rows(
             stored = schema_and_system(schema)
             rows = read_data_file(store.fs, path, stored, row_positions=True, options=store.options)
             positions = rows.column(ROW_POSITION)
-            evolved = evolve(rows.drop_columns([ROW_POSITION]), stored, wide)
+            evolved = rows_as_read_fields(rows.drop_columns([ROW_POSITION]), stored, wide)
             found = filter_rows(predicate, evolved.append_column(ROW_POSITION, positions), store.schema.fields)
             ref = (split.deletion_vectors or {}).get(file.file_name)
             deleted = load_deletion_vector(store, ref).mask(file.row_count) if ref is not None else None

@@ -79,7 +79,7 @@ class Unit:
 # -- strategies
 
 
-def pick(levels: Levels, limits: PickLimits) -> Unit | None:
+def pick_compaction(levels: Levels, limits: PickLimits) -> Unit | None:
     """The table's strategy: universal, then (lookup tables) all of level 0. None: nothing to do."""
     unit = pick_universal(levels, limits)
     if unit is None and limits.force_level0:

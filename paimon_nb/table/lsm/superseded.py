@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.format.row import encode_rows, with_one_nan
-from paimon_nb.format.types.arrow_builders import column, from_numpy, scalar, to_numpy
+from paimon_nb.format.types.arrow_builders import arrow_column, from_numpy, scalar, to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,7 @@ def key_ids(rows: pa.Table, keys: Sequence[DataField]) -> pa.Array:
     columns = [_equal_bits(c) if pa.types.is_floating(c.type) else c for c in columns]
     if len(keys) == 1 and not pa.types.is_floating(columns[0].type):
         return columns[0]
-    return column(encode_rows([f.type for f in keys], columns).to_list(), pa.binary())
+    return arrow_column(encode_rows([f.type for f in keys], columns).to_list(), pa.binary())
 
 
 def is_in(ids: pa.Array, among: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -1,4 +1,4 @@
-"""Table maintenance: expiry, tags, branches, rollback, orphan files. Every deletion checks `reachable` first."""
+"""Table maintenance: expiry, tags, branches, rollback, orphan files. Every deletion checks `reachable_from_all_branches` first."""
 
 from paimon_nb.table.maintenance.analyze import analyze
 from paimon_nb.table.maintenance.branches import create_branch, delete_branch, fast_forward, rename_branch
@@ -15,7 +15,7 @@ from paimon_nb.table.maintenance.partitions import (
     truncate,
 )
 from paimon_nb.table.maintenance.purge import purge
-from paimon_nb.table.maintenance.reachable import Reachable, reachable
+from paimon_nb.table.maintenance.reachable import Reachable, reachable_from_all_branches
 from paimon_nb.table.maintenance.restore import restore_as_latest
 from paimon_nb.table.maintenance.rollback import rollback_to_snapshot, rollback_to_tag
 from paimon_nb.table.maintenance.tags import create_tag, delete_tag, expire_tags, rename_tag, replace_tag
@@ -25,6 +25,6 @@ __all__ = [
     "create_tag", "delete_branch", "delete_changelogs", "delete_consumer", "delete_tag", "drop_partitions", "expire_changelogs",
     "expire_partitions", "expire_snapshots", "expire_tags", "fast_forward", "find_orphans", "mark_partitions_done",
     "merge_branch",
-    "purge", "reachable", "refuse_existing_partitions", "remove_missing_files", "remove_missing_manifests", "remove_orphans", "rename_branch", "rename_tag", "replace_tag",
+    "purge", "reachable_from_all_branches", "refuse_existing_partitions", "remove_missing_files", "remove_missing_manifests", "remove_orphans", "rename_branch", "rename_tag", "replace_tag",
     "reset_consumer", "restore_as_latest", "rollback_to_snapshot", "rollback_to_tag", "truncate",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.iceberg import publish_iceberg
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
-from paimon_nb.table.maintenance.reachable import changelog_entries, reachable, without_changelog
+from paimon_nb.table.maintenance.reachable import changelog_entries, reachable_from_all_branches, without_changelog
 from paimon_nb.table.publish.changes import clear_record
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def delete_branch(store: TableStore, name: str) -> None:
         candidates.add_entries(live_entries(branch, snapshot))
         candidates.add_entries(changelog_entries(branch, snapshot))
         candidates.add_metadata(snapshot)
-    used = reachable(
+    used = reachable_from_all_branches(
         branch,
         without_snapshots=branch.snapshots.ids(),
         without_tags=branch.tags.names(),
@@ -150,7 +150,7 @@ def fast_forward(store: TableStore, name: str) -> None:
         candidates.add_entries(changelog_entries(main, snapshot))
         candidates.add_metadata(snapshot)
     # The branch itself stays, so everything that main takes from it is reachable through it.
-    paths = candidates.unused(reachable(main, without_snapshots=replaced, without_tags=replaced_tags))
+    paths = candidates.unused(reachable_from_all_branches(main, without_snapshots=replaced, without_tags=replaced_tags))
     clear_record(main)
     for snapshot_id in reversed(replaced):
         main.snapshots.delete(snapshot_id)

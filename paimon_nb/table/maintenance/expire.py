@@ -16,7 +16,7 @@ from paimon_nb.table.maintenance.reachable import (
     changelog_entries,
     delta_entries,
     is_direct_successor,
-    reachable,
+    reachable_from_all_branches,
     reads_through_delta,
 )
 
@@ -109,7 +109,7 @@ def expire_snapshots(store: TableStore, limits: ExpireLimits | None = None) -> i
         if following is None or not is_direct_successor(store, snapshot, following):
             # A gap in the history (left by a fast-forward): no snapshot records what was deleted inside it.
             candidates.add_entries(live_entries(store, snapshot))
-    paths = candidates.unused(reachable(store, without_snapshots=ids))
+    paths = candidates.unused(reachable_from_all_branches(store, without_snapshots=ids))
     store.snapshots.write_earliest_hint(end)
     for snapshot_id in ids:
         store.snapshots.delete(snapshot_id)
@@ -190,7 +190,7 @@ def _remove_changelogs(store: TableStore, expired: Sequence[int]) -> None:
         candidates.add_metadata(old)
         if reads_through_delta(store, old):
             candidates.add_entries(e for e in delta_entries(store, old) if e.kind == ADD)
-    paths = candidates.unused(reachable(store, without_changelogs=expired))
+    paths = candidates.unused(reachable_from_all_branches(store, without_changelogs=expired))
     for changelog_id in expired:
         store.changelogs.delete(changelog_id)
     if expired and store.changelogs.ids():

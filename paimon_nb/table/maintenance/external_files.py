@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import OutsideWarehouse
 from paimon_nb.options import TableOptions
 from paimon_nb.table.external_paths import external_path_roots
-from paimon_nb.table.maintenance.reachable import reachable
+from paimon_nb.table.maintenance.reachable import reachable_from_all_branches
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -28,7 +28,7 @@ def delete_external_files(store: TableStore) -> None:
     roots = {root for each in options for root in external_path_roots(each)}
     if not roots:
         return
-    used = reachable(store)
+    used = reachable_from_all_branches(store)
     for root in roots:
         with suppress(OutsideWarehouse):
             _delete_named(store.fs, root, used.data | used.indexes)

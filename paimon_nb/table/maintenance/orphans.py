@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.table.maintenance.reachable import Reachable, reachable
+from paimon_nb.table.maintenance.reachable import Reachable, reachable_from_all_branches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,11 +41,11 @@ def find_orphans(store: TableStore, older_than_ms: int | None = None) -> list[Or
     changes. An unreadable file raises an error, and then nothing counts as unused.
     """
     limit = older_than_ms if older_than_ms is not None else clock.now_ms() - ORPHAN_AGE_MS
-    before = reachable(store)
+    before = reachable_from_all_branches(store)
     listed = [s for s in _list_candidates(store) if s.modified_ms < limit]
     if not listed:
         return []
-    after = reachable(store)
+    after = reachable_from_all_branches(store)
     return [Orphan(s.path, s.size, s.modified_ms) for s in listed if not (_is_used(before, s) or _is_used(after, s))]
 
 

@@ -58,7 +58,7 @@ class Reachable:
             self.statistics.add(snapshot.statistics)
 
 
-def reachable(
+def reachable_from_all_branches(
     store: TableStore, *, without_snapshots: Iterable[int] = (), without_tags: Iterable[str] = (),
     without_changelogs: Iterable[int] = (),
 ) -> Reachable:  # fmt: skip

@@ -13,7 +13,7 @@ from paimon_nb.table.maintenance.reachable import (
     changelog_entries,
     delta_entries,
     is_direct_successor,
-    reachable,
+    reachable_from_all_branches,
     without_changelog,
 )
 from paimon_nb.table.publish.changes import clear_record
@@ -92,7 +92,9 @@ def _delete_newer_than(store: TableStore, target: Snapshot) -> None:
         snapshot = store.tags.get(name).snapshot
         candidates.add_entries(live_entries(store, snapshot))
         candidates.add_metadata(without_changelog(snapshot))
-    used = reachable(store, without_snapshots=newer, without_tags=newer_tags, without_changelogs=newer_logs)
+    used = reachable_from_all_branches(
+        store, without_snapshots=newer, without_tags=newer_tags, without_changelogs=newer_logs
+    )
     paths = candidates.unused(used)
     clear_record(store)
     for snapshot_id in reversed(newer):

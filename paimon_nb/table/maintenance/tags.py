@@ -14,7 +14,7 @@ from paimon_nb.options.support import Access
 from paimon_nb.table.iceberg import publish_iceberg
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
-from paimon_nb.table.maintenance.reachable import reachable, without_changelog
+from paimon_nb.table.maintenance.reachable import reachable_from_all_branches, without_changelog
 
 if TYPE_CHECKING:
     from paimon_nb.format.snapshot import Snapshot, Tag
@@ -57,7 +57,7 @@ def replace_tag(
     same = snapshot.delta_manifest_list == old.snapshot.delta_manifest_list
     candidates = DeletionCandidates(store) if same else _files_of_tag(store, old)
     _write_tag(store, name, snapshot, retained_ms, replace=True)  # one step: the tag always exists
-    delete_paths(store, candidates.unused(reachable(store)) if not same else [])
+    delete_paths(store, candidates.unused(reachable_from_all_branches(store)) if not same else [])
     return snapshot
 
 
@@ -140,7 +140,7 @@ def _write_tag(
 
 def _only_needed_by(store: TableStore, name: str, tag: Tag) -> list[str]:
     """Paths that are unreachable once this tag is deleted."""
-    return _files_of_tag(store, tag).unused(reachable(store, without_tags=[name]))
+    return _files_of_tag(store, tag).unused(reachable_from_all_branches(store, without_tags=[name]))
 
 
 def _files_of_tag(store: TableStore, tag: Tag) -> DeletionCandidates:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from paimon_nb.table.merge.groups import Groups, MergeSpec
 
 
-def aggregation(groups: Groups, spec: MergeSpec) -> pa.Table:
+def merge_with_aggregation(groups: Groups, spec: MergeSpec) -> pa.Table:
     """Raises `UnsupportedOperation` if a function does not support a retraction."""
     kinds = to_numpy(groups.kv.column(VALUE_KIND)) if groups.rows else np.empty(0, np.int8)
     if bool(((kinds == 1) | (kinds == 3)).any()):

@@ -10,7 +10,7 @@ import pyarrow as pa
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
-from paimon_nb.table.merge.aggregation import aggregation
+from paimon_nb.table.merge.aggregation import merge_with_aggregation
 from paimon_nb.table.merge.groups import Groups, Indices, group_ends, group_starts, merge_order
 from paimon_nb.table.merge.partial_update import partial_update
 
@@ -38,7 +38,7 @@ def first_row(groups: Groups, spec: MergeSpec) -> pa.Table:
 MERGE_ENGINES: dict[str, Callable[[Groups, MergeSpec], pa.Table]] = {
     "deduplicate": deduplicate,
     "partial-update": partial_update,
-    "aggregation": aggregation,
+    "aggregation": merge_with_aggregation,
     "first-row": first_row,
 }
 """By the values of the option `merge-engine`."""

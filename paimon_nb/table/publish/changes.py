@@ -217,7 +217,7 @@ def mark_consumed(store: TableStore, names: Iterable[str], what: str) -> None:
             _consumed.popitem(last=False)
 
 
-def find_consumed(store: TableStore, names: Iterable[str]) -> tuple[str, str] | None:
+def find_already_committed_message(store: TableStore, names: Iterable[str]) -> tuple[str, str] | None:
     """A name that this process has marked, and its reason; None if there is none."""
     key = _table_key(store)
     with _lock:

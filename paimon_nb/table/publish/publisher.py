@@ -37,7 +37,7 @@ from paimon_nb.table.publish.changes import (
     append_change,
     check_last_commit,
     compact_change,
-    find_consumed,
+    find_already_committed_message,
     mark_consumed,
     record_commit,
 )
@@ -234,7 +234,7 @@ class SnapshotPublisher:
 
     def _check_not_committed_before(self, messages: Sequence[CommitMessage]) -> None:
         """A file that is added twice, or that an abort deleted, would make the table unreadable."""
-        again = find_consumed(self.store, (name for m in messages for name in m.written))
+        again = find_already_committed_message(self.store, (name for m in messages for name in m.written))
         if again is not None:
             raise UnsupportedOperation(
                 f"{self.store.name}: these messages are {again[1]} already; nothing was changed",

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from paimon_nb.format.data import VALUE_KIND
 from paimon_nb.format.types import DataField, VarChar
-from paimon_nb.format.types.arrow_builders import column
+from paimon_nb.format.types.arrow_builders import arrow_column
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.system.columns import SystemTable
 
@@ -21,7 +21,7 @@ KINDS = ("+I", "-U", "+U", "-D")
 
 def kind_texts(kinds: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
     """0..3 as +I, -U, +U, -D."""
-    return column(KINDS, pa.string()).take(kinds)
+    return arrow_column(KINDS, pa.string()).take(kinds)
 
 
 def _audit_log_fields(store: TableStore) -> tuple[DataField, ...]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.row import cast_to_string, deserialize
 from paimon_nb.format.types import DataField, Row, arrow_schema, parse_type
-from paimon_nb.format.types.arrow_builders import column
+from paimon_nb.format.types.arrow_builders import arrow_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -56,7 +56,7 @@ def table_of(fields: Sequence[DataField], rows: Iterable[Sequence[Any]]) -> pa.T
     """An Arrow table from rows; TIMESTAMP(3) values are passed as milliseconds."""
     schema = arrow_schema(fields)
     columns = list(zip(*rows, strict=True)) or [()] * len(fields)
-    arrays = [column(c, f.type) for c, f in zip(columns, schema, strict=True)]
+    arrays = [arrow_column(c, f.type) for c, f in zip(columns, schema, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)
 
 

@@ -17,7 +17,7 @@ from paimon_nb.format.manifest import EMPTY_ROW, DataFile
 from paimon_nb.format.row import RowReader, arity_of, deserialize, from_scalar, java_text_maker, java_to_string
 from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.types import DataField, DataType, arrow_type
-from paimon_nb.format.types.arrow_builders import column
+from paimon_nb.format.types.arrow_builders import arrow_column
 from paimon_nb.table.scan.plan.prune import file_schema
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _text_maker(new: DataType, old: DataType) -> Text:
 def _cast_text(old_type: DataType, new_type: DataType, value: Any) -> str:
     from paimon_nb.format.data import cast_column
 
-    old = column([to_arrow_value(old_type, value)], arrow_type(old_type))
+    old = arrow_column([to_arrow_value(old_type, value)], arrow_type(old_type))
     try:
         new: Any = cast_column(old, old_type, new_type)
         return java_text(new_type, from_scalar(new_type, new[0]))

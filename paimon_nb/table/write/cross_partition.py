@@ -65,7 +65,7 @@ class CrossPartition:
                 for key in keys.to_pylist():
                     self._record_bucket((key, self._partition_part(partition)), (partition, bucket))
 
-    def route(self, rows: pa.Table, kinds: np.ndarray) -> RoutedRows:
+    def route_rows_to_partitions(self, rows: pa.Table, kinds: np.ndarray) -> RoutedRows:
         """Route each row to its own partition or, depending on the merge engine, to the key's current partition."""
         partitions, groups = partition_groups(self.store, rows)
         ids = key_ids(rows, self.store.schema.key_fields).to_pylist()

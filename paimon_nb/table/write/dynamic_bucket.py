@@ -73,7 +73,7 @@ class DynamicBuckets:
         self._entries = [e for e in index_entries(store, snapshot) if e.index_type == HASH]
         self._partitions: dict[bytes, _Partition] = {}
 
-    def assign(self, rows: pa.Table, partitions: Sequence[bytes], groups: np.ndarray) -> np.ndarray:
+    def assign_buckets_of_rows(self, rows: pa.Table, partitions: Sequence[bytes], groups: np.ndarray) -> np.ndarray:
         """Bucket per row."""
         fields = self.store.schema.key_fields
         hashes = np.asarray(key_hash([f.type for f in fields], [one_chunk(rows.column(f.name)) for f in fields]))

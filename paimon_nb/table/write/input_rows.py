@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
 from paimon_nb.format.data import cast_text
 from paimon_nb.format.row import EMPTY_ROW, bucket_of, from_scalar, serialize
-from paimon_nb.format.types.arrow_builders import column, from_numpy, to_numpy, unique_inverse
+from paimon_nb.format.types.arrow_builders import arrow_column, from_numpy, to_numpy, unique_inverse
 from paimon_nb.options import table as opt
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
@@ -205,7 +205,7 @@ def kind_codes(values: pa.Array | pa.ChunkedArray, what: str = "row kinds") -> n
             raise SchemaMismatch(f"{what}: row kind codes are 0 to 3", hint="0 +I, 1 -U, 2 +U, 3 -D")
         return codes.astype(np.int8)
     text = pc.cast(values, pa.string())
-    found = pc.index_in(text, value_set=column(list(SYMBOLS), pa.string()))
+    found = pc.index_in(text, value_set=arrow_column(list(SYMBOLS), pa.string()))
     if found.null_count:
         wrong = text.filter(pc.is_null(found))[0].as_py()
         raise SchemaMismatch(f"{what}: {wrong!r} is not a row kind", hint="use +I, -U, +U or -D")

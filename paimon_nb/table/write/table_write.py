@@ -303,7 +303,7 @@ class TableWrite:
         if mask is not None:
             rows, codes = rows.filter(from_numpy(mask)), codes[mask]
         if self._crossing is not None:
-            routed = self._crossing.route(rows, codes)
+            routed = self._crossing.route_rows_to_partitions(rows, codes)
             rows, codes, partitions, groups, buckets = (
                 routed.rows, routed.kinds, routed.partitions, routed.groups, routed.buckets,
             )  # fmt: skip
@@ -403,7 +403,7 @@ class TableWrite:
 
     def _assign_buckets(self, rows: pa.Table, partitions: list[bytes], groups: np.ndarray) -> np.ndarray:
         if self._dynamic is not None:
-            return self._dynamic.assign(rows, partitions, groups)
+            return self._dynamic.assign_buckets_of_rows(rows, partitions, groups)
         return fixed_buckets(self.store, rows)
 
     def _buffer_rows(self, partition: bytes, bucket: int, rows: pa.Table, kinds: np.ndarray) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import paimon_nb
 from paimon_nb.format.types import Array, Atomic, DataField, VarChar
-from paimon_nb.format.types.arrow_builders import column, empty_table, fill_null, from_numpy, scalar, to_numpy
+from paimon_nb.format.types.arrow_builders import arrow_column, empty_table, fill_null, from_numpy, scalar, to_numpy
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def without_pandas(monkeypatch):
     ],
 )
 def test_as_arrow_makes_them(values, t):
-    made = column(values, t)
+    made = arrow_column(values, t)
     made.validate(full=True)
     assert made.equals(pa.array(values, t))
     assert made.null_count == values.count(None)
@@ -79,7 +79,7 @@ def test_what_does_not_fit_is_refused_in_arrows_words(values, t):
     with pytest.raises(Exception) as other_files:
         pa.array(values, t)
     with pytest.raises(type(other_files.value)) as ours:
-        column(values, t)
+        arrow_column(values, t)
     assert str(ours.value) == str(other_files.value)
 
 

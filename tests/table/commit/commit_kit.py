@@ -11,7 +11,7 @@ from paimon_nb.format.types import Atomic, parse_type
 from paimon_nb.fs import FileIO, MemoryFileIO
 from paimon_nb.table.commit import CommitMessage
 from paimon_nb.table.live_files import LIVE_FILES, live_entries
-from paimon_nb.table.maintenance.reachable import reachable
+from paimon_nb.table.maintenance.reachable import reachable_from_all_branches
 from paimon_nb.table.publish import changes
 from paimon_nb.table.store import TableStore
 
@@ -71,12 +71,12 @@ def live(store: TableStore) -> set[str]:
 
 def leftovers(store: TableStore) -> set[str]:
     """Metadata files that no snapshot names."""
-    return _listed(store) - reachable(store).manifests
+    return _listed(store) - reachable_from_all_branches(store).manifests
 
 
 def lacking(store: TableStore) -> set[str]:
     """Metadata files that a snapshot names and that are not there."""
-    return reachable(store).manifests - _listed(store)
+    return reachable_from_all_branches(store).manifests - _listed(store)
 
 
 def _listed(store: TableStore) -> set[str]:

@@ -22,7 +22,7 @@ from paimon_nb.format.types import Atomic
 from paimon_nb.table.lsm import Levels, sections
 from paimon_nb.table.lsm.compaction_plan import Rewrite, compaction_steps
 from paimon_nb.table.lsm.levels import key_decoder
-from paimon_nb.table.lsm.pick import PickLimits, Unit, pick, pick_full
+from paimon_nb.table.lsm.pick import PickLimits, Unit, pick_compaction, pick_full
 
 SCRIPTS = sorted((Path(__file__).parent / "testdata").glob("*.txt"))
 KEY = (Atomic("INT", False),)
@@ -79,7 +79,7 @@ def answer(levels: Levels, command: str) -> str:
         incremental_size_threshold=size_of(given.get("incremental")),
         force_level0="force-l0" in words,
     )
-    return shown(pick(levels, limits))
+    return shown(pick_compaction(levels, limits))
 
 
 def size_of(text: str | None) -> int | None:

@@ -9,7 +9,7 @@ import pytest
 
 from paimon_nb.format.row import serialize
 from paimon_nb.format.types import parse_type
-from paimon_nb.format.types.arrow_builders import column
+from paimon_nb.format.types.arrow_builders import arrow_column
 from paimon_nb.table.lsm.levels import key_decoder
 from paimon_nb.table.scan.plan.key_ranks import key_ranks
 
@@ -29,7 +29,7 @@ KEYS = [["BIGINT"], ["TINYINT"], ["STRING"], ["CHAR(3)"], ["DATE"], ["DECIMAL(9,
 def test_order(names):
     rng, types = random.Random(1), [parse_type(n) for n in names]
     keys = [serialize(types, [rng.choice(VALUES[n]) for n in names]) for _ in range(200)]
-    low, high = key_ranks(types, *(column(part, pa.large_binary()) for part in (keys[:100], keys[100:])))
+    low, high = key_ranks(types, *(arrow_column(part, pa.large_binary()) for part in (keys[:100], keys[100:])))
     decode = key_decoder(types)
     known = sorted(zip(map(decode, keys), [*low.tolist(), *high.tolist()], strict=True))
     for (key, rank), (next_key, next_rank) in itertools.pairwise(known):
@@ -40,11 +40,11 @@ def test_order(names):
 @pytest.mark.parametrize("name", ["DOUBLE", "FLOAT", "BYTES", "TIMESTAMP(6)"])
 def test_types_that_only_keys_tell(name):
     t = parse_type(name)
-    empty = column([serialize([t], [None])], pa.large_binary())
+    empty = arrow_column([serialize([t], [None])], pa.large_binary())
     assert key_ranks([t], empty, empty) is None
 
 
 def test_keys_of_another_shape_are_left_to_the_decoder():
     one, two = parse_type("BIGINT"), [parse_type("BIGINT"), parse_type("INT")]
-    keys = column([serialize([one], [1]), serialize(two, [1, 2])], pa.large_binary())
+    keys = arrow_column([serialize([one], [1]), serialize(two, [1, 2])], pa.large_binary())
     assert key_ranks([one], keys, keys) is None

@@ -144,10 +144,10 @@ def write_bitmap(t: DataType, column: pa.Array | pa.ChunkedArray, options: Mappi
     if version == 1:
         return b"".join([head, *(key + struct.pack(">i", offset) for key, offset, _ in entries), *body])
     block_size = parse_memory(options.get("index-block-size", _DEFAULT_BLOCK))
-    return b"".join([head, _index_blocks(entries, block_size), *body])
+    return b"".join([head, _bitmap_index_blocks(entries, block_size), *body])
 
 
-def _index_blocks(entries: list[tuple[bytes, int, int]], block_size: int) -> bytes:
+def _bitmap_index_blocks(entries: list[tuple[bytes, int, int]], block_size: int) -> bytes:
     blocks: list[list[bytes]] = []
     firsts: list[bytes] = []
     used = block_size

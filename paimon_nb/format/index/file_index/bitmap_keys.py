@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.row.binary_row import Value, unscaled_of
-from paimon_nb.format.row.binary_row_vectorized import as_array, decimal_halves, fixed_values
+from paimon_nb.format.row.binary_row_vectorized import as_array, decimal_halves, fixed_width_buffer_values
 from paimon_nb.format.types import DataType, Decimal, LocalZonedTimestamp, Timestamp
 from paimon_nb.format.types.arrow_builders import fill_null, to_numpy
 
@@ -112,15 +112,15 @@ def key_numbers(t: DataType, column: pa.Array | pa.ChunkedArray) -> Positions:
     if root == "DECIMAL":
         return decimal_halves(array)[0].view(np.int64)
     if root == "FLOAT":
-        bits = canonical_float_bits(fixed_values(array, np.float32)).view(np.int32).astype(np.int64)
+        bits = canonical_float_bits(fixed_width_buffer_values(array, np.float32)).view(np.int32).astype(np.int64)
         return np.where(bits >= 0, bits, bits ^ 0x7FFF_FFFF)
     if root == "DOUBLE":
-        bits = canonical_float_bits(fixed_values(array, np.float64)).view(np.int64)
+        bits = canonical_float_bits(fixed_width_buffer_values(array, np.float64)).view(np.int64)
         return np.where(bits >= 0, bits, bits ^ 0x7FFF_FFFF_FFFF_FFFF)
     if isinstance(t, Timestamp | LocalZonedTimestamp):
-        values = fixed_values(array, np.int64)
+        values = fixed_width_buffer_values(array, np.int64)
         return values // 1000 if t.precision > 6 else values
-    return fixed_values(array, _NUMPY[root]).astype(np.int64)
+    return fixed_width_buffer_values(array, _NUMPY[root]).astype(np.int64)
 
 
 def canonical_float_bits(values: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:

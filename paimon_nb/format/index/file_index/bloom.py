@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from paimon_nb.format.index.file_index.bitmap_keys import canonical_float_bits, key_numbers
 from paimon_nb.format.row.binary_row import Value, to_scalar
-from paimon_nb.format.row.binary_row_vectorized import as_array, fixed_values
+from paimon_nb.format.row.binary_row_vectorized import as_array, fixed_width_buffer_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,9 +46,9 @@ def value_hashes(t: DataType, column: pa.Array | pa.ChunkedArray) -> U64:
         distinct = pc.unique(array).cast(pa.binary())
         return np.array([xxhash.xxh64_intdigest(v) for v in distinct.to_pylist()], dtype=np.uint64)
     if t.root == "FLOAT":
-        bits = canonical_float_bits(fixed_values(array, np.float32)).view(np.int32).astype(np.int64)
+        bits = canonical_float_bits(fixed_width_buffer_values(array, np.float32)).view(np.int32).astype(np.int64)
     elif t.root == "DOUBLE":
-        bits = canonical_float_bits(fixed_values(array, np.float64)).view(np.int64)
+        bits = canonical_float_bits(fixed_width_buffer_values(array, np.float64)).view(np.int64)
     else:
         bits = key_numbers(t, array)
     return _wang_hash(bits)

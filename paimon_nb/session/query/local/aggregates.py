@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.format.types import Decimal
 from paimon_nb.plan.select import Call, Column
-from paimon_nb.session.query.local.decimals import from_unscaled, half_up, unscaled
+from paimon_nb.session.query.local.decimals import from_unscaled, half_up, unscaled_decimal_sql
 from paimon_nb.session.query.local.values import (
     BIGINT,
     DOUBLE,
@@ -43,7 +43,7 @@ _SAFE_PRECISION = 18
 """Averages of decimals of so many digits fit into HUGEINT."""
 
 
-def aggregate(call: Call, value_of: Callable[[Expression], Value], *, flink: bool) -> Value:
+def aggregate_sql(call: Call, value_of: Callable[[Expression], Value], *, flink: bool) -> Value:
     """The value of an aggregate function; `value_of`: that of its operand in a row. Raises NotLocal."""
     condition = None
     if call.name == "FILTER":
@@ -145,7 +145,7 @@ def _average_as_spark(x: Value) -> Value:
         return Value(f"({_exact_sum(double)} / count({double}))", DOUBLE)
     if isinstance(x.type, Decimal) and x.type.precision <= _SAFE_PRECISION:
         t = Decimal(x.type.precision + 4, x.type.scale + 4)
-        total = unscaled(Value(f"sum({x.sql})", Decimal(MAX_PRECISION, x.type.scale)))
+        total = unscaled_decimal_sql(Value(f"sum({x.sql})", Decimal(MAX_PRECISION, x.type.scale)))
         rounded = half_up(f"({total} * 10000)", f"CAST(count({x.sql}) AS HUGEINT)")
         return Value(f"(CASE WHEN count({x.sql}) = 0 THEN NULL ELSE {from_unscaled(rounded, t)} END)", t)
     raise NotLocal(f"AVG of {x.type.bare()} is left to Spark")

@@ -12,7 +12,7 @@ def power_of_ten(digits: int) -> str:
     return f"CAST({10**digits} AS HUGEINT)"
 
 
-def unscaled(value: Value) -> str:
+def unscaled_decimal_sql(value: Value) -> str:
     """A decimal's unscaled number, as HUGEINT; an error if it has too many digits."""
     assert isinstance(value.type, Decimal)
     scale = value.type.scale

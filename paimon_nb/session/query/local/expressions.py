@@ -14,8 +14,8 @@ from typing import TypeAlias
 
 from paimon_nb.format.types import Atomic, DataType, Decimal
 from paimon_nb.plan.select import Call, Case, Cast, Column, Expression, Literal
-from paimon_nb.session.query.local.aggregates import AGGREGATES, aggregate
-from paimon_nb.session.query.local.decimals import from_unscaled, half_up, power_of_ten, unscaled
+from paimon_nb.session.query.local.aggregates import AGGREGATES, aggregate_sql
+from paimon_nb.session.query.local.decimals import from_unscaled, half_up, power_of_ten, unscaled_decimal_sql
 from paimon_nb.session.query.local.values import (
     BIGINT,
     BOOLEAN,
@@ -67,7 +67,7 @@ class Expressions:
         if self.groups is None:
             return self._value(e)
         if isinstance(e, Call) and (e.name in AGGREGATES or e.name == "FILTER"):
-            return aggregate(e, self._rows().value, flink=self.flink)
+            return aggregate_sql(e, self._rows().value, flink=self.flink)
         if not has_aggregate(e):
             with suppress(NotLocal):  # it may be an expression of groups and aliases
                 row = self._rows().value(e)
@@ -255,7 +255,7 @@ def _divide(scope: Expressions, values: list[Value]) -> Value:
     shift = t.scale - p.scale + q.scale
     if shift < 0 or p.precision + shift > MAX_PRECISION - 2:
         raise NotLocal("a quotient of decimals has too many digits")
-    n, d = unscaled(a.cast(p)), unscaled(b.cast(q))
+    n, d = unscaled_decimal_sql(a.cast(p)), unscaled_decimal_sql(b.cast(q))
     quotient = half_up(f"({n} * {power_of_ten(shift)})", d)
     exact_below = _QUOTIENT_DIGITS - t.scale
     if q.precision > exact_below:

@@ -10,7 +10,7 @@ from paimon_nb.format.manifest import EMPTY_STATS, DataFile
 from paimon_nb.format.row import EMPTY_ROW
 from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.types import arrow_type
-from paimon_nb.format.types.arrow_builders import column
+from paimon_nb.format.types.arrow_builders import arrow_column
 from paimon_nb.table.format_table import data_files, find_partitions, partition_bytes_of
 from paimon_nb.table.scan.plan.scan_report import ScanReport, Stage
 from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan, Split, pack_into_bins
@@ -86,7 +86,7 @@ def _partition_matcher(store: TableStore, predicate: Predicate | None) -> Callab
 def one_row(fields: Sequence[DataField], values: Sequence[Any]) -> pa.Table:
     """One row of in-row values as an Arrow table."""
     columns = [
-        column([to_arrow_value(f.type, v)], arrow_type(f.type)) for f, v in zip(fields, values, strict=True)
+        arrow_column([to_arrow_value(f.type, v)], arrow_type(f.type)) for f, v in zip(fields, values, strict=True)
     ]  # fmt: skip
     return pa.table(columns, names=[f.name for f in fields])
 

@@ -12,7 +12,7 @@ from paimon_nb.format.data import RowFilter, may_have_rows
 from paimon_nb.format.row import bucket_of, serialize
 from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.types import arrow_type
-from paimon_nb.format.types.arrow_builders import column
+from paimon_nb.format.types.arrow_builders import arrow_column
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import read_live, snapshot_manifests
 from paimon_nb.table.lsm.levels import Key, key_decoder, key_order
@@ -167,7 +167,7 @@ class PointLookup:
 
     def _bucket_of_key(self, values: Mapping[str, Any], total: int) -> int:
         fields = [self._fields[n] for n in self.store.schema.bucket_keys]
-        columns = [column([to_arrow_value(f.type, values[f.name])], arrow_type(f.type)) for f in fields]
+        columns = [arrow_column([to_arrow_value(f.type, values[f.name])], arrow_type(f.type)) for f in fields]
         function = self.store.options.get(opt.BUCKET_FUNCTION_TYPE) or "default"
         return int(bucket_of([f.type for f in fields], columns, total, function)[0])
 

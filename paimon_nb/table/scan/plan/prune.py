@@ -16,8 +16,8 @@ import pyarrow as pa
 from paimon_nb.format.manifest import DataFile, Entries, ManifestEntry, ManifestFile, as_entries
 from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.types import DataType, arrow_type
-from paimon_nb.format.types.arrow_builders import column as column_of
-from paimon_nb.format.types.arrow_builders import to_numpy, unique
+from paimon_nb.format.types.arrow_builders import arrow_column as column_of
+from paimon_nb.format.types.arrow_builders import sorted_unique, to_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import bucket_numbers
 from paimon_nb.table.scan.plan.scan_report import ScanReport, SkippedFiles, Stage
@@ -123,7 +123,9 @@ class Pruner:
             remaining = len(bucket_numbers(entries)[1])
         if keys is not None:
             bucket_filter = BucketFilter(self.store, keys)
-            entries = self._keep_and_report(entries, bucket_filter.mask(entries), "bucket does not match the key")
+            entries = self._keep_and_report(
+                entries, bucket_filter.bucket_mask(entries), "bucket does not match the key"
+            )
             remaining = len(bucket_numbers(entries)[1])
         self._stages.append(Stage("buckets", seen, remaining))
         return entries
@@ -162,7 +164,7 @@ class Pruner:
         if keep_level is None:
             return entries
         levels = entries.column("level")
-        seen = [level for level in unique(levels).tolist() if keep_level(level)]
+        seen = [level for level in sorted_unique(levels).tolist() if keep_level(level)]
         return self._keep_and_report(entries, np.isin(levels, seen), reason)
 
     def prune_created_before(self, entries: Sequence[ManifestEntry], ms: int | None) -> Entries:
@@ -259,13 +261,13 @@ class BucketFilter:
     def contains(self, bucket: int, total: int, file: DataFile) -> bool:
         return total <= 0 or not self._hashes_alike(file.schema_id) or bucket in self._buckets_for_total(total)
 
-    def mask(self, entries: Entries) -> np.ndarray:
+    def bucket_mask(self, entries: Entries) -> np.ndarray:
         """Like `contains`, a boolean per entry."""
         totals, buckets, schemas = (entries.column(n) for n in ("total_buckets", "bucket", "schema_id"))
-        alike = [s for s in unique(schemas).tolist() if self._hashes_alike(s)]
+        alike = [s for s in sorted_unique(schemas).tolist() if self._hashes_alike(s)]
         known = (totals > 0) & np.isin(schemas, alike)
         out: np.ndarray = ~known
-        for total in unique(totals[known]).tolist():
+        for total in sorted_unique(totals[known]).tolist():
             out |= known & (totals == total) & np.isin(buckets, list(self._buckets_for_total(total)))
         return out
 

@@ -41,7 +41,7 @@ from paimon_nb.format.types import (
     VarChar,
     is_opaque,
 )
-from paimon_nb.format.types.arrow_builders import column as column_of
+from paimon_nb.format.types.arrow_builders import arrow_column as column_of
 from paimon_nb.format.types.arrow_builders import scalar
 from paimon_nb.table.scan.predicate.model import (
     And,
@@ -187,11 +187,13 @@ def _convert_literal(t: DataType, literal: Any) -> tuple[Any, int]:
     """(value in the in-row form, position of the literal relative to it); see `_rounded_comparison`."""
     root = t.root
     if root in _INTEGER:
-        return _floor_in_range(_literal_number(literal), -(1 << (_INTEGER[root] - 1)), (1 << (_INTEGER[root] - 1)) - 1)
+        return _floor_of_literal_in_range(
+            _literal_number(literal), -(1 << (_INTEGER[root] - 1)), (1 << (_INTEGER[root] - 1)) - 1
+        )
     if isinstance(t, Decimal):
         bound = 10**t.precision - 1
         scaled = _scale_number(_literal_number(literal), t.scale)
-        value, beyond = _floor_in_range(scaled, -bound, bound)
+        value, beyond = _floor_of_literal_in_range(scaled, -bound, bound)
         return (None if value is None else decimal.Decimal(value).scaleb(-t.scale, _EXACT)), beyond
     if root in ("FLOAT", "DOUBLE"):
         number = _literal_number(literal)
@@ -233,7 +235,7 @@ def _scale_number(number: decimal.Decimal | float, scale: int) -> decimal.Decima
     return number.scaleb(scale, _EXACT) if isinstance(number, decimal.Decimal) and number.is_finite() else number
 
 
-def _floor_in_range(number: decimal.Decimal | float, low: int, high: int) -> tuple[int | None, int]:
+def _floor_of_literal_in_range(number: decimal.Decimal | float, low: int, high: int) -> tuple[int | None, int]:
     if math.isnan(number) or number > high:
         return None, 2  # NaN is larger than every number, as in Spark
     if number < low:

@@ -83,7 +83,7 @@ class _Condition:
             raise self._error("the condition is empty", Span(end, end))
         try:
             tree = ExpressionParser(self.tokens, end, CONDITION_WORDS).whole()
-            return self._convert(tree)
+            return self._predicate_of_node(tree)
         except UnexpectedToken as error:
             raise self._error(error.message, error.span) from None
         except RecursionError:
@@ -108,15 +108,15 @@ class _Condition:
 
     # -- conditions
 
-    def _convert(self, node: Node) -> Predicate:
+    def _predicate_of_node(self, node: Node) -> Predicate:
         match node:
             case Brackets():
-                return self._convert(node.inner)
+                return self._predicate_of_node(node.inner)
             case Logical():
-                parts = [self._convert(part) for part in node.parts]
+                parts = [self._predicate_of_node(part) for part in node.parts]
                 return conjunction_of(parts) if node.op == "AND" else Or(tuple(parts))
             case Unary(op="NOT"):
-                return self._convert(node.operand).negate()
+                return self._predicate_of_node(node.operand).negate()
             case Binary() if node.op in _OPERATORS or node.op == "<=>":
                 return self._comparison_condition(node)
             case InNode():
@@ -149,7 +149,7 @@ class _Condition:
             if isinstance(literal, Literal):
                 self._literal_value(node)
                 raise self._error(f"{self._text_of(literal)} is not a condition", literal.span)
-            raise self._unsupported(node)
+            raise self._unsupported_expression_error(node)
         name = self._column_name(node)
         if self.schema.field(name).type.root == "BOOLEAN":
             return self._bind(node, Compare(name, "=", True))
@@ -208,7 +208,7 @@ class _Condition:
     def _column_name(self, node: Node) -> str:
         """The name of the column, as in the schema. Raises ColumnNotFound."""
         if not self._is_column(node):
-            raise self._unsupported(node)
+            raise self._unsupported_expression_error(node)
         if isinstance(node, Literal):
             written, span = _unquoted(node.text), node.span
         else:
@@ -256,7 +256,7 @@ class _Condition:
                 return self._hex_literal(node)
             case Literal() if node.kind in _TYPED_STRINGS and node.text.startswith("'"):
                 return _unquoted(node.text)
-        raise self._unsupported(node)
+        raise self._unsupported_expression_error(node)
 
     def _number_literal(self, node: Literal) -> int | float | decimal.Decimal:
         text = node.text
@@ -274,7 +274,7 @@ class _Condition:
         except ValueError:
             raise self._error("each byte needs two hex digits", node.span) from None
 
-    def _unsupported(self, node: Node) -> SqlSyntaxError | SqlAnalysisError:
+    def _unsupported_expression_error(self, node: Node) -> SqlSyntaxError | SqlAnalysisError:
         """The error of an expression that is neither a column nor a literal: at the operator that makes it one."""
         match node:
             case Binary():

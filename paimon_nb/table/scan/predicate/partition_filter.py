@@ -9,7 +9,7 @@ import pyarrow as pa
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.types import arrow_type
-from paimon_nb.format.types.arrow_builders import column
+from paimon_nb.format.types.arrow_builders import arrow_column
 from paimon_nb.table.scan.predicate.evaluate import bind_literals, evaluate
 from paimon_nb.table.scan.predicate.parser import parse_predicate
 
@@ -40,7 +40,7 @@ def partition_filter(store: TableStore, where: str) -> Callable[[bytes], bool]:
     def partition_matches(partition: bytes) -> bool:
         values = store.partition_values(partition)
         columns = [
-            column([None if v is None else to_arrow_value(f.type, v)], arrow_type(f.type))
+            arrow_column([None if v is None else to_arrow_value(f.type, v)], arrow_type(f.type))
             for f, v in zip(fields, values, strict=True)
         ]
         if not columns:

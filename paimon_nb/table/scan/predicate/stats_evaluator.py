@@ -21,8 +21,8 @@ from paimon_nb.format.manifest import STATS_COLS, Entries, null_counts
 from paimon_nb.format.row import deserialize, to_scalar
 from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.types import Char, DataField, DataType, Decimal, LocalZonedTimestamp, Timestamp, arrow_type
-from paimon_nb.format.types.arrow_builders import column as column_of
-from paimon_nb.format.types.arrow_builders import fill_null, from_numpy, scalar, unique
+from paimon_nb.format.types.arrow_builders import arrow_column as column_of
+from paimon_nb.format.types.arrow_builders import fill_null, from_numpy, scalar, sorted_unique
 from paimon_nb.table.scan.predicate.evaluate import like_prefix, padded
 from paimon_nb.table.scan.predicate.model import (
     And,
@@ -226,8 +226,8 @@ def _files_by_stats_column(
         listed = np.array([seen.setdefault(c, len(seen)) for c in files.column(STATS_COLS)], np.int64)
         forms = list(seen)
     out: dict[_StatsColumn, np.ndarray] = {}
-    for schema_id in unique(schemas).tolist():
-        for form in unique(listed[schemas == schema_id]).tolist():
+    for schema_id in sorted_unique(schemas).tolist():
+        for form in sorted_unique(listed[schemas == schema_id]).tolist():
             source = _stats_column(schema_of(schema_id), forms[form], field, keys)
             members = (schemas == schema_id) & (listed == form)
             out[source] = out[source] | members if source in out else members

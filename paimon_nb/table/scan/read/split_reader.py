@@ -27,7 +27,7 @@ from paimon_nb.format.data import (
     iter_data_file,
     read_data_file,
 )
-from paimon_nb.format.data.schema_evolution import evolve
+from paimon_nb.format.data.schema_evolution import rows_as_read_fields
 from paimon_nb.format.index import DeletionVector, read_deletion_vector
 from paimon_nb.format.row import bucket_of
 from paimon_nb.format.schema import readable_fields
@@ -469,7 +469,7 @@ class SplitFiles:
                     schema=arrow_schema(fields, nullable=True),
                 )
             else:
-                visible = evolve(visible, stored, fields)
+                visible = rows_as_read_fields(visible, stored, fields)
             yield with_partition_columns(self.store, self.partition, file, visible) if partitioned else visible
 
     def _columns_of_file(
