@@ -62,7 +62,7 @@ SERVERS = {
     ),
     "Flink": ("interop/test_alternating.py", "interop/test_privileges.py", "interop/test_fuzz_sessions.py"),
     "JupyterLab": (
-        "browser/test_lab.py", "browser/test_lab_catalog.py", "browser/test_lab_chart.py", "browser/test_lab_data.py",
+        "browser/test_lab.py", "browser/test_lab_catalog.py", "browser/test_lab_chart.py", "browser/test_lab_data.py", "browser/test_lab_editor.py",
         "browser/test_lab_grid.py", "browser/test_lab_history.py", "browser/test_lab_home.py", "browser/test_lab_kernel.py",
         "browser/test_lab_panels.py", "browser/test_lab_streams.py", "browser/test_live_page.py", "browser/test_exported.py",
         "browser/test_speed.py",
