@@ -112,7 +112,7 @@ class Target:
         if self.position is None or clock.now_ms() - self._last_empty_ms < interval_s * 1000:
             return
         self._last_empty_ms = clock.now_ms()
-        if StreamCommitter.count_without_rows(self.table.store):
+        if StreamCommitter.empty_checkpoint_may_commit(self.table.store):
             self._checkpoints.on_idle_checkpoint(self.table.store, properties={POSITION: self.position})
 
     def store_start_position(self, position: str) -> None:

@@ -19,7 +19,7 @@ from paimon_nb.table.scan.predicate.model import conjuncts_on
 from paimon_nb.table.stream import ChangelogNormalize
 from paimon_nb.table.system import SYSTEM_TABLES
 from paimon_nb.table.system.audit_log import kind_texts
-from paimon_nb.table.system.binlog import pack_updates
+from paimon_nb.table.system.binlog import binlog_rows
 from paimon_nb.table.write.input_rows import kind_codes
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _changelog_table_rows(
         if system == "binlog":
             kinds = pa.array(kind_codes(rows.column(0)))
             changes = rows.remove_column(0).append_column(VALUE_KIND, kinds)
-            rows = pack_updates(changes, table.schema.fields, pairs=not batch.full)
+            rows = binlog_rows(changes, table.schema.fields, pairs=not batch.full)
         rows = filter_rows(selection.condition, rows, fields)
         arrays = [arrow_column(["+I"] * rows.num_rows, pa.string()), *(rows.column(c) for c, _ in columns)]
         output.append_changes(pa.table(arrays, names=[OP, *(n for _, n in columns)]))

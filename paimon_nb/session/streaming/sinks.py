@@ -87,7 +87,7 @@ class TableOutput:
         """Whether `on_idle_checkpoint` must be called while the stream runs."""
         from paimon_nb.table.stream.committer import StreamCommitter
 
-        return StreamCommitter.count_without_rows(self.table.store)
+        return StreamCommitter.empty_checkpoint_may_commit(self.table.store)
 
     def on_idle_checkpoint(self, user: str) -> None:
         """Called when a checkpoint interval elapsed without input rows. `user`: the query's id."""

@@ -139,11 +139,11 @@ class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
         query = start_query(writer.foreachBatch(sink).start)
         if sink.handles_empty_checkpoints:
             idle_checkpoint_timer.run_checkpoints_until_end(
-                query, lambda: sink.on_idle_checkpoint(str(query.id)), self._pause_s()
+                query, lambda: sink.on_idle_checkpoint(str(query.id)), self._seconds_between_idle_checkpoints()
             )
         return query
 
-    def _pause_s(self) -> float:
+    def _seconds_between_idle_checkpoints(self) -> float:
         """Interval of checkpoints without rows: the trigger's processing time if set."""
         captured = (self._trigger or {}).get("processingTime")
         try:

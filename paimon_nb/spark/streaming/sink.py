@@ -79,7 +79,7 @@ class TableSink:
     @property
     def handles_empty_checkpoints(self) -> bool:
         """Whether `on_idle_checkpoint` must be called periodically while the query runs."""
-        return not self._ends and StreamCommitter.count_without_rows(self.table.store)
+        return not self._ends and StreamCommitter.empty_checkpoint_may_commit(self.table.store)
 
     def on_idle_checkpoint(self, user: str) -> None:
         """Commit what a Flink checkpoint without rows commits. `user`: the query's id."""

@@ -44,7 +44,7 @@ from paimon_nb.table.stream import (
     steps_between,
 )
 from paimon_nb.table.system.audit_log import ROWKIND, kind_texts
-from paimon_nb.table.system.binlog import binlog_fields, pack_updates
+from paimon_nb.table.system.binlog import binlog_fields, binlog_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -304,7 +304,7 @@ def _read_changes(
     for snapshot, piece in pieces:
         rows = read_piece(source.store, piece, names, predicate)
         if source.binlog:
-            yield from task_batches(pack_updates(rows, source.fields, pairs=piece.split.changes), source.changes)
+            yield from task_batches(binlog_rows(rows, source.fields, pairs=piece.split.changes), source.changes)
             continue
         changes = rows.select(names) if source.kinds else without_retracts(rows).select(names)
         if source.kinds:

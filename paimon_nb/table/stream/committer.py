@@ -108,7 +108,7 @@ class StreamCommitter:
     # -- empty checkpoints
 
     @staticmethod
-    def count_without_rows(store: TableStore) -> bool:
+    def empty_checkpoint_may_commit(store: TableStore) -> bool:
         """Whether empty checkpoints do anything."""
         schedule = FullCompactionSchedule.of(store)
         waits = bool(schedule.interval_ms) or (schedule.every or 1) > 1

@@ -43,11 +43,11 @@ def _read_binlog(store: TableStore) -> pa.Table:
     parts = [empty_table((ROWKIND, *map(_array_field, fields)))]
     for split in plan.splits:
         rows = read_split_kinds(plan.store, split, None, plan.predicate)
-        parts.append(pack_updates(rows, fields, pairs=split.changes))
+        parts.append(binlog_rows(rows, fields, pairs=split.changes))
     return pa.concat_tables(parts)
 
 
-def pack_updates(rows: pa.Table, fields: Sequence[DataField], *, pairs: bool) -> pa.Table:
+def binlog_rows(rows: pa.Table, fields: Sequence[DataField], *, pairs: bool) -> pa.Table:
     """Rows with `_VALUE_KIND` as binlog rows.
 
     Args:
