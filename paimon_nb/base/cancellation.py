@@ -17,10 +17,10 @@ class CancellationToken:
     """Shared by a worker thread and the thread that waits for it."""
 
     def __init__(self) -> None:
-        self._turn = threading.Lock()
+        self._publish_lock = threading.Lock()
         self.cancelled = False
 
-    def cancel(self, patience_s: float) -> bool:
+    def prevent_publishing(self, patience_s: float) -> bool:
         """Request cancellation; waits for a publish that is in progress.
 
         Args:
@@ -29,10 +29,10 @@ class CancellationToken:
         Returns:
             True: nothing is published any more. False: a publish was still in progress when the time was over.
         """
-        in_time = self._turn.acquire(timeout=patience_s)
+        in_time = self._publish_lock.acquire(timeout=patience_s)
         self.cancelled = True
         if in_time:
-            self._turn.release()
+            self._publish_lock.release()
         return in_time
 
     @contextmanager
@@ -47,7 +47,7 @@ class CancellationToken:
     @contextmanager
     def defer_cancel_while_publishing(self) -> Iterator[None]:
         """Context in which a snapshot is published; `cancel` waits for its end. Raises Cancelled: cancellation was requested before."""
-        with self._turn:
+        with self._publish_lock:
             if self.cancelled:
                 raise Cancelled("cancelled before publishing", hint="the table is unchanged; run the statement again")
             yield

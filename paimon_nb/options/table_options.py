@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from paimon_nb.options import table
-from paimon_nb.options.option import LONG_MAX, Option, parse_names
+from paimon_nb.options.option import Option, parse_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -148,12 +148,6 @@ class TableOptions:
             or self.changelog_time_retained_ms > self.get(table.SNAPSHOT_TIME_RETAINED)
             or self.changelog_num_retained_min > self.get(table.SNAPSHOT_NUM_RETAINED_MIN)
         )
-
-    @property
-    def commit_timeout_ms(self) -> int:
-        """Retry time limit of a commit; default: none."""
-        timeout = self.get(table.COMMIT_TIMEOUT)
-        return LONG_MAX if timeout is None else timeout
 
     @property
     def ignores_empty_commits(self) -> bool:

@@ -326,7 +326,7 @@ def test_tab_offers_names(shown: Notebook, typed: str, offers: list[str]) -> Non
     offered = shown.page.locator(".jp-Completer:visible .jp-Completer-match")
     for name in offers:
         expect(offered.filter(has_text=re.compile(f"^{re.escape(name)}$"))).to_have_count(1)
-    chosen = offered.first.text_content()
+    chosen = shown.page.locator(".jp-Completer:visible .jp-Completer-item").first.get_attribute("data-value")
     if "$" in typed:
         offered.first.click()
     else:

@@ -8,6 +8,7 @@ from paimon_nb.base.errors import EngineError, UnsupportedOperation
 from paimon_nb.spark.scan.scan_strategy import StrategyLimits
 from paimon_nb.spark.scan.table_scan import read_table
 from paimon_nb.spark.write.table_write import write
+from paimon_nb.table.format_table import STAGING
 
 pytestmark = pytest.mark.spark
 
@@ -28,7 +29,7 @@ def test_tasks_write_and_read_the_files(swb):
     failing = rows.selectExpr("id", "IF(id = 99, raise_error('stop'), name) name", "p")
     with pytest.raises(EngineError, match="stop"):
         write(failing, table, inline_bytes=0)
-    assert data_files(table.path) == before
+    assert [f for f in data_files(table.path) if f.parent.name != STAGING] == before
     swb.sql("INSERT OVERWRITE plain PARTITION (p = '1') SELECT 7, 'x'")
     assert swb.sql("SELECT count(*), max(sys.max_pt('plain')) FROM plain").collect() == [(51, "1")]
     for statement in (

@@ -19,7 +19,7 @@ from paimon_nb.connectors.formats.api import (
     Rows,
     bad_message,
 )
-from paimon_nb.connectors.formats.values import RawNumber, converter, json_values
+from paimon_nb.connectors.formats.values import ExactDecimal, converter, json_values
 from paimon_nb.format.types import Array, DataField, Map, Row, arrow_type
 from paimon_nb.options import parse_bool
 
@@ -124,7 +124,7 @@ class CsvEncoder(Encoder):
     def _text(self, value: Any) -> str:
         if value is None:
             return self.dialect.null or ""
-        if isinstance(value, RawNumber):
+        if isinstance(value, ExactDecimal):
             return value.text
         if isinstance(value, list):
             return self.dialect.elements.join(map(self._text, value))

@@ -18,7 +18,7 @@ from paimon_nb.connectors.formats.api import (
     Rows,
     bad_message,
 )
-from paimon_nb.connectors.formats.values import RawNumber, converter, json_values, to_array
+from paimon_nb.connectors.formats.values import ExactDecimal, converter, json_values, to_array
 from paimon_nb.format.types import DataField, arrow_type
 from paimon_nb.options import parse_bool
 
@@ -162,24 +162,28 @@ def require_object(value: Any, what: str) -> dict[str, Any]:
 
 def compact_json_bytes(value: Any) -> bytes:
     """Compact JSON. Decimals keep all digits."""
-    if _has_raw_number(value):
-        return _dumps_with_raw_numbers(value).encode()
+    if _has_exact_decimal(value):
+        return _json_text_with_exact_decimals(value).encode()
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _has_raw_number(value: Any) -> bool:
+def _has_exact_decimal(value: Any) -> bool:
     if isinstance(value, dict):
-        return any(map(_has_raw_number, value.values()))
-    return any(map(_has_raw_number, value)) if isinstance(value, list) else isinstance(value, RawNumber)
+        return any(map(_has_exact_decimal, value.values()))
+    return any(map(_has_exact_decimal, value)) if isinstance(value, list) else isinstance(value, ExactDecimal)
 
 
-def _dumps_with_raw_numbers(value: Any) -> str:
+def _json_text_with_exact_decimals(value: Any) -> str:
     if isinstance(value, dict):
         return (
             "{"
-            + ",".join(f"{json.dumps(k, ensure_ascii=False)}:{_dumps_with_raw_numbers(v)}" for k, v in value.items())
+            + ",".join(
+                f"{json.dumps(k, ensure_ascii=False)}:{_json_text_with_exact_decimals(v)}" for k, v in value.items()
+            )
             + "}"
         )
     if isinstance(value, list):
-        return "[" + ",".join(map(_dumps_with_raw_numbers, value)) + "]"
-    return value.text if isinstance(value, RawNumber) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return "[" + ",".join(map(_json_text_with_exact_decimals, value)) + "]"
+    return (
+        value.text if isinstance(value, ExactDecimal) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    )

@@ -202,16 +202,16 @@ def _to_bytes(value: Any) -> bytes:
 
 
 def json_values(column: pa.ChunkedArray | pa.Array, t: DataType, *, iso: bool = False) -> list[Any]:
-    """The values of a column for `json.dumps`. Decimals are `RawNumber`."""
+    """The values of a column for `json.dumps`. Decimals are `ExactDecimal`."""
     write = _value_writer(t, iso)
     values = _timestamps_as_integers(column, t).to_pylist()
     return values if write is None else [None if v is None else write(v) for v in values]
 
 
-class RawNumber(float):
+class ExactDecimal(float):
     """A decimal that is written to JSON with all digits."""
 
-    def __new__(cls, text: str) -> RawNumber:
+    def __new__(cls, text: str) -> ExactDecimal:
         made = super().__new__(cls, text)
         made.text = text
         return made
@@ -230,7 +230,7 @@ def _timestamps_as_integers(column: Any, t: DataType) -> Any:
 def _value_writer(t: DataType, iso: bool) -> Convert | None:
     match t:
         case Decimal():
-            return lambda v: RawNumber(format(v, "f"))
+            return lambda v: ExactDecimal(format(v, "f"))
         case Timestamp() | LocalZonedTimestamp():
             digits = {"s": 0, "ms": 3, "us": 6, "ns": 9}[arrow_type(t).unit]
             zoned = isinstance(t, LocalZonedTimestamp)

@@ -218,7 +218,7 @@ class CsvReader:
 def parse_column(texts: Sequence[str | None], t: DataType) -> tuple[pa.Array, list[int]]:
     """The texts as values of a type, and the positions of those that are not values of it, which are NULL."""
     known = [v for v in texts if v is not None]
-    if all(_may_be_value(v, t) for v in known):
+    if all(_java_parses_field(v, t) for v in known):
         try:
             return column_of_java_texts(_without_java_number_suffix(texts, t), t), []
         except _ERRORS:
@@ -231,7 +231,7 @@ def parse_column(texts: Sequence[str | None], t: DataType) -> tuple[pa.Array, li
 
 def _parse_value(text: str, t: DataType) -> pa.Array | None:
     """One text as a value of a type; None if it is not one."""
-    if not _may_be_value(text, t):
+    if not _java_parses_field(text, t):
         return None
     try:
         column = column_of_java_texts(_without_java_number_suffix([text], t), t)
@@ -240,8 +240,8 @@ def _parse_value(text: str, t: DataType) -> pa.Array | None:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
-def _may_be_value(text: str, t: DataType) -> bool:
-    """Whether Java's parser of numbers accepts a text; True for other types."""
+def _java_parses_field(text: str, t: DataType) -> bool:
+    """Whether Java parses the text of a CSV field as this type; True for types other than numbers."""
     if t.root in _INTEGER_BITS:
         limit = 1 << _INTEGER_BITS[t.root]
         return _INTEGER.fullmatch(text) is not None and -limit <= int(text) < limit

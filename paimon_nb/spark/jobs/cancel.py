@@ -76,7 +76,7 @@ def run_cancellable(
             if on_progress is not None and time.monotonic() - started >= progress_after_s:
                 on_progress(poll(spark, group))
     except KeyboardInterrupt:
-        nothing_published = stop.cancel(GRACE_S)
+        nothing_published = stop.prevent_publishing(GRACE_S)
         _cancel_until_done(spark, group, future)
         raise _interrupt_error(future, nothing_published) from None
     except PaimonError:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 WAIT_S = 10.0
 """Maximum wait for task attempts that are being killed. Orphan file removal deletes what they write later."""
 
+_WORKER_END_S = 0.3
+"""A Python worker may write for a moment after its task has ended: Spark asks the daemon to kill it and does not wait."""
+
 
 def with_job_token(store: TableStore) -> tuple[TableStore, str]:
     """The table for the tasks of one job, and the token in the names of their new data and changelog files."""
@@ -34,6 +37,7 @@ def delete_job_files(spark: SparkSession, store: TableStore, token: str) -> int:
     deadline = time.monotonic() + WAIT_S
     while _has_running_tasks(spark) and time.monotonic() < deadline:
         time.sleep(0.1)
+    time.sleep(_WORKER_END_S)
     return _delete_files_of_job(store, store.data_root, token)
 
 

@@ -197,7 +197,7 @@ def executor_infos(spark: SparkSession) -> Iterable[ExecutorInfo]:
     return infos
 
 
-def worker_pools() -> Iterator[WorkerFactory]:
+def python_worker_pools() -> Iterator[WorkerFactory]:
     """The JVM's pools of Python workers (`PythonWorkerFactory`). Empty without a running Spark in this process."""
     context = active_context()
     if context is None or context._jvm is None:

@@ -17,7 +17,7 @@ from zipimport import zipimporter
 
 import pyarrow as pa
 
-from paimon_nb.spark.runtime.jvm_bridge import private_field, worker_pools
+from paimon_nb.spark.runtime.jvm_bridge import private_field, python_worker_pools
 
 _WITHOUT_ZIP = """#!/bin/sh
 PYTHONPATH=${{PYTHONPATH#*-src.zip:}}
@@ -113,7 +113,7 @@ def forget_dead_workers() -> None:
     daemon.
     """
     with suppress(Exception):  # the pools are not public API and may change between releases
-        for pool in worker_pools():
+        for pool in python_worker_pools():
             daemon = private_field(pool, "daemon")
             if daemon is not None and not daemon.isAlive():
                 pool.stop()

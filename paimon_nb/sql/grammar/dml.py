@@ -49,7 +49,7 @@ def update(cursor: Cursor, span: Span) -> Update:
     where = _parse_condition(cursor) if cursor.take("WHERE") else None
     tokens = cursor.tokens[first : cursor.at]
     found = find_tables_in(cursor, tokens, [table])
-    table = replace(_with_filter(cursor, where, table, found), metadata_columns=metadata_columns_of(tokens))
+    table = replace(_target_with_filter(cursor, where, table, found), metadata_columns=metadata_columns_of(tokens))
     return Update(
         cursor.text_of(span), span, table, _with_metadata_columns(found.tables, tokens),
         tuple(found.edits), tuple(dict.fromkeys(found.parameters)), assignments, where,
@@ -64,22 +64,22 @@ def delete(cursor: Cursor, span: Span) -> Delete:
     where = _parse_condition(cursor) if cursor.take("WHERE") else None
     tokens = cursor.tokens[first : cursor.at]
     found = find_tables_in(cursor, tokens, [table])
-    table = replace(_with_filter(cursor, where, table, found), metadata_columns=metadata_columns_of(tokens))
+    table = replace(_target_with_filter(cursor, where, table, found), metadata_columns=metadata_columns_of(tokens))
     return Delete(
         cursor.text_of(span), span, table, _with_metadata_columns(found.tables, tokens),
         tuple(found.edits), tuple(dict.fromkeys(found.parameters)), where, flink_edits=tuple(found.flink_edits),
     )  # fmt: skip
 
 
-def _with_filter(
-    cursor: Cursor, condition: Span | None, table: TableRef, found: TableReferences, *, sole_table: bool = True
+def _target_with_filter(
+    cursor: Cursor, condition: Span | None, target: TableRef, found: TableReferences, *, sole_table: bool = True
 ) -> TableRef:
     """The target with the part of the statement's condition that concerns only it; see `with_condition`."""
     if condition is None:
-        return table
+        return target
     tokens = [t for t in cursor.tokens if condition.start <= t.start and t.stop <= condition.stop]
     tree = expression_tree(tokens, [ref.span for ref in found.tables])
-    return with_condition(tree, table, sole_table=sole_table)
+    return with_condition(tree, target, sole_table=sole_table)
 
 
 def _with_metadata_columns(tables: Sequence[TableRef], tokens: Sequence[Token]) -> tuple[TableRef, ...]:
@@ -108,7 +108,7 @@ def merge(cursor: Cursor, span: Span) -> Merge:
     found = find_tables_in(cursor, cursor.tokens[first : cursor.at], [table, *factor.tables])
     if all(c.on != "not matched by source" for c in clauses):
         # A target row that fails its part of ON matches nothing; only BY SOURCE clauses need it.
-        table = _with_filter(cursor, condition, table, found, sole_table=False)
+        table = _target_with_filter(cursor, condition, table, found, sole_table=False)
     tables = _with_metadata_columns([*factor.tables, *found.tables], cursor.tokens[: cursor.at])
     return Merge(
         cursor.text_of(span), span, table, tables, (*factor.edits, *found.edits),

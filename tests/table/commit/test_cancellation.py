@@ -20,13 +20,13 @@ class Asks:
         self.stop = stop
 
     def added(self, *_: object) -> None:
-        self.stop.cancel(0)
+        self.stop.prevent_publishing(0)
 
 
 def test_nothing_is_published_after_the_stop_was_asked_for() -> None:
     store, stop = make_table(), CancellationToken()
     TableCommit(store).commit([added(data_file("a"))])
-    assert stop.cancel(0)
+    assert stop.prevent_publishing(0)
     with stop.activate(), pytest.raises(Cancelled):
         TableCommit(store).commit([added(data_file("b"))])
     assert (store.latest().id, live(store), leftovers(store)) == (1, {"a"}, set())
@@ -54,7 +54,7 @@ def test_who_asks_waits_for_what_is_being_published() -> None:
     thread = threading.Thread(target=work)
     thread.start()
     assert begun.wait(30)
-    assert not stop.cancel(0.05)  # it is on its way
+    assert not stop.prevent_publishing(0.05)  # it is on its way
     may_end.set()
-    assert stop.cancel(30)
+    assert stop.prevent_publishing(30)
     thread.join()

@@ -9,7 +9,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import DataField
 from paimon_nb.session.query.engine_choice import ENGINE, LOCAL, MAX_BYTES, SPARK, max_bytes
 from paimon_nb.session.query.local import engine
-from paimon_nb.session.query.local.constants import column_free_expressions, reordered_constants
+from paimon_nb.session.query.local.constants import constant_expressions_that_may_fail, reordered_constants
 from paimon_nb.session.query.local.expressions import Expressions
 from paimon_nb.session.query.local.sources import Source, open_source, scan_sql
 from paimon_nb.session.query.local.translate import Translation, Translator
@@ -122,7 +122,7 @@ def prepare_for_embedded_engine(session: Session, query: Query, text: str) -> Pr
     if any(o.name is None for o in translation.outputs):
         raise NotLocal("a column has no alias, and Spark names it")
     constant = Expressions(_no_column, flink=session.flink_semantics)
-    values = [constant.value(e) for e in column_free_expressions(tree)]
+    values = [constant.value(e) for e in constant_expressions_that_may_fail(tree)]
     values += [v for v in map(constant.value, reordered_constants(tree)) if is_integer(v.type)]
     computed = tuple(dict.fromkeys(v.sql for v in values if v.literal is None))
     prepared = Prepared(translation, tuple(zip(translator.scans, opened, strict=True)), computed)

@@ -24,9 +24,9 @@ _Outputs: TypeAlias = "list[tuple[str | None, Expression]]"
 """Names and expressions of the columns of a query, as far as they are known."""
 
 
-def column_free_expressions(tree: SelectTree) -> list[Expression]:
+def constant_expressions_that_may_fail(tree: SelectTree) -> list[Expression]:
     """The largest parts of a query that compute without a column. Raises NotLocal: there are too many."""
-    return [part for e in _joined_with_subqueries(tree) for part in _column_free_parts(e)]
+    return [part for e in _joined_with_subqueries(tree) for part in _constant_parts_that_may_fail(e)]
 
 
 def reordered_constants(tree: SelectTree) -> list[Expression]:
@@ -34,12 +34,12 @@ def reordered_constants(tree: SelectTree) -> list[Expression]:
     return [folded for e in _joined_with_subqueries(tree) for folded in _folded_chains(e)]
 
 
-def _column_free_parts(e: Expression) -> Iterator[Expression]:
+def _constant_parts_that_may_fail(e: Expression) -> Iterator[Expression]:
     if isinstance(e, Call | Cast | Case) and _is_constant(e):
         yield e
     else:
         for part in _operands(e):
-            yield from _column_free_parts(part)
+            yield from _constant_parts_that_may_fail(part)
 
 
 def _folded_chains(e: Expression) -> Iterator[Expression]:
