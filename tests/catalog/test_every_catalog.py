@@ -14,7 +14,6 @@ from paimon_nb.base.errors import (
     CommitError,
     DatabaseNotFound,
     InvalidName,
-    PaimonError,
     SchemaChangeError,
     TableNotFound,
     TableReplaced,
@@ -323,7 +322,7 @@ def test_all_changes_of_two_sessions_arrive(session):
     session().create_table(Identifier("default", "t"), schema())
     name = Identifier("default", "t")
     done = at_once([partial(session().alter_table, name, [AddColumn((f"c{i}",), "INT")]) for i in range(4)])
-    assert [e for e in done if isinstance(e, PaimonError)] == []
+    assert [e for e in done if isinstance(e, Exception)] == []
     now = session().table(name).schema
     assert (sorted(now.names[2:]), now.id) == ([f"c{i}" for i in range(4)], 4)
 

@@ -34,7 +34,7 @@ def s3_server(folder: Path) -> Iterator[dict[str, str]]:
             import moto.server  # noqa: F401
         except ImportError:
             absent("no S3 server: pip install 'paimon-nb[test]' brings moto's")
-        command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+        command = [sys.executable, str(Path(__file__).with_name("moto_server.py")), str(port)]
     client = boto3.client(
         "s3", endpoint_url=endpoint, aws_access_key_id=ACCESS, aws_secret_access_key=SECRET, region_name="us-east-1"
     )
