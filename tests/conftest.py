@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,11 +60,13 @@ SERVERS = {
         "connectors/test_mysql_sync.py", "connectors/test_mysql_table.py", "connectors/test_jdbc_table.py",
     ),
     "Flink": ("interop/test_alternating.py", "interop/test_privileges.py", "interop/test_fuzz_sessions.py"),
-    "JupyterLab": (
-        "browser/test_lab.py", "browser/test_lab_catalog.py", "browser/test_lab_chart.py", "browser/test_lab_data.py", "browser/test_lab_editor.py",
-        "browser/test_lab_grid.py", "browser/test_lab_history.py", "browser/test_lab_home.py", "browser/test_lab_kernel.py",
-        "browser/test_lab_panels.py", "browser/test_lab_streams.py", "browser/test_live_page.py", "browser/test_exported.py",
-        "browser/test_speed.py",
+    "JupyterLab: results": (
+        "browser/test_lab_chart.py", "browser/test_lab_data.py", "browser/test_lab_grid.py", "browser/test_lab_history.py",
+        "browser/test_lab_streams.py",
+    ),
+    "JupyterLab: panels": (
+        "browser/test_lab.py", "browser/test_lab_home.py", "browser/test_lab_kernel.py", "browser/test_lab_panels.py",
+        "browser/test_live_page.py", "browser/test_exported.py", "browser/test_speed.py",
     ),
     "syntax trees of the package": (
         "tidy/test_words.py", "tidy/test_sql_front_end.py", "tidy/test_module_graph.py", "tidy/test_arrows.py",
@@ -83,27 +84,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from xdist.scheduler import LoadFileScheduling
 
     class ByServer(LoadFileScheduling):
-        """Every other process takes files that need Spark first, the rest those that do not: fewer JVMs start."""
-
         def _split_scope(self, nodeid: str) -> str:
             file = super()._split_scope(nodeid)
             return SERVER_GROUPS.get(file, file)
 
-        def _assign_work_unit(self, node: Any) -> None:
-            wanted = list(self.registered_collections).index(node) % 2 == 0
-            chosen = next((scope for scope in self.workqueue if needs_spark(scope) == wanted), None)
-            if chosen is not None:
-                self.workqueue.move_to_end(chosen, last=False)
-            super()._assign_work_unit(node)
-
     return ByServer(config, log)
-
-
-@cache
-def needs_spark(scope: str) -> bool:
-    """Whether the tests of a file or of a group in `SERVERS` use the Spark session of their process."""
-    files = [f"tests/{file}" for file in SERVERS.get(scope, ())] or [scope]
-    return any("pytest.mark.spark" in (REPO / file).read_text(encoding="utf-8") for file in files)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
