@@ -6,10 +6,10 @@ Nothing is executed and no Spark starts. Offsets in requests and answers are tho
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import PaimonError
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.redact import redact_text
 from paimon_nb.notebook.magics.active import current
 from paimon_nb.session.query.engine_choice import DUCKDB

@@ -7,9 +7,10 @@ unknown only if no table of its scope can have it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.sql.keywords import KEYWORDS
 from paimon_nb.syntax.lexer import tokens
 from paimon_nb.syntax.tree import (

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SqlSyntaxError
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.sql.keywords import KEYWORDS
 from paimon_nb.sql.parse import parse, split_statements
 from paimon_nb.syntax.lexer import Token, tokens
@@ -101,7 +101,7 @@ class _Printer:
         self.closing, self.angles = _brackets(self.tokens)
         self.breaks: dict[int, int] = {}
         """Token -> indent, for the tokens that start a line."""
-        self.comments = self._find_comments()
+        self.comments = _comments_before(text, self.tokens)
 
     def text_of_all(self) -> str:
         index = {token.start: i for i, token in enumerate(self.tokens)}
@@ -137,7 +137,7 @@ class _Printer:
         at = next((i for i in range(first, last) if self.tokens[i].upper == "BEGIN"), first)
         start = at + (2 if self.tokens[min(at + 1, last - 1)].upper == "STATEMENT" else 0) + 1
         for i in range(start, last):
-            if self.tokens[i].upper in (";", "END") and self.tokens[i].upper == "END" and i == last - 1:
+            if self.tokens[i].upper == "END" and i == last - 1:
                 self.breaks[i] = 0
             elif i == start or self.tokens[i - 1].text == ";":
                 self.breaks[i] = _INDENT
@@ -169,10 +169,8 @@ class _Printer:
                     self.breaks[i] = indent + _INDENT
         conditions = word in _CONDITIONS or any(self.tokens[i].upper == "ON" for i in inside)
         if conditions and not fits:
-            between = False
             for i in inside:
-                between = self.tokens[i].upper == "BETWEEN" or (between and self.tokens[i].upper != "AND")
-                if self.tokens[i].upper in ("AND", "OR") and not (self._closes_between(i, start)):
+                if self.tokens[i].upper in ("AND", "OR") and not self._closes_between(i, start):
                     self.breaks[i] = indent + _INDENT
         for i in inside:
             if i in self.closing and not (fits and not self._is_query(i) and not self._is_list_of_options(i)):
@@ -306,7 +304,7 @@ class _Printer:
         found, i = [], first
         while i < last:
             found.append(i)
-            i = self.closing.get(i, i) + 1 if i in self.closing else i + 1
+            i = self.closing.get(i, i) + 1
         return found
 
     def _indent_at(self, i: int, start: int, indent: int) -> int:
@@ -345,18 +343,6 @@ class _Printer:
     def _is_comparison(self, i: int) -> bool:
         """Whether a token is `<` or `>`, and not a bracket of a type."""
         return self.tokens[i].text in ("<", ">") and i not in self.angles
-
-    def _find_comments(self) -> dict[int, list[str]]:
-        """Comments by the token that follows; those at the end by the number of tokens."""
-        found: dict[int, list[str]] = {}
-        position = 0
-        for i in range(len(self.tokens) + 1):
-            stop = self.tokens[i].start if i < len(self.tokens) else len(self.text)
-            here = [c.rstrip() for c in _COMMENT.findall(self.text[position:stop])]
-            if here:
-                found[i] = here
-            position = self.tokens[i].stop if i < len(self.tokens) else stop
-        return found
 
     # -- writing
 
@@ -428,6 +414,13 @@ class _Lines:
         return "\n".join(line.rstrip() if "\n" not in line else line for line in self.lines).strip("\n")
 
 
+def _comments_before(text: str, found: Sequence[Token]) -> dict[int, list[str]]:
+    """Comments by the position of the token that follows; those at the end by the number of tokens."""
+    starts, stops = [*(t.start for t in found), len(text)], [0, *(t.stop for t in found)]
+    between = ([c.rstrip() for c in _COMMENT.findall(text[a:b])] for a, b in zip(stops, starts, strict=True))
+    return {i: comments for i, comments in enumerate(between) if comments}
+
+
 def _brackets(found: Sequence[Token]) -> tuple[dict[int, int], frozenset[int]]:
     """Opening bracket -> closing one, by position; and which of them are the angle brackets of a type."""
     pairs: dict[int, int] = {}
@@ -467,8 +460,7 @@ def _same_token(a: Token, b: Token) -> bool:
 
 
 def _comments_of(text: str, found: Sequence[Token]) -> list[str]:
-    starts, stops = [*(t.start for t in found), len(text)], [0, *(t.stop for t in found)]
-    return [c.rstrip() for a, b in zip(stops, starts, strict=True) for c in _COMMENT.findall(text[a:b])]
+    return [comment for comments in _comments_before(text, found).values() for comment in comments]
 
 
 def _facts(value: Any, text: str) -> Any:

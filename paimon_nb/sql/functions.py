@@ -5,7 +5,7 @@ Spark has more functions; `SHOW FUNCTIONS` lists all. These are the ones that qu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from paimon_nb.base.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

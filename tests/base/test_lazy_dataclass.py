@@ -6,13 +6,18 @@ import copy
 import dataclasses
 import inspect
 import pickle
+import re
 from dataclasses import field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
 
+import paimon_nb
 from paimon_nb.base import lazy_dataclass
+
+PACKAGE = Path(paimon_nb.__file__).parent
 
 
 def _classes(dataclass):
@@ -178,3 +183,9 @@ def test_init_is_compiled_when_it_is_used():
     assert not inspect.isfunction(before)
     assert inspect.isfunction(vars(Late)["__init__"])
     assert late.a == 1
+
+
+def test_every_class_of_the_package_is_made_by_it():
+    files = [f for f in PACKAGE.rglob("*.py") if f.name != "lazy_dataclass.py"]
+    standard = re.compile(r"^ *(?:from dataclasses import .*\bdataclass\b|@dataclasses\.dataclass)", re.MULTILINE)
+    assert [str(f) for f in files if standard.search(f.read_text(encoding="utf-8"))] == []

@@ -9,7 +9,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
-from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from werkzeug.serving import run_simple
 
 if TYPE_CHECKING:
@@ -32,4 +32,4 @@ class OneWriteAtATime:
 
 if __name__ == "__main__":
     application = OneWriteAtATime(DomainDispatcherApplication(create_backend_app))
-    run_simple("127.0.0.1", int(sys.argv[1]), application, threaded=True)
+    run_simple("127.0.0.1", int(sys.argv[1]), application, threaded=True, request_handler=MotoRequestHandler)

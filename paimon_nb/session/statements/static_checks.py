@@ -7,7 +7,7 @@ of the text creates are known, and after a statement whose effect is not known h
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import (
@@ -19,6 +19,7 @@ from paimon_nb.base.errors import (
     TableNotFound,
 )
 from paimon_nb.base.identifier import quote
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import nearest_known_name
 from paimon_nb.catalog.schema_validation import check_schema
 from paimon_nb.options import validate_table_options
@@ -114,11 +115,12 @@ def check_text(session: Session | None, text: str, *, catalog: str | None = None
     if len(text) > MAX_LENGTH:
         return checked
     try:
-        parts = split_statements(tokens(text))
+        all_tokens = tokens(text)
+        parts = split_statements(all_tokens)
     except SqlSyntaxError as error:
         checked.problems.append(error)
         return checked
-    checker = None if session is None else _Checker(session, text, checked, catalog, known)
+    checker = None if session is None else _Checker(session, text, all_tokens, checked, catalog, known)
     for part in parts:
         try:
             parsed = parse_statement(text, part)
@@ -146,9 +148,16 @@ class _Checker:
     """The state of the session as the statements of the text would leave it."""
 
     def __init__(
-        self, session: Session, text: str, checked: Checked, catalog: str | None, known: Iterable[str]
+        self,
+        session: Session,
+        text: str,
+        found: list[Token],
+        checked: Checked,
+        catalog: str | None,
+        known: Iterable[str],
     ) -> None:
-        self.session, self.text, self.checked = session, text, checked
+        """`found`: the tokens of the text."""
+        self.session, self.text, self.tokens, self.checked = session, text, found, checked
         self.catalog, self.database = session.current_catalog, session.current_database
         if catalog is not None and catalog in session.catalogs:
             self.catalog, self.database = catalog, session.catalogs[catalog].default_database
@@ -156,6 +165,9 @@ class _Checker:
         """Tables and views that earlier statements create or change: their columns, None: not known."""
         self.is_certain = True
         """Whether the tables of the catalogs are known: no earlier statement may have made others."""
+
+    def _tokens_in(self, span: Span) -> list[Token]:
+        return [t for t in self.tokens if span.start <= t.start and t.stop <= span.stop]
 
     def statement(self, parsed: Statement) -> None:
         """Check one statement, then note what it changes."""
@@ -261,16 +273,16 @@ class _Checker:
 
     def _name_span(self, ref: TableRef) -> Span:
         """The span of the name, without time travel and hint."""
-        for token in tokens(self.text[ref.span.start : ref.span.stop]):
+        for token in self._tokens_in(ref.span):
             if not (token.is_name or token.text == ".") or token.upper in ("FOR", "VERSION", "TIMESTAMP"):
-                return Span(ref.span.start, len(self.text[: ref.span.start + token.start].rstrip()))
+                return Span(ref.span.start, len(self.text[: token.start].rstrip()))
         return ref.span
 
     def _whole_table(self, name: Names, span: Span) -> None:
         """The table of a statement that names no columns."""
         from paimon_nb.plan import TableRef
 
-        words = [t for t in tokens(self.text[: span.stop]) if t.start >= span.start]
+        words = self._tokens_in(span)
         for i, word in enumerate(words):
             if word.is_name and word.name == name[0] and i:
                 last = min(i + 2 * (len(name) - 1), len(words) - 1)
@@ -316,11 +328,11 @@ class _Checker:
     def _insert(self, insert: Insert) -> None:
         if insert.target is not None:
             with self._reported(insert.span):
-                if self._columns_of(insert.target) is not None and self._full(insert.target.parts) not in self.made:
-                    table = self.session.table(self._full(insert.target.parts))
-                    names = [*table.schema.names, *(c.name for c in computed_columns(table.schema.options))]
+                columns, full_name = self._columns_of(insert.target), self._full(insert.target.parts)
+                if columns is not None and full_name not in self.made:
+                    table = self.session.table(full_name)
                     for name in (*(insert.columns or ()), *insert.partition):
-                        column_named(name, names, table)
+                        column_named(name, list(columns), table)
         if insert.query is not None:
             self._query(insert.query)
 
@@ -339,8 +351,7 @@ class _Checker:
                     if len(parts) == 1:  # others may name a table or a field of a column
                         column_named(parts[0], list(known[-1] or ()), table)
         if isinstance(change, Update | Delete) and change.where is not None and not change.tables:
-            where = [t for t in tokens(self.text[: change.where.stop]) if t.start >= change.where.start]
-            tree = expression_tree(where)
+            tree = expression_tree(self._tokens_in(change.where))
             if tree is not None:
                 reader = ScopeReader(self.text, known.get)
                 qualifier = (change.target.alias or change.target.parts[-1]).lower()
@@ -362,7 +373,8 @@ class _Checker:
         from paimon_nb.procedures import find_procedure
 
         procedure = find_procedure(call.procedure)
-        at = next((t for t in tokens(self.text[: call.span.stop]) if t.start >= call.span.start and t.is_name and t.name.lower() == procedure.name), None)  # fmt: skip
+        words = self._tokens_in(call.span)
+        at = next((t for t in words if t.is_name and t.name.lower() == procedure.name), None)
         if at is not None:
             self.checked.names.append(NamedThing(Span(at.start, at.stop), "procedure", name=procedure.name))
         if not call.parameters:

@@ -6,12 +6,12 @@ Text files are read as texts, which are then cast: a text that is not NULL and b
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.base.identifier import quote
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.spark.runtime.hadoop_files import as_glob
 from paimon_nb.spark.types import spark_type
 

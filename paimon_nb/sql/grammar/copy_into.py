@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from paimon_nb.base.errors import SqlSyntaxError
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.plan import CopyFormat, CopyIntoLocation, CopyIntoTable, Query, Span
 from paimon_nb.sql.grammar.insert import parse_insert_target

@@ -64,14 +64,11 @@ def _chain(e: Expression, operator: str) -> Iterator[Expression]:
 
 
 def _is_constant(e: Expression) -> bool:
-    return not has_aggregate(e) and next(_columns_in(e), None) is None
+    return not has_aggregate(e) and not _has_column(e)
 
 
-def _columns_in(e: Expression) -> Iterator[Column]:
-    if isinstance(e, Column):
-        yield e
-    for part in _operands(e):
-        yield from _columns_in(part)
+def _has_column(e: Expression) -> bool:
+    return isinstance(e, Column) or any(map(_has_column, _operands(e)))
 
 
 def _operands(node: object) -> Iterator[Expression]:
