@@ -165,7 +165,10 @@ class WarehouseCatalog(Catalog):
 
     def _open_store(self, name: Identifier) -> TableStore:
         """The table or branch of this name, without regard to its option `branch`."""
-        path = self.metastore.table_location(name)
+        return self._open_store_at(name, self.metastore.table_location(name))
+
+    def _open_store_at(self, name: Identifier, path: str | None) -> TableStore:
+        """The table or branch at the location that the metastore has for it. `path`: None if the table does not exist."""
         if path is None:
             raise self._no_table(name)
         try:
@@ -309,10 +312,10 @@ class WarehouseCatalog(Catalog):
         return True
 
     def _delete_external_files(self, name: Identifier, path: str) -> None:
-        from paimon_nb.table.maintenance.external_files import delete_external_files
+        from paimon_nb.table.maintenance.external_files import delete_external_files_of_purged_table
 
         try:
-            delete_external_files(TableStore.open(self._fs_for_paths(path), path))
+            delete_external_files_of_purged_table(TableStore.open(self._fs_for_paths(path), path))
         except PaimonError as error:  # a damaged table can be dropped, too
             log.warning("%s: files at external paths may remain: %s", name, error)
 

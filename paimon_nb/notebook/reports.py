@@ -136,7 +136,7 @@ def health_report(title: str, findings: Sequence[Finding]) -> Report:
     return Report(findings, "\n".join(str(f) for f in findings), "".join(html))
 
 
-def compare_report(compared: SnapshotComparison, pictures: Sequence[str] = ()) -> Report:
+def static_compare_report(compared: SnapshotComparison, pictures: Sequence[str] = ()) -> Report:
     """Files added, moved and removed between two snapshots, schema and option changes.
 
     Args:

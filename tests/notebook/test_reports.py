@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import paimon_nb
-from paimon_nb.notebook.reports import compare_report, due_report, health_report, why_report
+from paimon_nb.notebook.reports import due_report, health_report, static_compare_report, why_report
 
 
 class Nodes(HTMLParser):
@@ -78,7 +78,7 @@ def test_health_gives_the_cure(table):
 def test_compare_lists_files_and_changes(table):
     put(table, (1, "x"))
     put(table, (1, "y"))
-    page = compare_report(table.compare(1, 2), ["<svg></svg>"])._repr_mimebundle_()
+    page = static_compare_report(table.compare(1, 2), ["<svg></svg>"])._repr_mimebundle_()
     nodes = Nodes(page["text/html"])
     assert (nodes.tags.count("svg"), nodes.tags.count("tr")) == (1, 1)
     assert "added" in nodes.text

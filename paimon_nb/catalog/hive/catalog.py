@@ -101,10 +101,9 @@ class HiveCatalog(WarehouseCatalog):
     # -- format tables, whose only schema is the metastore's
 
     def _open_store(self, name: Identifier) -> TableStore:
-        schema = self.metastore.format_schema(name)
-        path = None if schema is None else self.metastore.table_location(name)
+        path, schema = self.metastore.location_and_format_schema(name)
         if schema is None or path is None:
-            return super()._open_store(name)
+            return self._open_store_at(name, path)
         if name.branch != MAIN_BRANCH:
             raise BranchNotFound(
                 f"{name.of_table()} is a format table, without branches", hint="name the table", branch=name.branch
@@ -114,10 +113,10 @@ class HiveCatalog(WarehouseCatalog):
     def _is_current(self, name: Identifier, store: TableStore) -> bool:
         if not store.is_format_table:
             return super()._is_current(name, store)
-        now = self.metastore.format_schema(name)
+        location, now = self.metastore.location_and_format_schema(name)
         return (
             now is not None
-            and self.metastore.table_location(name) == store.root
+            and location == store.root
             and (now.fields, now.partition_keys, now.options) == (store.schema.fields, store.schema.partition_keys, store.schema.options)
         )  # fmt: skip
 

@@ -219,11 +219,16 @@ class HiveMetastore(Metastore):
         return self.table_location(name) or self._default_path(name)
 
     def table_location(self, name: Identifier) -> str | None:
+        return self.location_and_format_schema(name)[0]
+
+    def location_and_format_schema(self, name: Identifier) -> tuple[str | None, TableSchema | None]:
+        """The location of a table, and its schema if it is a format table, with one request. (None, None): no table."""
         entry = self.entry(name)
-        if entry is None or not self._is_known(entry):
-            return None
+        schema = format_schema_of(entry) if entry is not None and self.has_format_tables else None
+        if entry is None or not (schema is not None or is_paimon(entry)):
+            return None, None
         location = self.layout.location(entry)
-        return without_file_scheme(location) if location else self._default_path(name)
+        return without_file_scheme(location) if location else self._default_path(name), schema
 
     def _default_path(self, name: Identifier) -> str:
         return posixpath.join(self.database_path(name.database), name.table.lower())

@@ -12,7 +12,7 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.format.data import python_values
 from paimon_nb.notebook.display import display_cells, is_number
 from paimon_nb.notebook.lsm_model import lsm_picture
-from paimon_nb.notebook.reports import compare_report
+from paimon_nb.notebook.reports import static_compare_report
 from paimon_nb.notebook.svg import count, lsm_svg
 from paimon_nb.notebook.timeline_model import SIGN, timeline_of_snapshots
 from paimon_nb.notebook.widgets.base import Panel, script
@@ -197,7 +197,7 @@ class CompareView(Panel):
         from paimon_nb.notebook.svg import STYLE
 
         first, second = self.pictures
-        page = compare_report(self.compared, [f"<style>{STYLE}</style>{first}", second])
+        page = static_compare_report(self.compared, [f"<style>{STYLE}</style>{first}", second])
         return page._repr_mimebundle_()["text/html"]
 
 

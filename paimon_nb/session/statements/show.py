@@ -444,7 +444,7 @@ def show_create(context: StatementContext, statement: ShowCreate) -> Result:
         return rows_result({"createtab_stmt": [view.text]})
     if len(statement.name) == 1 and statement.name[0] in session.temporary:
         created = session.temporary[statement.name[0]]
-        return rows_result({"createtab_stmt": [_mask_secrets(created.text, created.definition.options)]})
+        return rows_result({"createtab_stmt": [_create_text_without_secrets(created.text, created.definition.options)]})
     found = session.find(statement.name)
     full_name = f"{quote(found.catalog.name)}.{found.name.quoted()}"
     if (fields := _system_table_fields(found)) is not None:
@@ -476,7 +476,7 @@ def show_create(context: StatementContext, statement: ShowCreate) -> Result:
     return rows_result({"createtab_stmt": [create_table_text(table.schema, table.name.quoted())]})
 
 
-def _mask_secrets(text: str, options: Mapping[str, str]) -> str:
+def _create_text_without_secrets(text: str, options: Mapping[str, str]) -> str:
     """A statement's text with secrets masked."""
     for key, value in options.items():
         if value and redact_options({key: value})[key] != value:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from paimon_nb.table.store import TableStore
 
 
-def delete_external_files(store: TableStore) -> None:
+def delete_external_files_of_purged_table(store: TableStore) -> None:
     """Delete the files of all branches below the table's external paths, and the directories that are empty then.
 
     Only files that the table's manifests name: other tables may have the same paths. Paths that the catalog does not allow

@@ -29,6 +29,7 @@ from paimon_nb.table.scan.plan.snapshot_scan import (
     files_in_plan_order,
     is_independent,
     pack_bucket_into_splits,
+    pack_live_files_into_splits,
     prune_live_files,
 )
 from paimon_nb.table.scan.predicate.evaluate import bind_literals
@@ -202,23 +203,8 @@ def _full_state_splits(
     independent = is_independent(store)
     pruner = Pruner(store, bound, independent=independent)
     entries = prune_live_files(store, snapshot, pruner, _changelog_levels(store), since_ms)
-    vectors = deletion_vectors_of(store, snapshot)
-    merged = tuple(
-        StreamSplit(
-            Split(
-                snapshot.id,
-                partition,
-                bucket,
-                total,
-                tuple(files),
-                deletion_vectors_of_files(vectors, partition, files),
-                raw,
-            )
-        )
-        for (partition, bucket, total), members in files_in_plan_order(store, entries)
-        for files, raw in pack_bucket_into_splits(store, members, independent)
-    )
-    return (*merged, *_postponed_splits(store, snapshot, bound, since_ms))
+    merged = pack_live_files_into_splits(store, snapshot, entries, independent=independent, as_stored=tuple)
+    return (*map(StreamSplit, merged), *_postponed_splits(store, snapshot, bound, since_ms))
 
 
 def _postponed_splits(

@@ -256,23 +256,35 @@ def plan_snapshot(
     pruner = Pruner(store, conjuncts_on_key(store, predicate) if merged else predicate, independent=independent)
     waiting = _postponed_files(store, snapshot, pruner) if merged else {}
     entries = prune_live_files(store, snapshot, pruner, levels or visible_levels(store), since_ms)
-    vectors = deletion_vectors_of(store, snapshot)
-    splits = [
-        Split(
-            snapshot.id,
-            partition,
-            bucket,
-            total,
-            split_files(files),
-            deletion_vectors_of_files(vectors, partition, files),
-            raw,
-        )
-        for (partition, bucket, total), members in files_in_plan_order(store, entries)
-        for files, raw in pack_bucket_into_splits(store, members, independent)
-    ]
+    splits = pack_live_files_into_splits(store, snapshot, entries, independent=independent)
     if waiting:
         splits = _with_postponed_rows(store, snapshot, splits, waiting)
     return ScanPlan(store, snapshot, tuple(splits), pruner.funnel(), predicate)
+
+
+def pack_live_files_into_splits(
+    store: TableStore,
+    snapshot: Snapshot,
+    entries: Iterable[ManifestEntry],
+    *,
+    independent: bool,
+    as_stored: Callable[[Sequence[DataFile]], Sequence[DataFile]] | None = None,
+) -> list[Split]:
+    """The splits of live files of a snapshot, in plan order, with their deletion vectors.
+
+    Args:
+        independent: whether files of a bucket can be read one by one; see `is_independent`.
+        as_stored: the files of a split as it stores them; None: lazy files stay lazy.
+    """
+    vectors = deletion_vectors_of(store, snapshot)
+    stored = as_stored or split_files
+    return [
+        Split(
+            snapshot.id, partition, bucket, total, stored(files), deletion_vectors_of_files(vectors, partition, files), raw
+        )
+        for (partition, bucket, total), members in files_in_plan_order(store, entries)
+        for files, raw in pack_bucket_into_splits(store, members, independent)
+    ]  # fmt: skip
 
 
 def conjuncts_on_key(store: TableStore, bound: Predicate | None) -> Predicate | None:
