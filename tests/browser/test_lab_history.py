@@ -36,6 +36,7 @@ def test_the_rows_are_legible_and_hold_no_live_text(shown: Notebook) -> None:
     for theme in ("JupyterLab Light", "JupyterLab Dark"):
         shown.theme(theme)
         shown.output(TIMELINE).locator(".history tbody tr").nth(2).click()
+        expect(shown.output(TIMELINE).get_by_role("group", name="LSM tree of orders, snapshot 13")).to_be_visible()
         shown.output(TIMELINE).get_by_role("button", name="Roll back …").click()
         expect(shown.output(TIMELINE).get_by_role("alertdialog")).to_be_visible()
         for cell in (TIMELINE, HOSTILE):

@@ -61,9 +61,9 @@ def test_more_rows_come_on_request(table: Table) -> None:
 
 def test_a_snapshot_is_tagged(table: Table) -> None:
     panel = Timeline(table, 2)
-    view = asks(panel, {"tag": " monday "})
+    view = asks(panel, {"tag": " monday ", "snapshot": 2})
     assert (view["message"], view["rows"][1]["tags"]) == ("Tag 'monday' created for snapshot 2.", ("monday",))
-    asks(panel, {"tag": "monday"})
+    asks(panel, {"tag": "monday", "snapshot": 2})
     assert "monday" in panel.trouble
     assert table.tags().num_rows == 1
 
@@ -73,7 +73,7 @@ def test_a_rollback_shows_what_goes_and_waits_for_a_confirmation(table: Table) -
     panel = Timeline(table, 1)
     asks(panel, {"rollback": 1})
     assert table.refresh().snapshots().num_rows == 3
-    view = asks(panel, {"preview_rollback": True})
+    view = asks(panel, {"preview_rollback": 1})
     assert view["rollback"] == {
         "target": 1,
         "latest": 3,
@@ -83,15 +83,24 @@ def test_a_rollback_shows_what_goes_and_waits_for_a_confirmation(table: Table) -
         ),
     }  # fmt: skip
     assert asks(panel, {"cancel_rollback": True})["rollback"] is None
-    asks(panel, {"preview_rollback": True})
+    asks(panel, {"preview_rollback": 1})
     view = asks(panel, {"rollback": 1})
     assert (view["message"], view["rollback"], len(view["rows"])) == ("Rolled back to snapshot 1.", None, 1)
     assert table.refresh().to_arrow().num_rows == 1
 
 
+def test_a_button_is_meant_for_the_snapshot_it_was_pressed_at(table: Table) -> None:
+    panel = Timeline(table)
+    preview = asks(panel, {"preview_rollback": 1})["rollback"]
+    panel.position = 0  # the position that the browser held back arrives after the button
+    assert (panel.snapshot, panel.table["rollback"], preview["target"]) == (1, preview, 1)
+    view = asks(panel, {"tag": "second", "snapshot": 2})
+    assert (panel.snapshot, view["message"]) == (2, "Tag 'second' created for snapshot 2.")
+
+
 def test_a_rollback_is_refused_when_the_table_has_changed(table: Table) -> None:
     panel = Timeline(table, 1)
-    asks(panel, {"preview_rollback": True})
+    asks(panel, {"preview_rollback": 1})
     preview = panel._rollback
     assert preview is not None
     table.upsert(rows([9]))
@@ -106,7 +115,7 @@ def test_a_snapshot_that_only_a_tag_keeps_is_rolled_back_to(table: Table) -> Non
     table.create_tag("first", 1)
     table.expire(retain_max=1, retain_min=1)
     panel = Timeline(table, 1)
-    asks(panel, {"preview_rollback": True})
+    asks(panel, {"preview_rollback": 1})
     asks(panel, {"rollback": 1})
     assert (panel.trouble, table.refresh().to_arrow().num_rows) == ("", 1)
 
@@ -124,7 +133,7 @@ def test_the_statement_of_this_session_is_shown(shell: Shell) -> None:
     assert history.text("default.t", 2, at + 60_000) == "", "a later commit with the same id"
 
 
-@pytest.mark.parametrize("message", [{"tag": ""}, {"tag": 5}, {"rollback": "1"}, {"rollback": 99}, {"more": 1}, {"preview_rollback": 1}, None], ids=str)  # fmt: skip
+@pytest.mark.parametrize("message", [{"tag": "", "snapshot": 2}, {"tag": 5, "snapshot": 2}, {"tag": "a"}, {"tag": "a", "snapshot": 99}, {"rollback": "1"}, {"rollback": 99}, {"more": 1}, {"preview_rollback": "1"}, {"preview_rollback": 99}, None], ids=str)  # fmt: skip
 def test_an_unexpected_message_changes_nothing(table: Table, message: Any) -> None:
     panel = Timeline(table)
     before = dict(panel.table)
@@ -135,10 +144,10 @@ def test_an_unexpected_message_changes_nothing(table: Table, message: Any) -> No
 def test_a_table_without_commits_has_no_rows(wb: Workbench) -> None:
     wb.run(KEYED.format("empty"))
     panel = Timeline(wb.table("empty"))
-    assert (panel.table["rows"], asks(panel, {"preview_rollback": True})["rollback"]) == ([], None)
+    assert (panel.table["rows"], asks(panel, {"preview_rollback": 1})["rollback"]) == ([], None)
 
 
 def test_hostile_names_stay_texts(table: Table) -> None:
     panel = Timeline(table)
-    asks(panel, {"tag": PAYLOADS[13]})
+    asks(panel, {"tag": PAYLOADS[13], "snapshot": 3})
     assert live_nodes(panel.still_html(), {"svg"}) == []

@@ -28,12 +28,12 @@ function historyTable(host, model, select) {
         event.preventDefault();
         if (!name.value.trim()) return name.focus();
         tagging = false;
-        model.send({ tag: name.value });
+        model.send({ tag: name.value, snapshot: commit.id });
         actions();
         bar.querySelector("[data-keep=tag]").focus();
       });
     } else add("Tag …", "tag", () => { tagging = true; actions(); bar.querySelector("input").focus(); }, "Tag this snapshot: it does not expire");
-    add("Roll back …", "rollback", () => model.send({ preview_rollback: true }), at === all.length - 1 ? "This is the latest snapshot" : "Preview what a rollback to this snapshot removes", at === all.length - 1);
+    add("Roll back …", "rollback", () => model.send({ preview_rollback: commit.id }), at === all.length - 1 ? "This is the latest snapshot" : "Preview what a rollback to this snapshot removes", at === all.length - 1);
   });
 
   const confirm = () => {

@@ -73,10 +73,10 @@ class Timeline(Zoomable):
             case {"more": True}:
                 self._row_limit += HISTORY_ROWS
                 self._show_history()
-            case {"tag": str(name)} if name.strip() and self.snapshot is not None:
+            case {"tag": str(name), "snapshot": int(snapshot)} if name.strip() and self._select(snapshot):
                 self.create_tag(name.strip())
-            case {"preview_rollback": True} if self.commit is not None:
-                self._rollback, self._message = rollback_preview(self._table.refresh().store, self.commit), ""
+            case {"preview_rollback": int(snapshot)} if (commit := self._select(snapshot)) is not None:
+                self._rollback, self._message = rollback_preview(self._table.refresh().store, commit), ""
                 self._show_history()
             case {"rollback": int(target)} if self._rollback is not None and self._rollback.target == target:
                 self.roll_back(self._rollback)
@@ -85,6 +85,17 @@ class Timeline(Zoomable):
                 self._show_history()
             case _:
                 super().on_message(content)
+
+    def _select(self, snapshot: int) -> Commit | None:
+        """Select the snapshot that a button was pressed for; None if it is not in the history.
+
+        The browser holds back a new position while an earlier one is answered, so the message may arrive first.
+        """
+        ids = [c.id for c in self.model.commits]
+        if snapshot not in ids:
+            return None
+        self.position = ids.index(snapshot)
+        return self.commit
 
     def reload(self) -> None:
         """Reload the history. The selected snapshot stays; if it was the latest, the new latest is selected.
