@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from paimon_nb.format.types import DataField
 
 APPEND_SOURCE, COMPACT_SOURCE = 0, 1
-_SLICE_ROWS = 65536
-"""Rows between two checks of the file's size."""
+_SLICE_ROWS, _CHECK_ROWS = 65536, 1000
+"""Maximum rows between two checks of the file's size, and their minimum, which is that of Java."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +92,19 @@ class RollingFileWriter:
     def write(self, table: pa.Table) -> None:
         """Append rows; a new file begins when the current one has reached the target size."""
         target = self.store.options.target_file_size(self.store.has_keys)
-        for start in range(0, table.num_rows, _SLICE_ROWS):
-            part = table.slice(start, _SLICE_ROWS)
+        start, row_bytes = 0, max(1.0, table.nbytes / max(1, table.num_rows))
+        while start < table.num_rows:
             if self._writer is None:
                 self._open_file()
             assert self._writer is not None
+            part = table.slice(start, _rows_before_check((target - self._writer.bytes_written) / row_bytes))
             self._writer.write(self._file_columns(part))
             if self._index is not None:
                 self._index.add(part)
             self._collect_stats(part)
             if self._writer.bytes_written >= target:
                 self._close_file()
+            start += part.num_rows
 
     def finish(self) -> list[DataFile]:
         """Close the last file. Returns all files in order."""
@@ -167,6 +169,14 @@ class RollingFileWriter:
 
     def _describe_file(self, size: int) -> DataFile:
         raise NotImplementedError
+
+
+def _rows_before_check(missing_rows: float) -> int:
+    """Rows to write until the file's size is checked: many while it is far from its target, which takes about `missing_rows`.
+
+    Half of these cannot exceed the target, so that a file ends at most `_CHECK_ROWS` rows behind it.
+    """
+    return int(min(_SLICE_ROWS, max(_CHECK_ROWS, missing_rows // 2 // _CHECK_ROWS * _CHECK_ROWS)))
 
 
 class KeyValueFileWriter(RollingFileWriter):

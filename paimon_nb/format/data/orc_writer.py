@@ -47,8 +47,6 @@ _STRIPE_BYTES = 64 << 20
 class OrcWriter:
     """One new file."""
 
-    pending_bytes = 0
-
     def __init__(self, sink: Any, fields: Sequence[DataField], options: TableOptions, compression: str) -> None:
         require_pyorc()
         import pyorc
@@ -60,16 +58,24 @@ class OrcWriter:
                 f"file.compression {name!r} is not known for ORC",
                 hint=f"use one of {', '.join(sorted(_CODECS))}", feature=name,
             )  # fmt: skip
-        self._fields = tuple(fields)
+        self._fields, self._sink = tuple(fields), sink
+        self._stripe_bytes = 0
         self._writer = pyorc.Writer(
             sink, orc_struct(self._fields), compression=getattr(pyorc.CompressionKind, codec),
             stripe_size=options.get(opt.FILE_BLOCK_SIZE) or _STRIPE_BYTES, converters=wide_range_converters(),
         )  # fmt: skip
 
+    @property
+    def pending_bytes(self) -> int:
+        """Estimated file size of the rows of the open stripe."""
+        return self._stripe_bytes // 2
+
     def write(self, table: pa.Table) -> None:
         for batch in table.to_batches(max_chunksize=65536):
             columns = [pyorc_values(batch.column(i), f.type) for i, f in enumerate(self._fields)]
+            before = self._sink.tell()
             self._writer.writerows(zip(*columns, strict=True) if columns else [()] * batch.num_rows)
+            self._stripe_bytes = self._stripe_bytes + batch.nbytes if self._sink.tell() == before else 0
 
     def close(self) -> None:
         self._writer.close()

@@ -41,6 +41,8 @@ _GROUP_ROWS_MAX = 1 << 20
 _SLICE_ROWS = 1 << 16
 _PAGE_ROWS = 5000
 """Rows of a page. A lookup decodes one page per column. A quarter of Java's number made scans no slower."""
+_OPEN_PAGE_ROWS, _OPEN_PAGE_BYTES = 20_000, 1 << 20
+"""Java's maximum rows of a page, and bytes of a page of one column; a page is encoded when it ends."""
 _FEW_ROWS = 100
 """Below this number of rows, neither dictionaries nor a page index are written; both would slow small commits down."""
 _SAMPLE_ROWS = 1 << 11
@@ -96,9 +98,17 @@ class ParquetWriter:
 
     @property
     def pending_bytes(self) -> int:
-        """Estimated file size of the rows that are not in a row group yet."""
+        """Estimated file size of the rows that are not in a row group yet.
+
+        As in Java, the rows of the page that is not full yet count with their bytes in memory. That makes files with a small
+        target size smaller, and a query can skip more of them.
+        """
+        if not self._pending_rows:
+            return 0
         ratio = self._sink.tell() / self._flushed_bytes if self._flushed_bytes else 0.5
-        return int(self._pending_bytes * ratio)
+        open_page = self._pending_bytes * (self._pending_rows % _OPEN_PAGE_ROWS) // self._pending_rows
+        open_page = min(open_page, _OPEN_PAGE_BYTES * len(self._fields))
+        return int((self._pending_bytes - open_page) * ratio) + open_page
 
     def close(self) -> None:
         self._write_row_group()

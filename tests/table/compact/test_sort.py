@@ -83,6 +83,23 @@ def test_the_order_of_real_paimon(tmp_path: Path, how: tuple[str, str], expected
     assert history(store) == ["APPEND", "APPEND", "OVERWRITE"]
 
 
+@pytest.mark.parametrize("strategy", ["zorder", "hilbert"])
+def test_a_curve_lets_a_query_skip_small_files(tmp_path: Path, strategy: str) -> None:
+    """Every file has all values of `a` before; then a file of a thousand rows has a part of them."""
+    store = make_table(f"{tmp_path}/t", COLUMNS, **PLAIN, **{"target-file-size": "24 kb"})
+    table, side = Table(store), 120
+    a, b = np.tile(np.arange(side), side), np.repeat(np.arange(side), side)
+    table.append(pa.table({"a": a, "b": b, "s": a.astype(str), "d": a / 2}))
+
+    def files(where: str | None = None) -> int:
+        return sum(len(s.files) for s in table.scan(where).plan.splits)
+
+    assert files("a BETWEEN 40 AND 80") == files() > 1
+    table.sort_compact(strategy, ["b", "a"])
+    table = Table(store)
+    assert 0 < files("a BETWEEN 40 AND 80") < files()
+
+
 def test_plain_order_has_null_first_and_nan_last(tmp_path: Path) -> None:
     store = make_table(f"{tmp_path}/t", {"d": "DOUBLE", "k": "INT"}, **PLAIN)
     values = [1.0, None, float("nan"), -0.0, 0.0, float("-inf"), -5.5, float("inf")]

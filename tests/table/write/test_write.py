@@ -50,6 +50,23 @@ class TestAppendTables:
             (a, b), (c, d) = sorted(spans)
             assert (a, c, d - c) == (0, b + 1, b - a)
 
+    @pytest.mark.parametrize(
+        ("format_", "size", "expected"),
+        [("parquet", "64 kb", [3000, 3000, 3000, 3000, 2000]), ("parquet", "256 kb", [12000, 2000]), ("orc", "64 kb", [6000, 6000, 2000])],
+    )  # fmt: skip
+    def test_a_file_ends_at_its_target_size(self, tmp_path, format_, size, expected):
+        """Parquet: the row counts of Flink 1.20 with Paimon 1.3.1, whose ORC files are smaller."""
+        store = make_table(
+            f"{tmp_path}/t", {"a": "INT", "b": "INT", "s": "STRING", "d": "DOUBLE"}, bucket="-1",
+            **{"target-file-size": size, "file.format": format_},
+        )  # fmt: skip
+        i = np.arange(14000)
+        table = pa.table({"a": i % 400, "b": i // 400, "s": [f"s{n % 50}" for n in i], "d": np.random.default_rng(0).random(14000)})  # fmt: skip
+        with TableWrite(store) as writing:
+            writing.write(table)
+            TableCommit(store).commit(writing.prepare_commit())
+        assert [f.row_count for f in files(store)] == expected
+
     def test_deletes_are_refused(self, tmp_path):
         store = make_table(f"{tmp_path}/t", KV, bucket="-1")
         with pytest.raises(UnsupportedOperation, match="no primary key"):
