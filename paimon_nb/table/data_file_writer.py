@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from paimon_nb.format.types import DataField
 
 APPEND_SOURCE, COMPACT_SOURCE = 0, 1
-_SLICE_ROWS, _CHECK_ROWS = 65536, 1000
+_SLICE_ROWS, _CHECK_ROWS = 66_000, 1000
 """Maximum rows between two checks of the file's size, and their minimum, which is that of Java."""
 
 
