@@ -50,7 +50,7 @@ def paimon_matcher(context: Any) -> SimpleMatcherResult:
     except PaimonError:
         return SimpleMatcherResult(completions=[])
     found = [SimpleCompletion(w, type=kind) for w, kind in offers if starts_with(w, fragment)]
-    return SimpleMatcherResult(completions=found, suppress=True, matched_fragment=fragment)
+    return SimpleMatcherResult(completions=found, suppress=True, matched_fragment=fragment, ordered=True)
 
 
 def command_candidates(line: str) -> tuple[str, list[Offer]] | None:
@@ -72,7 +72,7 @@ def offers(kind: str, words: Iterable[str]) -> list[Offer]:
 
 
 def candidates(text: str, cursor: int) -> tuple[str, list[Offer]]:
-    """Returns the fragment before the cursor and every name that can complete it, with its kind."""
+    """The fragment before the cursor and every name that can complete it, with its kind: columns, aliases, keywords, functions."""
     from paimon_nb.notebook.magics.active import workbench
     from paimon_nb.sql import completion_context
 
@@ -83,7 +83,7 @@ def candidates(text: str, cursor: int) -> tuple[str, list[Offer]]:
         if at.owner is not None:
             return at.prefix, columns
         functions = offers("function", (f"{name}(" for name in FUNCTIONS))
-        return at.prefix, [*columns, *offers("keyword", KEYWORDS), *functions]
+        return at.prefix, [*columns, *offers("alias", at.aliases), *offers("keyword", KEYWORDS), *functions]
     if at.kind == "keyword":
         functions = offers("function", (f"{name}(" for name in FUNCTIONS)) if at.prefix and at.start else []
         return at.prefix, [*offers("keyword", KEYWORDS), *functions]

@@ -19,8 +19,15 @@ _RESERVED = frozenset(
     """.split()  # noqa: SIM905 - a hundred quotes would be harder to read
 )
 """Words that at least one dialect accepts as a name only in quotes."""
+_AFTER_A_TABLE = frozenset(
+    "VERSION SYSTEM_VERSION TABLESAMPLE PIVOT UNPIVOT CLUSTER DISTRIBUTE SORT MINUS ANTI SEMI ADD RENAME UNSET".split()  # noqa: SIM905
+)
+"""Words after the name of a table that are no alias, beside the reserved ones."""
 
 _TABLE = r"(?i)\b(?:FROM|JOIN|INTO|UPDATE|TABLE|USING)\s+" + _NAME
+_ALIAS = r"(`(?:[^`]|``)*`(?!`)|[^\W\d]\w*)"
+_TABLE_AND_ALIAS = _TABLE + r"(?:\s+(?:AS\s+)?" + _ALIAS + ")?"
+_COLUMN_ALIAS = r"(?i)\bAS\s+" + _ALIAS + r"(?=\s*(?:,|\bFROM\b))"
 _OPTION_VALUE = re.compile(r"(?is)(?:WITH|TBLPROPERTIES|OPTIONS|SET)\s*\([^)]*?'([\w.\-]+)'\s*=\s*'([^']*)$")
 _VERSION = re.compile(r"(?is)" + _NAME + r"\s+(?:FOR\s+)?(?:SYSTEM_)?VERSION\s+AS\s+OF\s+('?[^'\s]*)$")
 _TYPE = re.compile(
@@ -41,7 +48,9 @@ class Completion:
     owner: str | None = None
     """The table or procedure of the name, as written."""
     tables: tuple[str, ...] = ()
-    """Tables named in the statement so far."""
+    """Tables named in the statement."""
+    aliases: tuple[str, ...] = ()
+    """Aliases of tables and of selected expressions in the statement, as written. Only for a column without a qualifier."""
 
 
 def completion_context(text: str, cursor: int) -> Completion:
@@ -50,7 +59,8 @@ def completion_context(text: str, cursor: int) -> Completion:
     start = _fragment_start(before)
     prefix = before[start:]
     statement = before[:start].rsplit(";", 1)[-1]
-    tables = tuple(re.findall(_TABLE, text))
+    whole = f"{statement} {text[cursor:].split(';', 1)[0]}"
+    tables = tuple(re.findall(_TABLE, whole))
     if statement.endswith(":") and not statement.endswith("::"):
         return Completion("parameter", prefix, start, None, tables)
     value = _OPTION_VALUE.search(before)
@@ -77,23 +87,32 @@ def completion_context(text: str, cursor: int) -> Completion:
         return Completion("database", prefix, start, None, tables)
     if "." in prefix and tables:
         owner, _, rest = prefix.rpartition(".")
-        named = tables_by_qualifier(text).get(owner.strip("`").lower())
+        named = tables_by_qualifier(whole).get(owner.strip("`").lower())
         return Completion("column", rest, start + len(owner) + 1, owner, (named,) if named else tables)
     if _TYPE.search(statement):
         return Completion("type", prefix, start, None, tables)
     if not statement.strip():
         return Completion("keyword", prefix, start, None, tables)
-    return Completion("column" if tables else "keyword", prefix, start, None, tables)
+    if not tables:
+        return Completion("keyword", prefix, start)
+    return Completion("column", prefix, start, None, tables, _aliases(whole))
 
 
 def tables_by_qualifier(text: str) -> dict[str, str]:
     """Name that columns are written with, in lower case -> the table: aliases, and tables by their last part."""
     found: dict[str, str] = {}
-    for name, alias in re.findall(_TABLE + r"(?:\s+(?:AS\s+)?(`(?:[^`]|``)*`(?!`)|\w+))?", text):
+    for name, alias in re.findall(_TABLE_AND_ALIAS, text):
         found[name.rpartition(".")[2].strip("`").lower()] = name
         if alias and alias.upper() not in _RESERVED:
             found[alias.strip("`").lower()] = name
     return found
+
+
+def _aliases(statement: str) -> tuple[str, ...]:
+    """Aliases of tables, then of selected expressions, each once and as written."""
+    of_tables = [alias for _, alias in re.findall(_TABLE_AND_ALIAS, statement) if alias]
+    words = dict.fromkeys((*of_tables, *re.findall(_COLUMN_ALIAS, statement)))
+    return tuple(word for word in words if word.upper() not in _RESERVED | _AFTER_A_TABLE)
 
 
 def _fragment_start(before: str) -> int:

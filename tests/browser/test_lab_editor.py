@@ -19,6 +19,15 @@ pytestmark = pytest.mark.browser
 CELLS = ("%load_ext paimon_nb\n%paimon connect warehouse", "print(1)")
 TYPED = "select id, statuss from orders"
 KERNEL = "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel"
+KEEP_UNDERLINED = """
+(cell) => {
+  const texts = () => [...cell.querySelectorAll(".pnb-problem")].map((e) => e.textContent).join(" ");
+  window.underlined = [];
+  new MutationObserver(() => {
+    if (texts() !== window.underlined.at(-1)) window.underlined.push(texts());
+  }).observe(cell, { subtree: true, childList: true, characterData: true, attributes: true });
+}
+"""
 COUNT = f"async () => (await {KERNEL}.requestExecute({{code: '', silent: true}}).done).content.execution_count"
 
 
@@ -36,8 +45,25 @@ def test_an_editor_by_mouse_and_by_keyboard(notebook: Notebook, lab: Lab, tables
     expect(text).to_have_attribute("data-language", "paimon-sql")
     expect(problem).to_have_text("statuss")
 
-    keyboard.type(" where sta")  # completion names type and documentation
-    keyboard.press("Tab")
+    cell.evaluate(KEEP_UNDERLINED)  # the word at the cursor gets its line after the others
+    keyboard.type(" where a")
+    expect(problem).to_have_text(["statuss", "a"])
+    assert page.evaluate("window.underlined")[-2:] == ["statuss", "statuss a"]
+    page.evaluate("window.underlined = []")
+    keyboard.type("b")
+    page.wait_for_function("window.underlined.length")
+    keyboard.press("ArrowLeft")  # a move of the cursor ends typing
+    expect(problem).to_have_text(["statuss", "ab"])
+    keyboard.press("End")
+    keyboard.press("Backspace")
+    keyboard.press("Backspace")
+
+    keyboard.press("Tab")  # columns, then keywords and functions; the order stays while the user types
+    expect(page.locator(".jp-Completer-item").first).to_have_attribute("data-value", "id")
+    keyboard.type("s")
+    expect(page.locator(".jp-Completer-item").first).to_have_attribute("data-value", "status")
+    assert page.locator(".jp-Completer-item").nth(1).get_attribute("data-value") != "status"
+    keyboard.type("ta")
     expect(page.locator(".jp-Completer-item[data-value=status]")).to_contain_text("statusSTRING")
     keyboard.press("Escape")
     keyboard.type("tus = 'paid'")

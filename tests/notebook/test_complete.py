@@ -6,6 +6,9 @@ import pytest
 from IPython.core.completer import provisionalcompleter
 from shell_kit import KEYED, Shell
 
+from paimon_nb.notebook.complete import KEYWORDS
+from paimon_nb.sql.functions import FUNCTIONS
+
 
 @pytest.fixture
 def typed(shell: Shell):
@@ -55,6 +58,8 @@ def typed(shell: Shell):
         ("%%paimon\nSELECT * FROM orders o JOIN archive.`my table` AS m ON o.", ["id", "v"], ["plain", "SELECT"]),
         ("%%paimon\nSELECT * FROM orders o JOIN archive.`my table` AS m ON m.", ["plain", "`a b`"], ["id", "SELECT"]),
         ("%%paimon\nSELECT * FROM orders WHERE orders.", ["id", "v"], ["SELECT"]),
+        ("%%paimon\nSELECT id FROM orders; SELECT * FROM archive.`my table` WHERE ", ["plain"], ["id"]),
+        ("%%paimon\nSELECT * FROM orders VERSION AS OF 1 WHERE V", ["v", "VALUES"], ["VERSION"]),
         (
             "%%paimon\nCREATE TABLE x (a INT) WITH ('merge-engine' = '",
             ["deduplicate", "first-row"],
@@ -93,3 +98,12 @@ def test_each_offer_names_its_kind(shell: Shell) -> None:
         cell = "%%paimon\nSELECT * FROM orders WHERE "
         kinds = {c.text: c.type for c in shell.ip.Completer.completions(cell, len(cell))}
     assert [kinds[w] for w in ("id", "GROUP BY", "upper(")] == ["column", "keyword", "function"]
+
+
+def test_columns_come_first_then_aliases_keywords_and_functions(shell: Shell) -> None:
+    shell.value("%%paimon -q\n" + KEYED.format("orders"))
+    with provisionalcompleter():
+        cell = "%%paimon\nSELECT v AS first, upper(v) AS `in capitals` FROM orders AS other ORDER BY "
+        offered = [c.text for c in shell.ip.Completer.completions(cell, len(cell))]
+    assert offered[:6] == ["id", "v", "other", "first", "`in capitals`", KEYWORDS[0]]
+    assert offered[-1] == list(FUNCTIONS)[-1] + "("

@@ -8,15 +8,21 @@ import type { Kernels } from "./kernels";
 import type { Checked, Problem } from "./protocol";
 
 const PAUSE_MS = 400;
+/** How long a problem at the cursor waits for the rest of its word. */
+const WORD_MS = 1200;
 
 interface Marks {
   problems: DecorationSet;
   names: DecorationSet;
+  /** The word at the cursor may be unfinished: its problem is not underlined yet. */
+  typing: boolean;
 }
 
 /** Show what the kernel found, or nothing. */
 export const show = StateEffect.define<Checked | null>();
-const NOTHING: Marks = { problems: Decoration.none, names: Decoration.none };
+/** The word at the cursor counts as finished. */
+const finished = StateEffect.define<null>();
+const NOTHING: Marks = { problems: Decoration.none, names: Decoration.none, typing: false };
 
 /** A span of at least one character inside the text. */
 function inside(problem: Problem, length: number): [number, number] {
@@ -24,8 +30,8 @@ function inside(problem: Problem, length: number): [number, number] {
   return [start, Math.max(start + 1, Math.min(problem.stop, length))];
 }
 
-function marksOf(checked: Checked, length: number): Marks {
-  if (!length) return NOTHING;
+function marksOf(checked: Checked, length: number, typing: boolean): Marks {
+  if (!length) return { ...NOTHING, typing };
   const problems = checked.problems.map((problem): Range<Decoration> => {
     const [from, to] = inside(problem, length);
     return Decoration.mark({ class: "pnb-problem", problem }).range(from, to);
@@ -33,21 +39,34 @@ function marksOf(checked: Checked, length: number): Marks {
   const names = checked.names
     .filter(([from, to]) => from < to && to <= length)
     .map(([from, to, kind]) => Decoration.mark({ class: `pnb-name-${kind}` }).range(from, to));
-  return { problems: Decoration.set(problems, true), names: Decoration.set(names, true) };
+  return { problems: Decoration.set(problems, true), names: Decoration.set(names, true), typing };
 }
 
 const marks = StateField.define<Marks>({
   create: () => NOTHING,
   update(value, transaction) {
-    for (const effect of transaction.effects) if (effect.is(show)) return effect.value ? marksOf(effect.value, transaction.newDoc.length) : NOTHING;
-    if (!transaction.docChanged) return value;
-    return { problems: value.problems.map(transaction.changes), names: value.names.map(transaction.changes) };
+    for (const effect of transaction.effects) {
+      if (effect.is(show)) return effect.value ? marksOf(effect.value, transaction.newDoc.length, value.typing) : { ...NOTHING, typing: value.typing };
+      if (effect.is(finished)) return { ...value, typing: false };
+    }
+    if (!transaction.docChanged) return transaction.selection ? { ...value, typing: false } : value;
+    const typing = transaction.isUserEvent("input") || transaction.isUserEvent("delete");
+    return { problems: value.problems.map(transaction.changes), names: value.names.map(transaction.changes), typing };
   },
   provide: (field) => [
     Prec.high(EditorView.decorations.from(field, (value) => value.names)),
-    Prec.highest(EditorView.decorations.from(field, (value) => value.problems)),
+    Prec.highest(EditorView.decorations.compute([field, "selection"], underlined)),
   ],
 });
+
+/** Whether a span ends or lies at the cursor. */
+const atCursor = (state: EditorState, from: number, to: number): boolean => from <= state.selection.main.head && state.selection.main.head <= to;
+
+/** The problems without that of the word that is being typed. */
+function underlined(state: EditorState): DecorationSet {
+  const { problems, typing } = state.field(marks);
+  return typing ? problems.update({ filter: (from, to) => !atCursor(state, from, to) }) : problems;
+}
 
 /** The problems that a position touches. */
 export function problemsAt(state: EditorState, position: number): { problem: Problem; from: number; to: number }[] {
@@ -76,6 +95,7 @@ export function clear(view: EditorView): void {
 /** Asks for one editor: after a pause in typing, after a cell has run, and when paimon_nb is loaded. */
 class Checker {
   private timer = 0;
+  private wordTimer = 0;
   private catalog: KernelCatalog | null = null;
   private asked = 0;
   private shown: string | null = null;
@@ -86,7 +106,9 @@ class Checker {
   }
 
   update(update: ViewUpdate): void {
+    if (update.focusChanged && !update.view.hasFocus) setTimeout(this.finish);
     if (!update.docChanged) return;
+    window.clearTimeout(this.wordTimer);
     this.asked += 1; // an answer to the older text is dropped
     // What is shown stays at its words until the answer comes; a busy kernel gives none.
     if (this.catalog?.running || !isSqlCell(update.state.doc.toString())) setTimeout(() => clear(this.view));
@@ -95,6 +117,7 @@ class Checker {
 
   destroy(): void {
     window.clearTimeout(this.timer);
+    window.clearTimeout(this.wordTimer);
     this.follow(null);
     this.asked += 1;
   }
@@ -102,6 +125,12 @@ class Checker {
   private soon = (): void => {
     window.clearTimeout(this.timer);
     this.timer = window.setTimeout(() => void this.check(), PAUSE_MS);
+  };
+
+  /** Underline the problem at the cursor, too: the word is finished, or its user pauses. */
+  private finish = (): void => {
+    window.clearTimeout(this.wordTimer);
+    if (this.view.state.field(marks).typing) this.view.dispatch({ effects: finished.of(null) });
   };
 
   again = (): void => {
@@ -142,6 +171,8 @@ class Checker {
     if (asked !== this.asked || !answer?.problems || catalog.running) return;
     this.shown = cell;
     this.view.dispatch({ effects: show.of(answer) });
+    window.clearTimeout(this.wordTimer);
+    this.wordTimer = window.setTimeout(this.finish, WORD_MS);
   }
 }
 

@@ -1,5 +1,5 @@
 // Completion in SQL cells: the kernel's names with their kind, signature and one line of documentation.
-import { Completer, type CompletionHandler, type ICompletionContext, type ICompletionProvider } from "@jupyterlab/completer";
+import { Completer, CompleterModel, type CompletionHandler, type ICompletionContext, type ICompletionProvider } from "@jupyterlab/completer";
 import { isSqlCell } from "./cell";
 import type { Kernels } from "./kernels";
 import type { Completions } from "./protocol";
@@ -9,6 +9,25 @@ const NO_ITEMS: CompletionHandler.ICompletionItemsReply<Item> = { start: 0, end:
 interface Item extends CompletionHandler.ICompletionItem {
   detail?: string;
   note?: string;
+  /** Place of its kind: columns first. */
+  place?: number;
+}
+
+/** The order of the kernel's offers. While the user types on, JupyterLab sorts by match and name, so that abs() is before amount. */
+const KINDS = ["column", "alias", "table", "keyword", "function"];
+
+const placeOf = (kind: string): number => (KINDS.indexOf(kind) + 1 || KINDS.length + 1);
+
+/** Keeps columns before functions while a word is typed. Items of other providers stay as they are. */
+class Model extends CompleterModel {
+  completionItems(): CompletionHandler.ICompletionItems {
+    if (!this.processedItemsCache) {
+      const items = super.completionItems() as Item[];
+      if (this.query && items.some((item) => item.place !== undefined))
+        this.processedItemsCache = [...items].sort((a, b) => (a.place ?? Infinity) - (b.place ?? Infinity) || 0);
+    }
+    return super.completionItems();
+  }
 }
 
 /** Shows detail and documentation in the line of an item, which JupyterLab shows only in a panel of its own. */
@@ -40,6 +59,7 @@ export class SqlCompletions implements ICompletionProvider<Item> {
   /** First: the first provider draws the items, and the kernel's own offers the same names without documentation. */
   readonly rank = 1100;
   readonly renderer = new Renderer();
+  readonly modelFactory = async (): Promise<Completer.IModel> => new Model();
 
   constructor(private kernels: Kernels) {}
 
@@ -56,7 +76,7 @@ export class SqlCompletions implements ICompletionProvider<Item> {
     const items = found.items.map(([text, kind, detail, note]) => ({
       // A signature begins with the function's name, so that it takes the name's place.
       ...(kind === "function" && detail ? { label: detail } : { label: text, detail }),
-      insertText: text, type: kind, note, documentation: [detail, note].filter(Boolean).join("\n"),
+      insertText: text, type: kind, note, place: placeOf(kind), documentation: [detail, note].filter(Boolean).join("\n"),
     }));
     return { start: found.start, end: found.stop, items };
   }

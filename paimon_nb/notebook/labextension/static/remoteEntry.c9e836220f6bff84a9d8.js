@@ -1,5 +1,5 @@
 // Generated from labextension/ by `make labextension`. Do not edit.
-// sources: 2be869df0e87a5dcbc73adad9afa28c67023cd8f88074d1aa0e252960442ecb9
+// sources: 3544f043837bb2c8196ab7737f1c1425650cbf068bc0252518b9f82deee3ac22
 (() => {
 const SHARED = ["@codemirror/language","@codemirror/state","@codemirror/view","@jupyterlab/application","@jupyterlab/apputils","@jupyterlab/codemirror","@jupyterlab/completer","@jupyterlab/console","@jupyterlab/notebook","@jupyterlab/rendermime","@jupyterlab/ui-components","@lumino/coreutils","@lumino/signaling","@lumino/widgets"];
 let scope;
@@ -1355,33 +1355,44 @@ var isSqlCell = (source) => source.includes("%%paimon") && HEAD.test(source.slic
 var import_state = require("@codemirror/state");
 var import_view2 = require("@codemirror/view");
 var PAUSE_MS = 400;
+var WORD_MS = 1200;
 var show = import_state.StateEffect.define();
-var NOTHING = { problems: import_view2.Decoration.none, names: import_view2.Decoration.none };
+var finished = import_state.StateEffect.define();
+var NOTHING = { problems: import_view2.Decoration.none, names: import_view2.Decoration.none, typing: false };
 function inside(problem, length) {
   const start = Math.max(0, Math.min(problem.start, length - 1));
   return [start, Math.max(start + 1, Math.min(problem.stop, length))];
 }
-function marksOf(checked, length) {
-  if (!length) return NOTHING;
+function marksOf(checked, length, typing) {
+  if (!length) return { ...NOTHING, typing };
   const problems = checked.problems.map((problem) => {
     const [from, to] = inside(problem, length);
     return import_view2.Decoration.mark({ class: "pnb-problem", problem }).range(from, to);
   });
   const names = checked.names.filter(([from, to]) => from < to && to <= length).map(([from, to, kind]) => import_view2.Decoration.mark({ class: `pnb-name-${kind}` }).range(from, to));
-  return { problems: import_view2.Decoration.set(problems, true), names: import_view2.Decoration.set(names, true) };
+  return { problems: import_view2.Decoration.set(problems, true), names: import_view2.Decoration.set(names, true), typing };
 }
 var marks = import_state.StateField.define({
   create: () => NOTHING,
   update(value, transaction) {
-    for (const effect of transaction.effects) if (effect.is(show)) return effect.value ? marksOf(effect.value, transaction.newDoc.length) : NOTHING;
-    if (!transaction.docChanged) return value;
-    return { problems: value.problems.map(transaction.changes), names: value.names.map(transaction.changes) };
+    for (const effect of transaction.effects) {
+      if (effect.is(show)) return effect.value ? marksOf(effect.value, transaction.newDoc.length, value.typing) : { ...NOTHING, typing: value.typing };
+      if (effect.is(finished)) return { ...value, typing: false };
+    }
+    if (!transaction.docChanged) return transaction.selection ? { ...value, typing: false } : value;
+    const typing = transaction.isUserEvent("input") || transaction.isUserEvent("delete");
+    return { problems: value.problems.map(transaction.changes), names: value.names.map(transaction.changes), typing };
   },
   provide: (field) => [
     import_state.Prec.high(import_view2.EditorView.decorations.from(field, (value) => value.names)),
-    import_state.Prec.highest(import_view2.EditorView.decorations.from(field, (value) => value.problems))
+    import_state.Prec.highest(import_view2.EditorView.decorations.compute([field, "selection"], underlined))
   ]
 });
+var atCursor = (state, from, to) => from <= state.selection.main.head && state.selection.main.head <= to;
+function underlined(state) {
+  const { problems, typing } = state.field(marks);
+  return typing ? problems.update({ filter: (from, to) => !atCursor(state, from, to) }) : problems;
+}
 function problemsAt(state, position) {
   const found = [];
   state.field(marks, false)?.problems.between(position, position, (from, to, mark) => {
@@ -1407,6 +1418,7 @@ var Checker = class {
     this.model = model;
     this.kernels = kernels;
     this.timer = 0;
+    this.wordTimer = 0;
     this.catalog = null;
     this.asked = 0;
     this.shown = null;
@@ -1414,6 +1426,11 @@ var Checker = class {
     this.soon = () => {
       window.clearTimeout(this.timer);
       this.timer = window.setTimeout(() => void this.check(), PAUSE_MS);
+    };
+    /** Underline the problem at the cursor, too: the word is finished, or its user pauses. */
+    this.finish = () => {
+      window.clearTimeout(this.wordTimer);
+      if (this.view.state.field(marks).typing) this.view.dispatch({ effects: finished.of(null) });
     };
     this.again = () => {
       this.shown = null;
@@ -1428,13 +1445,16 @@ var Checker = class {
     this.soon();
   }
   update(update) {
+    if (update.focusChanged && !update.view.hasFocus) setTimeout(this.finish);
     if (!update.docChanged) return;
+    window.clearTimeout(this.wordTimer);
     this.asked += 1;
     if (this.catalog?.running || !isSqlCell(update.state.doc.toString())) setTimeout(() => clear(this.view));
     this.soon();
   }
   destroy() {
     window.clearTimeout(this.timer);
+    window.clearTimeout(this.wordTimer);
     this.follow(null);
     this.asked += 1;
   }
@@ -1463,6 +1483,8 @@ var Checker = class {
     if (asked !== this.asked || !answer?.problems || catalog2.running) return;
     this.shown = cell;
     this.view.dispatch({ effects: show.of(answer) });
+    window.clearTimeout(this.wordTimer);
+    this.wordTimer = window.setTimeout(this.finish, WORD_MS);
   }
 };
 var checkers = /* @__PURE__ */ new Set();
@@ -1487,6 +1509,18 @@ function checks(model, kernels) {
 // src/editor/completer.ts
 var import_completer = require("@jupyterlab/completer");
 var NO_ITEMS = { start: 0, end: 0, items: [] };
+var KINDS = ["column", "alias", "table", "keyword", "function"];
+var placeOf = (kind) => KINDS.indexOf(kind) + 1 || KINDS.length + 1;
+var Model = class extends import_completer.CompleterModel {
+  completionItems() {
+    if (!this.processedItemsCache) {
+      const items = super.completionItems();
+      if (this.query && items.some((item) => item.place !== void 0))
+        this.processedItemsCache = [...items].sort((a, b) => (a.place ?? Infinity) - (b.place ?? Infinity) || 0);
+    }
+    return super.completionItems();
+  }
+};
 var Renderer = class extends import_completer.Completer.Renderer {
   createCompletionItemNode(item, types) {
     const node = super.createCompletionItemNode(item, types);
@@ -1515,6 +1549,7 @@ var SqlCompletions = class {
     /** First: the first provider draws the items, and the kernel's own offers the same names without documentation. */
     this.rank = 1100;
     this.renderer = new Renderer();
+    this.modelFactory = async () => new Model();
   }
   async isApplicable(context) {
     const editor2 = context.editor;
@@ -1531,6 +1566,7 @@ var SqlCompletions = class {
       insertText: text2,
       type: kind,
       note,
+      place: placeOf(kind),
       documentation: [detail, note].filter(Boolean).join("\n")
     }));
     return { start: found.start, end: found.stop, items };
