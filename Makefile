@@ -34,8 +34,9 @@ lab: $(SETUP) ## Open JupyterLab on the start page of the notebooks
 # Containers often forbid it, and then each of hundreds of processes compiles the package anew.
 export PYTHONDONTWRITEBYTECODE :=
 # JVMs that live for seconds spend half of them on optimising code; the long runs have them as users do.
-# With room for code, none looks for some to throw away; with room for classes, none starts a collection.
-SHORT_JVM = -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=256m
+# With room for code, none looks for some to throw away; with room for classes, none starts a collection. Several share the
+# cores: a collector without threads of its own costs least.
+SHORT_JVM = -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=256m
 test: export JAVA_TOOL_OPTIONS ?= $(SHORT_JVM)
 nightly: export JAVA_TOOL_OPTIONS ?=
 # Thousands of commits wait for the disk to say that it has them; where memory is plenty, their files need none.
@@ -66,7 +67,7 @@ test: $(SETUP) ## All that a change must pass; tests whose program is missing ar
 	$(PYTEST) -m "not unit and not nightly" @"$$PYTEST_DEBUG_TEMPROOT/rest" $(NOTEBOOKS) $(PARALLEL)
 
 unit: $(SETUP) ## Run the tests that need only Python; PKG=table/scan: those of one package
-	@$(STAGES) PAIMON_NB_WITHOUT=all $(PYTEST) -m "unit and not nightly" $(if $(PKG),tests/$(PKG),-n $(CORES) $(BY_FILE))
+	@$(STAGES) PAIMON_NB_WITHOUT=all $(PYTEST) -m "unit and not nightly" $(if $(PKG),tests/$(PKG)) -n $(CORES) $(BY_FILE)
 
 # Compare the skipped tests with committed lists; run notebooks and a few Spark tests. `make test` runs the unit tests like this.
 bare: export JAVA_TOOL_OPTIONS ?= $(SHORT_JVM)

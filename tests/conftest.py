@@ -28,8 +28,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 # A test's JVM lives for seconds, and spends half of them on optimising code that ends before it is fast. `make nightly` does not set this.
 # Nor has it code to throw away: with little room for it, a thread looks for some all the time; and little room for classes starts collections.
+# Several JVMs share the cores: a collector without threads of its own costs least.
 os.environ.setdefault(
-    "JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=256m"
+    "JAVA_TOOL_OPTIONS",
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=256m",
 )
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job: tests of Ctrl-C would wait for ever

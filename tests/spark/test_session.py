@@ -27,6 +27,15 @@ def test_defaults_are_overridden_and_java_options_joined():
     assert conf["spark.sql.shuffle.partitions"] == "6"
 
 
+def test_the_garbage_collector_of_the_user_replaces_the_default(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("JAVA_TOOL_OPTIONS", raising=False)
+    assert "-XX:+UseG1GC" in default_conf({})["spark.driver.extraJavaOptions"]
+    chosen = default_conf({"spark.driver.extraJavaOptions": "-XX:+UseParallelGC"})["spark.driver.extraJavaOptions"]
+    assert ("-XX:+UseParallelGC" in chosen, "UseG1GC" in chosen) == (True, False)
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:+UseSerialGC -Dx=1")
+    assert "UseG1GC" not in default_conf({})["spark.driver.extraJavaOptions"]
+
+
 @pytest.mark.parametrize(
     ("master", "cores"), [("local", 1), ("local[4]", 4), ("local[2,3]", 2), ("local[*]", os.cpu_count())]
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -134,7 +135,11 @@ def local_cores(master: str) -> int:
 
 def _java_options(extra: str) -> str:
     # Set before the JVM starts, so that the first log lines are hidden too.
-    return f"-Dlog4j2.configurationFile={_LOG4J.as_uri()} -Dlog4j2.disable.jmx=true -XX:+UseG1GC {extra}".strip()
+    options = f"-Dlog4j2.configurationFile={_LOG4J.as_uri()} -Dlog4j2.disable.jmx=true"
+    # A JVM that is given two garbage collectors does not start: the user's choice replaces the default.
+    chosen = " ".join([extra, *(os.environ.get(name, "") for name in ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"))])
+    collector = "" if re.search(r"-XX:\+Use\w+GC\b", chosen) else "-XX:+UseG1GC"
+    return " ".join(part for part in (options, collector, extra) if part)
 
 
 def _driver_memory_mb() -> int:
