@@ -3,7 +3,8 @@
 | comment | type of the column | becomes |
 |---|---|---|
 | `__VECTOR_FIELD;<length>[; comment]` | ARRAY<element> | VECTOR<element, length>, named in `vector-field` |
-| `__BLOB_FIELD`, `__BLOB_DESCRIPTOR_FIELD`, `__BLOB_VIEW_FIELD` `[; comment]` | BYTES | BLOB, named in `blob-field` ... |
+| `__BLOB_FIELD[; comment]` | BYTES, ARRAY<BYTES>, MAP<K, BYTES> | BLOB, ARRAY<BLOB>, MAP<K, BLOB>, named in `blob-field` |
+| `__BLOB_DESCRIPTOR_FIELD`, `__BLOB_VIEW_FIELD` `[; comment]` | BYTES | BLOB, named in `blob-descriptor-field` ... |
 
 Source: Paimon 2 `ColumnDirectiveUtils`.
 """
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.format.types import VECTOR_ELEMENTS, Array, Atomic, DataType, Vector
+from paimon_nb.format.types import VECTOR_ELEMENTS, Array, Atomic, DataType, Map, Vector
 from paimon_nb.options import table as opt
 
 if TYPE_CHECKING:
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.schema import TableSchema
 
-_VECTOR = "__VECTOR_FIELD"
+_VECTOR, _BLOB = "__VECTOR_FIELD", "__BLOB_FIELD"
 _OPTIONS = {
     _VECTOR: opt.VECTOR_FIELD.key,
-    "__BLOB_FIELD": opt.BLOB_FIELD.key,
+    _BLOB: opt.BLOB_FIELD.key,
     "__BLOB_DESCRIPTOR_FIELD": opt.BLOB_DESCRIPTOR_FIELD.key,
     "__BLOB_VIEW_FIELD": opt.BLOB_VIEW_FIELD.key,
 }
@@ -73,9 +74,13 @@ def column_of_directive(name: str, type_: DataType, comment: str | None) -> Conv
     if directive not in _OPTIONS:
         raise _refused(name, f"unknown directive {directive!r}", f"use one of {', '.join(_OPTIONS)}")
     if directive != _VECTOR:
-        if type_.root not in ("BINARY", "VARBINARY", "BLOB"):
-            raise _refused(name, f"{directive} needs BYTES, it is {type_.bare()}", "declare the column as BYTES")
-        return ConvertedColumn(Atomic("BLOB", type_.nullable), rest or None, _OPTIONS[directive])
+        blob = _with_blobs(type_) if directive == _BLOB or type_.root not in ("ARRAY", "MAP") else None
+        if blob is None:
+            several = ", ARRAY<BYTES> or MAP<K, BYTES>" if directive == _BLOB else ""
+            raise _refused(
+                name, f"{directive} needs BYTES{several}, it is {type_.bare()}", "declare the column as BYTES"
+            )
+        return ConvertedColumn(blob, rest or None, _OPTIONS[directive])
     length, _, rest = (part.strip() for part in rest.partition(";"))
     if not length.isdecimal() or int(length) < 1:
         raise _refused(name, f"{_VECTOR} needs a length", f"for example '{_VECTOR};128; a comment'")
@@ -83,6 +88,18 @@ def column_of_directive(name: str, type_: DataType, comment: str | None) -> Conv
         raise _refused(name, f"{_VECTOR} needs an array of numbers, it is {type_.bare()}", "use ARRAY<FLOAT>")
     vector = Vector(type_.element, type_.nullable, int(length))
     return ConvertedColumn(vector, rest or None, _OPTIONS[directive])
+
+
+def _with_blobs(t: DataType) -> DataType | None:
+    """The type with BLOB for bytes: of the column, of an array's elements or of a map's values; None for other types."""
+    match t:
+        case Vector():
+            return None
+        case Array() if (element := _with_blobs(t.element)) and isinstance(element, Atomic):
+            return replace(t, element=element)
+        case Map() if (value := _with_blobs(t.value)) and isinstance(value, Atomic):
+            return replace(t, value=value)
+    return Atomic("BLOB", t.nullable) if t.root in ("BINARY", "VARBINARY", "BLOB") else None
 
 
 def without_vector_field(options: Mapping[str, str], column: str) -> dict[str, str]:

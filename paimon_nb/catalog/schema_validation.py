@@ -11,7 +11,7 @@ from paimon_nb.base.errors import BadOptionValue, SchemaMismatch, UnsupportedFor
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.format_table_rules import check_format_table
 from paimon_nb.format.schema import FORMAT_TABLE
-from paimon_nb.format.types import DataField, Vector, is_nano, is_opaque
+from paimon_nb.format.types import DataField, Vector, is_blob_type, is_nano, is_opaque
 from paimon_nb.options import TableOptions, validate_table_options
 from paimon_nb.options import table as opt
 from paimon_nb.options.option import parse_names
@@ -81,7 +81,7 @@ def check_writable_types(schema: TableSchema, before: TableSchema | None = None)
     keyed = bool(schema.primary_keys)
 
     def is_refused(field: DataField) -> bool:
-        return is_opaque(field.type) or (field.type.root == "BLOB" and (keyed or field.name in inline))
+        return is_opaque(field.type) or (is_blob_type(field.type) and (keyed or field.name in inline))
 
     old = {f.id for f in before.fields if is_refused(f)} if before else set()
     for field in schema.fields:
@@ -282,9 +282,11 @@ def _check_vector_fields(schema: TableSchema, options: TableOptions) -> None:
 def _check_blob_fields(schema: TableSchema, options: TableOptions) -> None:
     key = opt.BLOB_FIELD.key
     for name in parse_names(options.raw.get(key)):
-        if not _existing_column(schema, key, name).type.contains_type(lambda t: t.root == "BLOB"):
-            _refuse_option(key, f"column {name!r} is {schema.field(name).type.bare()}", "use BLOB")
-    blobs = [f.name for f in schema.fields if f.type.root == "BLOB"]
+        if not _existing_column(schema, key, name).type.contains_type(is_blob_type):
+            _refuse_option(
+                key, f"column {name!r} is {schema.field(name).type.bare()}", "use BLOB, ARRAY<BLOB> or MAP<K, BLOB>"
+            )
+    blobs = [f.name for f in schema.fields if is_blob_type(f.type)]
     if not blobs or schema.primary_keys:
         return
     if not options.get(opt.DATA_EVOLUTION_ENABLED):

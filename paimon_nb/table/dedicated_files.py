@@ -6,14 +6,14 @@ Source: Paimon 2 `DedicatedFormatRollingFileWriter`.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data.blob import BlobDescriptor, read_blob
 from paimon_nb.format.data.file_schema import BLOB_FORMAT, FORMATS
-from paimon_nb.format.types import Vector
+from paimon_nb.format.types import Vector, is_blob_type
 from paimon_nb.options import table as opt
 from paimon_nb.table.data_file_writer import AppendFileWriter, FileTarget
 
@@ -39,7 +39,7 @@ def dedicated_fields(store: TableStore) -> tuple[DataField, ...]:
     if not store.evolves_data:
         return ()
     vectors = bool(store.options.get(opt.VECTOR_FILE_FORMAT))
-    return tuple(f for f in store.schema.fields if f.type.root == "BLOB" or (vectors and isinstance(f.type, Vector)))
+    return tuple(f for f in store.schema.fields if is_blob_type(f.type) or (vectors and isinstance(f.type, Vector)))
 
 
 def open_dedicated_writers(
@@ -48,7 +48,7 @@ def open_dedicated_writers(
     """Writers of the files of these columns: one for all vectors, one for each BLOB."""
     vectors = [f for f in columns if isinstance(f.type, Vector)]
     writers: list[AppendFileWriter] = [VectorFileWriter(store, target, vectors)] if vectors else []
-    return writers + [BlobFileWriter(store, target, f) for f in columns if f.type.root == "BLOB"]
+    return writers + [BlobFileWriter(store, target, f) for f in columns if is_blob_type(f.type)]
 
 
 class VectorFileWriter(AppendFileWriter):
@@ -95,11 +95,19 @@ class BlobFileWriter(AppendFileWriter):
             super().write(self._with_blob_descriptor_resolved(table.slice(row, 1)))
 
     def _with_blob_descriptor_resolved(self, part: pa.Table) -> pa.Table:
-        value = part.column(self.column.name)[0].as_py()
+        column = part.column(self.column.name)
+        value = column[0].as_py()
+        resolved = self._resolved(value)
+        return part if resolved is value else pa.table([pa.array([resolved], column.type)], names=[self.column.name])
+
+    def _resolved(self, value: Any) -> Any:
+        """`value`, or a copy in which the bytes replace the descriptors."""
+        if isinstance(value, list):
+            new = [(e[0], self._resolved(e[1])) if isinstance(e, tuple) else self._resolved(e) for e in value]
+            return value if all(_element(a) is _element(b) for a, b in zip(new, value, strict=True)) else new
         if value is None or not BlobDescriptor.is_descriptor(value):
-            return part
-        data = read_blob(self.store.fs, BlobDescriptor.parse(value))
-        return pa.table([pa.array([data], pa.binary())], names=[self.column.name])
+            return value
+        return read_blob(self.store.fs, BlobDescriptor.parse(value))
 
     def _extension(self) -> str:
         return BLOB_FORMAT
@@ -109,6 +117,11 @@ class BlobFileWriter(AppendFileWriter):
 
     def _describe_file(self, size: int) -> DataFile:
         return replace(super()._describe_file(size), write_cols=(self.column.name,))
+
+
+def _element(entry: Any) -> Any:
+    """The value of an array's element or of a map's pair."""
+    return entry[1] if isinstance(entry, tuple) else entry
 
 
 class AppendFileWriterWithDedicatedFiles(AppendFileWriter):

@@ -30,7 +30,7 @@ from paimon_nb.format.schema import (
     new_schema_directory,
 )
 from paimon_nb.format.snapshot import BranchDirectory, ConsumerDirectory, Snapshot, SnapshotDirectory, TagDirectory
-from paimon_nb.format.types import is_opaque
+from paimon_nb.format.types import is_blob_type, is_opaque
 from paimon_nb.options import TABLE_OPTIONS, TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import IGNORE_UNSUPPORTED, Access, check_supported, unsupported_options_set
@@ -240,7 +240,7 @@ class TableStore:
     def check_writable_columns(self) -> None:
         """Raise UnsupportedFormat if the table has a column whose values cannot be written."""
         for column in self.schema.fields:
-            if is_opaque(column.type) or (column.type.root == "BLOB" and not self.evolves_data):
+            if is_opaque(column.type) or (is_blob_type(column.type) and not self.evolves_data):
                 raise UnsupportedFormat(
                     f"{self.name}: rows cannot be written here, since column {column.name!r} is {column.type.bare()}",
                     hint="write the table with a newer Paimon, or ALTER TABLE ... DROP COLUMN",

@@ -313,22 +313,26 @@ def test_a_merge_deletes_updates_and_inserts_in_one_commit(swb):
 def test_blobs_are_changed_by_merge_update_and_delete(tmp_path, spark):
     wb = paimon_nb.connect(str(tmp_path), spark=spark)
     evolves = "'row-tracking.enabled' = 'true', 'data-evolution.enabled' = 'true', 'deletion-vectors.enabled' = 'true'"
-    wb.run(f"CREATE TABLE t (id INT, name STRING, a BLOB, b BLOB) WITH ({evolves}, 'blob.target-file-size' = '30 b')")
-    before = [{"id": i, "name": f"n{i}", "a": b"a" * 20 * i, "b": bytes([i])} for i in range(1, 6)]
+    wb.run(
+        f"CREATE TABLE t (id INT, name STRING, a BLOB, b BLOB, c ARRAY<BLOB>) WITH ({evolves}, 'blob.target-file-size' = '30 b')"
+    )
+    before = [
+        {"id": i, "name": f"n{i}", "a": b"a" * 20 * i, "b": bytes([i]), "c": [b"c" * i, None]} for i in range(1, 6)
+    ]
     wb.table("t").append(pa.Table.from_pylist(before, wb.table("t").to_arrow().schema))
     new = "VALUES (1, 'x', X'01', X'02'), (2, 'y', NULL, X'03'), (9, 'z', X'09', NULL)"
     wb.run(f"""MERGE INTO t USING (SELECT * FROM ({new}) AS v(id, name, a, b)) s ON t.id = s.id
         WHEN MATCHED AND s.id = 1 THEN UPDATE SET t.name = s.name WHEN MATCHED THEN UPDATE SET a = s.a, b = s.b
-        WHEN NOT MATCHED THEN INSERT *""")
+        WHEN NOT MATCHED THEN INSERT (id, name, a, b, c) VALUES (s.id, s.name, s.a, s.b, array(s.a))""")
     wb.run("""MERGE INTO t USING t AS source ON t.id = source.id
-        WHEN MATCHED AND source.id = 3 THEN UPDATE SET t.a = unhex(concat(hex(source.b), '07')), b = source.a""")
+        WHEN MATCHED AND source.id = 3 THEN UPDATE SET t.a = unhex(concat(hex(source.b), '07')), b = source.a, c = array(source.b)""")
     wb.run("UPDATE t SET a = X'44', name = 'u' WHERE id = 4; DELETE FROM t WHERE b = X'05'")
     assert sorted(wb.table("t").to_arrow().to_pylist(), key=lambda r: r["id"]) == [
-        {"id": 1, "name": "x", "a": b"a" * 20, "b": b"\x01"},
-        {"id": 2, "name": "n2", "a": None, "b": b"\x03"},
-        {"id": 3, "name": "n3", "a": b"\x03\x07", "b": b"a" * 60},
-        {"id": 4, "name": "u", "a": b"D", "b": b"\x04"},
-        {"id": 9, "name": "z", "a": b"\t", "b": None},
+        {"id": 1, "name": "x", "a": b"a" * 20, "b": b"\x01", "c": [b"c", None]},
+        {"id": 2, "name": "n2", "a": None, "b": b"\x03", "c": [b"cc", None]},
+        {"id": 3, "name": "n3", "a": b"\x03\x07", "b": b"a" * 60, "c": [b"\x03"]},
+        {"id": 4, "name": "u", "a": b"D", "b": b"\x04", "c": [b"cccc", None]},
+        {"id": 9, "name": "z", "a": b"\t", "b": None, "c": [b"\t"]},
     ]
     frame = read_table(spark, wb.table("t"), limits=StrategyLimits(inline_bytes=0))
-    assert frame.where("id = 3").select("a", "b").collect() == [(b"\x03\x07", b"a" * 60)]
+    assert frame.where("id = 3").select("a", "b", "c").collect() == [(b"\x03\x07", b"a" * 60, [b"\x03"])]

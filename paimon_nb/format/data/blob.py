@@ -8,13 +8,14 @@ from __future__ import annotations
 import io
 import struct
 import zlib
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.format.data.blob_collections import decode_collection, encode_collection
+from paimon_nb.format.data.delta_varints import decode_deltas, encode_deltas
 from paimon_nb.format.types import DataField, arrow_schema
 from paimon_nb.options import table as opt
 
@@ -102,36 +103,54 @@ class BlobReader:
     def batches(self, rows: int, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
         """Values in batches of at most `rows`, and of about 64 MB."""
         schema = arrow_schema(self.fields, nullable=True)
-        values: list[bytes | None] = []
+        values: list[Any] = []
         size = 0
         for location in [] if groups == [] else self._entries:
             value = self._read_value(location)
-            if values and (len(values) == rows or size + len(value or b"") > BATCH_BYTES):
-                yield pa.record_batch([pa.array(values, pa.binary())] * len(self.fields), schema=schema)
+            if values and (len(values) == rows or size + bytes_of_value(value) > BATCH_BYTES):
+                yield pa.record_batch([pa.array(values, schema.field(0).type)] * len(self.fields), schema=schema)
                 values, size = [], 0
             values.append(value)
-            size += len(value or b"")
+            size += bytes_of_value(value)
         if values:
-            yield pa.record_batch([pa.array(values, pa.binary())] * len(self.fields), schema=schema)
+            yield pa.record_batch([pa.array(values, schema.field(0).type)] * len(self.fields), schema=schema)
 
     def is_placeholder(self, row: int) -> bool:
         """Whether the value of a row is in an older file of the same rows."""
         return self._entries[row][1] == _PLACEHOLDER
 
-    def value(self, row: int) -> bytes | None:
-        """The value of one row, or its descriptor."""
+    def value(self, row: int) -> Any:
+        """The value of one row as Arrow takes it: bytes, a list of them, or pairs of a map; descriptors with `blob-as-descriptor`."""
         return self._read_value(self._entries[row])
 
-    def _read_value(self, location: tuple[int, int]) -> bytes | None:
+    def _read_value(self, location: tuple[int, int]) -> Any:
         at, length = location
         if length == _NULL:
             return None
         if length == _PLACEHOLDER:
             raise CorruptFile(self.path, "a value is in an older file, and there is none")
+        begin, size, column_type = at + 4, length - _OVERHEAD, self.fields[0].type
         if self._as_descriptor:
-            return BlobDescriptor(self.path, at + 4, length - _OVERHEAD).to_bytes()
+            if column_type.root == "BLOB":
+                return BlobDescriptor(self.path, begin, size).to_bytes()
+            found = decode_collection(column_type, size, lambda at, n: self._read_range(begin + at, n), self.path)
+            return found.with_values(lambda at, n: BlobDescriptor(self.path, begin + at, n).to_bytes())
+        payload = self._read_checked(at, length)
+        if column_type.root == "BLOB":
+            return payload
+
+        def part(at: int, n: int) -> bytes:
+            return payload[at : at + n]
+
+        return decode_collection(column_type, size, part, self.path).with_values(part)
+
+    def _read_range(self, at: int, length: int) -> bytes:
         self._file.seek(at)
-        entry = bytes(self._file.read(length))
+        return bytes(self._file.read(length))
+
+    def _read_checked(self, at: int, length: int) -> bytes:
+        """The payload of an entry. Raises CorruptFile if its checksum is wrong."""
+        entry = self._read_range(at, length)
         (checksum,) = struct.unpack("<I", entry[-4:])
         # Java's checksum covers the length, pypaimon's does not.
         sums = {zlib.crc32(entry[:-12]), zlib.crc32(entry[:-4])}
@@ -162,7 +181,7 @@ def _read_entry_index(file: Any, size: int, path: str) -> list[tuple[int, int]]:
         raise CorruptFile(path, "its index has a wrong length")
     file.seek(size - _FOOTER - index_size)
     entries, at = [], 0
-    for length in _decode_deltas(bytes(file.read(index_size)), path):
+    for length in decode_deltas(bytes(file.read(index_size)), path):
         if length < _PLACEHOLDER or 0 <= length < _OVERHEAD or at + max(length, 0) > size - _FOOTER - index_size:
             raise CorruptFile(path, f"its index contains the length {length}")
         entries.append((at, length))
@@ -174,7 +193,7 @@ class BlobWriter:
     """Writes the values of one BLOB column."""
 
     def __init__(self, out: Any, fields: Sequence[DataField], options: TableOptions, compression: str) -> None:
-        self._out = out
+        self._out, self._type = out, fields[0].type
         self._lengths: list[int] = []
 
     @property
@@ -183,20 +202,27 @@ class BlobWriter:
 
     def write(self, table: pa.Table) -> None:
         for value in table.column(0):
-            data = value.as_py()
-            if data is None:
+            if not value.is_valid:
                 self._lengths.append(_NULL)
                 continue
+            data = value.as_py() if self._type.root == "BLOB" else encode_collection(self._type, value)
             entry = MAGIC + data + struct.pack("<Q", len(data) + _OVERHEAD)
             self._out.write(entry + struct.pack("<I", zlib.crc32(entry)))
             self._lengths.append(len(data) + _OVERHEAD)
 
     def close(self) -> None:
-        index = _encode_deltas(self._lengths)
+        index = encode_deltas(self._lengths)
         self._out.write(index + struct.pack("<IB", len(index), _VERSION))
 
     def abort(self) -> None:
         """Nothing is buffered."""
+
+
+def bytes_of_value(value: Any) -> int:
+    """Bytes, about, of a value that `BlobReader.value` returned."""
+    if isinstance(value, list):
+        return sum(bytes_of_value(v[1] if isinstance(v, tuple) else v) for v in value)
+    return len(value or b"")
 
 
 class BlobStream(io.RawIOBase):
@@ -243,32 +269,3 @@ def read_blob(fs: FileIO, location: BlobDescriptor) -> bytes:
     """The value that a descriptor points to. Raises MissingFile, OutsideWarehouse."""
     with BlobStream(fs, location) as stream:
         return stream.read()
-
-
-def _encode_deltas(lengths: Sequence[int]) -> bytes:
-    """Differences of neighbours as zigzag varints."""
-    out = bytearray()
-    for before, length in pairwise([0, *lengths]):
-        delta = length - before
-        zigzag = (delta << 1) ^ (delta >> 63)
-        while zigzag > 0x7F:
-            out.append(zigzag & 0x7F | 0x80)
-            zigzag >>= 7
-        out.append(zigzag)
-    return bytes(out)
-
-
-def _decode_deltas(data: bytes, path: str) -> list[int]:
-    lengths, length, number, shift = [], 0, 0, 0
-    for byte in data:
-        number |= (byte & 0x7F) << shift
-        shift += 7
-        if shift > 70:
-            raise CorruptFile(path, "its index contains an unterminated number")
-        if byte < 0x80:
-            length += (number >> 1) ^ -(number & 1)
-            lengths.append(length)
-            number = shift = 0
-    if shift:
-        raise CorruptFile(path, "its index is truncated")
-    return lengths

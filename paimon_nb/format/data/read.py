@@ -16,7 +16,7 @@ from paimon_nb.format.data.json_files import JsonReader
 from paimon_nb.format.data.orc import OrcReader
 from paimon_nb.format.data.parquet import ParquetReader
 from paimon_nb.format.data.parquet_page_index import find_rows_by_page_index, has_rows_by_page_index
-from paimon_nb.format.types import DataField, is_opaque
+from paimon_nb.format.types import DataField, is_blob_type, is_opaque
 from paimon_nb.format.types.arrow_builders import from_numpy
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _check_readable(path: str, fields: Sequence[DataField]) -> None:
                 feature=field.type.root,
                 path=path,
             )
-        if field.type.root == "BLOB" and format_of(path) != BLOB_FORMAT:
+        if is_blob_type(field.type) and format_of(path) != BLOB_FORMAT:
             raise UnsupportedFormat(
                 f"column {field.name!r} contains references to values in other files or tables, which are not read here",
                 hint="select the other columns by name",

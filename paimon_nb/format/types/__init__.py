@@ -22,6 +22,7 @@ from paimon_nb.format.types.types import (
     VarBinary,
     VarChar,
     Vector,
+    is_blob_type,
     is_nano,
     is_opaque,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "arrow_type",
     "from_arrow_schema",
     "from_arrow_type",
+    "is_blob_type",
     "is_nano",
     "is_opaque",
     "parse_type",

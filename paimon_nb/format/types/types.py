@@ -108,11 +108,6 @@ class UnknownType(DataType):
     __str__ = DataType.__str__
 
 
-def is_opaque(t: DataType) -> bool:
-    """Whether values of this type, or of a nested one, can be neither read nor written. A BLOB is a column of its own."""
-    return t.root != "BLOB" and t.contains_type(lambda inner: isinstance(inner, UnknownType) or inner.root == "BLOB")
-
-
 @dataclass(frozen=True, slots=True)
 class _Sized(DataType):
     length: int
@@ -386,6 +381,43 @@ class DataField:
     def __str__(self) -> str:
         quoted = "`" + self.name.replace("`", "``") + "`"
         return f"{quoted} {self.type}" + (f" '{self.description}'" if self.description else "")
+
+
+BLOB_KEYS = frozenset(
+    {
+        "TINYINT",
+        "SMALLINT",
+        "INT",
+        "BIGINT",
+        "BOOLEAN",
+        "DECIMAL",
+        "DATE",
+        "TIME",
+        "BINARY",
+        "VARBINARY",
+        "CHAR",
+        "VARCHAR",
+    }
+)
+"""The types that the keys of a MAP of BLOB may have."""
+
+
+def is_blob_type(t: DataType) -> bool:
+    """Whether a column of this type is stored in `.blob` files: BLOB, ARRAY<BLOB>, or MAP<K, BLOB>."""
+    match t:
+        case Vector():
+            return False
+        case Array():
+            return t.element.root == "BLOB"
+        case Map():
+            return t.value.root == "BLOB" and t.key.root in BLOB_KEYS
+    return t.root == "BLOB"
+
+
+def is_opaque(t: DataType) -> bool:
+    """Whether values of a column of this type can be neither read nor written."""
+    unsupported = t.contains_type(lambda inner: isinstance(inner, UnknownType) or inner.root == "BLOB")
+    return unsupported and not is_blob_type(t)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,12 @@ Source: Paimon 2.1 `BlobFallbackRecordReader`.
 from __future__ import annotations
 
 from contextlib import ExitStack, closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from paimon_nb.format.data.blob import BATCH_BYTES, BlobReader
+from paimon_nb.format.data.blob import BATCH_BYTES, BlobReader, bytes_of_value
+from paimon_nb.format.types import arrow_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,7 +42,7 @@ def newest_blobs(
     with ExitStack() as opened:
         readers: list[BlobReader] = []
 
-        def newest(row: int) -> bytes | None:
+        def newest(row: int) -> Any:
             for version, (path, first) in enumerate(files):
                 if version == len(readers):
                     readers.append(opened.enter_context(closing(BlobReader(fs, path, [field], options))))
@@ -49,13 +50,13 @@ def newest_blobs(
                     return readers[version].value(first + row)
             return None
 
-        values: list[bytes | None] = []
+        values: list[Any] = []
         size = 0
         for row in rows.tolist():
             values.append(newest(row))
-            size += len(values[-1] or b"")
+            size += bytes_of_value(values[-1])
             if len(values) == piece_rows or size > BATCH_BYTES:
-                yield pa.array(values, pa.binary())
+                yield pa.array(values, arrow_type(field.type))
                 values, size = [], 0
         if values:
-            yield pa.array(values, pa.binary())
+            yield pa.array(values, arrow_type(field.type))
