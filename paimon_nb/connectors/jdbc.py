@@ -116,7 +116,7 @@ class Scan:
                         self._partition_query(low, high)
                     )
                     for rows in found.partitions():
-                        yield self._arrow_of_driver_rows(rows)
+                        yield self._rows_to_arrow(rows)
         except StoreError as error:
             reason = error.message.partition(" refused: ")[2]
             raise SourceUnavailable(
@@ -134,7 +134,7 @@ class Scan:
             query if self.partition_column is None else query.where(sa.column(self.partition_column).between(low, high))
         )
 
-    def _arrow_of_driver_rows(self, rows: Sequence[Any]) -> pa.Table:
+    def _rows_to_arrow(self, rows: Sequence[Any]) -> pa.Table:
         columns = []
         for i, field in enumerate(self.fields):
             convert = _value_converter(field.type)

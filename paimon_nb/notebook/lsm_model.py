@@ -328,7 +328,7 @@ class _Scale:
         )
         self.numeric = numeric
         if numeric:
-            low, high = _leading_key_number(lowest), _leading_key_number(highest)
+            low, high = _first_key_as_float(lowest), _first_key_as_float(highest)
             self._linear = (low, max(high - low, 1.0))
         else:
             ends = sorted({key(f.min_key) for f in files} | {key(f.max_key) for f in files})
@@ -348,7 +348,7 @@ class _Scale:
 
     def axis_position(self, value: Any) -> float:
         if self._linear is not None:
-            return (_leading_key_number(value) - self._linear[0]) / self._linear[1]
+            return (_first_key_as_float(value) - self._linear[0]) / self._linear[1]
         return self._rank[value]
 
     def in_window(self, x: float) -> float:
@@ -363,7 +363,7 @@ class _Scale:
         return next(self.text(d) for f in files for d in (f.min_key, f.max_key) if self.key(d) == key_at_rank)
 
 
-def _leading_key_number(key: Any) -> float:
+def _first_key_as_float(key: Any) -> float:
     value = key[0]
     while isinstance(value, tuple):
         value = value[-1]

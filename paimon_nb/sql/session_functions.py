@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _FUNCTIONS = {"CURRENT_CATALOG": "catalog", "CURRENT_DATABASE": "database", "CURRENT_SCHEMA": "database"}
 
 
-def current_names(text: str, span: Span, catalog: str, database: str) -> dict[Span, str]:
+def current_function_replacements(text: str, span: Span, catalog: str, database: str) -> dict[Span, str]:
     """Replacements for `current_catalog()` and similar functions; a result column keeps its name."""
     inside = text[span.start : span.stop]
     if "current_" not in inside.lower():

@@ -217,7 +217,7 @@ class QueryParser(ExpressionParser):
             if self.peek() == "GROUPING" and self.peek(1) == "SETS":
                 self.at += 2
                 is_plain = False
-                keys += self._grouping_sets()
+                keys += self._grouping_set_keys()
             else:
                 is_plain = is_plain and not (self.peek() in ("ROLLUP", "CUBE") and self.peek(1) == "(")
                 keys.append(self.expression())
@@ -230,7 +230,7 @@ class QueryParser(ExpressionParser):
             is_plain = False
         return GroupBy(self.span_from(start), tuple(keys), is_plain, words_span)
 
-    def _grouping_sets(self) -> list[Node]:
+    def _grouping_set_keys(self) -> list[Node]:
         self.expect("(")
         keys: list[Node] = []
         while not self.take(")"):
@@ -238,7 +238,7 @@ class QueryParser(ExpressionParser):
                 self.at += 2
             elif self.peek() == "GROUPING" and self.peek(1) == "SETS":
                 self.at += 2
-                keys += self._grouping_sets()
+                keys += self._grouping_set_keys()
             else:
                 keys.append(self.expression())
             self.take(",")

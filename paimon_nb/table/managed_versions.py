@@ -145,12 +145,12 @@ class ManagedSnapshots(SnapshotDirectory):
                     hint=f"look for commit user {snapshot.commit_user} in the snapshots before you write the rows again",
                     **error.facts,
                 ) from None
-            return Published.ALREADY_PUBLISHED if same_commit(holder, snapshot) else Published.LOST
-        return Published.ALREADY_PUBLISHED if self.same_commit(snapshot) else Published.LOST
+            return Published.ALREADY_PUBLISHED if is_same_commit(holder, snapshot) else Published.LOST
+        return Published.ALREADY_PUBLISHED if self.is_same_commit(snapshot) else Published.LOST
 
-    def same_commit(self, snapshot: Snapshot) -> bool:
+    def is_same_commit(self, snapshot: Snapshot) -> bool:
         holder = self._published_snapshot(snapshot.id)
-        return holder is not None and same_commit(holder, snapshot)
+        return holder is not None and is_same_commit(holder, snapshot)
 
     def _published_snapshot(self, snapshot_id: int) -> Snapshot | None:
         """The published snapshot of this id; None if there is none."""
@@ -179,7 +179,7 @@ class ManagedSnapshots(SnapshotDirectory):
         """The server writes it."""
 
 
-def same_commit(a: Snapshot, b: Snapshot) -> bool:
+def is_same_commit(a: Snapshot, b: Snapshot) -> bool:
     """Whether two snapshots are one commit: same user, identifier, kind and lists."""
     return (a.commit_user, a.commit_identifier, a.commit_kind, a.base_manifest_list, a.delta_manifest_list) == (
         b.commit_user, b.commit_identifier, b.commit_kind, b.base_manifest_list, b.delta_manifest_list,

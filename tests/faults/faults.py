@@ -28,8 +28,8 @@ MERGE = ("table/merge",)
 
 FAULTS = (
     Fault("publish asks first, then writes", "format/snapshot/directory.py", "if self.fs.sync_and_put_if_absent(named, path, snapshot.to_json()):", "if not self.fs.exists(path) and (self.fs.sync(named), self.fs.overwrite(path, snapshot.to_json())):", ("race/test_commits.py", "crash")),
-    Fault("every lost race counts as won", "format/snapshot/directory.py", "return Published.ALREADY_PUBLISHED if self.same_commit(snapshot) else Published.LOST", "return Published.ALREADY_PUBLISHED", ("race/test_commits.py",)),
-    Fault("a lost reply counts as a lost race", "format/snapshot/directory.py", "return Published.ALREADY_PUBLISHED if self.same_commit(snapshot) else Published.LOST", "return Published.LOST", ("table/commit/test_lost_reply.py",)),
+    Fault("every lost race counts as won", "format/snapshot/directory.py", "return Published.ALREADY_PUBLISHED if self.is_same_commit(snapshot) else Published.LOST", "return Published.ALREADY_PUBLISHED", ("race/test_commits.py",)),
+    Fault("a lost reply counts as a lost race", "format/snapshot/directory.py", "return Published.ALREADY_PUBLISHED if self.is_same_commit(snapshot) else Published.LOST", "return Published.LOST", ("table/commit/test_lost_reply.py",)),
     Fault("no conflict check", "table/publish/attempt.py", "    check_conflicts(store, latest, change)\n    writer", "    writer", COMMIT),
     Fault("removals of dead files pass", "table/publish/conflict.py", "            if key not in live:\n", "            if False:\n", COMMIT),
     Fault("levels may overlap", "table/publish/conflict.py", "            if after[0] <= before[1]:", "            if after[0] < before[0]:", COMMIT),

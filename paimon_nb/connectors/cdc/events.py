@@ -150,7 +150,7 @@ def _convert_changes(
             (
                 kind,
                 {
-                    n: None if v is None else converters[n](v) if n in converters else _json_text(v)
+                    n: None if v is None else converters[n](v) if n in converters else _json_value_to_string(v)
                     for n, v in row.items()
                 },
             )
@@ -162,10 +162,10 @@ def _convert_changes(
 
 def _string_columns(changes: list[tuple[str, dict[str, Any]]]) -> tuple[dict[str, DataType], dict[str, Convert]]:
     names = {n: None for _, row in changes for n in row}
-    return dict.fromkeys(names, _STRING), dict.fromkeys(names, _json_text)
+    return dict.fromkeys(names, _STRING), dict.fromkeys(names, _json_value_to_string)
 
 
-def _json_text(value: Any) -> str:
+def _json_value_to_string(value: Any) -> str:
     if isinstance(value, str | Decimal):
         return str(value)
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
@@ -187,7 +187,7 @@ def _mysql_converter(t: MySqlType) -> Convert:
             return int if t.first(1) == 1 else lambda v: int(v).to_bytes(size, "big")
     if t.name.endswith(("blob", "binary")):
         return lambda v: v.encode("latin-1")  # Canal writes bytes as ISO-8859-1 characters
-    return _json_text
+    return _json_value_to_string
 
 
 # -- Debezium: types of Kafka Connect
@@ -231,7 +231,7 @@ def _connect_type(field: Mapping[str, Any]) -> tuple[str, Convert]:
             width = (int(parameters.get("length", 1)) + 7) // 8
             return f"BINARY({width})", lambda v: base64.b64decode(v)[::-1].rjust(width, b"\0")
         case "EnumSet":
-            return "ARRAY<STRING>", _json_text
+            return "ARRAY<STRING>", _json_value_to_string
     match plain:
         case "boolean":
             return "BOOLEAN", bool
@@ -243,7 +243,7 @@ def _connect_type(field: Mapping[str, Any]) -> tuple[str, Convert]:
             return "DOUBLE", float
         case "bytes":
             return "BYTES", lambda v: base64.b64decode(v)
-    return "STRING", _json_text
+    return "STRING", _json_value_to_string
 
 
 def _decimal_of_unscaled(value: str, scale: int) -> Decimal:

@@ -117,7 +117,7 @@ class _Footer:
     @cached_property
     def elements(self) -> dict[str, bytes]:
         """The encoded schema elements of the flat columns."""
-        return _encoded_schema_elements(self.tree.list(_SCHEMA))
+        return _encoded_flat_columns(self.tree.list(_SCHEMA))
 
     def groups_overlapping(self, keep: RowFilter) -> list[int]:
         """Row groups whose statistics do not exclude the filter's spans."""
@@ -197,7 +197,7 @@ def _read_footer(fs: FileIO, path: str) -> _Footer | None:
     return _Footer(metadata, data, flat, weight=length * _BYTES_PER_FOOTER_BYTE)
 
 
-def _encoded_schema_elements(elements: list[Struct]) -> dict[str, bytes]:
+def _encoded_flat_columns(elements: list[Struct]) -> dict[str, bytes]:
     """The top-level columns without nesting, by name."""
     flat: dict[str, bytes] = {}
 

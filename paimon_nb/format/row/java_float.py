@@ -12,14 +12,14 @@ import math
 import struct
 
 _FIVE_BITS = [0] + [(5**n).bit_length() for n in range(1, 27)]
-_FRACTION = 52
-_HIDDEN = 1 << _FRACTION
+_DOUBLE_FRACTION_BITS = 52
+_HIDDEN = 1 << _DOUBLE_FRACTION_BITS
 
 
 def double_text(value: float) -> str:
     """Java's `Double.toString`."""
     bits = int.from_bytes(struct.pack(">d", value), "big")
-    return _java_text(value, bits >> 52 & 0x7FF, bits & (_HIDDEN - 1), 1023, _FRACTION)
+    return _java_text(value, bits >> 52 & 0x7FF, bits & (_HIDDEN - 1), 1023, _DOUBLE_FRACTION_BITS)
 
 
 def float_text(value: float) -> str:
@@ -47,7 +47,7 @@ def _java_text(value: float, exponent: int, fraction: int, bias: int, fraction_b
     else:
         significant = fraction_bits + 1
         fraction |= 1 << fraction_bits
-    digits, point = _digits_and_point(exponent - bias, fraction << (_FRACTION - fraction_bits), significant)
+    digits, point = _digits_and_point(exponent - bias, fraction << (_DOUBLE_FRACTION_BITS - fraction_bits), significant)
     return sign + _with_decimal_point(digits, point)
 
 
@@ -63,7 +63,7 @@ def _with_decimal_point(digits: str, point: int) -> str:
 def _digits_and_point(exponent: int, fraction: int, significant: int) -> tuple[str, int]:
     """Digits d and point p of 0.d * 10^p, for fraction * 2^(exponent - 52) with `significant` bits of precision."""
     tail_zeros = (fraction & -fraction).bit_length() - 1
-    bits = _FRACTION + 1 - tail_zeros
+    bits = _DOUBLE_FRACTION_BITS + 1 - tail_zeros
     tiny = max(0, bits - exponent - 1)
     if -21 <= exponent <= 62 and tiny == 0 and bits < 64:
         return _whole_number_digits(exponent, fraction, significant)
@@ -75,7 +75,11 @@ def _digits_and_point(exponent: int, fraction: int, significant: int) -> tuple[s
 def _whole_number_digits(exponent: int, fraction: int, significant: int) -> tuple[str, int]:
     """The digits of an integer below 2^63, without those beyond its precision."""
     dropped = _decimal_digits(exponent - significant - 1) if exponent > significant else 0
-    number = fraction << (exponent - _FRACTION) if exponent >= _FRACTION else fraction >> (_FRACTION - exponent)
+    number = (
+        fraction << (exponent - _DOUBLE_FRACTION_BITS)
+        if exponent >= _DOUBLE_FRACTION_BITS
+        else fraction >> (_DOUBLE_FRACTION_BITS - exponent)
+    )
     if dropped:
         power = 10**dropped
         number, rest = divmod(number, power)

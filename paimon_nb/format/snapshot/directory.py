@@ -368,12 +368,12 @@ class SnapshotDirectory:
                 return Published.WON
         except (OSError, StoreError):
             # The outcome is unknown: the published file decides.
-            if self.fs.exists(path) and self.same_commit(snapshot):
+            if self.fs.exists(path) and self.is_same_commit(snapshot):
                 return Published.ALREADY_PUBLISHED
             raise
-        return Published.ALREADY_PUBLISHED if self.same_commit(snapshot) else Published.LOST
+        return Published.ALREADY_PUBLISHED if self.is_same_commit(snapshot) else Published.LOST
 
-    def same_commit(self, snapshot: Snapshot) -> bool:
+    def is_same_commit(self, snapshot: Snapshot) -> bool:
         """Whether the published file of this id is our commit: same user, identifier, kind and manifest lists."""
         path = self.path(snapshot.id)
         try:

@@ -79,7 +79,7 @@ def run_query(
     from paimon_nb.spark.errors import spark_errors
     from paimon_nb.spark.write.bucket_function import BUCKET_FUNCTIONS, register_bucket_functions, temporary_name
     from paimon_nb.sql import render
-    from paimon_nb.sql.session_functions import current_names, max_pt_calls, system_function_names
+    from paimon_nb.sql.session_functions import current_function_replacements, max_pt_calls, system_function_names
 
     lookups = session.lookups
     tables = query.tables if lookups is None else tuple(t for t in query.tables if not t.lookup)
@@ -89,7 +89,7 @@ def run_query(
         if lookups is not None and len(tables) < len(query.tables):
             names |= views.enter_context(lookups.names(session, query, text, names, params))
         arguments = {k: params[k] for k in query.parameters}
-        current = current_names(text, query.span, session.current_catalog, session.current_database)
+        current = current_function_replacements(text, query.span, session.current_catalog, session.current_database)
         for max_pt_span, name in max_pt_calls(text, query.span):
             current[max_pt_span] = spark_literal(greatest_partition(session.table(split_name(name))))
         bucket_names = system_function_names(text, query.span, BUCKET_FUNCTIONS)

@@ -356,7 +356,7 @@ def literal_rows_as_arrow(
     try:
         for i, name in enumerate(columns):
             t = schema.field(name).type
-            values = [_arrow_value(_bind_parameter(row[i], params), t) for row in rows]
+            values = [_store_assigned_value(_bind_parameter(row[i], params), t) for row in rows]
             arrays.append(arrow_column(values, arrow_type(t)))
     except (_NeedsSpark, pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         return None
@@ -380,7 +380,7 @@ def _bind_parameter(constant: Constant, params: Mapping[str, Any]) -> Constant:
     raise _NeedsSpark
 
 
-def _arrow_value(constant: Constant, t: DataType) -> Any:
+def _store_assigned_value(constant: Constant, t: DataType) -> Any:
     """The Python value that Arrow stores in a column of this type."""
     match constant.kind, t.root:
         case "null", _:
@@ -395,28 +395,28 @@ def _arrow_value(constant: Constant, t: DataType) -> Any:
             assert isinstance(t, Timestamp)
             return _parse_timestamp(constant.text, t.precision)
         case "number", root:
-            return _parse_number(constant.text, root, t)
+            return _store_assigned_number(constant.text, root, t)
     raise _NeedsSpark
 
 
-def _parse_number(text: str, root: str, t: DataType) -> Any:
+def _store_assigned_number(literal: str, root: str, t: DataType) -> Any:
     try:
-        number = Decimal(text)
+        number = Decimal(literal)
     except InvalidOperation:
         raise _NeedsSpark from None
     if len(number.as_tuple().digits) > 18:
         raise _NeedsSpark
-    whole = "." not in text
+    whole = "." not in literal
     if root in INTEGER_BITS and whole:
         if not -(1 << INTEGER_BITS[root]) <= number < 1 << INTEGER_BITS[root]:
             raise _NeedsSpark
         return int(number)
     if root == "DOUBLE" and (not whole or abs(number) < 1 << EXACT_BITS):
-        return float(text)
+        return float(literal)
     if root == "FLOAT":
         import numpy as np
 
-        rounded = np.float32(text)
+        rounded = np.float32(literal)
         if Decimal(float(rounded)) == number:
             return float(rounded)
     if isinstance(t, DecimalColumn):

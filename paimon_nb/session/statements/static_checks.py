@@ -161,10 +161,10 @@ class _Checker:
         self.catalog, self.database = session.current_catalog, session.current_database
         if catalog is not None and catalog in session.catalogs:
             self.catalog, self.database = catalog, session.catalogs[catalog].default_database
-        self.made: dict[Names, Names | None] = {self._full((name,)): None for name in known}
+        self.created_or_altered: dict[Names, Names | None] = {self._full((name,)): None for name in known}
         """Tables and views that earlier statements create or change: their columns, None: not known."""
         self.is_certain = True
-        """Whether the tables of the catalogs are known: no earlier statement may have made others."""
+        """Whether the tables of the catalogs are known: no earlier statement may have created or altered others."""
 
     def _tokens_in(self, span: Span) -> list[Token]:
         return [t for t in self.tokens if span.start <= t.start and t.stop <= span.stop]
@@ -175,7 +175,7 @@ class _Checker:
             self._check(parsed)
         except PaimonError as error:
             self._report(error, parsed.span)
-        self._note_changes(parsed)
+        self._record_definition(parsed)
 
     def _report(self, error: PaimonError, span: Span) -> None:
         if "start" not in error.facts:
@@ -185,20 +185,20 @@ class _Checker:
     def _check(self, parsed: Statement) -> None:
         match parsed:
             case Query():
-                self._query(parsed)
+                self._check_query(parsed)
             case Insert():
-                self._insert(parsed)
+                self._check_insert(parsed)
             case StatementSet():
                 for insert in parsed.inserts:
                     self.statement(insert)
             case RowChange():
-                self._row_change(parsed)
+                self._check_row_change(parsed)
             case CreateTable(query=Query() as query) | CreateView(query=Query() as query):
-                self._query(query)
+                self._check_query(query)
             case CreateTable(like=None, query=None, temporary=False):
-                self._definition(parsed)
+                self._check_definition(parsed)
             case Call():
-                self._call(parsed)
+                self._check_call(parsed)
             case Explain(statement=Statement() as explained):
                 self.statement(explained)
             case (
@@ -236,8 +236,8 @@ class _Checker:
     def _table_columns(self, ref: TableRef) -> Names | None:
         parts = self._full(ref.parts)
         base = (*parts[:-1], parts[-1].split("$")[0])
-        if base in self.made or self.session.temporary_name(ref.parts) is not None:
-            return self.made.get(base) if parts == base else None
+        if base in self.created_or_altered or self.session.temporary_name(ref.parts) is not None:
+            return self.created_or_altered.get(base) if parts == base else None
         if parts[1] == "sys":
             return None
         try:
@@ -300,12 +300,12 @@ class _Checker:
 
     # -- statements
 
-    def _query(self, query: Query) -> None:
+    def _check_query(self, query: Query) -> None:
         columns = self._columns_of_all(query.tables, query.span)
         if query.tree is not None:
             reader = ScopeReader(self.text, columns.get)
             reader.query(query.tree)
-            self._note_columns(reader.found, query.tables)
+            self._record_columns(reader.found, query.tables)
 
     def _columns_of_all(self, refs: tuple[TableRef, ...], span: Span) -> dict[int, Names | None]:
         """The columns of table references by number; a missing table is reported."""
@@ -316,7 +316,7 @@ class _Checker:
                 found[number] = self._columns_of(ref)
         return found
 
-    def _note_columns(self, found: list[FoundColumn], refs: tuple[TableRef, ...]) -> None:
+    def _record_columns(self, found: list[FoundColumn], refs: tuple[TableRef, ...]) -> None:
         tables = {n.span.start: n.table for n in self.checked.names if n.kind == "table" and not n.name}
         for column in found:
             span = column.node.span
@@ -325,24 +325,28 @@ class _Checker:
             elif column.table is not None and (table := tables.get(refs[column.table].span.start)) is not None:
                 self.checked.names.append(NamedThing(span, "column", table, column.column))
 
-    def _insert(self, insert: Insert) -> None:
+    def _check_insert(self, insert: Insert) -> None:
         if insert.target is not None:
             with self._reported(insert.span):
                 columns, full_name = self._columns_of(insert.target), self._full(insert.target.parts)
-                if columns is not None and full_name not in self.made:
+                if columns is not None and full_name not in self.created_or_altered:
                     table = self.session.table(full_name)
                     for name in (*(insert.columns or ()), *insert.partition):
                         column_named(name, list(columns), table)
         if insert.query is not None:
-            self._query(insert.query)
+            self._check_query(insert.query)
 
-    def _row_change(self, change: RowChange) -> None:
+    def _check_row_change(self, change: RowChange) -> None:
         assert change.target is not None
         known: dict[int, Names | None] = {}
         with self._reported(change.span):
             known[-1] = self._columns_of(change.target)
         known |= self._columns_of_all(change.tables, change.span)
-        if isinstance(change, Merge) or known.get(-1) is None or self._full(change.target.parts) in self.made:
+        if (
+            isinstance(change, Merge)
+            or known.get(-1) is None
+            or self._full(change.target.parts) in self.created_or_altered
+        ):
             return
         table = self.session.table(self._full(change.target.parts))
         if isinstance(change, Update):
@@ -356,10 +360,10 @@ class _Checker:
                 reader = ScopeReader(self.text, known.get)
                 qualifier = (change.target.alias or change.target.parts[-1]).lower()
                 reader.expression(tree, [Source(qualifier, known[-1], 0)])
-                self._note_columns(reader.found, (change.target,))
+                self._record_columns(reader.found, (change.target,))
 
     @staticmethod
-    def _definition(create: CreateTable) -> None:
+    def _check_definition(create: CreateTable) -> None:
         """The columns, keys and options of a new table, except those that only Spark or a connector knows."""
         definition = create.definition
         is_paimon = definition.provider in (None, "paimon") and "connector" not in definition.options
@@ -369,7 +373,7 @@ class _Checker:
         validate_table_options(schema.options)
         check_schema(schema)
 
-    def _call(self, call: Call) -> None:
+    def _check_call(self, call: Call) -> None:
         from paimon_nb.procedures import find_procedure
 
         procedure = find_procedure(call.procedure)
@@ -382,23 +386,23 @@ class _Checker:
 
     # -- what a statement changes
 
-    def _note_changes(self, parsed: Statement) -> None:
+    def _record_definition(self, parsed: Statement) -> None:
         match parsed:
             case CreateTable(definition=definition, like=None, query=None):
-                self.made[self._full(parsed.name)] = tuple(c.name for c in definition.columns) or None
+                self.created_or_altered[self._full(parsed.name)] = tuple(c.name for c in definition.columns) or None
             case CreateTable() | CreateView():
-                self.made[self._full(parsed.name)] = None
+                self.created_or_altered[self._full(parsed.name)] = None
             case AlterTable() | AlterView():
-                self.made[self._full(parsed.name)] = None
+                self.created_or_altered[self._full(parsed.name)] = None
                 self.is_certain = False  # it may rename the table
             case Use():
-                self._use(parsed)
+                self._set_current_names(parsed)
             case Call() | CreateCatalog() | CreateDatabase() | DropCatalog() | DropDatabase() | SparkCommand():
                 self.is_certain = False
             case Undrop() | DropTable() | DropView():
-                self.made[self._full(parsed.name)] = None
+                self.created_or_altered[self._full(parsed.name)] = None
 
-    def _use(self, use: Use) -> None:
+    def _set_current_names(self, use: Use) -> None:
         """Names without a database mean those of another one."""
         is_catalog = use.kind == "catalog" or (use.kind == "either" and use.name[0] in self.session.catalogs)
         if len(use.name) == 2:

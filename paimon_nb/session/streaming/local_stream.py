@@ -62,7 +62,7 @@ def start_local_stream(plan: StreamPlan, query: Query, output: BufferOutput) -> 
         normalize = None
         stream = table.stream(columns=selected, where=selection.condition)
 
-    def accept(batch: StreamBatch) -> None:
+    def append_selected_changes(batch: StreamBatch) -> None:
         import pyarrow.compute as pc
 
         rows = batch.rows
@@ -73,7 +73,7 @@ def start_local_stream(plan: StreamPlan, query: Query, output: BufferOutput) -> 
             rows = filter_rows(selection.condition, changes.add_column(0, OP, kind_texts(kinds)), table.schema.fields)
         output.append_changes(rows.select([0, *(rows.schema.get_field_index(c) for c, _ in columns)]).rename_columns([OP, *(n for _, n in columns)]))  # fmt: skip
 
-    return TableLoop(stream, accept)
+    return TableLoop(stream, append_selected_changes)
 
 
 def _changelog_table_rows(
@@ -81,7 +81,7 @@ def _changelog_table_rows(
 ) -> Callable[[StreamBatch], None]:
     """Puts out the changes as rows of `$audit_log` or `$binlog`."""
 
-    def accept(batch: StreamBatch) -> None:
+    def append_system_rows(batch: StreamBatch) -> None:
         rows = batch.rows
         if system == "binlog":
             kinds = pa.array(kind_codes(rows.column(0)))
@@ -91,7 +91,7 @@ def _changelog_table_rows(
         arrays = [arrow_column(["+I"] * rows.num_rows, pa.string()), *(rows.column(c) for c, _ in columns)]
         output.append_changes(pa.table(arrays, names=[OP, *(n for _, n in columns)]))
 
-    return accept
+    return append_system_rows
 
 
 def _columns_of(condition: Predicate | None) -> list[str]:

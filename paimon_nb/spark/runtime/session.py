@@ -137,8 +137,8 @@ def _java_options(extra: str) -> str:
     # Set before the JVM starts, so that the first log lines are hidden too.
     options = f"-Dlog4j2.configurationFile={_LOG4J.as_uri()} -Dlog4j2.disable.jmx=true"
     # A JVM that is given two garbage collectors does not start: the user's choice replaces the default.
-    chosen = " ".join([extra, *(os.environ.get(name, "") for name in ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"))])
-    collector = "" if re.search(r"-XX:\+Use\w+GC\b", chosen) else "-XX:+UseG1GC"
+    user_options = " ".join([extra, *(os.environ.get(name, "") for name in ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"))])
+    collector = "" if re.search(r"-XX:\+Use\w+GC\b", user_options) else "-XX:+UseG1GC"
     return " ".join(part for part in (options, collector, extra) if part)
 
 

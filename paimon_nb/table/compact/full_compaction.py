@@ -46,7 +46,7 @@ class FullCompactionSchedule:
         return cls(every=1) if o.changelog_producer == "full-compaction" else cls()
 
 
-def compact_idle_buckets(
+def full_compact_idle_buckets(
     store: TableStore, written: Collection[BucketKey] | None, touched: Collection[BucketKey]
 ) -> list[CommitMessage]:
     """Full compactions of buckets that a stream wrote to earlier and does not write to now, unless already compacted.

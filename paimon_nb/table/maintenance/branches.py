@@ -14,7 +14,7 @@ from paimon_nb.table.iceberg import publish_iceberg
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.maintenance.reachable import changelog_entries, reachable_from_all_branches, without_changelog
-from paimon_nb.table.publish.changes import clear_record
+from paimon_nb.table.publish.changes import forget_last_commit
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -44,7 +44,7 @@ def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_no
         snapshot = store.tags.get(tag).snapshot
         newest_schema = snapshot.schema_id
         _copy_file(store, store.tags.path(tag), f"{root}/tag/tag-{tag}")
-        if not _has_changelog(store, snapshot):
+        if not _retains_changelog(store, snapshot):
             snapshot = without_changelog(snapshot)
         main.fs.put_if_absent(f"{root}/snapshot/snapshot-{snapshot.id}", snapshot.to_json())
         main.fs.overwrite(f"{root}/snapshot/EARLIEST", str(snapshot.id).encode())
@@ -55,11 +55,11 @@ def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_no
     return True
 
 
-def _has_changelog(main: TableStore, tagged: Snapshot) -> bool:
+def _retains_changelog(store: TableStore, tagged: Snapshot) -> bool:
     """A tag does not retain the changelog of its snapshot, also after a rollback to the tag restored the snapshot file."""
-    if tagged.id not in main.snapshots.ids():
+    if tagged.id not in store.snapshots.ids():
         return False
-    return main.snapshots.get(tagged.id).changelog_manifest_list == tagged.changelog_manifest_list
+    return store.snapshots.get(tagged.id).changelog_manifest_list == tagged.changelog_manifest_list
 
 
 def delete_branch(store: TableStore, name: str) -> None:
@@ -83,7 +83,7 @@ def delete_branch(store: TableStore, name: str) -> None:
     )
     paths = candidates.unused(used)
     branch.fs.delete_tree(branch.branch_root)
-    clear_record(branch)
+    forget_last_commit(branch)
     delete_paths(branch, paths)
 
 
@@ -110,7 +110,7 @@ def rename_branch(store: TableStore, name: str, to: str) -> None:
         store.versions.rename_branch(name, to)
     else:
         branch.fs.move(branch.branch_root, store.branches.root(to))
-    clear_record(branch)
+    forget_last_commit(branch)
 
 
 def fast_forward(store: TableStore, name: str) -> None:
@@ -132,7 +132,7 @@ def fast_forward(store: TableStore, name: str) -> None:
         raise UnsupportedOperation(f"branch {name!r} has no snapshot", hint="write to the branch first", name=name)
     if main.versions is not None:
         main.versions.fast_forward(name)
-        clear_record(main)
+        forget_last_commit(main)
         main.snapshots.invalidate_cache()
         publish_iceberg(main.on_branch(MAIN_BRANCH))
         return
@@ -151,7 +151,7 @@ def fast_forward(store: TableStore, name: str) -> None:
         candidates.add_metadata(snapshot)
     # The branch itself stays, so everything that main takes from it is reachable through it.
     paths = candidates.unused(reachable_from_all_branches(main, without_snapshots=replaced, without_tags=replaced_tags))
-    clear_record(main)
+    forget_last_commit(main)
     for snapshot_id in reversed(replaced):
         main.snapshots.delete(snapshot_id)
     for tag in replaced_tags:

@@ -16,7 +16,7 @@ from paimon_nb.table.maintenance.reachable import (
     reachable_from_all_branches,
     without_changelog,
 )
-from paimon_nb.table.publish.changes import clear_record
+from paimon_nb.table.publish.changes import forget_last_commit
 
 if TYPE_CHECKING:
     from paimon_nb.format.snapshot import Snapshot
@@ -61,7 +61,7 @@ def _roll_back_by_server(store: TableStore, versions: VersionService, target: in
     """The server deletes what comes after the snapshot or tag."""
     newest = store.latest()
     versions.rollback(target, newest.id if newest else None)
-    clear_record(store)
+    forget_last_commit(store)
     store.snapshots.invalidate_cache()
     publish_iceberg(store)
 
@@ -72,7 +72,7 @@ def _delete_newer_than(store: TableStore, target: Snapshot) -> None:
     After a fast-forward or a rollback two histories may use the same ids: a different snapshot with the target's id is
     replaced.
     """
-    stays = store.snapshots.same_commit(target)
+    stays = store.snapshots.is_same_commit(target)
     newer = [i for i in store.snapshots.ids() if i > target.id or (i == target.id and not stays)]
     newer_logs = [i for i in store.changelogs.ids() if i > target.id]
     newer_tags = [n for n in store.tags.names() if store.tags.get(n).snapshot.id > target.id]
@@ -96,7 +96,7 @@ def _delete_newer_than(store: TableStore, target: Snapshot) -> None:
         store, without_snapshots=newer, without_tags=newer_tags, without_changelogs=newer_logs
     )
     paths = candidates.unused(used)
-    clear_record(store)
+    forget_last_commit(store)
     for snapshot_id in reversed(newer):
         if snapshot_id == target.id:
             store.snapshots.replace(without_changelog(target))

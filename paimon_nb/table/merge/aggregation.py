@@ -37,7 +37,7 @@ def _aggregate_column(groups: Groups, spec: MergeSpec, name: str) -> pa.Array:
     """One column over all groups: vectorised if the function supports it, else value by value."""
     field = next(f for f in spec.fields if f.name == name)
     function = aggregate_of(field, spec.aggregators[name])
-    at_once = function.reduce(groups, name)
+    at_once = function.aggregate_groups(groups, name)
     if at_once is not None:
         return at_once
     (values,) = python_columns(groups.sorted, [name])

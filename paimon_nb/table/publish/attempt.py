@@ -369,7 +369,7 @@ def _base_was_removed(store: TableStore, base: Snapshot | None) -> bool:
     try:
         return (
             base is not None
-            and not store.snapshots.same_commit(base)
+            and not store.snapshots.is_same_commit(base)
             and any(i <= base.id for i in store.snapshots.ids())
         )
     except (OSError, StoreError):

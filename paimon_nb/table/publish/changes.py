@@ -224,7 +224,7 @@ def find_already_committed_message(store: TableStore, names: Iterable[str]) -> t
         return next(((name, _consumed[key, name]) for name in names if (key, name) in _consumed), None)
 
 
-def clear_record(store: TableStore) -> None:
+def forget_last_commit(store: TableStore) -> None:
     """Drop the record: the history was changed on purpose (rollback, fast-forward)."""
     with _lock:
         _last.pop(_table_key(store), None)
@@ -250,7 +250,7 @@ def check_last_commit(store: TableStore) -> None:
     earliest = store.snapshots.earliest_id()
     if found is None and earliest is not None and earliest > expected.id:
         return  # expired, as intended
-    clear_record(store)
+    forget_last_commit(store)
     by = f"by user {found.commit_user}" if found else "and is gone (rolled back elsewhere?)"
     raise CommitOverwritten(
         f"{store.name}: snapshot {expected.id}, committed by this process, was replaced {by}",

@@ -17,7 +17,11 @@ from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.options import table as opt
 from paimon_nb.options.write import SINK_SAVEPOINT_AUTO_TAG
 from paimon_nb.table.commit import CommitMessage, TableCommit
-from paimon_nb.table.compact.full_compaction import FullCompactionSchedule, buckets_written_by, compact_idle_buckets
+from paimon_nb.table.compact.full_compaction import (
+    FullCompactionSchedule,
+    buckets_written_by,
+    full_compact_idle_buckets,
+)
 from paimon_nb.table.maintenance.auto_tags import creates_tags_by_process_time, tag_needs_snapshot
 from paimon_nb.table.maintenance.partition_done_tracker import IdlePartitions, marks_idle_partitions
 from paimon_nb.table.maintenance.tags import create_tag
@@ -173,10 +177,10 @@ class StreamCommitter:
         if not self._knows:
             before = buckets_written_by(store, self.user)
             if before is None:
-                return compact_idle_buckets(store, None, {(m.partition, m.bucket) for m in messages})
+                return full_compact_idle_buckets(store, None, {(m.partition, m.bucket) for m in messages})
             self._written |= before
             self._knows = True
-        return compact_idle_buckets(store, self._written, {(m.partition, m.bucket) for m in messages})
+        return full_compact_idle_buckets(store, self._written, {(m.partition, m.bucket) for m in messages})
 
     def _record_full_compaction(
         self, store: TableStore, messages: Sequence[CommitMessage], made: Sequence[int]

@@ -184,5 +184,5 @@ def _check_read_and_result_size(session: Session, prepared: Prepared) -> None:
         raise NotLocal("LIMIT 0 is left to Spark")  # it may evaluate, and raise errors
     if translation.limit is not None and translation.limit > _MAX_LIMIT:
         raise NotLocal(f"a result of more than {_MAX_LIMIT:,} rows is shown by Spark")
-    if not translation.bounded and sum(s.rows for _, s in prepared.scans) > _UNBOUNDED_ROWS:
+    if not translation.is_small_result and sum(s.rows for _, s in prepared.scans) > _UNBOUNDED_ROWS:
         raise NotLocal("the result may be large; Spark shows its first rows")

@@ -71,7 +71,7 @@ class Translation:
 
     sql: str
     outputs: tuple[Output, ...]
-    bounded: bool
+    is_small_result: bool
     """Whether the result is small whatever the tables hold: groups, or a LIMIT."""
     limit: int | None
 
@@ -117,8 +117,8 @@ class Translator:
         named = [(o.name, Value(f"o{i}", o.type)) for i, o in enumerate(outputs)]
         orders = [self._translate_order_item(item, named, None, ()) for item in tree.order]
         sql = f"SELECT * FROM ({' UNION ALL '.join(selects)}) AS u{_order_by_and_limit(orders, tree)}"
-        bounded = tree.limit is not None or all(f.bounded for f in found)
-        return Translation(sql, outputs, bounded, tree.limit)
+        is_small_result = tree.limit is not None or all(f.is_small_result for f in found)
+        return Translation(sql, outputs, is_small_result, tree.limit)
 
     # -- one SELECT
 
@@ -164,8 +164,8 @@ class Translator:
             f"{_order_by_and_limit(orders, tree)}"
         )
         outputs = tuple(Output(name, value.type) for name, value in named)
-        bounded = tree.limit is not None or aggregated or select.distinct
-        return Translation(sql, outputs, bounded, tree.limit)
+        is_small_result = tree.limit is not None or aggregated or select.distinct
+        return Translation(sql, outputs, is_small_result, tree.limit)
 
     def _group_by_values(self, select: Select, rows: Expressions, sources: Sequence[_Source]) -> dict[str, Value]:
         """The values of GROUP BY by their SQL in a row."""

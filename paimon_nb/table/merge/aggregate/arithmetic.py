@@ -65,7 +65,7 @@ class Sum(_Arithmetic):
             return total
         return self.wrap_or_round_to_type(total)
 
-    def reduce(self, groups: Groups, column: str) -> pa.Array | None:
+    def aggregate_groups(self, groups: Groups, column: str) -> pa.Array | None:
         if self.field.type.root not in _BITS or not len(groups):
             return None
         values = groups.sorted.column(column)

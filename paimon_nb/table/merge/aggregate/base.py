@@ -50,7 +50,7 @@ class Aggregate(ABC):
             hint=f"set 'fields.{self.field.name}.ignore-retract' = 'true' to ignore -U and -D there", function=self.name,
         )  # fmt: skip
 
-    def reduce(self, groups: Groups, column: str) -> pa.Array | None:
+    def aggregate_groups(self, groups: Groups, column: str) -> pa.Array | None:
         """All groups at once, without retractions; None if only `add` is implemented."""
         return None
 
@@ -73,8 +73,8 @@ class IgnoringRetract(Aggregate):
     def retract(self, accumulator: Any, value: Any) -> Any:
         return accumulator
 
-    def reduce(self, groups: Groups, column: str) -> pa.Array | None:
-        return self.inner.reduce(groups, column)
+    def aggregate_groups(self, groups: Groups, column: str) -> pa.Array | None:
+        return self.inner.aggregate_groups(groups, column)
 
 
 def arrow_aggregate_of_groups(groups: Groups, column: str, function: str) -> pa.Array:

@@ -28,7 +28,7 @@ class LastValue(Aggregate):
     def retract(self, accumulator: Any, value: Any) -> Any:
         return None
 
-    def reduce(self, groups: Groups, column: str) -> pa.Array | None:
+    def aggregate_groups(self, groups: Groups, column: str) -> pa.Array | None:
         return groups.take_column(column, groups.ends)
 
 
@@ -53,7 +53,7 @@ class LastNonNullValue(Aggregate):
     def retract(self, accumulator: Any, value: Any) -> Any:
         return accumulator if value is None else None
 
-    def reduce(self, groups: Groups, column: str) -> pa.Array | None:
+    def aggregate_groups(self, groups: Groups, column: str) -> pa.Array | None:
         position, none = groups.last_true(groups.valid(column))
         return groups.take_column(column, position, none if none.any() else None)
 
@@ -73,7 +73,7 @@ class FirstValue(Aggregate):
     def begin(self) -> None:
         self.begun = False
 
-    def reduce(self, groups: Groups, column: str) -> pa.Array | None:
+    def aggregate_groups(self, groups: Groups, column: str) -> pa.Array | None:
         return groups.take_column(column, groups.starts)
 
 
@@ -92,6 +92,6 @@ class FirstNonNullValue(Aggregate):
     def begin(self) -> None:
         self.begun = False
 
-    def reduce(self, groups: Groups, column: str) -> pa.Array | None:
+    def aggregate_groups(self, groups: Groups, column: str) -> pa.Array | None:
         position, none = groups.first_true(groups.valid(column))
         return groups.take_column(column, position, none if bool(np.any(none)) else None)

@@ -40,7 +40,7 @@ class Max(Aggregate):
             return value if accumulator is None else accumulator
         return value if _is_less(accumulator, value) else accumulator
 
-    def reduce(self, groups: Groups, column: str) -> pa.Array | None:
+    def aggregate_groups(self, groups: Groups, column: str) -> pa.Array | None:
         return _reduce_extremes(groups, column, "max")
 
 
@@ -53,7 +53,7 @@ class Min(Aggregate):
             return value if accumulator is None else accumulator
         return value if _is_less(value, accumulator) else accumulator
 
-    def reduce(self, groups: Groups, column: str) -> pa.Array | None:
+    def aggregate_groups(self, groups: Groups, column: str) -> pa.Array | None:
         return _reduce_extremes(groups, column, "min")
 
 

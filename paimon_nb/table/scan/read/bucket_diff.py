@@ -45,7 +45,7 @@ def diff_states(before: pa.Table, after: pa.Table, spec: MergeSpec, *, keep_dele
     new &= ~_tied_later_row_hidden(first, size, _same_sort_position(both, first, last, spec))
     changed = np.zeros(len(first), dtype=bool)
     pairs = np.flatnonzero(~alone & new)
-    changed[pairs] = ~_equal_rows(both, first[pairs], last[pairs])
+    changed[pairs] = ~_unchanged_rows(both, first[pairs], last[pairs])
     current = last[(alone & new) | changed]
     result = both.take(from_numpy(current))
     if keep_deletes:
@@ -82,28 +82,28 @@ def _tied_later_row_hidden(first: np.ndarray, size: int, tied: np.ndarray) -> np
     return np.asarray(tied & (base ^ ((number - settled) % 2 == 1)))
 
 
-def _equal_rows(rows: pa.Table, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _unchanged_rows(rows: pa.Table, before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """Whether two rows have equal values and both add or both retract."""
     kinds = to_numpy(rows.column(VALUE_KIND))
     retracts = (kinds == 1) | (kinds == _DELETE)
-    same = retracts[left] == retracts[right]
+    same = retracts[before] == retracts[after]
     for name in rows.column_names:
         if name not in (VALUE_KIND, SEQUENCE_NUMBER) and same.any():
             column = rows.column(name).combine_chunks()
-            same &= same_values(column.take(from_numpy(left)), column.take(from_numpy(right)))
+            same &= same_values(column.take(from_numpy(before)), column.take(from_numpy(after)))
     return np.asarray(same)
 
 
-def same_values(left: pa.Array, right: pa.Array) -> np.ndarray:
+def same_values(before: pa.Array, after: pa.Array) -> np.ndarray:
     """Where two columns have the same value, NULLs being equal."""
-    if pa.types.is_nested(left.type):
-        pairs = zip(times_as_numbers(left).to_pylist(), times_as_numbers(right).to_pylist(), strict=True)
+    if pa.types.is_nested(before.type):
+        pairs = zip(times_as_numbers(before).to_pylist(), times_as_numbers(after).to_pylist(), strict=True)
         return np.array([comparable_nested_value(a) == comparable_nested_value(b) for a, b in pairs], bool)
-    if pa.types.is_floating(left.type):  # bitwise, as Java compares rows: NaN equals NaN, -0.0 is not 0.0
-        bits = pa.int32() if left.type == pa.float32() else pa.int64()
-        left, right = left.view(bits), right.view(bits)
-    both_null = pc.and_(pc.is_null(left), pc.is_null(right))
-    return to_numpy(pc.or_(both_null, fill_null(pc.equal(left, right), False)))
+    if pa.types.is_floating(before.type):  # bitwise, as Java compares rows: NaN equals NaN, -0.0 is not 0.0
+        bits = pa.int32() if before.type == pa.float32() else pa.int64()
+        before, after = before.view(bits), after.view(bits)
+    both_null = pc.and_(pc.is_null(before), pc.is_null(after))
+    return to_numpy(pc.or_(both_null, fill_null(pc.equal(before, after), False)))
 
 
 def comparable_nested_value(value: Any) -> Any:
