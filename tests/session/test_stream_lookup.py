@@ -135,6 +135,33 @@ def test_a_row_that_is_not_there_yet_is_waited_for(swb, tmp_path):
 
 
 @pytest.mark.spark
+def test_rows_overtake_one_that_waits_for_its_match(swb, tmp_path):
+    """The checkpoint contains the row that waits: the job that resumes looks it up again. A row waits as often as the hint says."""
+    swb.run("CREATE TABLE customers (c INT PRIMARY KEY NOT ENFORCED, name STRING, v INT) WITH ('bucket' = '1', 'sequence.field' = 'v')")  # fmt: skip
+    swb.run("CREATE TABLE orders (id INT, customer BIGINT); INSERT INTO customers VALUES (1, 'Ann', 1)")
+    swb.run(f"{STREAMING}; SET 'execution.checkpointing.dir' = '{tmp_path}/c'")
+    unordered = f"'table' = 'c', 'output-mode' = 'allow_unordered', {RETRY}"
+    swb.run("CREATE TABLE found (id INT, name STRING)")
+    insert = f"""INSERT INTO found SELECT /*+ LOOKUP({unordered.format(100_000)}) */ o.id, c.name FROM {ORDERS}
+        LEFT JOIN customers /*+ OPTIONS('lookup.async' = 'true') */ FOR SYSTEM_TIME AS OF o.pt AS c ON o.customer = c.c"""
+    waits = swb.sql(insert)
+    gives_up = looked_up(swb, kind="LEFT", hints=f"/*+ LOOKUP('async' = 'true', {unordered.format(2)}) */")
+    for number, customer in ((1, 2), (2, 1), (3, 1)):
+        swb.run(f"INSERT INTO orders VALUES ({number}, {customer})")
+    assert waits.wait_for(lambda: rows(swb, "found") == [(2, "Ann"), (3, "Ann")])
+    waits.stop()
+
+    waits = swb.sql(insert)
+    swb.run("INSERT INTO customers VALUES (1, 'Old', 0), (2, 'Bob', 1)")
+
+    assert waits.wait_for(lambda: rows(swb, "found") == [(1, "Bob"), (2, "Ann"), (3, "Ann")])
+    assert [r for r in rows(swb, gives_up) if r[0] > 1] == [(2, "Ann"), (3, "Ann")]
+    swb.run("INSERT INTO orders VALUES (4, 9)")
+    job = list(swb.session.jobs.all.values())[1]
+    assert job.wait_for(lambda: rows(swb, gives_up)[1:] == [(2, "Ann"), (3, "Ann"), (4, None)])
+
+
+@pytest.mark.spark
 def test_a_query_that_groups_takes_rows_that_it_waited_for_and_keeps_none_back(swb):
     shop(swb, 1)
     swb.run("CREATE TABLE placed (id INT PRIMARY KEY NOT ENFORCED, customer INT) WITH ('bucket' = '1')")
@@ -163,6 +190,8 @@ def test_a_query_that_groups_takes_rows_that_it_waited_for_and_keeps_none_back(s
         ("'table' = 'c', " + RETRY.replace("lookup_miss", "always"), BadOptionValue, "always"),
         ("'table' = 'c', " + RETRY.replace("{}", "0"), BadOptionValue, "max-attempts"),
         ("'table' = 'c', " + RETRY.replace("100 ms", "soon"), BadOptionValue, "soon"),
+        ("'table' = 'c', 'output-mode' = 'mixed', " + RETRY, BadOptionValue, "mixed"),
+        ("'table' = 'c', 'async' = 'maybe', " + RETRY, BadOptionValue, "maybe"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_hint_is_said_before_anything_runs(wb, hint, error, words):

@@ -17,10 +17,11 @@ from paimon_nb.options.read import SCAN_MAX_SNAPSHOT_COUNT, SOURCE_CHECKPOINT_AL
 from paimon_nb.options.table import CONSUMER_ID, CONSUMER_MODE
 from paimon_nb.session.core.jobs import RefreshLoop, Running
 from paimon_nb.session.query.hidden_columns import has_hidden
-from paimon_nb.session.query.run_query import run_query
+from paimon_nb.session.query.run_query import run_query, temporary_names_of_tables
 from paimon_nb.session.query.watermark import as_utc, stream_watermark, watermark_after, with_spark_watermark
 from paimon_nb.session.streaming.local_stream import start_local_stream
 from paimon_nb.session.streaming.lookup.join import Lookups, register, release_ended, tables_with_retry
+from paimon_nb.session.streaming.lookup.waiting import HIDDEN, WaitingRows
 from paimon_nb.session.streaming.normalize import ResultChanges, TableChanges
 from paimon_nb.session.streaming.planner import (
     StreamInput,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.plan import Query
     from paimon_nb.session.core.session import Session
+    from paimon_nb.table.stream.retries import RetryFiles
 
 _MODE = "execution.runtime-mode"
 _INTERVAL = "execution.checkpointing.interval"
@@ -74,7 +76,7 @@ def start_stream(
     """
     if isinstance(output, BufferOutput) and (loop := start_local_stream(plan, query, output)) is not None:
         return loop
-    lookups = Lookups(session, query, text) if plan.mode is StreamMode.STATELESS else None
+    lookups = Lookups(session, query, text, plan.inputs) if plan.mode is StreamMode.STATELESS else None
     frozen = session_copy_for_stream(session)
     frozen.lookups = lookups
     if plan.mode is StreamMode.RECOMPUTE:
@@ -84,15 +86,17 @@ def start_stream(
     if isinstance(output, TableOutput):
         claim_checkpoint(checkpoint, output.table)
         output.begin(checkpoint)
+    waiting = WaitingRows(checkpoint, lookups) if lookups is not None and lookups.unordered else None
+    retries = None if waiting is None else waiting.files
     frame = (
-        _stateless_frame(frozen, plan, checkpoint, 1 if isinstance(output, BufferOutput) else MAX_SNAPSHOTS)
+        _stateless_frame(frozen, plan, checkpoint, 1 if isinstance(output, BufferOutput) else MAX_SNAPSHOTS, retries)
         if plan.mode is StreamMode.STATELESS
         else whole_frame(frozen, plan, query, text, params)
     )
     mode = "update" if plan.mode is StreamMode.STATEFUL and plan.grouped else "append"
     late = LateRows() if plan.mode is StreamMode.STATEFUL and any(i.watermarked for i in plan.inputs) else None
     store = (
-        _query_each_micro_batch(frozen, plan, query, text, params, output, checkpoint, resumed=resumed)
+        _query_each_micro_batch(frozen, plan, query, text, params, output, checkpoint, waiting, resumed=resumed)
         if plan.mode is StreamMode.STATELESS
         else _output_micro_batches(
             plan, output, None if late is None else _watermark_reader(frozen, plan, late), resumed=resumed
@@ -164,11 +168,19 @@ def whole_frame(session: Session, plan: StreamPlan, query: Query, text: str, par
     return run_query(session, query, text, params, frames, rewrite=grouped_by_window)
 
 
-def _stateless_frame(session: Session, plan: StreamPlan, checkpoint: str, max_snapshots: int) -> DataFrame:
+def _stateless_frame(
+    session: Session, plan: StreamPlan, checkpoint: str, max_snapshots: int, retries: RetryFiles | None
+) -> DataFrame:
     (only,) = plan.inputs
     begin = start_offset_of(checkpoint) if only.source is None else last_offset(checkpoint) or "fresh"
     return _input_stream(
-        session, only, kinds=not only.append_only, begin=begin, watermark=False, max_snapshots=max_snapshots
+        session,
+        only,
+        kinds=not only.append_only,
+        begin=begin,
+        watermark=False,
+        max_snapshots=max_snapshots,
+        retries=retries,
     )
 
 
@@ -180,8 +192,9 @@ def _input_stream(
     begin: Any = None,
     watermark: bool = True,
     max_snapshots: int = 1,
+    retries: RetryFiles | None = None,
 ) -> DataFrame:
-    """`max_snapshots`: of a table that is read with row kinds, in one micro-batch."""
+    """`max_snapshots`: of a table that is read with row kinds, in one micro-batch. `retries`: see `stream_frame`."""
     if stream_input.table is None:
         from paimon_nb.session.query.connector_tables import source_frame
 
@@ -207,9 +220,17 @@ def _input_stream(
         options[SCAN_MAX_SNAPSHOT_COUNT.key] = str(min(configured, max_snapshots) if configured > 0 else max_snapshots)
     if stream_input.system is not None:
         binlog = stream_input.system == "binlog"
-        return stream_frame(session.spark, stream_input.table, options=options, kinds=True, begin=begin, binlog=binlog)
+        return stream_frame(
+            session.spark, stream_input.table, options=options, kinds=True, begin=begin, binlog=binlog, retries=retries
+        )
     frame = stream_frame(
-        session.spark, stream_input.table, options=options, kinds=kinds, order=ORDER if kinds else None, begin=begin
+        session.spark,
+        stream_input.table,
+        options=options,
+        kinds=kinds,
+        order=ORDER if kinds else None,
+        begin=begin,
+        retries=retries,
     )
     late = stream_watermark(stream_input.table.schema.options) if watermark else None
     return frame if late is None else with_spark_watermark(frame, late)
@@ -269,6 +290,7 @@ def _query_each_micro_batch(
     params: Mapping[str, Any],
     output: Output,
     checkpoint: str,
+    waiting: WaitingRows | None,
     *,
     resumed: bool,
 ) -> Any:
@@ -282,15 +304,23 @@ def _query_each_micro_batch(
             batch_session = session_copy_for_stream(session, batch.sparkSession)
             if batch_session.lookups is not None:
                 batch_session.lookups.begin()
+            if waiting is not None and isinstance(output, TableOutput) and output.has_stored(batch, number):
+                return  # it runs again after a crash: the rows that wait are stored, too
             watermark = only.watermark if isinstance(output, TableOutput) else None
-            if only.append_only and watermark is None:
+            if only.append_only and watermark is None and waiting is None:
                 result = run_query(batch_session, query, text, params, {only.ref.parts: batch})
                 output.accept(result, number, snapshot_watermark(), kinds=only.system is None)
                 return
             batch = batch.persist()
             try:
                 moved_to = snapshot_watermark() if watermark is None else watermark_after(batch, watermark)
-                if only.append_only:
+                if waiting is not None:
+                    with _rows_that_need_not_wait(
+                        waiting, batch_session, query, text, params, only, batch, number
+                    ) as rows:
+                        result = run_query(batch_session, query, text, params, {only.ref.parts: rows})
+                        output.accept(result, number, moved_to, kinds=only.system is None)
+                elif only.append_only:
                     output.accept(
                         run_query(batch_session, query, text, params, {only.ref.parts: batch}), number, moved_to
                     )
@@ -305,6 +335,30 @@ def _query_each_micro_batch(
                 batch.unpersist()
 
     return run_on_micro_batch
+
+
+@contextmanager
+def _rows_that_need_not_wait(
+    waiting: WaitingRows,
+    session: Session,
+    query: Query,
+    text: str,
+    params: Mapping[str, Any],
+    only: StreamInput,
+    batch: DataFrame,
+    number: int,
+) -> Iterator[DataFrame]:
+    """The rows of a micro-batch, and those that waited, which have a match in each lookup table or no longer wait for one."""
+    rows, later = waiting.with_due_rows(batch, number)
+    rows = rows.persist()
+    try:
+        others = tuple(t for t in query.tables if not t.lookup)
+        with temporary_names_of_tables(session, others, text, {only.ref.parts: rows}, HIDDEN) as names:
+            unmatched = waiting.lookups.rows_without_match(session, query, text, names, params, HIDDEN)
+            ready = waiting.separate(rows, unmatched, later, number)
+        yield ready
+    finally:
+        rows.unpersist()
 
 
 def _snapshot_watermark_reader(only: StreamInput, checkpoint: str) -> Callable[[], int | None]:

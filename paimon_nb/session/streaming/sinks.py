@@ -82,6 +82,10 @@ class TableOutput:
 
         self._sink = TableSink(self.table, kinds=_KIND, folder=folder)
 
+    def has_stored(self, batch: DataFrame, number: int) -> bool:
+        """Whether a micro-batch that runs again was committed before."""
+        return self._sink is not None and self._sink.has_committed(batch, number)
+
     @property
     def handles_empty_checkpoints(self) -> bool:
         """Whether `on_idle_checkpoint` must be called while the stream runs."""

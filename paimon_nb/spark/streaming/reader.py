@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.options import TableOptions
     from paimon_nb.table.scan.predicate.model import Predicate
+    from paimon_nb.table.stream.retries import RetryFiles
     from paimon_nb.table.table import Table
 
 
@@ -40,6 +41,7 @@ def stream_frame(
     begin: StreamOffset | str | None = None,
     binlog: bool = False,
     includes_latest: bool = False,
+    retries: RetryFiles | None = None,
 ) -> DataFrame:
     """The table's stream as a DataFrame.
 
@@ -56,6 +58,7 @@ def stream_frame(
             do not apply to the first one after a start, because the source does not know its position yet.
         binlog: rows as in the system table `$binlog`, without `order`.
         includes_latest: 'scan.mode' = 'latest' starts with the changes of the latest snapshot, as Spark does; in Flink after them.
+        retries: the rows of the job that wait for another lookup; a micro-batch begins when one is due.
 
     Raises:
         UnsupportedOperation, BadOptionValue: see `check_streamable`.
@@ -78,6 +81,7 @@ def stream_frame(
         binlog=binlog,
         includes_latest=includes_latest,
         begin=begin,
+        retries=retries,
         tasks=spark.sparkContext.defaultParallelism * 2,
     )
 

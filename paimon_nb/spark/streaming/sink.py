@@ -87,6 +87,12 @@ class TableSink:
             table = self.table = self.table.refresh()
             self._record_snapshots(self._get_committer(user).on_idle_checkpoint(table.store))
 
+    def has_committed(self, batch: DataFrame, batch_id: int) -> bool:
+        """Whether a micro-batch was committed before; only the first one after a start can have been."""
+        if self._checked:
+            return False
+        return not TableCommit(self.table.store, query_id(batch)).filter_committed([batch_id + 1])
+
     def savepoint(self) -> str | None:
         """See `StreamCommitter.savepoint`."""
         with self._lock:

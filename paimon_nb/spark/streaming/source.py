@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
+from paimon_nb.base import clock
 from paimon_nb.base.errors import TableReplaced, TimeTravelError
 from paimon_nb.base.override import override
 from paimon_nb.format.data import VALUE_KIND
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.table.scan.predicate.model import Predicate
     from paimon_nb.table.store import TableStore
+    from paimon_nb.table.stream.retries import RetryFiles
 
 _NO_SNAPSHOT = StreamOffset(0)
 """The offset of a stream that started on a table without snapshots."""
@@ -76,6 +78,8 @@ class TableStreamSource(DataSource):
     """Approximate number of tasks that read a micro-batch."""
     includes_latest = False
     """Whether `scan.mode` = 'latest' starts with the changes of the latest snapshot, as Spark does."""
+    retries: RetryFiles | None = None
+    """The rows of a job that wait for another lookup: a micro-batch begins when one is due, also without new rows."""
     binlog = False
     """Rows as in `$binlog`: each column is an array, an update is one row."""
 
@@ -119,6 +123,8 @@ class TableStreamReader(DataSourceStreamReader):
         """The first position of a new query."""
         self._last_batch_at: float | None = None
         """Start time of the last micro-batch; None before the first one after a start."""
+        self._retry: int | None = None
+        """The last micro-batch whose waiting rows began another one."""
 
     def initialOffset(self) -> dict[str, Any]:
         """The start of a new query."""
@@ -130,6 +136,9 @@ class TableStreamReader(DataSourceStreamReader):
     def latestOffset(self) -> dict[str, Any]:
         """The end of the next micro-batch: at the latest snapshot, or before it if a limit is set."""
         with encode_raised_errors():
+            if self.source.retries is not None:
+                due = self.source.retries.due_number(clock.now_ms())
+                self._retry = self._retry if due is None else due
             newest = newest_position(self.store)
             if self._position is None and self.source.begin == "fresh":
                 self._position = self._first_position()
@@ -180,7 +189,8 @@ class TableStreamReader(DataSourceStreamReader):
 
     def _offset_json(self, position: StreamOffset) -> dict[str, Any]:
         began = {} if self._start is None else {"began": self._start.to_json()}
-        return {**position.to_json(), "table": self.store.identity[:12], **began}
+        retry = {} if self._retry is None else {"retry": self._retry}
+        return {**position.to_json(), "table": self.store.identity[:12], **began, **retry}
 
     def _check_table(self, offset: Mapping[str, Any]) -> None:
         if offset.get("table") not in (None, self.store.identity[:12]):
@@ -270,7 +280,10 @@ def _start_also_of_repeated_batch(start: Mapping[str, Any], end: Mapping[str, An
     first offset again, and the table may have new snapshots. So each offset contains the first one of its query.
     """
     # The start is the first offset of the query, which Spark requests again after a crash.
-    if start.get("began") == {k: v for k, v in start.items() if k not in ("table", "began")} and "began" in end:
+    if (
+        start.get("began") == {k: v for k, v in start.items() if k not in ("table", "began", "retry")}
+        and "began" in end
+    ):
         return StreamOffset.from_json(end["began"])
     return StreamOffset.from_json(start)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -12,9 +13,10 @@ from paimon_nb.base import clock
 from paimon_nb.base.errors import Cancelled, UnsupportedOperation
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.options.read import LOOKUP_CACHE
+from paimon_nb.options.read import LOOKUP_ASYNC, LOOKUP_CACHE
 from paimon_nb.options.table import LOOKUP_CACHE_MAX_MEMORY_SIZE
 from paimon_nb.session.query.computed_columns import computed_columns, with_computed
+from paimon_nb.session.query.hidden_columns import with_hidden_columns_selected
 from paimon_nb.session.query.hints import lookup_options, lookup_table, partition_predicate, scan_partitions
 from paimon_nb.session.query.run_query import (
     known_to_spark,
@@ -30,7 +32,7 @@ from paimon_nb.table.scan.predicate.model import conjunction_of
 from paimon_nb.table.stream.start import check_changelog_producer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from paimon_nb.plan import Query, Span, TableRef
     from paimon_nb.session.core.jobs import Running
     from paimon_nb.session.core.session import Session
+    from paimon_nb.session.streaming.planner import StreamInput
     from paimon_nb.table.table import Table
 
 _INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
@@ -49,8 +52,8 @@ _Key = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
 class Lookups:
     """The lookup tables of one stream; its session holds them as `lookups`."""
 
-    def __init__(self, session: Session, query: Query, text: str) -> None:
-        """Check hints and refresh options.
+    def __init__(self, session: Session, query: Query, text: str, inputs: Sequence[StreamInput]) -> None:
+        """Check hints and refresh options. `inputs`: the streams.
 
         Raises:
             UnknownOption, BadOptionValue: a LOOKUP hint or a refresh option.
@@ -60,11 +63,20 @@ class Lookups:
         self._dimensions: dict[_Key, _CachedTable] = {}
         self._refreshed: set[_Key] = set()
         self._stopped = threading.Event()
-        _check_lookup_query(query, text)
+        self._text = text
+        self.unordered: dict[Span, Retry] = {}
+        """The lookups whose rows without a match may be overtaken: the caller separates them by `rows_without_match`."""
+        hints = _checked_hints(query, text)
+        may_overtake = all(i.table is not None and i.append_only for i in inputs)
         for ref in query.tables:
             if ref.lookup and (table := _cacheable_table(session, ref)) is not None:
                 RefreshSchedule.of(table.options)
                 check_changelog_producer(table.store, ("partial-update", "aggregation"), "a lookup join")
+                retry = hints.get(ref.span)
+                if retry is not None and retry.unordered and may_overtake:
+                    asynchronous = retry.asynchronous
+                    if table.options.get(LOOKUP_ASYNC) if asynchronous is None else asynchronous:
+                        self.unordered[ref.span] = retry
 
     def begin(self) -> None:
         """Called at the start of a micro-batch: each table is refreshed once in it."""
@@ -75,14 +87,55 @@ class Lookups:
         self, session: Session, query: Query, text: str, others: Mapping[Span, str], params: Mapping[str, Any]
     ) -> Iterator[dict[Span, str]]:
         """SQL text for each lookup table of a query, valid inside the block. `others`: SQL text of the other tables."""
+        with self._resolved(session, query, text, others, params) as (references, _):
+            yield references
+
+    def rows_without_match(
+        self,
+        session: Session,
+        query: Query,
+        text: str,
+        others: Mapping[Span, str],
+        params: Mapping[str, Any],
+        hidden: tuple[str, str],
+    ) -> DataFrame:
+        """The rows of the stream that wait for a match in a lookup of `unordered`.
+
+        Args:
+            others: SQL text of the other tables.
+            hidden: two columns of the stream: the number of a row, and how often its lookup was repeated.
+
+        Returns:
+            The number of each row, and the seconds until its next lookup, as `delay`.
+        """
+        from pyspark.sql import functions as F
+
+        with self._resolved(session, query, text, others, params) as (_, views):
+            number, repeated = hidden
+            found = [
+                views[span][0]
+                .unmatched_rows(views[span][1], hidden)
+                .where(F.col(repeated) < retry.max_retries)
+                .select(number, F.lit(retry.delay_s).alias("delay"))
+                for span, retry in self.unordered.items()
+            ]
+            return reduce(lambda a, b: a.union(b), found).groupBy(number).agg(F.min("delay").alias("delay"))
+
+    @contextmanager
+    def _resolved(
+        self, session: Session, query: Query, text: str, others: Mapping[Span, str], params: Mapping[str, Any]
+    ) -> Iterator[tuple[dict[Span, str], dict[Span, tuple[_StreamSide, str]]]]:
+        """SQL text, and stream side and view, for each lookup table of a query. Repeats lookups that are not `unordered`."""
         from paimon_nb.sql import render
 
         refs = [r for r in query.tables if r.lookup]
-        hints = retry_hints(text, query.span, query.tables)
+        hints = dict(retry_hints(text, query.span, query.tables))
+        if text == self._text:
+            hints = {span: retry for span, retry in hints.items() if span not in self.unordered}
         views = {r.span: new_view() for r in refs}
         references = {r.span: view_reference(views[r.span], r) for r in refs}
         sql = render(query, text, {**others, **references}, flink=session.flink_semantics)
-        made = []
+        made, resolved = [], {}
         try:
             for ref in refs:
                 view = views[ref.span]
@@ -96,7 +149,8 @@ class Lookups:
                 frame = self._with_retries(frame, hints.get(ref.span), stream_side, lambda r=ref, a=stream_side: self._lookup_rows(session, r, text, a, refresh=True))  # type: ignore[misc]  # fmt: skip
                 frame.createOrReplaceTempView(view)
                 made.append(view)
-            yield references
+                resolved[ref.span] = stream_side, quote(view)
+            yield references, resolved
         finally:
             for view in made:
                 session.spark.catalog.dropTempView(view)
@@ -239,17 +293,23 @@ class _StreamSide:
 
     def has_unmatched_rows(self, rows: DataFrame) -> bool:
         """Whether a row of the stream has no match in these rows."""
-        assert self.join is not None
         view = new_view()
         rows.createOrReplaceTempView(view)
         try:
-            alias = quote(self.join.alias)
-            equal = " AND ".join(f"{alias}.{quote(c)} = {other}" for c, other in (*self.join.keys, *self.join.fixed))
-            known = " AND ".join(f"{left} IS NOT NULL" for _, left in self.join.keys)
-            text = f"SELECT 1 {self.join.left} LEFT ANTI JOIN {quote(view)} AS {alias} ON {equal} WHERE {known} LIMIT 1"
-            return bool(self._sql(text).collect())
+            return bool(self._sql(f"{self._unmatched_rows(quote(view))} LIMIT 1").collect())
         finally:
             self.session.spark.catalog.dropTempView(view)
+
+    def unmatched_rows(self, view: str, hidden: Sequence[str]) -> DataFrame:
+        """The hidden columns of the stream's rows that have no match in the view of the lookup table."""
+        return self._sql(with_hidden_columns_selected(self._unmatched_rows(view), hidden)).select(*hidden)
+
+    def _unmatched_rows(self, view: str) -> str:
+        assert self.join is not None
+        alias = quote(self.join.alias)
+        equal = " AND ".join(f"{alias}.{quote(c)} = {other}" for c, other in (*self.join.keys, *self.join.fixed))
+        known = " AND ".join(f"{left} IS NOT NULL" for _, left in self.join.keys)
+        return f"SELECT 1 {self.join.left} LEFT ANTI JOIN {view} AS {alias} ON {equal} WHERE {known}"
 
     def _sql(self, text: str) -> DataFrame:
         return self.session.spark.sql(text, args=dict(self.arguments) if self.arguments else None)
@@ -294,12 +354,13 @@ def tables_with_retry(session: Session, query: Query, text: str) -> list[Table]:
     return found
 
 
-def _check_lookup_query(query: Query, text: str) -> None:
+def _checked_hints(query: Query, text: str) -> Mapping[Span, Retry]:
+    """The retry policies of a query's lookups. Raises UnsupportedOperation: a join without clear keys."""
     from paimon_nb.sql import render
 
     hints = retry_hints(text, query.span, query.tables)
     if not hints:
-        return
+        return hints
     names = {r.span: view_reference(f"t{i}", r) for i, r in enumerate(query.tables)}
     views = {r.span: f"t{i}" for i, r in enumerate(query.tables)}
     sql = render(query, text, names, flink=True)
@@ -310,6 +371,7 @@ def _check_lookup_query(query: Query, text: str) -> None:
                 "LOOKUP hint: retries need a join with clear equality keys",
                 hint="write FROM a JOIN b FOR SYSTEM_TIME AS OF a.t AS c ON a.x = c.y, with qualified columns and without WITH",
             )
+    return hints
 
 
 _OF_STREAM: WeakKeyDictionary[Any, Lookups] = WeakKeyDictionary()

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _RETRY = ("retry-predicate", "retry-strategy", "fixed-delay", "max-attempts")
 _OTHERS = ("table", "async", "output-mode", "capacity", "timeout", "shuffle")
+_OUTPUT_MODES = ("ordered", "allow_unordered")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,10 @@ class Retry:
     delay_s: float
     max_retries: int
     """Max number of retries."""
+    unordered: bool = False
+    """Whether other rows may overtake a row that waits, if the lookup is asynchronous."""
+    asynchronous: bool | None = None
+    """Whether the lookup is asynchronous; None: as the table's option `lookup.async` says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +173,18 @@ def _retry_policies_of_hint(options: Mapping[str, str], tables: Sequence[TableRe
         raise BadOptionValue(
             f"'max-attempts' cannot be {max_attempts!r}", hint="use a number of at least 1", option="max-attempts"
         )
-    return {t.span: Retry(_delay_ms(options["fixed-delay"]) / 1000, int(max_attempts)) for t in matching}
+    unordered = _choice(options, "output-mode", _OUTPUT_MODES) == "allow_unordered"
+    asynchronous = None if "async" not in options else _choice(options, "async", ("true", "false")) == "true"
+    retry = Retry(_delay_ms(options["fixed-delay"]) / 1000, int(max_attempts), unordered, asynchronous)
+    return {t.span: retry for t in matching}
+
+
+def _choice(options: Mapping[str, str], key: str, choices: Sequence[str]) -> str:
+    """The value of an option, one of `choices`; the first is the default."""
+    value = options.get(key, choices[0]).lower()
+    if value not in choices:
+        raise BadOptionValue(f"{key!r} cannot be {options[key]!r}", hint=f"use one of {', '.join(choices)}", option=key)
+    return value
 
 
 def _delay_ms(delay: str) -> int:
