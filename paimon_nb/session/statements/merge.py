@@ -67,16 +67,17 @@ def merge(context: StatementContext, statement: Merge) -> Result:
     rows, source = target.rows()
     joined, actions = _join_source(target, statement, rows)
     from paimon_nb.spark.errors import spark_errors
+    from paimon_nb.spark.write.staged_rows import staged_rows
 
     with spark_errors(context.text, statement.span):
         position_columns = source.carried if source is not None else ()
         changes = _changed_rows(target, joined, actions, position_columns, evolve=statement.evolve)
-        once = changes.localCheckpoint()  # evaluated several times below; rand() must not change
-        if any(on == "matched" for on, _ in actions_by_match):
-            _check_single_match(target, once, source is not None)
-        once = once.where(f"{KIND} IS NOT NULL")
-        counts = {r[0]: r[1] for r in once.groupBy(KIND).count().collect()}
-        ids = _commit_changes(target, once, source, actions)
+        with staged_rows(changes, target.table.store) as once:  # read several times below; rand() must not change
+            if any(on == "matched" for on, _ in actions_by_match):
+                _check_single_match(target, once, source is not None)
+            once = once.where(f"{KIND} IS NOT NULL")
+            counts = {r[0]: r[1] for r in once.groupBy(KIND).count().collect()}
+            ids = _commit_changes(target, once, source, actions)
     counted = ", ".join(
         f"{counts.get(_KINDS[action], 0)} {done}"
         for action, done in (("insert", "inserted"), ("update", "updated"), ("delete", "deleted"))

@@ -56,16 +56,17 @@ def update(context: StatementContext, statement: Update) -> Result:
     from paimon_nb.spark.errors import spark_errors
     from paimon_nb.spark.write.column_update import change_columns
     from paimon_nb.spark.write.row_level_write import change_rows
+    from paimon_nb.spark.write.staged_rows import staged_rows
 
     last = found.columns[-len(source.carried) :]
     positions = [found[c].alias(name) for c, name in zip(last, source.carried, strict=True)]
     with spark_errors(context.text, statement.span):
         # Computed once: the deleted and the added rows must be the same.
-        once = found.select(*new, *positions).localCheckpoint()
-        if evolving:
-            ids, count = change_columns(target.table, source, once, columns)
-        else:
-            ids, count, _ = change_rows(target.table, source, once, once, columns)
+        with staged_rows(found.select(*new, *positions), target.table.store) as once:
+            if evolving:
+                ids, count = change_columns(target.table, source, once, columns)
+            else:
+                ids, count, _ = change_rows(target.table, source, once, once, columns)
     return dml_summary(target, count, "updated in", ids)
 
 

@@ -34,11 +34,16 @@ def with_job_token(store: TableStore) -> tuple[TableStore, str]:
 
 def delete_job_files(spark: SparkSession, store: TableStore, token: str) -> int:
     """Delete the files of a failed job after its task attempts have ended. Returns their number."""
+    wait_for_ended_tasks(spark)
+    return _delete_files_of_job(store, store.data_root, token)
+
+
+def wait_for_ended_tasks(spark: SparkSession) -> None:
+    """Wait until the task attempts of failed jobs have ended, at most `WAIT_S` seconds."""
     deadline = time.monotonic() + WAIT_S
     while _has_running_tasks(spark) and time.monotonic() < deadline:
         time.sleep(0.1)
     time.sleep(_WORKER_END_S)
-    return _delete_files_of_job(store, store.data_root, token)
 
 
 def _delete_files_of_job(store: TableStore, directory: str, token: str) -> int:

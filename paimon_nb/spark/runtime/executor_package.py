@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paimon_nb.spark.runtime.jvm_bridge import has_bridge
+from paimon_nb.spark.runtime.jvm_bridge import has_bridge, has_local_master
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,12 +24,9 @@ def ship_package(spark: SparkSession) -> None:
     Tasks of a local session run in the Python of this process and need nothing. Executors still need the dependencies
     (pyarrow, numpy, fastavro, ...) in their Python. A Spark Connect session has no SparkContext here and is left alone.
     """
-    if not has_bridge(spark):
+    if not has_bridge(spark) or has_local_master(spark):
         return
     context = spark.sparkContext
-    master = context.master or "local"
-    if master == "local" or master.startswith("local["):
-        return
     with _lock:
         if context.applicationId not in _shipped:
             spark.addArtifact(str(_package_zip()), pyfile=True)

@@ -39,6 +39,14 @@ def has_bridge(owner: DataFrame | SparkSession) -> bool:
     return hasattr(owner, "_jvm") and owner._jvm is not None
 
 
+def has_local_master(spark: SparkSession) -> bool:
+    """Whether tasks run in the JVM of the driver, so that no executor can be lost. False in Spark Connect."""
+    if not has_bridge(spark):
+        return False
+    master = spark.sparkContext.master or "local"
+    return master == "local" or master.startswith("local[")
+
+
 def jvm(spark: SparkSession) -> Any:
     """The packages of the session's JVM: `jvm(spark).java.lang.System`. Names are looked up in the JVM, so none is typed."""
     return spark._jvm
