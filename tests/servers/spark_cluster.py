@@ -9,6 +9,7 @@ import sysconfig
 import time
 import venv
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _START_S = 90
+
+
+@dataclass(frozen=True)
+class SparkCluster:
+    """A running cluster."""
+
+    url: str
+    """The master's address."""
+    worker: int
+    """Process id of the worker, which starts the executors."""
 
 
 def python_without_package(folder: Path) -> Path:
@@ -38,8 +49,8 @@ def python_without_package(folder: Path) -> Path:
 
 
 @contextmanager
-def spark_cluster(folder: Path, cores: int = 2) -> Iterator[str]:
-    """Start master and worker and yield the master's address.
+def spark_cluster(folder: Path, cores: int = 2) -> Iterator[SparkCluster]:
+    """Start master and worker and yield the cluster.
 
     Raises:
         RuntimeError: the worker did not register; the text has the logs.
@@ -78,7 +89,7 @@ def spark_cluster(folder: Path, cores: int = 2) -> Iterator[str]:
                     )
                 )
         _wait_for(logs["worker"], "Successfully registered with master", processes)
-        yield url
+        yield SparkCluster(url, processes[-1].pid)
     finally:
         for process in reversed(processes):
             process.terminate()

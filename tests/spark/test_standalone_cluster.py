@@ -1,4 +1,4 @@
-"""The user's own session on a standalone cluster, whose executors' Python lacks paimon_nb."""
+"""Forty statements on a standalone cluster, whose executors' Python lacks paimon_nb. Their rows are those of one machine."""
 
 from __future__ import annotations
 
@@ -7,33 +7,80 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from spark_cluster import python_without_package, spark_cluster
 
 from paimon_nb.spark.runtime.java import java_home
 
-SCRIPT = Path(__file__).with_name("standalone_cluster_script.py")
+if TYPE_CHECKING:
+    from kafka_server import KafkaServer
+
+SCRIPT = Path(__file__).with_name("cluster_statements.py")
 ROOT = Path(__file__).parents[2]
+EXPECTED: dict[str, Any] = json.loads(SCRIPT.with_suffix(".json").read_text())
+SLICE = ["load", "upsert", "merge", "delete", "update", "time_travel", "compact", "rewritten_files", "stream_read"]
+
+
+def answers(folder: Path, **settings: Any) -> dict[str, Any]:
+    """The rows of each step of the script in a process of its own."""
+    folder.mkdir(exist_ok=True)
+    given = {"kafka": None, "worker": None, "steps": None, "executor_cores": "1", "warehouse": str(folder / "w")}
+    # PySpark finds no Java of a Python package by itself.
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1", "JAVA_HOME": str(java_home())}
+    done = subprocess.run(
+        [sys.executable, SCRIPT, json.dumps(given | settings)],
+        capture_output=True, text=True, env=environment, cwd=folder, timeout=500, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[:6000]
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
 @pytest.mark.spark
 def test_statements_of_a_users_session_run_on_executors(tmp_path: Path) -> None:
     python = python_without_package(tmp_path / "env")
-    # PySpark finds no Java of a Python package by itself.
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1", "JAVA_HOME": str(java_home())}
-    with spark_cluster(tmp_path) as master:
-        done = subprocess.run(
-            [sys.executable, SCRIPT, master, python, tmp_path / "warehouse"],
-            capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=280, check=False,
-        )  # fmt: skip
-    assert done.returncode == 0, done.stderr[:6000]
-    assert json.loads(done.stdout.splitlines()[-1]) == {
-        "cores": 2,
-        "merged": [["second", 50_000, -sum(range(10_000, 60_000))], ["x" * 20, 10_000, sum(range(10_000))]],
-        "changed": [[10, 0, "x" * 20], [59_999, -59_999, "matched"], [60_000, 1, "new"], [60_001, 1, "new"]],
-        "plain": [[500, sum(range(1, 1000, 2)) - 2]],
-        "compacted": [[59_992, sum(range(11, 10_000)) - sum(range(10_000, 60_000)) + 2]],
-        "stream": [[59_992]],
-        "travel": [[50_000, sum(range(50_000))]],
-    }
+    with spark_cluster(tmp_path) as cluster:
+        found = answers(
+            tmp_path / "run",
+            session="user",
+            master=cluster.url,
+            python=python.as_posix(),
+            steps=SLICE,
+            executor_cores="2",
+        )
+    assert found == {name: EXPECTED[name] for name in SLICE}
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("session", "kills"), [("own", False), ("user", False), ("user", True)], ids=["own", "user", "killed"]
+)
+def test_all_statements_on_two_executors(session: str, kills: bool, tmp_path: Path, broker: KafkaServer) -> None:
+    python = python_without_package(tmp_path / "env")
+    with spark_cluster(tmp_path) as cluster:
+        found = answers(
+            tmp_path / "run",
+            session=session,
+            master=cluster.url,
+            python=python.as_posix(),
+            kafka=[broker.address, records(broker)],
+            worker=cluster.worker if kills else None,
+        )
+    assert found == EXPECTED
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+def test_all_statements_on_one_machine(tmp_path: Path, broker: KafkaServer) -> None:
+    kafka = [broker.address, records(broker)]
+    assert answers(tmp_path, session="own", master="local[2]", python=sys.executable, kafka=kafka) == EXPECTED
+
+
+def records(broker: KafkaServer) -> str:
+    """A topic with 100 records."""
+    topic = broker.topic("statements")
+    broker.send(topic, [json.dumps({"id": i % 90, "v": f"v{i}"}) for i in range(100)])
+    return topic

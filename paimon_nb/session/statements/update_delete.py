@@ -60,13 +60,13 @@ def update(context: StatementContext, statement: Update) -> Result:
 
     last = found.columns[-len(source.carried) :]
     positions = [found[c].alias(name) for c, name in zip(last, source.carried, strict=True)]
-    with spark_errors(context.text, statement.span):
-        # Computed once: the deleted and the added rows must be the same.
-        with staged_rows(found.select(*new, *positions), target.table.store) as once:
-            if evolving:
-                ids, count = change_columns(target.table, source, once, columns)
-            else:
-                ids, count, _ = change_rows(target.table, source, once, once, columns)
+    changed = found.select(*new, *positions)
+    # Computed once: the deleted and the added rows must be the same.
+    with spark_errors(context.text, statement.span), staged_rows(changed, target.table.store) as once:
+        if evolving:
+            ids, count = change_columns(target.table, source, once, columns)
+        else:
+            ids, count, _ = change_rows(target.table, source, once, once, columns)
     return dml_summary(target, count, "updated in", ids)
 
 

@@ -34,7 +34,7 @@ def change_rows(
 ) -> tuple[list[int], int, int]:
     """Delete rows and insert rows in one snapshot.
 
-    `removed` and `added` are read several times, so they must be checkpointed.
+    `removed` and `added` are read several times, so they must not change, see `staged_rows`.
 
     Args:
         table: the table.
