@@ -635,6 +635,16 @@ def test_rescale_refused(three, arguments):
         three.call("rescale('t', 3)")
 
 
+def test_rescale_of_partitions_without_files_is_refused(scene):
+    scene.make(
+        columns="p INT, k INT, PRIMARY KEY (p, k) NOT ENFORCED", tail="PARTITIONED BY (p) WITH ('bucket' = '-2')"
+    )
+    scene.put((1, 1))
+    for selected in ("", ", `partition` => 'p=1'"):
+        with pytest.raises(UnsupportedOperation, match="no files in buckets"):
+            scene.call(f"rescale(`table` => 't', bucket_num => 3{selected})")
+
+
 def test_mark_partition_done(scene):
     scene.make(columns="k INT, dt STRING, h INT", tail="PARTITIONED BY (dt, h)")
     scene.put((1, "a", 1), (2, "b", 2))

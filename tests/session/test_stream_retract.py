@@ -145,3 +145,22 @@ def test_an_expression_over_a_key_table_is_normalised(swb):
     swb.run(STREAMING)
     text = "SELECT lower(v) AS v FROM t /*+ OPTIONS('scan.snapshot-id' = '1') */"
     assert changes(swb, text) == [("+I", "a"), ("-U", "a"), ("+U", "b")]
+
+
+@pytest.mark.spark
+def test_rows_that_wait_for_a_compaction_are_not_in_the_results_of_a_stream(swb):
+    """Their changelog is written by the compaction, so that no stream of the table has delivered them."""
+    swb.run("""
+        CREATE TABLE inp (id INT PRIMARY KEY NOT ENFORCED, k INT)
+            WITH ('bucket' = '1', 'write-only' = 'true', 'changelog-producer' = 'full-compaction');
+        CREATE TABLE counts (k INT PRIMARY KEY NOT ENFORCED, n BIGINT) WITH ('bucket' = '1');
+        INSERT INTO inp VALUES (1, 7), (2, 7);
+        CALL sys.compact('inp');
+        INSERT INTO inp VALUES (2, 8), (3, 8)
+    """)
+    follows(
+        swb,
+        "INSERT INTO counts SELECT k, COUNT(*) FROM inp GROUP BY k",
+        "counts",
+        [("SELECT 1", [(7, 2)]), ("CALL sys.compact('inp')", [(7, 1), (8, 2)])],
+    )

@@ -39,7 +39,8 @@ from paimon_nb.spark.runtime.arrow_interop import session_zone
 from paimon_nb.spark.streaming import idle_checkpoint_timer
 from paimon_nb.spark.streaming.sink import claim_checkpoint
 from paimon_nb.spark.streaming.start import start_query
-from paimon_nb.table.stream import StreamOffset
+from paimon_nb.table.live_files import live_entries
+from paimon_nb.table.stream import StreamOffset, changelog_levels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -449,7 +450,8 @@ def _start_recompute(
 
     def rerun_query() -> None:
         nonlocal has_rows
-        result = run_query(session, query, text, params, rewrite=None if has_rows else without_row_for_no_input)
+        states = _partly_streamed_states(session, plan)
+        result = run_query(session, query, text, params, states, rewrite=None if has_rows else without_row_for_no_input)
         has_rows = has_rows or plan.keys != () or not result.isEmpty()
         if first_result is not None:
             fs.put_if_absent(first_result, b"{}")
@@ -458,6 +460,24 @@ def _start_recompute(
     loop = RefreshLoop(version, rerun_query, min(_interval_ms(session), 1000) / 1000)
     _start_idle_timer(session, loop, output, "")
     return loop
+
+
+def _partly_streamed_states(session: Session, plan: StreamPlan) -> dict[tuple[str, ...], DataFrame]:
+    """What a stream of each table has delivered, for tables with files whose changes a later compaction emits."""
+    from paimon_nb.spark.scan.table_scan import plan_table_scan, to_dataframe
+
+    states = {}
+    for stream_input in plan.inputs:
+        if stream_input.table is None or stream_input.system is not None:
+            continue
+        table = session.table(stream_input.ref.parts, stream_input.ref.options)
+        levels, snapshot = changelog_levels(table.store), table.latest_snapshot()
+        if levels is None or snapshot is None:
+            continue
+        if not all(levels(entry.file.level) for entry in live_entries(table.store, snapshot)):
+            scan = plan_table_scan(table, zone=session_zone(session.spark), levels=levels)
+            states[stream_input.ref.parts] = to_dataframe(session.spark, scan)
+    return states
 
 
 def _interval_ms(session: Session) -> int:

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.manifest import DataFile
     from paimon_nb.format.types import DataField
-    from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan, Split
+    from paimon_nb.table.scan.plan.snapshot_scan import LevelFilter, ScanPlan, Split
     from paimon_nb.table.store import TableStore
     from paimon_nb.table.table import Table
 
@@ -118,6 +118,7 @@ def plan_table_scan(
     limits: StrategyLimits | None = None,
     zone: str = "UTC",
     without_spark: bool = False,
+    levels: LevelFilter | None = None,
 ) -> PlannedScan:
     """Plan the scan and choose a strategy for each split. Runs without Spark.
 
@@ -129,9 +130,10 @@ def plan_table_scan(
         limits: as in `read_table`.
         zone: the session's time zone, for timestamps in `filter`.
         without_spark: prefer strategies that need no Spark.
+        levels: which levels to read; None: as a batch read.
     """
     store = table.store.copy(options) if options else table.store
-    plan = plan_scan(store, conjuncts_with_spark_meaning(filter, store.schema.fields, zone))
+    plan = plan_scan(store, conjuncts_with_spark_meaning(filter, store.schema.fields, zone), levels=levels)
     _refuse_full_scan(store, plan)
     fields = requested_fields(plan.schema, columns)
     limits = limits or StrategyLimits()

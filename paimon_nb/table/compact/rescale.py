@@ -32,7 +32,7 @@ def rescale(
     Args:
         partitions: a test for serialized partitions; None means all.
     Returns: the store to commit with, the messages, what they replace.
-    Raises: UnsupportedOperation: the table's buckets are not fixed. BadOptionValue.
+    Raises: UnsupportedOperation: the table's buckets are not fixed, or have no files. BadOptionValue.
     """
     count = store.bucket_option if buckets is None else buckets
     postponed = store.bucket_option == POSTPONE_BUCKET
@@ -53,6 +53,14 @@ def rescale(
     store = store.at_newest_schema()
     plan = plan_scan(store.without_fallback().copy({opt.POSTPONE_MERGE_ON_READ.key: "false"}))
     live = [e for e in live_entries(store, plan.snapshot) if e.bucket != POSTPONE_BUCKET]
+    if not any(partitions is None or partitions(e.partition) for e in live):
+        where = "" if partitions is None else " in the selected partitions"
+        raise UnsupportedOperation(
+            f"{store.name} has no files in buckets{where}: nothing can be rescaled",
+            hint="CALL sys.compact moves postponed rows to buckets"
+            if postponed
+            else "rescale partitions that have rows",
+        )
     refuse_level0_rows(store, [e for e in live if partitions is None or partitions(e.partition)])
     read = plan.snapshot.id if plan.snapshot else None
     if postponed:  # rows that wait for a bucket still wait

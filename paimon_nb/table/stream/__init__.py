@@ -7,6 +7,7 @@ from paimon_nb.table.stream.planner import (
     Idle,
     StreamSplit,
     StreamStep,
+    changelog_levels,
     newest_position,
     next_step,
     read_piece,
@@ -18,6 +19,6 @@ from paimon_nb.table.stream.stream import StreamBatch, TableStream
 
 __all__ = [
     "ChangelogNormalize", "ConsumerRecord", "StartPositionFinder", "Idle", "StreamSplit", "StreamOffset", "StreamStep", "StreamBatch", "TableStream",
-    "check_streamable", "first_position", "is_upsert_stream", "newest_position", "next_step", "read_piece", "read_step", "starts_full",
+    "changelog_levels", "check_streamable", "first_position", "is_upsert_stream", "newest_position", "next_step", "read_piece", "read_step", "starts_full",
     "steps_between",
 ]  # fmt: skip

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.scan.plan.snapshot_scan import LevelFilter
 
 _FOREVER = 1 << 62
 
@@ -202,7 +203,7 @@ def _full_state_splits(
     """The state of a snapshot. With producers that emit the changes of young files later, those files are skipped."""
     independent = is_independent(store)
     pruner = Pruner(store, bound, independent=independent)
-    entries = prune_live_files(store, snapshot, pruner, _changelog_levels(store), since_ms)
+    entries = prune_live_files(store, snapshot, pruner, changelog_levels(store), since_ms)
     merged = pack_live_files_into_splits(store, snapshot, entries, independent=independent, as_stored=tuple)
     return (*map(StreamSplit, merged), *_postponed_splits(store, snapshot, bound, since_ms))
 
@@ -219,7 +220,8 @@ def _postponed_splits(
     return _splits_as_written(store, snapshot, entries)
 
 
-def _changelog_levels(store: TableStore):  # type: ignore[no-untyped-def]
+def changelog_levels(store: TableStore) -> LevelFilter | None:
+    """The levels whose rows a stream has delivered: its changelog emits those of the others later. None: all."""
     match store.options.changelog_producer if store.has_keys else "none":
         case "lookup":
             return lambda level: level > 0
