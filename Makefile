@@ -131,6 +131,7 @@ brokers: $(SETUP) ## Fetch the Kafka broker, Hive's metastore and the HDFS of th
 	@$(BIN)/python tests/servers/hive_server.py
 	@$(BIN)/python tests/servers/hdfs_server.py
 	@$(BIN)/python tests/servers/paimon_rest_server.py
+	@$(BIN)/python tests/servers/iceberg_rest_server.py
 
 system-deps: ## Debian packages for the tests that need a browser, a database server or Maven (for Kafka's jars)
 	apt-get update -qq && apt-get install -y -qq chromium fonts-dejavu-core

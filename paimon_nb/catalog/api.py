@@ -10,12 +10,13 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from paimon_nb.base.identifier import Identifier
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.format.types import DataField
     from paimon_nb.plan.ddl import Change
+    from paimon_nb.table.store import IcebergCatalog
     from paimon_nb.table.table import Table
 
 DEFAULT_DATABASE = "default"
@@ -34,6 +35,10 @@ class StoredView:
     comment: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     """Its TBLPROPERTIES."""
+
+
+def _no_iceberg_catalog(_name: Identifier, _schema: TableSchema) -> None:
+    """Tables of a catalog that was not opened by `open_catalog` are registered nowhere."""
 
 
 class Catalog(ABC):
@@ -59,6 +64,8 @@ class Catalog(ABC):
     """Whether CREATE EXTERNAL TABLE makes a table whose files DROP TABLE keeps."""
     keeps_dropped_tables = True
     """Whether `undrop_table` can restore a dropped table."""
+    iceberg_catalog_of: Callable[[Identifier, TableSchema], IcebergCatalog | None] = staticmethod(_no_iceberg_catalog)
+    """The catalog of Iceberg in which a table is registered; `open_catalog` sets it."""
 
     @property
     def default_database(self) -> str:

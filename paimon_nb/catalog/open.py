@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.registry import Registry
 from paimon_nb.catalog.filesystem import FilesystemCatalog
+from paimon_nb.catalog.iceberg_registration import iceberg_catalog_of
 from paimon_nb.catalog.privilege import with_access_control
 from paimon_nb.fs import open_fs
 
@@ -73,4 +75,6 @@ def open_catalog(name: str, options: Mapping[str, str]) -> Catalog:
         raise BadOptionValue(
             f"unsupported catalog type {kind!r}", hint="use 'type' = 'paimon'", option="type", value=kind
         )
-    return with_access_control(METASTORES.find(options.get("metastore", "filesystem"))(name, options))
+    catalog = METASTORES.find(options.get("metastore", "filesystem"))(name, options)
+    catalog.iceberg_catalog_of = partial(iceberg_catalog_of, catalog.options)
+    return with_access_control(catalog)

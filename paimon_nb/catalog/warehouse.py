@@ -153,7 +153,10 @@ class WarehouseCatalog(Catalog):
     def _table_handle(self, name: Identifier, store: TableStore, options: Mapping[str, str]) -> Table:
         store = store.open_for_catalog(options, on_stored_branch=name.branch == MAIN_BRANCH)
         named = replace(name.of_table(), branch=store.branch)
-        return Table(replace(store, watcher=self.metastore.watcher(named, store.schema)), name=named)
+        watcher = self.metastore.watcher(named, store.schema)
+        return Table(
+            replace(store, watcher=watcher, iceberg_catalog=self.iceberg_catalog_of(named, store.schema)), name=named
+        )
 
     def _is_current(self, name: Identifier, store: TableStore) -> bool:
         """Whether a name still means the table of this store, with the same schema."""

@@ -74,6 +74,8 @@ PATTERNS: tuple[Pattern, ...] = (
     ),
     Pattern("commit.callback.<n>.param", r"commit\.callback\..+\.param", text("param", None, "for the callback")),
     Pattern("tag.callback.<n>.param", r"tag\.callback\..+\.param", text("param", None, "for the callback")),
+    _prefix_option("metadata.iceberg.rest", "setting of the client of Iceberg's REST catalog: uri, warehouse, token ..."),
+    _prefix_option("metadata.iceberg.table-properties", "property of the table in Iceberg's REST catalog"),
     _prefix_option("parquet", "handed to the Parquet writer"),
     _prefix_option("orc", "handed to the ORC writer"),
     _prefix_option("avro", "handed to the Avro writer"),

@@ -101,11 +101,6 @@ UNSUPPORTED: Mapping[str, Unsupported] = {
     "fields.*.map.storage-layout": Unsupported(
         "2.0", (WRITE, COMPACT), "MAP values would not be written in this layout", _differs_from("default", "")
     ),
-    "metadata.iceberg.storage": Unsupported(
-        "0.9", (WRITE, COMPACT), "the table would not be registered in that catalog of Iceberg",
-        _differs_from("disabled", "table-location", "hadoop-catalog", ""),
-        "'metadata.iceberg.storage' = 'hadoop-catalog' writes the same metadata, without a catalog service",
-    ),
     "partition.mark-done-action.custom.class": Unsupported("1.0", (WRITE,), _CALLBACK, _custom_action),
     "partition.timestamp-format.strict": Unsupported(
         "1.4", (WRITE,), "partition values that do not fit 'partition.timestamp-formatter' would be written"

@@ -62,6 +62,17 @@ class CommitWatcher(Protocol):
         """Called after these partitions were dropped."""
 
 
+class IcebergCatalog(Protocol):
+    """A catalog of Iceberg in which tables with `metadata.iceberg.storage` = hive-catalog or rest-catalog are registered."""
+
+    def register(self, store: TableStore, path: str) -> None:
+        """Let the catalog's table have the Iceberg metadata of the file `path`. Does nothing if it has.
+
+        Raises:
+            PaimonError: the catalog does not answer or does not accept it.
+        """
+
+
 @dataclass(frozen=True)
 class TableStore:
     """The context of one table (or one branch). Cheap to create, copy and pickle.
@@ -79,6 +90,8 @@ class TableStore:
     dynamic: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Dynamic options of this handle; never stored."""
     watcher: CommitWatcher | None = field(default=None, compare=False, repr=False)
+    iceberg_catalog: IcebergCatalog | None = field(default=None, compare=False, repr=False)
+    """Where the table's Iceberg metadata is registered; None for tables that were opened without a catalog, and those without it."""
     rights: AccessPolicy | None = field(default=None, compare=False, repr=False)
     """The user's permissions on the rows; None without access control."""
     versions: VersionService | None = field(default=None, compare=False, repr=False)
@@ -214,7 +227,9 @@ class TableStore:
             return self  # the catalog server has its schema
         found = TableStore.open(self.fs, self.root, branch, self.dynamic)
         versions = self.versions.on_branch(branch) if self.versions is not None else None
-        return replace(found, watcher=self.watcher, rights=self.rights, versions=versions)
+        return replace(
+            found, watcher=self.watcher, iceberg_catalog=self.iceberg_catalog, rights=self.rights, versions=versions
+        )
 
     def refreshed(self) -> TableStore:
         """The same table with the currently latest schema. Raises TableReplaced if it was re-created."""

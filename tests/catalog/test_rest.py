@@ -550,9 +550,9 @@ def test_storage_tokens_open_the_store(s3):
 
 def test_a_column_that_can_never_be_written_is_refused_before_the_server_is_asked(catalog):
     blob = create_schema(
-        [("id", "INT", None, None), ("picture", "ARRAY<BLOB>", None, None)],
+        [("id", "INT", None, None), ("picture", "ARRAY<ROW<x BLOB>>", None, None)],
         options={"row-tracking.enabled": "true", "data-evolution.enabled": "true"},
     )
-    with pytest.raises(UnsupportedFormat, match="'picture' cannot be ARRAY<BLOB>"):
+    with pytest.raises(UnsupportedFormat, match="'picture' cannot be ARRAY<ROW<"):
         catalog.create_table(Identifier("d", "pictures"), blob)
     assert catalog.tables("d") == ["t"]

@@ -15,15 +15,15 @@ def test_every_key_is_an_option():
 def test_statements_warn():
     wb = paimon_nb.connect("memory:/elsewhere")
     made = wb.run("CREATE TABLE t (k INT) WITH ('bucket' = '-1', 'commit.callbacks' = 'org.example.Call')")
-    changed = wb.run("ALTER TABLE t SET ('metadata.iceberg.storage' = 'hive-catalog')")
+    changed = wb.run("ALTER TABLE t SET ('primary-key.nullable' = 'true')")
     callback = "option 'commit.callbacks' is not supported, so writes and compactions are rejected: Java classes cannot be called"
-    iceberg = "option 'metadata.iceberg.storage' is not supported, so writes and compactions are rejected: the table would not be registered in that catalog of Iceberg"
+    nullable = "option 'primary-key.nullable' is not supported, so writes and compactions are rejected: rows with NULL in the primary key cannot be written"
     assert [n for n in made.notes if "rejected" in n] == [callback]
-    assert [n for n in changed.notes if "rejected" in n] == [callback, iceberg]
+    assert [n for n in changed.notes if "rejected" in n] == [callback, nullable]
 
 
 def test_disabled_features_and_defaults_give_no_warning():
-    off = {"chain-table.enabled": "false", "metadata.iceberg.storage": "disabled", "streaming-read-mode": "file"}
+    off = {"chain-table.enabled": "false", "streaming-read-mode": "file"}
     defaults = {"query-auth.enabled": "false", "scan.remove-normalize": "false"}
     assert validate_table_options(off | defaults) == []
 

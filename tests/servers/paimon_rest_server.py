@@ -5,17 +5,13 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from requirements import JARS
-from server_kit import NotHere, absent, maven_jars
-
-from paimon_nb.base.errors import EnvironmentError_
-from paimon_nb.spark.runtime.java import find_java
+from server_kit import NotHere, java_server, maven_jars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,37 +24,11 @@ WAREHOUSE, TOKEN = "w", "a-token"
 @contextmanager
 def paimon_rest_server(folder: Path) -> Iterator[dict[str, str]]:
     """Catalog options of a server over this folder."""
-    try:
-        java, jars = find_java().binary, maven_jars(POM, JARS["paimon-rest"])
-    except (EnvironmentError_, NotHere) as why:
-        absent(str(why))
-    folder.mkdir(parents=True, exist_ok=True)
-    with folder.with_suffix(".log").open("wb") as log:
-        process = subprocess.Popen(
-            [str(java), "-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{jars}/*", str(SOURCE),
-             str(folder), WAREHOUSE, TOKEN],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
-        )  # fmt: skip
-        assert process.stdout is not None
-        assert process.stdin is not None
-        try:
-            uri = process.stdout.readline().strip()
-            if not uri:
-                said = folder.with_suffix(".log").read_text()[-300:]
-                absent(
-                    f"Paimon's REST server did not start, perhaps without a Java compiler ({said}): make system-deps"
-                )
-            yield {
-                "type": "paimon", "metastore": "rest", "uri": uri, "warehouse": WAREHOUSE, "token.provider": "bear",
-                "token": TOKEN, "rest.client.read-timeout": "20 s",
-            }  # fmt: skip
-        finally:
-            process.stdin.close()
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+    with java_server(POM, JARS["paimon-rest"], SOURCE, folder, str(folder), WAREHOUSE, TOKEN) as uri:
+        yield {
+            "type": "paimon", "metastore": "rest", "uri": uri, "warehouse": WAREHOUSE, "token.provider": "bear",
+            "token": TOKEN, "rest.client.read-timeout": "20 s",
+        }  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -41,7 +41,13 @@ PROGRAMS = {
 }
 FOLDERS = {"mariadb": ("usr/sbin", "usr/local/sbin", "usr/libexec"), "postgresql": ("usr/lib/postgresql/*/bin",)}
 """Where Debian keeps servers that are not on every user's PATH."""
-JARS = {"kafka": "kafka-4.1.0", "hive-4": "hive-4.0.1", "hdfs": "hdfs-3.4.2", "paimon-rest": "paimon-rest-1.3.1"}
+JARS = {
+    "kafka": "kafka-4.1.0",
+    "hive-4": "hive-4.0.1",
+    "hdfs": "hdfs-3.4.2",
+    "paimon-rest": "paimon-rest-1.3.1",
+    "iceberg-rest": "iceberg-rest-1.10.0",
+}
 """What Maven resolves, by the name of its folder in the cache."""
 
 
@@ -119,6 +125,9 @@ REQUIREMENTS = {
     "paimon-rest": Requirement(
         lambda: _has_jars("paimon-rest"), "no Maven for the jars of Paimon's REST server: make system-deps"
     ),
+    "iceberg-rest": Requirement(
+        lambda: _has_jars("iceberg-rest"), "no Maven for the jars of Iceberg's REST server: make system-deps"
+    ),
     "mariadb": Requirement(
         lambda: all(program("mariadb", p) for p in ("mariadbd", "mariadb-install-db", "my_print_defaults")),
         "no MariaDB: make system-deps",
@@ -134,7 +143,7 @@ REQUIREMENTS = {
 MARKERS = {"spark": ("java",), "java": ("java", "shared", "java-paimon"), "browser": ("chromium",)}
 FIXTURES = {
     "spark": ("java",), "broker": ("java", "kafka"), "mariadb": ("mariadb",), "postgres": ("postgresql",),
-    "postgresql": ("postgresql",), "hive": ("java",), "hive_4": ("java", "hive-4"), "hdfs": ("java", "hdfs"), "java_rest": ("java", "paimon-rest"),
+    "postgresql": ("postgresql",), "hive": ("java",), "hive_4": ("java", "hive-4"), "hdfs": ("java", "hdfs"), "java_rest": ("java", "paimon-rest"), "iceberg_rest": ("java", "iceberg-rest"),
     "browser": ("chromium",), "shared": ("shared",), "s3": ("s3",),
     "flink_process": ("java", "shared", "java-paimon"),
 }  # fmt: skip

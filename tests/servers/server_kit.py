@@ -74,6 +74,39 @@ def maven_jars(pom: Path, name: str) -> Path:
 
 
 @contextmanager
+def java_server(pom: Path, name: str, source: Path, folder: Path, *arguments: str) -> Iterator[str]:
+    """The address that a server of one source file prints, over this folder; it ends with its input."""
+    from paimon_nb.base.errors import EnvironmentError_
+    from paimon_nb.spark.runtime.java import find_java
+
+    try:
+        java, jars = find_java().binary, maven_jars(pom, name)
+    except (EnvironmentError_, NotHere) as why:
+        absent(str(why))
+    folder.mkdir(parents=True, exist_ok=True)
+    with folder.with_suffix(".log").open("wb") as log:
+        process = subprocess.Popen(
+            [str(java), "-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{jars}/*", str(source), *arguments],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
+        )  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdin is not None
+        try:
+            uri = process.stdout.readline().strip()
+            if not uri:
+                said = folder.with_suffix(".log").read_text()[-300:]
+                absent(f"{source.name} did not start, perhaps without a Java compiler ({said}): make system-deps")
+            yield uri
+        finally:
+            process.stdin.close()
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+@contextmanager
 def running(
     command: Sequence[str], log: Path, ready: Callable[[], Any], stop: int = signal.SIGTERM, **more: Any
 ) -> Iterator[None]:

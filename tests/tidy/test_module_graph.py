@@ -24,7 +24,7 @@ FOLDERS = {
     ),
     "catalog": (
         "api", "arrow_schema", "column_directives", "schema_steps", "deletion_vector_toggle", "file_import", "locks", "format_table_rules", "schema_validation", "new_tables", "type_promotion", "alter", "metastore",
-        "warehouse", "filesystem", "hive", "iceberg", "jdbc", "rest", "privilege", "open",
+        "warehouse", "filesystem", "hive", "iceberg", "jdbc", "rest", "iceberg_registration", "privilege", "open",
     ),
     "syntax": ("tree", "lexer", "operands", "expressions", "queries"),
     "sql": (

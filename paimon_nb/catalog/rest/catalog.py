@@ -170,7 +170,8 @@ class RestCatalog(Catalog):
     def table(self, name: Identifier, options: Mapping[str, str] | None = None) -> Table:
         store = self._open_store(name)
         store = store.open_for_catalog(options or {}, on_stored_branch=name.branch == MAIN_BRANCH)
-        return Table(store, name=replace(name.of_table(), branch=store.branch))
+        named = replace(name.of_table(), branch=store.branch)
+        return Table(replace(store, iceberg_catalog=self.iceberg_catalog_of(named, store.schema)), name=named)
 
     def _open_store(self, name: Identifier) -> TableStore:
         """The table or branch of this name, without regard to its option `branch`."""

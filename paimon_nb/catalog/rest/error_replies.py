@@ -38,7 +38,7 @@ class ErrorReply:
     status: int
     message: str
     resource_type: str = ""
-    """DATABASE, TABLE, SNAPSHOT and others; '' if the server does not say."""
+    """DATABASE, TABLE, SNAPSHOT and others; of a catalog of Iceberg, the class of its exception; '' if the server does not say."""
     resource_name: str = ""
     request_id: str | None = None
 
@@ -51,7 +51,10 @@ class ErrorReply:
             node = None
         if not isinstance(node, dict):
             return cls(status, "", request_id=request_id)
+        if isinstance(node.get("error"), dict):
+            node = node["error"]  # as a REST catalog of Iceberg answers
         message, kind, name, code = (node.get(k) for k in ("message", "resourceType", "resourceName", "code"))
+        kind = kind or node.get("type")
         return cls(
             code if isinstance(code, int) and 400 <= code < 600 else status,  # a gateway may answer with its own
             redact_text(message)[:_MAX_WORDS] if isinstance(message, str) else "",

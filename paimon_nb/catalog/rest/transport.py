@@ -175,7 +175,7 @@ class Transport:
             # The reply is not quoted: it may hold credentials.
             raise SourceUnavailable(
                 f"{about}: the reply of the catalog server at {self.uri} is not JSON",
-                hint="check that 'uri' is the address of a Paimon REST catalog",
+                hint="check that 'uri' is the address of a REST catalog",
                 server=self.uri,
                 sent=True,
             ) from None

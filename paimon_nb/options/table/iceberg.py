@@ -8,7 +8,7 @@ METADATA_ICEBERG_STORAGE = choice(
     "metadata.iceberg.storage",
     "disabled",
     "disabled table-location hadoop-catalog hive-catalog rest-catalog",
-    "write Iceberg metadata after each commit, in the table's directory or as a Hadoop catalog of Iceberg",
+    "write Iceberg metadata after each commit, in the table's directory or as a Hadoop catalog, also registered in Hive or a REST catalog",
 )
 METADATA_ICEBERG_STORAGE_LOCATION = choice(
     "metadata.iceberg.storage-location",
@@ -41,14 +41,18 @@ METADATA_ICEBERG_MANIFEST_LEGACY_VERSION = boolean(
     "metadata.iceberg.manifest-legacy-version", False, "names of Iceberg 1.4 in manifest lists, for older readers"
 )
 
-# -- registration in Hive, Glue or a REST catalog, which Java does
+# -- registration in a Hive metastore or a REST catalog
 
-METADATA_ICEBERG_DATABASE = text("metadata.iceberg.database", None, "database in a catalog service; used by Java only")
-METADATA_ICEBERG_TABLE = text("metadata.iceberg.table", None, "table in a catalog service; used by Java only")
-METADATA_ICEBERG_URI = text("metadata.iceberg.uri", None, "address of the Hive metastore; used by Java only")
-METADATA_ICEBERG_HIVE_CONF_DIR = text(
-    "metadata.iceberg.hive-conf-dir", None, "directory of hive-site.xml; used by Java only"
+METADATA_ICEBERG_DATABASE = text(
+    "metadata.iceberg.database", None, "database in the catalog of Iceberg; several of Hive are separated by ';'"
 )
+METADATA_ICEBERG_TABLE = text(
+    "metadata.iceberg.table", None, "table in the catalog of Iceberg; default: this table's name"
+)
+METADATA_ICEBERG_URI = text(
+    "metadata.iceberg.uri", None, "address of the Hive metastore; default: that of the table's catalog"
+)
+METADATA_ICEBERG_HIVE_CONF_DIR = text("metadata.iceberg.hive-conf-dir", None, "directory of hive-site.xml")
 METADATA_ICEBERG_HADOOP_CONF_DIR = text(
     "metadata.iceberg.hadoop-conf-dir", None, "directory of core-site.xml; used by Java only"
 )
@@ -58,8 +62,8 @@ METADATA_ICEBERG_HIVE_CLIENT_CLASS = text(
     "client of the Hive metastore; used by Java only",
 )
 METADATA_ICEBERG_HIVE_SKIP_UPDATE_STATS = boolean(
-    "metadata.iceberg.hive-skip-update-stats", False, "leave Hive's statistics as they are; used by Java only"
+    "metadata.iceberg.hive-skip-update-stats", False, "leave Hive's statistics as they are"
 )
 METADATA_ICEBERG_GLUE_SKIP_ARCHIVE = boolean(
-    "metadata.iceberg.glue.skip-archive", False, "keep no older versions in Glue; used by Java only"
+    "metadata.iceberg.glue.skip-archive", False, "keep no older versions in Glue"
 )

@@ -19,8 +19,12 @@ if TYPE_CHECKING:
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.table.store import TableStore
 
-_STORED = ("table-location", "hadoop-catalog")
+_REGISTERED = ("hive-catalog", "rest-catalog")
+_STORED = ("table-location", "hadoop-catalog", *_REGISTERED)
 VERSION_HINT = "version-hint.text"
+REST_PREFIX = "metadata.iceberg.rest."
+"""Begins the options for the REST catalog of Iceberg: `uri`, `warehouse`, `token` and others."""
+REST_URI = f"{REST_PREFIX}uri"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,8 @@ class IcebergLayout:
     """2 or 3."""
     deletion_vectors: bool
     """Whether Iceberg readers see deletion vectors, and therefore all files above level 0."""
+    is_registered: bool
+    """Whether a catalog service names the newest metadata file."""
 
     def metadata_path(self, version: int) -> str:
         """Path of the metadata file of a Paimon snapshot."""
@@ -55,7 +61,8 @@ def layout_of(store: TableStore) -> IcebergLayout | None:
                 path=store.root,
             )
         database = f"{warehouse}/iceberg/{folder.removesuffix('.db')}"
-    return IcebergLayout(f"{database}/{name}/metadata", _format_version(options), has_vectors(options))
+    is_registered = str(options.get(opt.METADATA_ICEBERG_STORAGE)) in _REGISTERED
+    return IcebergLayout(f"{database}/{name}/metadata", _format_version(options), has_vectors(options), is_registered)
 
 
 def has_vectors(options: TableOptions) -> bool:
@@ -81,6 +88,12 @@ def check_publishable(schema: TableSchema, before: TableSchema | None = None) ->
         return
     options = TableOptions(schema.options)
     schema_node(schema)
+    if options.get(opt.METADATA_ICEBERG_STORAGE) == "rest-catalog" and REST_URI not in schema.options:
+        raise BadOptionValue(
+            f"'metadata.iceberg.storage' = 'rest-catalog' needs {REST_URI!r}",
+            hint=f"{REST_URI!r} = 'http://host:8181', the address of the Iceberg REST catalog",
+            option=REST_URI,
+        )
     for file_format in sorted(_formats(options)):
         if (why := misread_by_format(schema, file_format)) is not None:
             _refuse(why, "use 'file.format' = 'parquet'")

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import CorruptFile, MissingFile, PaimonError, SnapshotNotFound
+from paimon_nb.base.errors import CorruptFile, MissingFile, PaimonError, SnapshotNotFound, UnsupportedOperation
 from paimon_nb.options import table as opt
 from paimon_nb.table.iceberg.files import FileEntries
 from paimon_nb.table.iceberg.layout import VERSION_HINT, IcebergLayout, layout_of
@@ -322,21 +322,37 @@ class IcebergPublisher:
                 self._delete_unused(there, retained)
         elif max(self._versions()) > newest.id:
             self._write_metadata_file(retained, newest)
+        else:
+            self._register(path)  # an earlier attempt may have failed
 
     def _write_metadata_file(self, made: IcebergMetadata, newest: Snapshot) -> None:
         """Write the metadata file, then the hint; then older files and those of rolled back snapshots are deleted."""
         self.fs.sync(self._writer.written)
-        self.fs.overwrite(self.layout.metadata_path(newest.id), made.to_json())
+        path = self.layout.metadata_path(newest.id)
+        self.fs.overwrite(path, made.to_json())
         current = self.store.latest()
         if current is None or current.id != newest.id:
             return  # a later commit moves the hint
         self.fs.overwrite(f"{self.layout.directory}/{VERSION_HINT}", str(newest.id).encode())
+        self._register(path)  # before the file is deleted that the catalog names
         o = self.store.options
         oldest = newest.id - int(o.get(opt.METADATA_ICEBERG_PREVIOUS_VERSIONS_MAX))
         for version in self._versions():
             expired = version < oldest and o.get(opt.METADATA_ICEBERG_DELETE_AFTER_COMMIT_ENABLED)
             if expired or (version > newest.id and self._paimon_snapshot(version) is None):
                 self.fs.delete(self.layout.metadata_path(version))
+
+    def _register(self, path: str) -> None:
+        """Let the table's catalog of Iceberg, if it has one, name this metadata file. Raises PaimonError."""
+        if not self.layout.is_registered:
+            return
+        if self.store.iceberg_catalog is None:
+            raise UnsupportedOperation(
+                f"{self.store.name} was opened without a catalog, so it has no name in the catalog of Iceberg",
+                hint="open the table by its name; the next commit then registers it",
+                table=self.store.name,
+            )
+        self.store.iceberg_catalog.register(self.store, path)
 
     def _delete_unused(self, old: IcebergMetadata, made: IcebergMetadata) -> None:
         """Delete manifest lists of expired snapshots, and the manifests that no other snapshot has."""

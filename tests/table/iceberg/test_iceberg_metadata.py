@@ -469,11 +469,12 @@ def test_what_iceberg_readers_would_read_wrongly_is_refused(wb, columns, options
         made(wb, columns, options=options)
 
 
-@pytest.mark.parametrize("storage", ["hive-catalog", "rest-catalog"])
-def test_catalog_services_are_refused_by_name(wb, storage):
-    wb.run(f"CREATE TABLE t (id INT, v STRING) WITH ('bucket' = '-1', 'metadata.iceberg.storage' = '{storage}')")
-    with pytest.raises(UnsupportedFormat, match=storage):
-        wb.table("t").append(numbers(1))
+def test_a_table_without_a_name_in_a_catalog_is_not_registered(wb, caplog):
+    options = "'metadata.iceberg.storage' = 'hive-catalog', 'metadata.iceberg.storage-location' = 'table-location'"
+    wb.run(f"CREATE TABLE t (id INT, v STRING) WITH ('bucket' = '-1', {options})")
+    paimon_nb.open_table(wb.table("t").path).append(numbers(1))
+    assert "was opened without a catalog" in caplog.text
+    assert ids(wb.table("t").to_arrow()) == [1]
 
 
 # -- what other engines wrote

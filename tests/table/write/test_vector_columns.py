@@ -156,7 +156,7 @@ def test_comments_make_vectors(wb):
         with pytest.raises(SchemaMismatch, match="comment of column"):
             wb.run(f"CREATE TABLE u (id INT, v {wrong})")
     with pytest.raises(UnsupportedFormat, match="BLOB"):
-        wb.run("CREATE TABLE u (id INT, v ARRAY<BLOB>)")
+        wb.run("CREATE TABLE u (id INT, v ROW<x BLOB>)")
 
 
 @pytest.mark.parametrize(
