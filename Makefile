@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 SETUP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab docs test unit bare matrix libraries check labextension labextension-check nightly bench binder brokers system-deps format clean
+.PHONY: help demo lab docs test unit bare matrix libraries check labextension labextension-check nightly walk pictures bench binder brokers system-deps format clean
 
 help: ## Show this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[1mmake %-12s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -111,6 +111,12 @@ labextension-check: ## Build the JupyterLab extension and compare it with the co
 nightly: $(SETUP) ## The long runs: fuzz, soak, races, many seeds
 	@$(BIN)/python -m pytest -m nightly -q
 	@HYPOTHESIS_PROFILE=new $(BIN)/python -m pytest -m "not nightly and not spark and not browser" -n 2 --dist loadfile --no-loadscope-reorder -q
+
+walk: $(SETUP) ## Walk 30 steps through JupyterLab in Chromium; writes the README's animation
+	@$(BIN)/python tests/browser/walk.py
+
+pictures: $(SETUP) ## Take the pictures of docs/notebook.md anew in Chromium
+	@$(BIN)/python tests/browser/take_pictures.py
 
 bench: $(SETUP) ## Side-by-side benchmarks against peers (see benchmarks/README.md)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"

@@ -4,7 +4,8 @@ import { INotebookTracker, NotebookActions } from "@jupyterlab/notebook";
 
 const GONE = new Set(["restarting", "autorestarting", "terminating", "dead"]);
 // Inspection commands change nothing, so they run at once. Statements wait for the user.
-const RUNS_AT_ONCE = /^%paimon (\w+ [\w.-]+( (--at )?\d+)*|create|jobs|help|doctor)$/;
+// IPython evaluates braces and dollars of a line, so a name with them waits, too.
+const RUNS_AT_ONCE = /^%paimon (\w+ (?:[\w-]+|`[^`{}$\n]+`)(?:\.(?:[\w-]+|`[^`{}$\n]+`))*( (--at )?\d+)*|create|jobs|help|doctor)$/;
 
 /** Whether a kernel with this status answers no more. */
 export const isGone = (status: string): boolean => GONE.has(status);

@@ -110,6 +110,6 @@ def funnel_svg(model: FunnelModel) -> str:
         weight = ' font-weight="600"' if s.remaining < s.total else ' class="dim"'
         parts.append(f'<text x="{x}" y="{top + 17}"{weight}>{s.remaining:,} of {s.total:,}</text>')
         for i, reason in enumerate(s.left_out):
-            parts.append(f'<text x="{x}" y="{top + 33 + 15 * i}" class="dim" font-size="11">✗ {clipped(reason, 52)}</text>')  # fmt: skip
+            parts.append(f'<text x="{x}" y="{top + 33 + 15 * i}" class="dim" font-size="12">✗ {clipped(reason, 52)}</text>')  # fmt: skip
     parts.append(f'<text x="{_MIDDLE}" y="{y + 20}" text-anchor="middle" font-weight="600">{model.left}, {count(model.rows, "physical row")}</text>')  # fmt: skip
     return "".join([*parts, "</svg>"])

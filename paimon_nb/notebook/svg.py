@@ -25,6 +25,8 @@ SIGNS = {"▸": "picked for compaction", "+": "added", "→": "moved to another 
 WIDTH = 860
 _LEFT, _RIGHT = 74, 190
 _LANE, _GAP = 20, 7
+_CHARACTER = 7
+"""The mean width of a character at 12 px."""
 ROOMY = 24
 """In lanes with up to this many files, and for files with a sign, narrow files get a visible minimum width."""
 
@@ -91,16 +93,18 @@ def lsm_svg(picture: LsmPicture, by: str = "key", signs: Mapping[str, str] | Non
         parts.append(f'<text x="{_LEFT}" y="{top + 15}" class="dim">no files yet</text>')
     if by == "key" and picture.key_low:
         axis = bottom + 4
+        label = "key →" if picture.by_value else "keys in order, not to scale →"
+        room = min(44, (plot // _CHARACTER - len(label) - 3) // 2)
         parts.append(f'<line class="axis" x1="{_LEFT}" y1="{axis}" x2="{_LEFT + plot}" y2="{axis}"/>')
         parts.append(
-            f'<text x="{_LEFT}" y="{axis + 15}" class="dim" font-size="11">{clipped(picture.key_low, 44)}</text>'
+            f'<text x="{_LEFT}" y="{axis + 15}" class="dim" font-size="12">{clipped(picture.key_low, room)}</text>'
         )
-        parts.append(f'<text x="{_LEFT + plot}" y="{axis + 15}" text-anchor="end" class="dim" font-size="11">{clipped(picture.key_high, 44)}</text>')  # fmt: skip
+        parts.append(f'<text x="{_LEFT + plot}" y="{axis + 15}" text-anchor="end" class="dim" font-size="12">{clipped(picture.key_high, room)}</text>')  # fmt: skip
         parts.append(
-            f'<text x="{_LEFT + plot / 2}" y="{axis + 15}" text-anchor="middle" class="dim" font-size="11">{"key" if picture.by_value else "keys in order, not to scale"} →</text>'
+            f'<text x="{_LEFT + plot / 2}" y="{axis + 15}" text-anchor="middle" class="dim" font-size="12">{label}</text>'
         )
     total = f"{count(picture.files, 'file')} · {count(len(picture.lanes), 'run')} · {bytes_text(picture.bytes)}"
-    parts.append(f'<text x="{WIDTH}" y="{height - 7}" text-anchor="end" class="dim" font-size="11">{total}</text>')
+    parts.append(f'<text x="{WIDTH}" y="{height - 7}" text-anchor="end" class="dim" font-size="12">{total}</text>')
     parts.append("</svg>")
     return "".join(parts)
 
@@ -190,7 +194,7 @@ def timeline_svg(model: TimelineModel, selected: int | None = None) -> str:
     for text, middle, x, row in flags:
         y = base - 66 - 14 * row
         parts.append(f'<line class="pole" x1="{x:.1f}" y1="{y + 4}" x2="{x:.1f}" y2="{base}"/>')
-        parts.append(f'<text x="{middle:.1f}" y="{y}" text-anchor="middle" font-size="11">{escape(text)}</text>')
+        parts.append(f'<text x="{middle:.1f}" y="{y}" text-anchor="middle" font-size="12">{escape(text)}</text>')
     every = max(1, -(-n // 28))
     for i, c in enumerate(commits):
         x = left + step * (i + 0.5)
@@ -207,23 +211,23 @@ def timeline_svg(model: TimelineModel, selected: int | None = None) -> str:
         radius = min(9.0, max(3.0, step * 0.4))
         parts.append(f'<circle cx="{x:.1f}" cy="{base}" r="{radius:.1f}" fill="{colour}"{ring} data-snapshot="{c.id}"><title>{escape(tip)}</title></circle>')  # fmt: skip
         if radius > 6:
-            parts.append(f'<text x="{x:.1f}" y="{base + 4}" text-anchor="middle" class="sign" style="fill:#fff" font-size="11" font-weight="700">{SIGN.get(c.kind, "?")}</text>')  # fmt: skip
+            parts.append(f'<text x="{x:.1f}" y="{base + 4}" text-anchor="middle" class="sign" style="fill:#fff" font-size="12" font-weight="700">{SIGN.get(c.kind, "?")}</text>')  # fmt: skip
         if i % every == 0 or c.id == selected:
             weight = ' font-weight="700"' if c.id == selected else ' class="dim"'
-            parts.append(f'<text x="{x:.1f}" y="{base + 26}" text-anchor="middle" font-size="11"{weight}>{c.id}</text>')
+            parts.append(f'<text x="{x:.1f}" y="{base + 26}" text-anchor="middle" font-size="12"{weight}>{c.id}</text>')
     legend = left
     for kind, sign in SIGN.items():
         if any(c.kind == kind for c in commits):
             parts.append(f'<circle cx="{legend + 6}" cy="{height - 10}" r="6" fill="{KIND_COLOURS[kind]}"/>')
             parts.append(f'<text x="{legend + 6}" y="{height - 6}" text-anchor="middle" class="sign" style="fill:#fff" font-size="9" font-weight="700">{sign}</text>')  # fmt: skip
-            parts.append(f'<text x="{legend + 17}" y="{height - 6}" font-size="11" class="dim">{kind.lower()}</text>')
+            parts.append(f'<text x="{legend + 17}" y="{height - 6}" font-size="12" class="dim">{kind.lower()}</text>')
             legend += 34 + 7 * len(kind)
     note = (
         "bar = rows added"
         + ("; outline = rows removed" if any(c.delta_rows < 0 for c in commits) else "")
         + " (not to scale)"
     )
-    parts.append(f'<text x="{WIDTH}" y="{height - 6}" text-anchor="end" font-size="11" class="dim">{note}</text>')
+    parts.append(f'<text x="{WIDTH}" y="{height - 6}" text-anchor="end" font-size="12" class="dim">{note}</text>')
     parts.append("</svg>")
     return "".join(parts)
 

@@ -61,6 +61,10 @@ def test_by_mouse_a_snapshot_is_chosen_and_read(shown: Notebook) -> None:
     expect(cells.nth(TIMELINE + 1)).to_contain_text("VERSION AS OF 12")
     shown.command("notebook:delete-cell")
     expect(cells).to_have_count(before)
+    output.get_by_role("button", name="Compare with previous").click()
+    expect(shown.output(TIMELINE + 1).locator(".verdict")).to_contain_text("snapshot 11 → 12: ")  # it ran
+    shown.command("notebook:delete-cell")
+    expect(cells).to_have_count(before)
 
 
 def test_by_keyboard_a_snapshot_is_tagged_and_rolled_back_to(shown: Notebook, lab: Lab) -> None:

@@ -120,11 +120,11 @@ function drawChart(host, chart) {
   const category = chart.x_kind === "category" && spec.kind !== "scatter";
   const longest = Math.max(0, ...chart.labels.map((l) => l.length));
   // Labels that do not fit below upright bars are written beside lying ones.
-  const flip = spec.kind === "bar" && category && 6.6 * Math.min(longest, 30) + 10 > (wide - 80) / Math.max(1, chart.labels.length);
+  const flip = spec.kind === "bar" && category && 7.2 * Math.min(longest, 30) + 10 > (wide - 80) / Math.max(1, chart.labels.length);
   const side = 17, rows = chart.labels.length, groups = barGroups(chart);
   const slot = flip ? Math.max(side, Math.min(30, groups * 9 + 6), Math.min(32, 290 / rows)) : 0;
   const high = flip ? rows * slot + 46 : 340;
-  const svg = el(host, "svg", { width: wide, height: high, viewBox: `0 0 ${wide} ${high}`, role: "img", "font-size": 11, "aria-label": chart.alternative });
+  const svg = el(host, "svg", { width: wide, height: high, viewBox: `0 0 ${wide} ${high}`, role: "img", "font-size": 12, "aria-label": chart.alternative });
   return flip ? drawLying(svg, chart, wide, high, slot, groups) : drawUpright(svg, chart, wide, high, category, groups);
 }
 
@@ -150,7 +150,7 @@ function barEnds(chart) {
 }
 
 function drawLying(svg, chart, wide, high, slot, groups) {
-  const longest = Math.min(30, Math.max(4, ...chart.labels.map((l) => l.length))), left = Math.min(wide * 0.35, 6.4 * longest + 14), right = wide - 62, marks = [];
+  const longest = Math.min(30, Math.max(4, ...chart.labels.map((l) => l.length))), left = Math.min(wide * 0.35, 7 * longest + 14), right = wide - 62, marks = [];
   const [low, top] = barEnds(chart), x = linearScale(low, top, left, right), bottom = high - 40;
   for (const tick of numberTicks(low, top, Math.max(2, Math.floor((right - left) / 90)))) {
     el(svg, "line", { class: "dg-gridline", x1: x(tick), x2: x(tick), y1: 4, y2: bottom });
@@ -158,7 +158,7 @@ function drawLying(svg, chart, wide, high, slot, groups) {
   }
   el(svg, "text", { x: (left + right) / 2, y: high - 5, "text-anchor": "middle", class: "dg-axis" }, shownText(clip(chart.y_title, 80)));
   chart.labels.forEach((label, at) => {
-    const y = 4 + at * slot, thick = slot - 4, text = el(svg, "text", { x: left - 8, y: y + slot / 2 + 3.5, "text-anchor": "end" }, shownText(clip(label || "''", Math.floor((left - 12) / 6.2))));
+    const y = 4 + at * slot, thick = slot - 4, text = el(svg, "text", { x: left - 8, y: y + slot / 2 + 3.5, "text-anchor": "end" }, shownText(clip(label || "''", Math.floor((left - 12) / 6.8))));
     el(text, "title", {}, label);
     const parts = barParts(chart, at);
     for (const [i, from, to, value] of parts) {
@@ -182,7 +182,7 @@ function drawUpright(svg, chart, wide, high, category, groups) {
   if (bars || stackedArea) yEnds = barEnds(chart);
   else yEnds = niceEnds(chart.series.flatMap((s) => (dots ? s.values.map((d) => d[1]) : s.values.filter((v) => v !== null))), kind === "area");
   const bottom = high - 42, top = 24;
-  const ticks = numberTicks(yEnds[0], yEnds[1], 5, chart.spec.aggregate === "count" && !dots), left = Math.min(wide * 0.3, 6.4 * Math.max(2, ...ticks.map((t) => shortNumber(t).length)) + 14), right = wide - 14;
+  const ticks = numberTicks(yEnds[0], yEnds[1], 5, chart.spec.aggregate === "count" && !dots), left = Math.min(wide * 0.3, 7 * Math.max(2, ...ticks.map((t) => shortNumber(t).length)) + 14), right = wide - 14;
   const y = linearScale(yEnds[0], yEnds[1], bottom, top);
   for (const tick of ticks) {
     el(svg, "line", { class: "dg-gridline", x1: left, x2: right, y1: y(tick), y2: y(tick) });
@@ -194,7 +194,7 @@ function drawUpright(svg, chart, wide, high, category, groups) {
   // The x axis: slots of categories, or a scale with round ticks.
   let x, width = () => 1;
   if (category) {
-    const slot = (right - left) / Math.max(1, n), every = Math.max(1, Math.ceil((6.6 * Math.max(3, ...chart.labels.map((l) => Math.min(l.length, 24))) + 12) / slot));
+    const slot = (right - left) / Math.max(1, n), every = Math.max(1, Math.ceil((7.2 * Math.max(3, ...chart.labels.map((l) => Math.min(l.length, 24))) + 12) / slot));
     x = (at) => left + (at + 0.5) * slot;
     width = () => Math.min(70, slot * 0.8);
     chart.labels.forEach((label, at) => {
@@ -219,7 +219,7 @@ function drawUpright(svg, chart, wide, high, category, groups) {
     const marks_ = chart.x_kind === "time" ? timeTicks(low, most, room) : numberTicks(low, most, room).map((t) => [t, shortNumber(t)]);
     let end = -Infinity;
     // Few units of time are named below their bars.
-    const named = bars && chart.unit && chart.ends.length && Math.max(...chart.labels.map((l) => l.length)) * 6.6 + 10 < (right - left) / n;
+    const named = bars && chart.unit && chart.ends.length && Math.max(...chart.labels.map((l) => l.length)) * 7.2 + 10 < (right - left) / n;
     if (named) chart.labels.forEach((label, at) => el(svg, "text", { x: x(at), y: bottom + 17, "text-anchor": "middle", class: "dim" }, label));
     else for (const [v, text] of marks_) {
       const at = scale(v), half = text.length * 3.3;

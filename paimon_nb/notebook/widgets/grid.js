@@ -258,9 +258,11 @@ export default {
 
     // -- what can be done
     const placeOfHere = () => (document.getElementById(`${id}-here`) || box).getBoundingClientRect();
+    let asked = null;  // the order of a click that the kernel has not answered: a second click builds on it
     function toggleSort(column) {
-      const sort = state().sort;
-      send({ sort: !sort || sort[0] !== column ? [column, false] : sort[1] ? null : [column, true] });
+      const sort = asked ? asked.sort : state().sort;
+      asked = { sort: !sort || sort[0] !== column ? [column, false] : sort[1] ? null : [column, true] };
+      send(asked);
       later();
     }
     function openHere() {
@@ -358,6 +360,7 @@ export default {
     const changed = () => {
       controls();
       const now = state();
+      if (!now.busy) asked = null;
       if (now.generation !== generation) {
         generation = now.generation;
         pages.keep({ ...model.get("first_page"), generation }, model.get("first_buffers"));

@@ -3,6 +3,7 @@ const NS = "http://www.w3.org/2000/svg";
 const LEVELS = ["#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00"];
 const KINDS = { APPEND: ["#009E73", "+"], COMPACT: ["#0072B2", "▾"], OVERWRITE: ["#D55E00", "↻"], ANALYZE: ["#CC79A7", "∑"] };
 let W = 860;  // the width of the picture that is drawn: text keeps its size at every width
+const CHARACTER = 7;  // the mean width of a character at 12 px
 const LEFT = 74, RIGHT = 190, LANE = 20, GAP = 7, ROOMY = 24;
 
 // The width that a picture may fill, in pixels.
@@ -143,13 +144,15 @@ function drawLsm(host, picture, by, onFile) {
   if (by === "key" && picture.key_low) {
     const axis = bottom + 4;
     el(svg, "line", { class: "axis", x1: LEFT, y1: axis, x2: LEFT + plot, y2: axis });
+    const label = picture.by_value ? "key →" : "keys in order, not to scale →";
+    const room = Math.max(8, Math.min(44, Math.floor((plot / CHARACTER - label.length - 3) / 2)));
     for (const [key, at] of [[picture.key_low, { x: LEFT }], [picture.key_high, { x: LEFT + plot, "text-anchor": "end" }]]) {
-      const end = el(svg, "text", { ...at, y: axis + 15, class: "dim", "font-size": 11 }, clip(key, 44));
-      if (key.length > 44) el(end, "title", {}, key);
+      const end = el(svg, "text", { ...at, y: axis + 15, class: "dim", "font-size": 12 }, clip(key, room));
+      if (key.length > room) el(end, "title", {}, key);
     }
-    el(svg, "text", { x: LEFT + plot / 2, y: axis + 15, "text-anchor": "middle", class: "dim", "font-size": 11 }, picture.by_value ? "key →" : "keys in order, not to scale →");
+    el(svg, "text", { x: LEFT + plot / 2, y: axis + 15, "text-anchor": "middle", class: "dim", "font-size": 12 }, label);
   }
-  el(svg, "text", { x: W, y: height - 7, "text-anchor": "end", class: "dim", "font-size": 11 },
+  el(svg, "text", { x: W, y: height - 7, "text-anchor": "end", class: "dim", "font-size": 12 },
     `${count(picture.files, "file")} · ${count(picture.lanes.length, "run")} · ${bytes(picture.bytes)}`);
 }
 
@@ -186,7 +189,7 @@ function drawHistory(host, history, selected, onPick) {
   for (const [text, middle, x, row] of flags) {
     const y = base - 66 - 14 * row;
     el(svg, "line", { class: "pole", x1: x, y1: y + 4, x2: x, y2: base });
-    el(svg, "text", { x: middle, y, "text-anchor": "middle", "font-size": 11 }, text);
+    el(svg, "text", { x: middle, y, "text-anchor": "middle", "font-size": 12 }, text);
   }
   const biggest = Math.max(1, ...commits.map((c) => Math.abs(c.delta_rows)));
   const every = Math.max(1, Math.ceil(n / 28));
@@ -205,8 +208,8 @@ function drawHistory(host, history, selected, onPick) {
       `${sign_of}${c.delta_rows.toLocaleString("en")} physical rows, ${c.total_rows.toLocaleString("en")} in total`,
       `${new Date(c.time_ms).toISOString().replace("T", " ").slice(0, 19)} UTC`, `by ${c.user}`, ...c.flags].join("\n"));
     dot.addEventListener("click", () => onPick(i));
-    if (r > 6) el(svg, "text", { x, y: base + 4, "text-anchor": "middle", class: "sign", "font-size": 11 }, sign);
-    if (i % every === 0 || c.id === selected) el(svg, "text", { x, y: base + 26, "text-anchor": "middle", "font-size": 11,
+    if (r > 6) el(svg, "text", { x, y: base + 4, "text-anchor": "middle", class: "sign", "font-size": 12 }, sign);
+    if (i % every === 0 || c.id === selected) el(svg, "text", { x, y: base + 26, "text-anchor": "middle", "font-size": 12,
       ...(c.id === selected ? { "font-weight": 700 } : { class: "dim" }) }, c.id);
   });
   let at = left;
@@ -214,10 +217,10 @@ function drawHistory(host, history, selected, onPick) {
     if (!commits.some((c) => c.kind === kind)) continue;
     el(svg, "circle", { cx: at + 6, cy: height - 10, r: 6, fill: colour });
     el(svg, "text", { x: at + 6, y: height - 6, "text-anchor": "middle", class: "sign", "font-size": 9 }, sign);
-    el(svg, "text", { x: at + 17, y: height - 6, "font-size": 11, class: "dim" }, kind.toLowerCase());
+    el(svg, "text", { x: at + 17, y: height - 6, "font-size": 12, class: "dim" }, kind.toLowerCase());
     at += 34 + 7 * kind.length;
   }
-  el(svg, "text", { x: W, y: height - 6, "text-anchor": "end", "font-size": 11, class: "dim" },
+  el(svg, "text", { x: W, y: height - 6, "text-anchor": "end", "font-size": 12, class: "dim" },
     "bar = rows added" + (commits.some((c) => c.delta_rows < 0) ? "; outline = rows removed" : "") + " (not to scale)");
 }
 

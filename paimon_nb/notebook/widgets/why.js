@@ -8,7 +8,7 @@ export default {
         const key = {};
         for (const [k, i] of Object.entries(inputs)) key[k] = i.value;
         model.send({ key });
-      }, { size: 14 });
+      }, { size: Math.max(14, Math.min(32, String(value).length + 1)) });
     }
     const wrong = html(host, "div"), rule = html(host, "div", { class: "verdict" });
     const steps = html(host, "div", { class: "bar" });

@@ -302,7 +302,7 @@ def _write_summary(
     table: Table, count: int, ids: list[int], *, overwrite: bool, notes: list[str] | None = None
 ) -> Result:
     """The summary of a write."""
-    rows = f"{count} row{'s' * (count != 1)}"
+    rows = f"{count:,} row{'s' * (count != 1)}"
     where = f" in snapshot {', '.join(map(str, ids))}" if ids else " (no new snapshot)"
     where = "" if table.store.is_format_table else where
     name = table.name.text

@@ -79,7 +79,7 @@ def merge(context: StatementContext, statement: Merge) -> Result:
             counts = {r[0]: r[1] for r in once.groupBy(KIND).count().collect()}
             ids = _commit_changes(target, once, source, actions)
     counted = ", ".join(
-        f"{counts.get(_KINDS[action], 0)} {done}"
+        f"{counts.get(_KINDS[action], 0):,} {done}"
         for action, done in (("insert", "inserted"), ("update", "updated"), ("delete", "deleted"))
     )
     name = str(target.table.name)

@@ -139,7 +139,7 @@ def assigned_values(
 def dml_summary(target: Target, count: int | None, verb: str, ids: list[int]) -> Result:
     """The statement's summary. `count`: None if whole files were dropped without counting rows."""
     name = target.table.name
-    rows = "rows" if count is None else f"{count} row{'s' * (count != 1)}"
+    rows = "rows" if count is None else f"{count:,} row{'s' * (count != 1)}"
     where = f" in snapshot {', '.join(map(str, ids))}" if ids else " (no new snapshot)"
     return message_result(f"{rows} {verb} {name}{where}", snapshots=[(str(name), i) for i in ids])
 

@@ -292,7 +292,7 @@ def insert_into_connector(
         return insert_stream(context, statement, output, name)
     frame = run_query(context.session, statement.query, context.text, context.params)
     count = sink.store(_aligned_with_connector(frame, target))
-    return message_result(f"{count} row{'s' * (count != 1)} inserted into {name}")
+    return message_result(f"{count:,} row{'s' * (count != 1)} inserted into {name}")
 
 
 def _aligned_with_connector(frame: DataFrame, target: CreateTable) -> DataFrame:

@@ -1,5 +1,5 @@
 // Generated from labextension/ by `make labextension`. Do not edit.
-// sources: 3544f043837bb2c8196ab7737f1c1425650cbf068bc0252518b9f82deee3ac22
+// sources: 8edba96b2377abeae93751bb117a08cbc289f2cc2a6c80b5502684c69b857bc8
 (() => {
 const SHARED = ["@codemirror/language","@codemirror/state","@codemirror/view","@jupyterlab/application","@jupyterlab/apputils","@jupyterlab/codemirror","@jupyterlab/completer","@jupyterlab/console","@jupyterlab/notebook","@jupyterlab/rendermime","@jupyterlab/ui-components","@lumino/coreutils","@lumino/signaling","@lumino/widgets"];
 let scope;
@@ -163,7 +163,7 @@ var import_signaling = require("@lumino/signaling");
 // src/cells.ts
 var import_notebook = require("@jupyterlab/notebook");
 var GONE = /* @__PURE__ */ new Set(["restarting", "autorestarting", "terminating", "dead"]);
-var RUNS_AT_ONCE = /^%paimon (\w+ [\w.-]+( (--at )?\d+)*|create|jobs|help|doctor)$/;
+var RUNS_AT_ONCE = /^%paimon (\w+ (?:[\w-]+|`[^`{}$\n]+`)(?:\.(?:[\w-]+|`[^`{}$\n]+`))*( (--at )?\d+)*|create|jobs|help|doctor)$/;
 var isGone = (status) => GONE.has(status);
 function endPanels(node) {
   for (const panel of node.querySelectorAll(".pnb")) panel.dispatchEvent(new CustomEvent("paimon-nb:kernel-ended"));
