@@ -94,12 +94,12 @@ def lsm_svg(picture: LsmPicture, by: str = "key", signs: Mapping[str, str] | Non
     if by == "key" and picture.key_low:
         axis = bottom + 4
         label = "key →" if picture.by_value else "keys in order, not to scale →"
-        room = min(44, (plot // _CHARACTER - len(label) - 3) // 2)
+        max_characters = min(44, (plot // _CHARACTER - len(label) - 3) // 2)
         parts.append(f'<line class="axis" x1="{_LEFT}" y1="{axis}" x2="{_LEFT + plot}" y2="{axis}"/>')
         parts.append(
-            f'<text x="{_LEFT}" y="{axis + 15}" class="dim" font-size="12">{clipped(picture.key_low, room)}</text>'
+            f'<text x="{_LEFT}" y="{axis + 15}" class="dim" font-size="12">{clipped(picture.key_low, max_characters)}</text>'
         )
-        parts.append(f'<text x="{_LEFT + plot}" y="{axis + 15}" text-anchor="end" class="dim" font-size="12">{clipped(picture.key_high, room)}</text>')  # fmt: skip
+        parts.append(f'<text x="{_LEFT + plot}" y="{axis + 15}" text-anchor="end" class="dim" font-size="12">{clipped(picture.key_high, max_characters)}</text>')  # fmt: skip
         parts.append(
             f'<text x="{_LEFT + plot / 2}" y="{axis + 15}" text-anchor="middle" class="dim" font-size="12">{label}</text>'
         )

@@ -145,10 +145,10 @@ function drawLsm(host, picture, by, onFile) {
     const axis = bottom + 4;
     el(svg, "line", { class: "axis", x1: LEFT, y1: axis, x2: LEFT + plot, y2: axis });
     const label = picture.by_value ? "key →" : "keys in order, not to scale →";
-    const room = Math.max(8, Math.min(44, Math.floor((plot / CHARACTER - label.length - 3) / 2)));
+    const longest = Math.max(8, Math.min(44, Math.floor((plot / CHARACTER - label.length - 3) / 2)));
     for (const [key, at] of [[picture.key_low, { x: LEFT }], [picture.key_high, { x: LEFT + plot, "text-anchor": "end" }]]) {
-      const end = el(svg, "text", { ...at, y: axis + 15, class: "dim", "font-size": 12 }, clip(key, room));
-      if (key.length > room) el(end, "title", {}, key);
+      const end = el(svg, "text", { ...at, y: axis + 15, class: "dim", "font-size": 12 }, clip(key, longest));
+      if (key.length > longest) el(end, "title", {}, key);
     }
     el(svg, "text", { x: LEFT + plot / 2, y: axis + 15, "text-anchor": "middle", class: "dim", "font-size": 12 }, label);
   }
