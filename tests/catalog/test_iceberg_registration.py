@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import logging
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from catalog_kit import at_once
 
 import paimon_nb
 from paimon_nb.base.errors import BadOptionValue
@@ -223,3 +225,28 @@ def test_what_a_catalog_missed_is_added_by_the_next_commit(iceberg_rest, in_rest
     assert scanned(in_rest, "later.t") == [1]
     wb.table("t").append(numbers(3))
     assert scanned(in_rest, "later.t") == [1, 2, 3]
+
+
+@pytest.mark.nightly
+def test_commits_at_the_same_time_are_all_in_the_rest_catalog(iceberg_rest, in_rest, tmp_path):
+    wb = paimon_nb.connect(str(tmp_path / "w"))
+    made(wb, f"'bucket' = '-1', {on_rest(iceberg_rest, 'busy')}").append(numbers(0))
+    uuid = in_rest.load_table("busy.t").metadata.table_uuid
+    assert at_once([partial(append_one_by_one, str(tmp_path / "w"), worker) for worker in range(4)]) == [None] * 4
+    assert scanned(in_rest, "busy.t") == list(range(21))
+    assert in_rest.load_table("busy.t").metadata.table_uuid == uuid
+
+
+@pytest.mark.nightly
+def test_commits_at_the_same_time_are_all_in_hive(hive, in_hive, tmp_path):
+    wb = paimon_nb.connect(str(tmp_path / "w"))
+    options = f"'metadata.iceberg.storage' = 'hive-catalog', 'metadata.iceberg.uri' = '{hive}', 'metadata.iceberg.database' = 'busy'"
+    made(wb, f"'bucket' = '-1', {options}").append(numbers(0))
+    assert at_once([partial(append_one_by_one, str(tmp_path / "w"), worker) for worker in range(4)]) == [None] * 4
+    assert scanned(in_hive, "busy.t") == list(range(21))
+
+
+def append_one_by_one(root: str, worker: int) -> None:
+    t = paimon_nb.connect(root).table("t")
+    for i in range(1, 6):
+        t.append(numbers(worker * 5 + i))

@@ -84,6 +84,9 @@ class IcebergInRest:
             if updates:
                 service.commit(table_path, self.database, self.table, metadata, updates)
             return
+        latest = store.latest()
+        if latest is None or latest.id != newest["current-snapshot-id"]:
+            return  # a later commit registers its own metadata
         file = _write_registered_file(store, path, newest)
         service.create_namespace(self.database)
         if there is not None:

@@ -323,18 +323,17 @@ class IcebergPublisher:
         elif max(self._versions()) > newest.id:
             self._write_metadata_file(retained, newest)
         else:
-            self._register(path)  # an earlier attempt may have failed
+            self._register(newest)  # an earlier attempt may have failed
 
     def _write_metadata_file(self, made: IcebergMetadata, newest: Snapshot) -> None:
         """Write the metadata file, then the hint; then older files and those of rolled back snapshots are deleted."""
         self.fs.sync(self._writer.written)
-        path = self.layout.metadata_path(newest.id)
-        self.fs.overwrite(path, made.to_json())
+        self.fs.overwrite(self.layout.metadata_path(newest.id), made.to_json())
         current = self.store.latest()
         if current is None or current.id != newest.id:
             return  # a later commit moves the hint
         self.fs.overwrite(f"{self.layout.directory}/{VERSION_HINT}", str(newest.id).encode())
-        self._register(path)  # before the file is deleted that the catalog names
+        self._register(newest)  # before the file is deleted that the catalog names
         o = self.store.options
         oldest = newest.id - int(o.get(opt.METADATA_ICEBERG_PREVIOUS_VERSIONS_MAX))
         for version in self._versions():
@@ -342,8 +341,8 @@ class IcebergPublisher:
             if expired or (version > newest.id and self._paimon_snapshot(version) is None):
                 self.fs.delete(self.layout.metadata_path(version))
 
-    def _register(self, path: str) -> None:
-        """Let the table's catalog of Iceberg, if it has one, name this metadata file. Raises PaimonError."""
+    def _register(self, newest: Snapshot) -> None:
+        """Let the table's catalog of Iceberg, if it has one, name the metadata of this snapshot. Raises PaimonError."""
         if not self.layout.is_registered:
             return
         if self.store.iceberg_catalog is None:
@@ -352,7 +351,11 @@ class IcebergPublisher:
                 hint="open the table by its name; the next commit then registers it",
                 table=self.store.name,
             )
-        self.store.iceberg_catalog.register(self.store, path)
+        registered: Snapshot | None = None
+        # A later commit may have registered its own file before this one did.
+        while registered is None or (newest.id != registered.id and newest.id in self._versions()):
+            self.store.iceberg_catalog.register(self.store, self.layout.metadata_path(newest.id))
+            registered, newest = newest, self.store.latest() or newest
 
     def _delete_unused(self, old: IcebergMetadata, made: IcebergMetadata) -> None:
         """Delete manifest lists of expired snapshots, and the manifests that no other snapshot has."""
