@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.row import key_hash, to_scalar
-from paimon_nb.format.types.arrow_builders import from_numpy
+from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.lsm.superseded import key_ids
@@ -44,7 +45,12 @@ class RoutedRows:
 class CrossPartition:
     """Finds the current bucket of each key. Memory: one entry per key of the table."""
 
-    def __init__(self, store: TableStore, *, ignore_existing: bool = False) -> None:
+    def __init__(self, store: TableStore, *, ignore_existing: bool = False, sort_first_rows: bool = False) -> None:
+        """
+        Args:
+            store: the table. ignore_existing: its rows are replaced.
+            sort_first_rows: sort the first rows of a table without rows by key, as Java does in batch jobs.
+        """
         self.store = store
         self.engine = store.options.merge_engine
         self._target = store.options.get(opt.DYNAMIC_BUCKET_TARGET_ROW_NUM)
@@ -64,9 +70,13 @@ class CrossPartition:
             for partition, bucket, keys in bucket_keys(store, snapshot, live_entries(store, snapshot)):
                 for key in keys.to_pylist():
                     self._record_bucket((key, self._partition_part(partition)), (partition, bucket))
+        self._sort_next = sort_first_rows and not ignore_existing and not self._bucket_of_key
 
     def route_rows_to_partitions(self, rows: pa.Table, kinds: np.ndarray) -> RoutedRows:
         """Route each row to its own partition or, depending on the merge engine, to the key's current partition."""
+        if self._sort_next:
+            order = self._key_order(rows)
+            rows, kinds, self._sort_next = rows.take(from_numpy(order)), kinds[order], False
         partitions, groups = partition_groups(self.store, rows)
         ids = key_ids(rows, self.store.schema.key_fields).to_pylist()
         assigners = self._assigner_of_rows(rows)
@@ -100,6 +110,21 @@ class CrossPartition:
         return self._routed_rows(rows, source, where, out_kinds)
 
     # -- inside
+
+    def _key_order(self, rows: pa.Table) -> np.ndarray:
+        """The positions of rows by primary key, of a key those that Java writes into a table without rows.
+
+        Source: Paimon `GlobalIndexAssigner.bulkLoadBootstrapRecords`, `ExistingProcessor`.
+        """
+        names = self.store.schema.primary_keys
+        order = to_numpy(pc.sort_indices(rows.select(names), sort_keys=[(n, "ascending") for n in names]))
+        if self.engine not in ("deduplicate", "first-row") or not len(order):
+            return order
+        by_name = {f.name: f for f in self.store.schema.fields}
+        ids = key_ids(rows.take(from_numpy(order)), [by_name[n] for n in names])
+        starts = np.append(True, to_numpy(pc.not_equal(ids[1:], ids[:-1])))
+        positions: np.ndarray = order[starts if self.engine == "first-row" else np.append(starts[1:], True)]
+        return positions
 
     def _assigner_of_rows(self, rows: pa.Table) -> np.ndarray:
         """The assigner of each row's key, by the hash of the whole primary key."""

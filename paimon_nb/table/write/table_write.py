@@ -267,7 +267,9 @@ class TableWrite:
         self._spec = MergeSpec.of(store.schema, store.options) if store.has_keys else None
         self._order = write_order(store)
         crossing = is_dynamic(store) and store.schema.is_cross_partition
-        self._crossing = CrossPartition(store, ignore_existing=overwrite) if crossing else None
+        self._crossing = (
+            CrossPartition(store, ignore_existing=overwrite, sort_first_rows=full is None) if crossing else None
+        )
         dynamic = is_dynamic(store) and not crossing
         self._dynamic = DynamicBuckets(store, ignore_existing=overwrite) if dynamic else None
         self._writers: dict[BucketKey, Writer] = {}

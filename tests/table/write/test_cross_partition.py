@@ -59,6 +59,30 @@ def test_a_key_stays_where_a_retraction_left_its_row(tmp_path, engine, again):
     assert [tuple(r.values())[:3] for r in table.to_arrow().to_pylist()] == [again]
 
 
+@pytest.mark.parametrize(
+    ("engine", "expected"),
+    [
+        ({}, [(1, "p1", 0, 0), (2, "p0", 0, 0)]),
+        ({"merge-engine": "first-row"}, [(1, "p0", 0, 1), (2, "p0", 0, 1)]),
+        ({"merge-engine": "partial-update"}, [(1, "p0", 1, 2), (2, "p0", 1, 2)]),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_the_first_rows_of_a_batch_are_written_in_the_order_of_their_keys(tmp_path, engine, expected):
+    """Rows with the sequence numbers of their files, as in Java: a key that moves leaves no deletion behind."""
+    wb = paimon_nb.connect(str(tmp_path))
+    options = ", ".join(f"'{k}' = '{v}'" for k, v in ({"bucket": "-1", "write-only": "true"} | engine).items())
+    wb.run(f"CREATE TABLE t (id INT PRIMARY KEY NOT ENFORCED, p STRING) PARTITIONED BY (p) WITH ({options})")
+    wb.run("INSERT INTO t VALUES (2, 'p0'), (1, 'p0'), (1, 'p1')")
+    numbers = {}
+    for file in wb.table("t").files().to_pylist():
+        assert file["deleteRowCount"] == 0
+        numbers[file["partition"].strip("{}")] = file["min_sequence_number"], file["max_sequence_number"]
+    wb.run("CALL sys.compact('t')")
+    found = [(r["id"], r["p"], *numbers[r["p"]]) for r in wb.table("t").to_arrow().sort_by("id").to_pylist()]
+    assert found == expected
+
+
 def test_an_overwrite_brings_no_key_that_lies_in_a_partition_that_stays(tmp_path):
     wb = paimon_nb.connect(str(tmp_path))
     wb.run("CREATE TABLE t (id INT, p STRING, PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (p) WITH ('bucket' = '-1')")
