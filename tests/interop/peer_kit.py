@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 WORKER = Path(__file__).with_name("peer_worker.py")
 WANTED = ("pypaimon==2.1.0", "pypaimon-rust==0.4.0")
-_PLACE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paimon-nb-tests" / "peers-2.1"
+_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paimon-nb-tests"
 
 
 class PeerError(Exception):
@@ -28,30 +28,33 @@ class PeerError(Exception):
 
 def peer_python() -> str:
     """A Python that has the peers: `PAIMON_PEERS_PYTHON`, else one made here once. Skips where it cannot be had."""
-    named = os.environ.get("PAIMON_PEERS_PYTHON")
-    if named:
-        return named
-    python = _PLACE / "bin/python"
-    with _installing():
-        if (_PLACE / ".installed").exists():
+    return os.environ.get("PAIMON_PEERS_PYTHON") or installed_python("peers-2.1", WANTED)
+
+
+def installed_python(name: str, packages: tuple[str, ...]) -> str:
+    """A Python with these packages, made once in the user's cache. Skips where they cannot be had."""
+    folder = _CACHE / name
+    python = folder / "bin/python"
+    with _installing(name):
+        if (folder / ".installed").exists():
             return str(python)
         try:
-            subprocess.run([sys.executable, "-m", "venv", str(_PLACE)], check=True, capture_output=True)
+            subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True, capture_output=True)
             subprocess.run(
-                [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *WANTED],
+                [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages],
                 check=True, capture_output=True, timeout=600,
             )  # fmt: skip
         except (subprocess.SubprocessError, OSError) as why:
-            pytest.skip(f"{', '.join(WANTED)} cannot be installed: {why!s:.200}")
-        (_PLACE / ".installed").touch()
+            pytest.skip(f"{', '.join(packages)} cannot be installed: {why!s:.200}")
+        (folder / ".installed").touch()
     return str(python)
 
 
 @contextmanager
-def _installing() -> Iterator[None]:
+def _installing(name: str) -> Iterator[None]:
     """One test process installs, the others wait for it."""
-    _PLACE.parent.mkdir(parents=True, exist_ok=True)
-    with (_PLACE.parent / "peers-2.1.lock").open("w") as lock:
+    _CACHE.mkdir(parents=True, exist_ok=True)
+    with (_CACHE / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
