@@ -115,7 +115,7 @@ nightly: $(SETUP) ## The long runs: fuzz, soak, races, many seeds
 walk: $(SETUP) ## Walk 30 steps through JupyterLab in Chromium; writes the README's animation
 	@$(BIN)/python tests/browser/walk.py
 
-pictures: $(SETUP) ## Take the pictures of docs/notebook.md anew in Chromium
+pictures: $(SETUP) ## Take the pictures of docs/notebook.md and docs/pictures.md anew in Chromium
 	@$(BIN)/python tests/browser/take_pictures.py
 
 bench: $(SETUP) ## Side-by-side benchmarks against peers (see benchmarks/README.md)

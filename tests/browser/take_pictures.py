@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from animation import still
 from lab_kit import REPO, Lab, Notebook
 from lab_server import FLAGS, jupyterlab
 from panel_kit import opened, walk_to_a_file
@@ -291,8 +292,62 @@ def take_editor(notebook: Notebook, lab: Lab, to: Path) -> None:
         print(f"{EDITOR}-{theme.lower()}.png", flush=True)
 
 
+WIDE = "widths"
+"""The main views at three widths of the window, in a folder of their own."""
+WIDTHS = (900, 1280, 1920)
+VIEWS = {
+    "home": "%paimon",
+    "grid": "%%paimon\nSELECT carrier, origin, flight, dep_delay FROM flights WHERE dep_delay > 0",
+    "chart": "%%paimon\nSELECT carrier, origin, dep_delay FROM flights WHERE dep_delay > 0",
+    "lsm": "%paimon lsm flights --at 19",
+    "timeline": "%paimon timeline flights 19",
+}
+
+
+def take_widths(notebook: Notebook, lab: Lab, to: Path) -> None:
+    """Each of the main views at each width, light and dark; the catalog with the whole window."""
+    page, folder, encoder = notebook.page, to / WIDE, notebook.page.context.new_page()
+    folder.mkdir(exist_ok=True)
+    cells = ["%load_ext paimon_nb\n%paimon connect warehouse", *VIEWS.values()]
+    opened(notebook, lab, "widths.ipynb", cells, wait_ms=600_000)
+    notebook.command("application:toggle-left-area")  # the file browser
+    _a_chart(notebook, notebook.output(list(VIEWS).index("chart") + 1))
+
+    def save(name: str, png: bytes, width: int, theme: str) -> None:
+        path = folder / f"{name}-{width}-{theme.lower()}.webp"
+        path.write_bytes(still(encoder, png))
+        print(path.relative_to(to), flush=True)
+
+    for theme in THEMES:
+        notebook.theme(f"JupyterLab {theme}")
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 1600})
+            page.evaluate(
+                "() => { document.activeElement.blur(); window.jupyterapp.shell.currentWidget.content.activeCellIndex = 0; }"
+            )
+            for at, name in enumerate(VIEWS, 1):
+                cell = page.locator(".jp-CodeCell").nth(at)
+                cell.scroll_into_view_if_needed()
+                page.wait_for_timeout(400)  # pictures are drawn anew for the width
+                save(name, cell.screenshot(), width, theme)
+    notebook.command("paimon-nb:catalog-show")
+    bar = page.get_by_role("tree", name="Paimon catalog")
+    board = bar.locator('[aria-label^="board, table"]')
+    board.locator(".pnb-cat-twisty").click()
+    bar.locator('[aria-label^="delay, column"]').wait_for()
+    board.click()
+    page.locator(".pnb-cat-tab .pnb").wait_for()
+    for theme in THEMES:
+        notebook.theme(f"JupyterLab {theme}")
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 640})
+            page.mouse.move(width - 10, 400)
+            page.wait_for_timeout(400)
+            save(BAR, page.screenshot(), width, theme)
+
+
 @contextmanager
-def large_page() -> Iterator[Page]:
+def large_page(scale: float = 1.5) -> Iterator[Page]:
     """Tall enough that no cell is cut."""
     expect.set_options(timeout=30_000)
     found = chromium()
@@ -300,7 +355,7 @@ def large_page() -> Iterator[Page]:
         sys.exit(REQUIREMENTS["chromium"].missing)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, headless=True, args=FLAGS.split())
-        page = browser.new_context(viewport={"width": WIDTH, "height": 2200}, device_scale_factor=1.5).new_page()
+        page = browser.new_context(viewport={"width": WIDTH, "height": 2200}, device_scale_factor=scale).new_page()
         page.set_default_timeout(60_000)
         yield page
         browser.close()
@@ -308,11 +363,11 @@ def large_page() -> Iterator[Page]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join((*SCENES, BAR, EDITOR)))
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join((*SCENES, BAR, EDITOR, WIDE)))
     parser.add_argument("--demo", type=Path, default=DEMO, help="the warehouse that `make demo` leaves")
     parser.add_argument("--to", type=Path, default=IMAGES)
     given = parser.parse_args()
-    unknown = [n for n in given.names if n not in (*SCENES, BAR, EDITOR)]
+    unknown = [n for n in given.names if n not in (*SCENES, BAR, EDITOR, WIDE)]
     if unknown:
         parser.error(f"no picture {', '.join(unknown)}")
     if not given.demo.is_dir():
@@ -329,6 +384,11 @@ def main() -> None:
             if not given.names or EDITOR in given.names:
                 take_editor(shown, lab, given.to)
             shown.close_all()
+        if not given.names or WIDE in given.names:
+            with large_page(scale=1) as page:
+                shown = Notebook(page)
+                take_widths(shown, Lab(url, notebooks, "."), given.to)
+                shown.close_all()
 
 
 if __name__ == "__main__":
