@@ -18,7 +18,7 @@ from paimon_nb.session.core.jobs import Jobs
 from paimon_nb.session.core.spark_catalogs import NOTHING, CatalogSettings, catalog_settings, open_from_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from contextlib import AbstractContextManager
 
     import pyarrow as pa
@@ -69,6 +69,8 @@ class Session:
         """Temporary and source tables (CREATE TEMPORARY TABLE, connectors)."""
         self.temporary_databases: dict[str, tuple[str, str]] = {}
         """Catalog and database of each temporary table and view: they may be named with these, too."""
+        self._connect_views: list[str] = []
+        """Views of queries through Spark Connect."""
         self.jobs = Jobs()
         """Streaming jobs that this session started."""
         self.lookups: LookupTables | None = None
@@ -143,9 +145,22 @@ class Session:
         else:
             self.spark.conf.unset(key)
 
+    def drop_query_views(self, views: Iterable[str]) -> None:
+        """Drop the temporary views of an analysed query; in Spark Connect at the end, as the server analyses it at each use."""
+        from paimon_nb.spark.runtime.jvm_bridge import has_bridge
+
+        if not has_bridge(self.spark):
+            self._connect_views.extend(views)
+            return
+        for view in views:
+            self.spark.catalog.dropTempView(view)
+
     def close(self) -> None:
         """Stop this session's streams, and Spark if it started it."""
         self.jobs.stop_all()
+        for view in self._connect_views:
+            self.spark.catalog.dropTempView(view)
+        self._connect_views.clear()
         if self._spark is not None and self._external_spark is None:
             from paimon_nb.spark.runtime.session import stop
 

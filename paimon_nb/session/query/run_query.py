@@ -142,8 +142,7 @@ def temporary_names_of_tables(
             names[ref.span] = view_reference(view, ref)
         yield names
     finally:
-        for view in views:
-            session.spark.catalog.dropTempView(view)
+        session.drop_query_views(views)
 
 
 def column_names(session: Session, tables: Sequence[TableRef]) -> list[str]:
@@ -175,8 +174,7 @@ def borrowed_views(session: Session, frames: Sequence[DataFrame]) -> Iterator[li
             frame.createOrReplaceTempView(view)
         yield [quote(view) for view in views]
     finally:
-        for view in views:
-            session.spark.catalog.dropTempView(view)
+        session.drop_query_views(views)
 
 
 _GLOBAL = "global_temp"

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pyarrow as pa
 
 from paimon_nb.spark.errors import encode_errors_of_task
+from paimon_nb.spark.runtime.jvm_bridge import has_bridge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
+_PARALLELISM_OF_SERVER = 8
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -28,7 +30,7 @@ def frame_of_pickled_pieces(spark: SparkSession, pieces: Sequence[object], sizes
         pieces: the objects to send to the tasks.
         sizes: bytes that each piece reads.
     """
-    tasks = max(1, min(len(pieces), spark.sparkContext.defaultParallelism * 3))
+    tasks = max(1, min(len(pieces), parallelism(spark) * 3))
     loads = [0] * tasks
     shares: list[list[tuple[bytes]]] = [[] for _ in range(tasks)]
     # Largest piece first, each to the task with the least load.
@@ -36,10 +38,31 @@ def frame_of_pickled_pieces(spark: SparkSession, pieces: Sequence[object], sizes
         lightest = loads.index(min(loads))
         loads[lightest] += max(sizes[number], 1)
         shares[lightest].append((pickle.dumps(pieces[number]),))
+    if not has_bridge(spark):
+        return _frame_of_shares(spark, shares)
     # Spark does not know the size of an RDD. It would estimate the result from a local relation's size, and broadcast it
     # in joins.
     rows = spark.sparkContext.parallelize(shares, tasks).flatMap(lambda share: share)
     return spark.createDataFrame(rows, "piece binary", verifySchema=False)
+
+
+def parallelism(spark: SparkSession) -> int:
+    """Tasks that run at the same time; in Spark Connect the setting of the server, or a guess if it is not set."""
+    if has_bridge(spark):
+        return spark.sparkContext.defaultParallelism
+    return int(spark.conf.get("spark.default.parallelism", None) or _PARALLELISM_OF_SERVER)
+
+
+def _frame_of_shares(spark: SparkSession, shares: Sequence[Sequence[tuple[bytes]]]) -> DataFrame:
+    """The rows of each share in a partition of its own, without a SparkContext: a task picks its share by its number."""
+    packed = [[piece for (piece,) in share] for share in shares]
+
+    def rows_of_shares(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield pa.RecordBatch.from_pydict({"piece": pa.array(packed[number], pa.binary())})
+
+    return spark.range(0, len(shares), 1, len(shares)).mapInArrow(rows_of_shares, "piece binary")
 
 
 def unpickle_pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[Any]:

@@ -19,18 +19,18 @@ _shipped: set[str] = set()
 
 
 def ship_package(spark: SparkSession) -> None:
-    """Add a zip of `paimon_nb` to the Python files of a session on a cluster, once per application.
+    """Add a zip of `paimon_nb` to the Python files of a session on a cluster or of Spark Connect, once per application.
 
     Tasks of a local session run in the Python of this process and need nothing. Executors still need the dependencies
-    (pyarrow, numpy, fastavro, ...) in their Python. A Spark Connect session has no SparkContext here and is left alone.
+    (pyarrow, numpy, fastavro, ...) in their Python.
     """
-    if not has_bridge(spark) or has_local_master(spark):
+    if has_local_master(spark):
         return
-    context = spark.sparkContext
+    application = spark.sparkContext.applicationId if has_bridge(spark) else spark.client._session_id
     with _lock:
-        if context.applicationId not in _shipped:
+        if application not in _shipped:
             spark.addArtifact(str(_package_zip()), pyfile=True)
-            _shipped.add(context.applicationId)
+            _shipped.add(application)
 
 
 def _package_zip() -> Path:
