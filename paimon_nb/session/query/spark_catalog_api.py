@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import fnmatch
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.catalog import Catalog, CatalogMetadata, Column, Database, Table
 
-from paimon_nb.base.errors import CatalogNotFound, DatabaseNotFound, NameError_
+from paimon_nb.base.errors import CatalogNotFound, DatabaseNotFound, NameError_, UnsupportedOperation
 from paimon_nb.base.identifier import quote, split_name
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.base.sql_quoting import text_literal
+from paimon_nb.spark.runtime.jvm_bridge import has_bridge
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -27,11 +28,18 @@ class SparkCatalogApi(Catalog):
     """Passes names outside our catalogs to Spark."""
 
     def __init__(self, spark: ResolvingSession, session: Session) -> None:
-        super().__init__(spark._plain)
         self._session, self._paimon_session = session, spark
-        self._spark_catalog = Catalog(
-            spark._plain
-        )  # Spark's methods call each other, so they need an instance of their own
+        # Spark's methods call each other, so they need an instance of their own.
+        self._spark_catalog = spark._plain.catalog
+        if has_bridge(spark._plain):
+            super().__init__(spark._plain)
+
+    def __getattr__(self, name: str) -> Any:
+        """Spark Connect: what Spark's own methods would call in the JVM."""
+        raise UnsupportedOperation(
+            f"spark.catalog: this method needs a JVM in this process (its {name})",
+            hint="with Spark Connect, call it on the catalog of the session that connect() got",
+        )
 
     # -- catalogs
 

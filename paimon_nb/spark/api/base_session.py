@@ -91,8 +91,10 @@ class Resolver(Protocol):
         """
 
 
-class ResolvingSession(SparkSession):
-    """A session that shares the JVM session, settings and temporary views of another one.
+class ResolvingMethods(SparkSession if TYPE_CHECKING else object):
+    """What a session over a classic one and a session over one of Spark Connect have in common.
+
+    It shares settings and temporary views of the other session.
 
     Args:
         plain: the other session.
@@ -118,6 +120,10 @@ class ResolvingSession(SparkSession):
 
     def newSession(self) -> SparkSession:
         return type(self)(self._plain.newSession(), self._resolver, self._workbench)
+
+
+class ResolvingSession(ResolvingMethods, SparkSession):
+    """A session that shares the JVM session, settings and temporary views of another one."""
 
 
 def bind_to_session(frame: DataFrame, session: SparkSession) -> DataFrame:

@@ -9,16 +9,28 @@ writers for the DataFrames of a `PaimonSession`, and Spark's own for all others.
 from __future__ import annotations
 
 from inspect import getattr_static
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from pyspark.sql.readwriter import DataFrameReader, DataFrameWriter, DataFrameWriterV2
 
 from paimon_nb.base.errors import TableNotFound, UnsupportedOperation
 from paimon_nb.base.identifier import split_name
-from paimon_nb.spark.api.base_session import Resolver, ResolvingSession, WriteRequest, bind_to_session
+from paimon_nb.spark.api.base_session import (
+    Resolver,
+    ResolvingMethods,
+    ResolvingSession,
+    WriteRequest,
+    bind_to_session,
+)
 from paimon_nb.spark.api.reader_options import OptionsMixin, WriterOptionsMixin, table_name_or_path, without_path
 from paimon_nb.spark.runtime.arrow_interop import without_empty_batches
-from paimon_nb.spark.runtime.jvm_bridge import column_text, default_session, plain_session, set_default_session
+from paimon_nb.spark.runtime.jvm_bridge import (
+    column_text,
+    default_session,
+    has_bridge,
+    plain_session,
+    set_default_session,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -42,9 +54,13 @@ def paimon_session(plain: SparkSession, resolver: Resolver) -> PaimonSession:
     known: dict[int, PaimonSession] = plain.__dict__.setdefault("_paimon_sessions", {})
     workbench = getattr(resolver, "session", resolver)
     session = known.get(id(workbench))
+    if session is not None and not has_bridge(plain):
+        return session
     if session is None:
-        session = PaimonSession(plain, resolver, workbench)
+        session = _session_class(plain)(plain, resolver, workbench)
         known[id(workbench)] = session
+    if not has_bridge(plain):
+        return session
     current = default_session()
     if current is None or current.sparkContext is plain.sparkContext:
         set_default_session(session)
@@ -52,18 +68,34 @@ def paimon_session(plain: SparkSession, resolver: Resolver) -> PaimonSession:
     return session
 
 
-class PaimonSession(ResolvingSession):
-    """A SparkSession whose `sql`, `table`, `read` and DataFrame writers know Paimon tables."""
+def _session_class(plain: SparkSession) -> type[PaimonSession]:
+    """The class of a session over `plain`: its base is Spark's class of that kind of session."""
+    if has_bridge(plain):
+        return PaimonSession
+    from paimon_nb.spark.api.connect_session import ConnectPaimonSession, hook_connect_writers
+
+    hook_connect_writers()
+    return cast("type[PaimonSession]", ConnectPaimonSession)
+
+
+class SessionMethods(ResolvingMethods):
+    """`sql`, `table`, `read` and DataFrame writers that know Paimon tables."""
 
     def sql(self, sqlQuery: str, args: dict[str, Any] | list[Any] | None = None, **kwargs: Any) -> DataFrame:
         """Like `SparkSession.sql`, in both dialects and with Paimon tables."""
         if not kwargs or "{" not in sqlQuery:
             return bind_to_session(self._resolver.sql(sqlQuery, args, kwargs), self)
+        return self._sql_of_template(sqlQuery, args, kwargs)
+
+    def _sql_of_template(
+        self, text: str, args: dict[str, Any] | list[Any] | None, named: Mapping[str, Any]
+    ) -> DataFrame:
+        """The result of SQL text with `{name}` in the place of DataFrames, columns and values."""
         from pyspark.sql.sql_formatter import SQLStringFormatter
 
         formatter = SQLStringFormatter(self._plain)
         try:
-            return bind_to_session(self._resolver.sql(formatter.format(sqlQuery, **kwargs), args, {}), self)
+            return bind_to_session(self._resolver.sql(formatter.format(text, **named), args, {}), self)
         finally:
             formatter.clear()
 
@@ -94,10 +126,14 @@ class PaimonSession(ResolvingSession):
         return super().createDataFrame(data, *args, **kwargs)
 
 
-class PaimonReader(OptionsMixin, DataFrameReader):
-    """`spark.read`: knows `format("paimon")` and Paimon tables in `table`."""
+class PaimonSession(SessionMethods, ResolvingSession):
+    """A SparkSession whose `sql`, `table`, `read` and DataFrame writers know Paimon tables."""
 
-    def __init__(self, session: PaimonSession) -> None:
+
+class ReaderMethods(OptionsMixin, DataFrameReader if TYPE_CHECKING else object):
+    """`load` and `table` of a reader."""
+
+    def __init__(self, session: SessionMethods) -> None:
         super().__init__(session)
         self._paimon = session
 
@@ -127,33 +163,37 @@ class PaimonReader(OptionsMixin, DataFrameReader):
         return bind_to_session(frame, self._paimon)
 
 
-class PaimonWriter(WriterOptionsMixin, DataFrameWriter):
-    """`df.write`: knows `format("paimon")`; without a format, table names are Paimon's."""
+class PaimonReader(ReaderMethods, DataFrameReader):
+    """`spark.read`: knows `format("paimon")` and Paimon tables in `table`."""
 
-    def __init__(self, frame: DataFrame, session: PaimonSession) -> None:
-        super().__init__(frame)
+
+class WriterMethods(WriterOptionsMixin, DataFrameWriter if TYPE_CHECKING else object):
+    """The methods of `df.write`. The arguments after the session are those of Spark's class."""
+
+    def __init__(self, frame: DataFrame, session: SessionMethods, *spark: Any) -> None:
+        super().__init__(*spark)
         self._frame, self._paimon = frame, session
         self._save_mode = "error"
         self._layout = ""
         """The called method that is not supported for Paimon tables: bucketBy, clusterBy or sortBy."""
 
-    def mode(self, saveMode: str | None) -> PaimonWriter:
+    def mode(self, saveMode: str | None) -> Self:
         super().mode(saveMode)
         if saveMode:
             self._save_mode = {"errorifexists": "error", "default": "error"}.get(saveMode.lower(), saveMode.lower())
         return self
 
-    def bucketBy(self, numBuckets: int, col: Any, *cols: Any) -> PaimonWriter:
+    def bucketBy(self, numBuckets: int, col: Any, *cols: Any) -> Self:
         self._layout = "bucketBy"
         super().bucketBy(numBuckets, col, *cols)
         return self
 
-    def clusterBy(self, *cols: Any) -> PaimonWriter:
+    def clusterBy(self, *cols: Any) -> Self:
         self._layout = "clusterBy"
         super().clusterBy(*cols)
         return self
 
-    def sortBy(self, col: Any, *cols: Any) -> PaimonWriter:
+    def sortBy(self, col: Any, *cols: Any) -> Self:
         self._layout = self._layout or "sortBy"
         super().sortBy(col, *cols)
         return self
@@ -204,26 +244,30 @@ class PaimonWriter(WriterOptionsMixin, DataFrameWriter):
         self._paimon._resolver.write(self._frame, request)
 
 
-class PaimonWriterV2(OptionsMixin, DataFrameWriterV2):
-    """`df.writeTo(name)`: a Paimon table unless `using` sets another provider."""
+class PaimonWriter(WriterMethods, DataFrameWriter):
+    """`df.write`: knows `format("paimon")`; without a format, table names are Paimon's."""
 
-    def __init__(self, frame: DataFrame, table: str, session: PaimonSession) -> None:
-        super().__init__(frame, table)
+
+class WriterV2Methods(OptionsMixin, DataFrameWriterV2 if TYPE_CHECKING else object):
+    """The methods of `df.writeTo`. The arguments after the session are those of Spark's class."""
+
+    def __init__(self, frame: DataFrame, table: str, session: SessionMethods, *spark: Any) -> None:
+        super().__init__(*spark)
         self._frame, self._paimon, self._parts = frame, session, split_name(table)
         self._partition_by: tuple[str, ...] = ()
 
-    def using(self, provider: str) -> PaimonWriterV2:
+    def using(self, provider: str) -> Self:
         self._source = provider
         if provider.lower() != "paimon":
             super().using(provider)
         return self
 
-    def tableProperty(self, property: str, value: str) -> PaimonWriterV2:
+    def tableProperty(self, property: str, value: str) -> Self:
         self._captured[property] = value
         super().tableProperty(property, value)
         return self
 
-    def partitionedBy(self, col: ColumnOrName, *cols: ColumnOrName) -> PaimonWriterV2:
+    def partitionedBy(self, col: ColumnOrName, *cols: ColumnOrName) -> Self:
         names = [c if isinstance(c, str) else column_text(c) for c in (col, *cols)]
         self._partition_by = tuple(names)
         super().partitionedBy(col, *cols)
@@ -255,6 +299,10 @@ class PaimonWriterV2(OptionsMixin, DataFrameWriterV2):
         self._paimon._resolver.write(self._frame, request)
 
 
+class PaimonWriterV2(WriterV2Methods, DataFrameWriterV2):
+    """`df.writeTo(name)`: a Paimon table unless `using` sets another provider."""
+
+
 def _hook_writers() -> None:
     """Replace the writers of Spark's DataFrame class, see the module. Idempotent."""
     from pyspark.sql.classic.dataframe import DataFrame as ClassicFrame
@@ -269,13 +317,15 @@ def _hook_writers() -> None:
     def write(self: DataFrame) -> DataFrameWriter:
         session = self.sparkSession
         if isinstance(session, PaimonSession):
-            return PaimonWriter(self, session)
+            return PaimonWriter(self, session, self)
         return cast("DataFrameWriter", plain_write.__get__(self))
 
     def write_to(self: DataFrame, table: str) -> DataFrameWriterV2:
         session = self.sparkSession
         return (
-            PaimonWriterV2(self, table, session) if isinstance(session, PaimonSession) else plain_write_to(self, table)
+            PaimonWriterV2(self, table, session, self, table)
+            if isinstance(session, PaimonSession)
+            else plain_write_to(self, table)
         )
 
     def write_stream(self: DataFrame) -> DataStreamWriter:

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.types import StructType
 
-    from paimon_nb.spark.api.base_session import ResolvingSession
+    from paimon_nb.spark.api.base_session import ResolvingMethods, ResolvingSession
 
 
-class PaimonStreamReader(OptionsMixin, DataStreamReader):
-    """`spark.readStream`."""
+class StreamReaderMethods(OptionsMixin, DataStreamReader if TYPE_CHECKING else object):
+    """`load` and `table` of `spark.readStream`."""
 
-    def __init__(self, session: ResolvingSession) -> None:
+    def __init__(self, session: ResolvingMethods) -> None:
         super().__init__(session)
         self._paimon = session
 
@@ -55,6 +55,10 @@ class PaimonStreamReader(OptionsMixin, DataStreamReader):
         if frame is None:
             raise TableNotFound(f"no table {'.'.join(target)}", hint="SHOW TABLES lists the tables")
         return self._paimon.bind_to_session(frame)
+
+
+class PaimonStreamReader(StreamReaderMethods, DataStreamReader):
+    """`spark.readStream`."""
 
 
 class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):

@@ -137,7 +137,9 @@ def _deferred_class() -> Any:
 
 
 def with_session(frame: DataFrame, session: SparkSession) -> DataFrame:
-    """The same DataFrame whose `sparkSession` is another Python session of the same JVM session."""
+    """The same DataFrame whose `sparkSession` is another Python session of the same session in the JVM or the server."""
+    if not has_bridge(frame):
+        return type(frame)(frame._plan, session)
     return type(frame)(frame._jdf, session)
 
 

@@ -11,6 +11,7 @@ from paimon_nb.options.read import (
     READ_STREAM_MAXTRIGGERDELAYMS,
     READ_STREAM_MINROWSPERTRIGGER,
 )
+from paimon_nb.spark.jobs.task_runner import parallelism
 from paimon_nb.spark.runtime.arrow_interop import session_zone
 from paimon_nb.spark.runtime.jvm_bridge import plain_session
 from paimon_nb.spark.scan.pushdown import conjuncts_with_spark_meaning
@@ -82,7 +83,7 @@ def stream_frame(
         includes_latest=includes_latest,
         begin=begin,
         retries=retries,
-        tasks=spark.sparkContext.defaultParallelism * 2,
+        tasks=parallelism(spark) * 2,
     )
 
 
