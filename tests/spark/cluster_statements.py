@@ -412,7 +412,7 @@ def python_function() -> Any:
     from pyspark.sql import functions as F
 
     doubled = F.udf(lambda n: 2 * n, "bigint")
-    found = wb.spark.table("framed").select(doubled("id").alias("d")).agg(F.sum("d"))
+    found = wb.spark.table("ag").select(doubled("id").alias("d")).agg(F.sum("d"))
     return [[*row] for row in found.collect()]
 
 

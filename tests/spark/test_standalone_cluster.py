@@ -1,4 +1,4 @@
-"""Forty statements on a standalone cluster, whose executors' Python lacks paimon_nb. Their rows are those of one machine."""
+"""Forty statements on a standalone cluster and through Spark Connect, whose Python lacks paimon_nb: the rows of one machine."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from spark_cluster import python_without_package, spark_cluster
+from spark_connect import spark_connect
 
 from paimon_nb.spark.runtime.java import java_home
 
@@ -21,6 +22,9 @@ SCRIPT = Path(__file__).with_name("cluster_statements.py")
 ROOT = Path(__file__).parents[2]
 EXPECTED: dict[str, Any] = json.loads(SCRIPT.with_suffix(".json").read_text())
 SLICE = ["load", "upsert", "merge", "delete", "update", "time_travel", "compact", "rewritten_files", "stream_read"]
+
+NEEDS_A_DRIVER = {"frame_merge", "stream_write", "kafka_to_table"}
+"""Refused through Spark Connect."""
 
 
 def answers(folder: Path, **settings: Any) -> dict[str, Any]:
@@ -77,6 +81,21 @@ def test_all_statements_on_two_executors(session: str, kills: bool, tmp_path: Pa
 def test_all_statements_on_one_machine(tmp_path: Path, broker: KafkaServer) -> None:
     kafka = [broker.address, records(broker)]
     assert answers(tmp_path, session="own", master="local[2]", python=sys.executable, kafka=kafka) == EXPECTED
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+def test_all_statements_through_spark_connect(tmp_path: Path, broker: KafkaServer) -> None:
+    pytest.importorskip("grpc", reason="no grpcio: pip install 'paimon-nb[connect]'")
+    python = python_without_package(tmp_path / "env")
+    with spark_connect(tmp_path, python) as url:
+        kafka = [broker.address, records(broker)]
+        found = answers(tmp_path / "run", session="connect", master=url, python=python.as_posix(), kafka=kafka)
+    refused = {name for name in EXPECTED if str(found[name]).startswith("UnsupportedOperation: ")}
+    assert refused == NEEDS_A_DRIVER
+    assert {name: rows for name, rows in found.items() if name not in refused} == {
+        name: rows for name, rows in EXPECTED.items() if name not in refused
+    }
 
 
 def records(broker: KafkaServer) -> str:

@@ -38,7 +38,7 @@ from paimon_nb.spark.errors import encode_raised_errors
 from paimon_nb.spark.runtime.arrow_interop import session_zone
 from paimon_nb.spark.streaming import idle_checkpoint_timer
 from paimon_nb.spark.streaming.sink import claim_checkpoint
-from paimon_nb.spark.streaming.start import start_query
+from paimon_nb.spark.streaming.start import check_commits_here, start_query
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.stream import StreamOffset, changelog_levels
 
@@ -82,6 +82,7 @@ def start_stream(
     frozen.lookups = lookups
     if plan.mode is StreamMode.RECOMPUTE:
         return _start_recompute(frozen, plan, query, text, params, output, _configured_checkpoint(session, folder))
+    check_commits_here(session.spark)
     checkpoint = _checkpoint_directory(session, folder)
     resumed = is_resumed(checkpoint)
     if isinstance(output, TableOutput):

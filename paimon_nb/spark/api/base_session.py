@@ -91,7 +91,11 @@ class Resolver(Protocol):
         """
 
 
-class ResolvingMethods(SparkSession if TYPE_CHECKING else object):
+_Base: Any = object
+"""Stands for the class of Spark that a subclass for each kind of session adds."""
+
+
+class ResolvingMethods(_Base):  # type: ignore[misc]
     """What a session over a classic one and a session over one of Spark Connect have in common.
 
     It shares settings and temporary views of the other session.

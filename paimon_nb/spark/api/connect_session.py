@@ -20,6 +20,7 @@ from paimon_nb.base.identifier import split_name
 from paimon_nb.spark.api.paimon_session import ReaderMethods, SessionMethods, WriterMethods, WriterV2Methods
 from paimon_nb.spark.api.reader_options import WriterOptionsMixin
 from paimon_nb.spark.api.stream_session import StreamReaderMethods
+from paimon_nb.spark.streaming.start import check_commits_here
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,12 +28,13 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-class ConnectPaimonSession(SessionMethods, SparkSession):
+class ConnectPaimonSession(SessionMethods, SparkSession):  # type: ignore[misc]
     """A session of Spark Connect whose `sql`, `table`, `read` and DataFrame writers know Paimon tables."""
 
     def _sql_of_template(
         self, text: str, args: dict[str, Any] | list[Any] | None, named: Mapping[str, Any]
     ) -> DataFrame:
+        del text, args, named
         raise UnsupportedOperation(
             "sql() with {name} in the text needs a Spark session in this process",
             hint="with Spark Connect, use frame.createOrReplaceTempView(name), or args= for values",
@@ -50,11 +52,11 @@ class ConnectPaimonSession(SessionMethods, SparkSession):
         """Leaves the connection to the session that it belongs to."""
 
 
-class ConnectReader(ReaderMethods, DataFrameReader):
+class ConnectReader(ReaderMethods, DataFrameReader):  # type: ignore[misc]
     """`spark.read`."""
 
 
-class ConnectStreamReader(StreamReaderMethods, DataStreamReader):
+class ConnectStreamReader(StreamReaderMethods, DataStreamReader):  # type: ignore[misc]
     """`spark.readStream`."""
 
 
@@ -73,28 +75,21 @@ class ConnectStreamWriter(WriterOptionsMixin, DataStreamWriter):
         super().__init__(frame._plan, session._plain)
         self._paimon = session
 
-    def start(self, path: str | None = None, format: str | None = None, **more: Any) -> Any:
+    def start(self, path: str | None = None, format: str | None = None, **more: Any) -> Any:  # type: ignore[override]
         """Start a stream into a sink of Spark."""
         if format is not None:
             self.format(format)
         if self._is_paimon:
-            raise _streaming_write_refused()
+            check_commits_here(self._paimon._plain)
         return super().start(path, **more)
 
-    def toTable(self, tableName: str, format: str | None = None, **more: Any) -> Any:
+    def toTable(self, tableName: str, format: str | None = None, **more: Any) -> Any:  # type: ignore[override]
         """Start a stream into a table of Spark."""
         if format is not None:
             self.format(format)
         if not self._is_foreign and self._paimon._resolver.table(split_name(tableName), {}) is not None:
-            raise _streaming_write_refused()
+            check_commits_here(self._paimon._plain)
         return super().toTable(tableName, **more)
-
-
-def _streaming_write_refused() -> UnsupportedOperation:
-    return UnsupportedOperation(
-        "a streaming write into a Paimon table needs a Spark session in this process: its driver commits the micro-batches",
-        hint="with Spark Connect, write with INSERT INTO or df.write, or run the stream where the driver runs",
-    )
 
 
 def hook_connect_writers() -> None:

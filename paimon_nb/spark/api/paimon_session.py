@@ -45,6 +45,10 @@ if TYPE_CHECKING:
     from paimon_nb.spark.api.stream_session import PaimonStreamReader
 
 
+_Base: Any = object
+"""Stands for the class of Spark that a subclass for each kind of session adds."""
+
+
 def paimon_session(plain: SparkSession, resolver: Resolver) -> PaimonSession:
     """The session of a resolver's workbench over `plain`; the same object in each call.
 
@@ -123,14 +127,14 @@ class SessionMethods(ResolvingMethods):
         """Like `SparkSession.createDataFrame`, which loses the rows after an empty chunk of an Arrow table."""
         if type(data).__module__.startswith("pyarrow"):
             data = without_empty_batches(data)
-        return super().createDataFrame(data, *args, **kwargs)
+        return cast("DataFrame", super().createDataFrame(data, *args, **kwargs))
 
 
 class PaimonSession(SessionMethods, ResolvingSession):
     """A SparkSession whose `sql`, `table`, `read` and DataFrame writers know Paimon tables."""
 
 
-class ReaderMethods(OptionsMixin, DataFrameReader if TYPE_CHECKING else object):
+class ReaderMethods(OptionsMixin, _Base):  # type: ignore[misc]
     """`load` and `table` of a reader."""
 
     def __init__(self, session: SessionMethods) -> None:
@@ -144,7 +148,7 @@ class ReaderMethods(OptionsMixin, DataFrameReader if TYPE_CHECKING else object):
             self.format(format)
         self.options(**options)
         if not self._is_paimon:
-            return super().load(path, schema=schema)
+            return cast("DataFrame", super().load(path, schema=schema))
         target, captured = table_name_or_path(path, self._captured, "load"), without_path(self._captured)
         if isinstance(target, tuple):
             return self._read_named_table(target, captured)
@@ -152,7 +156,7 @@ class ReaderMethods(OptionsMixin, DataFrameReader if TYPE_CHECKING else object):
 
     def table(self, tableName: str) -> DataFrame:
         if self._is_foreign:
-            return super().table(tableName)
+            return cast("DataFrame", super().table(tableName))
         frame = self._paimon._resolver.table(split_name(tableName), self._captured)
         return super().table(tableName) if frame is None else bind_to_session(frame, self._paimon)
 
@@ -167,7 +171,7 @@ class PaimonReader(ReaderMethods, DataFrameReader):
     """`spark.read`: knows `format("paimon")` and Paimon tables in `table`."""
 
 
-class WriterMethods(WriterOptionsMixin, DataFrameWriter if TYPE_CHECKING else object):
+class WriterMethods(WriterOptionsMixin, _Base):  # type: ignore[misc]
     """The methods of `df.write`. The arguments after the session are those of Spark's class."""
 
     def __init__(self, frame: DataFrame, session: SessionMethods, *spark: Any) -> None:
@@ -203,28 +207,31 @@ class WriterMethods(WriterOptionsMixin, DataFrameWriter if TYPE_CHECKING else ob
         """With format "paimon": write to the table at `path`, or to the one in the options `database` and `table`."""
         self._apply_arguments(format, mode, partitionBy, options)
         if not self._is_paimon:
-            return super().save(path)
-        return self._write_to_table(table_name_or_path(path, self._captured, "save"), self._save_mode)
+            super().save(path)
+        else:
+            self._write_to_table(table_name_or_path(path, self._captured, "save"), self._save_mode)
 
     def saveAsTable(self, name: str, format: str | None = None, mode: str | None = None,
                     partitionBy: str | list[str] | None = None, **options: OptionalPrimitiveType) -> None:  # fmt: skip
         """Write to a named table, which is created if missing. Columns are matched by name, as Spark does for existing tables."""
         self._apply_arguments(format, mode, partitionBy, options)
         if self._is_foreign:
-            return super().saveAsTable(name)
-        return self._write_to_table(split_name(name), self._save_mode, by_name=True)
+            super().saveAsTable(name)
+        else:
+            self._write_to_table(split_name(name), self._save_mode, by_name=True)
 
     def insertInto(self, tableName: str, overwrite: bool | None = None) -> None:
         """Write to an existing table; columns are matched by position."""
         parts = split_name(tableName)
         if self._is_foreign or self._paimon._resolver.table(parts, {}) is None:
-            return super().insertInto(tableName, overwrite)
+            super().insertInto(tableName, overwrite)
+            return
         if self._partition_by:
             raise UnsupportedOperation(
                 "insertInto() uses the table's own partitions", hint="remove partitionBy(), or use saveAsTable()"
             )
         replace = overwrite if overwrite is not None else self._save_mode == "overwrite"
-        return self._write_to_table(parts, "overwrite" if replace else "append", create=False)
+        self._write_to_table(parts, "overwrite" if replace else "append", create=False)
 
     def _apply_arguments(self, format: str | None, mode: str | None, partition_by: str | Sequence[str] | None,
               options: Mapping[str, OptionalPrimitiveType]) -> None:  # fmt: skip
@@ -248,7 +255,7 @@ class PaimonWriter(WriterMethods, DataFrameWriter):
     """`df.write`: knows `format("paimon")`; without a format, table names are Paimon's."""
 
 
-class WriterV2Methods(OptionsMixin, DataFrameWriterV2 if TYPE_CHECKING else object):
+class WriterV2Methods(OptionsMixin, _Base):  # type: ignore[misc]
     """The methods of `df.writeTo`. The arguments after the session are those of Spark's class."""
 
     def __init__(self, frame: DataFrame, table: str, session: SessionMethods, *spark: Any) -> None:
@@ -274,25 +281,26 @@ class WriterV2Methods(OptionsMixin, DataFrameWriterV2 if TYPE_CHECKING else obje
         return self
 
     def create(self) -> None:
-        return super().create() if self._is_foreign else self._write_to_table("error")
+        super().create() if self._is_foreign else self._write_to_table("error")
 
     def replace(self) -> None:
-        return super().replace() if self._is_foreign else self._write_to_table("replace", create=False)
+        super().replace() if self._is_foreign else self._write_to_table("replace", create=False)
 
     def createOrReplace(self) -> None:
-        return super().createOrReplace() if self._is_foreign else self._write_to_table("replace")
+        super().createOrReplace() if self._is_foreign else self._write_to_table("replace")
 
     def append(self) -> None:
-        return super().append() if self._is_foreign else self._write_to_table("append", create=False)
+        super().append() if self._is_foreign else self._write_to_table("append", create=False)
 
     def overwrite(self, condition: ColumnOrName) -> None:
         """Overwrite the partition in the condition. Raises UnsupportedOperation: not a condition on partition columns."""
         if self._is_foreign:
-            return super().overwrite(condition)
-        return self._write_to_table("overwrite", create=False, where=condition)
+            super().overwrite(condition)
+        else:
+            self._write_to_table("overwrite", create=False, where=condition)
 
     def overwritePartitions(self) -> None:
-        return super().overwritePartitions() if self._is_foreign else self._write_to_table("partitions", create=False)
+        super().overwritePartitions() if self._is_foreign else self._write_to_table("partitions", create=False)
 
     def _write_to_table(self, mode: str, *, create: bool = True, where: ColumnOrName | None = None) -> None:
         request = WriteRequest(self._parts, mode, self._captured, self._partition_by, create, by_name=True, where=where)

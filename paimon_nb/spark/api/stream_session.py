@@ -26,7 +26,11 @@ if TYPE_CHECKING:
     from paimon_nb.spark.api.base_session import ResolvingMethods, ResolvingSession
 
 
-class StreamReaderMethods(OptionsMixin, DataStreamReader if TYPE_CHECKING else object):
+_Base: Any = object
+"""Stands for the class of Spark that a subclass for each kind of session adds."""
+
+
+class StreamReaderMethods(OptionsMixin, _Base):  # type: ignore[misc]
     """`load` and `table` of `spark.readStream`."""
 
     def __init__(self, session: ResolvingMethods) -> None:

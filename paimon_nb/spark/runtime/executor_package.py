@@ -6,7 +6,7 @@ import tempfile
 import threading
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from paimon_nb.spark.runtime.jvm_bridge import has_bridge, has_local_master
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _lock = threading.Lock()
 _shipped: set[str] = set()
-"""Ids of the applications that have the package."""
+"""Ids of the applications and of the Spark Connect sessions that have the package."""
 
 
 def ship_package(spark: SparkSession) -> None:
@@ -26,14 +26,15 @@ def ship_package(spark: SparkSession) -> None:
     """
     if has_local_master(spark):
         return
-    application = spark.sparkContext.applicationId if has_bridge(spark) else spark.client._session_id
+    application = spark.sparkContext.applicationId if has_bridge(spark) else cast("Any", spark).session_id
     with _lock:
         if application not in _shipped:
-            spark.addArtifact(str(_package_zip()), pyfile=True)
+            spark.addArtifact(str(package_zip()), pyfile=True)
             _shipped.add(application)
 
 
-def _package_zip() -> Path:
+def package_zip() -> Path:
+    """A new zip of the package without the notebook's part."""
     root = Path(__file__).parents[2]
     target = Path(tempfile.mkdtemp(prefix="paimon_nb-")) / "paimon_nb.zip"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -24,11 +24,14 @@ def stream_of_data_source(spark: SparkSession, kind: type[DataSource], **carried
         EngineError: Spark's Python process has ended.
     """
     from paimon_nb.spark.errors import spark_errors
+    from paimon_nb.spark.runtime.jvm_bridge import has_bridge
     from paimon_nb.spark.runtime.python_workers import forget_dead_workers
+    from paimon_nb.spark.streaming.connect_source import source_with_package
 
     forget_dead_workers()
     name = f"paimon_{kind.__name__.lower()}_{next(_counter)}"
     attributes = {"name": classmethod(lambda _: name), **carried}
-    spark.dataSource.register(type(name, (kind,), attributes))
+    source = type(name, (kind,), attributes)
+    spark.dataSource.register(source if has_bridge(spark) else source_with_package(name, source))
     with spark_errors():
         return spark.readStream.format(name).load()
