@@ -91,11 +91,11 @@ class Resolver(Protocol):
         """
 
 
-_Base: Any = object
+SparkClass: Any = object
 """Stands for the class of Spark that a subclass for each kind of session adds."""
 
 
-class ResolvingMethods(_Base):  # type: ignore[misc]
+class ResolvingMethods(SparkClass):  # type: ignore[misc]
     """What a session over a classic one and a session over one of Spark Connect have in common.
 
     It shares settings and temporary views of the other session.

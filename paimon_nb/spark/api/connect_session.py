@@ -17,8 +17,8 @@ from pyspark.sql.connect.streaming.readwriter import DataStreamReader, DataStrea
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.identifier import split_name
-from paimon_nb.spark.api.paimon_session import ReaderMethods, SessionMethods, WriterMethods, WriterV2Methods
 from paimon_nb.spark.api.reader_options import WriterOptionsMixin
+from paimon_nb.spark.api.session_methods import ReaderMethods, SessionMethods, WriterMethods, WriterV2Methods
 from paimon_nb.spark.api.stream_session import StreamReaderMethods
 from paimon_nb.spark.streaming.start import check_commits_here
 

@@ -10,7 +10,7 @@ from pyspark.sql.streaming.readwriter import DataStreamReader, DataStreamWriter
 from paimon_nb.base.errors import BadOptionValue, TableNotFound
 from paimon_nb.base.identifier import split_name
 from paimon_nb.options import parse_duration_ms
-from paimon_nb.spark.api.base_session import StreamWriteRequest
+from paimon_nb.spark.api.base_session import SparkClass, StreamWriteRequest
 from paimon_nb.spark.api.reader_options import OptionsMixin, WriterOptionsMixin, table_name_or_path, without_path
 from paimon_nb.spark.streaming import idle_checkpoint_timer
 from paimon_nb.spark.streaming.start import start_query
@@ -26,11 +26,7 @@ if TYPE_CHECKING:
     from paimon_nb.spark.api.base_session import ResolvingMethods, ResolvingSession
 
 
-_Base: Any = object
-"""Stands for the class of Spark that a subclass for each kind of session adds."""
-
-
-class StreamReaderMethods(OptionsMixin, _Base):  # type: ignore[misc]
+class StreamReaderMethods(OptionsMixin, SparkClass):  # type: ignore[misc]
     """`load` and `table` of `spark.readStream`."""
 
     def __init__(self, session: ResolvingMethods) -> None:
