@@ -100,12 +100,12 @@ def _demo(_: list[str]) -> int:
         return 1
     page = target / "quickstart.html"
     write_page(notebook, page)
-    print(last_text(notebook))
+    print(text_of_last_table(notebook))
     print(f"\n{time.monotonic() - started:.0f} s; page with all pictures: {page}")
     return 0
 
 
-def last_text(notebook: NotebookNode) -> str:
+def text_of_last_table(notebook: NotebookNode) -> str:
     """The text of the last table in the notebook."""
     found = ""
     for cell in notebook.cells:

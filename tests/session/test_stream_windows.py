@@ -7,7 +7,7 @@ import datetime as dt
 
 import pytest
 
-from paimon_nb.session.query.watermark import as_utc
+from paimon_nb.session.query.watermark import local_time_as_utc_ms
 from paimon_nb.session.streaming.windows import grouped_by_window
 
 DAY = dt.datetime(2026, 1, 2)
@@ -147,7 +147,7 @@ def test_a_stream_of_rows_tells_its_snapshots_the_watermark(swb):
 
 @pytest.mark.parametrize(("zone", "hours"), [("UTC", 0), ("Asia/Shanghai", 8), ("America/New_York", -5)])
 def test_an_instant_of_a_zone_is_its_wall_clock_in_utc(zone, hours):
-    assert as_utc(DAY_MS, zone) == DAY_MS + hours * 3_600_000
+    assert local_time_as_utc_ms(DAY_MS, zone) == DAY_MS + hours * 3_600_000
 
 
 @pytest.mark.spark

@@ -18,7 +18,7 @@ from paimon_nb.session.core.jobs import Jobs
 from paimon_nb.session.core.spark_catalogs import NOTHING, CatalogSettings, catalog_settings, open_from_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     import pyarrow as pa
@@ -145,8 +145,10 @@ class Session:
         else:
             self.spark.conf.unset(key)
 
-    def drop_query_views(self, views: Iterable[str]) -> None:
+    def drop_query_views(self, views: Sequence[str]) -> None:
         """Drop the temporary views of an analysed query; in Spark Connect at the end, as the server analyses it at each use."""
+        if not views:
+            return  # Spark may not have been started
         from paimon_nb.spark.runtime.jvm_bridge import has_bridge
 
         if not has_bridge(self.spark):

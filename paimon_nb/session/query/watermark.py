@@ -97,7 +97,7 @@ def watermark_after(batch: DataFrame, watermark: Watermark) -> int | None:
     return None if row is None or row[0] is None else int(row[0])
 
 
-def as_utc(instant_ms: int, zone: str) -> int:
+def local_time_as_utc_ms(instant_ms: int, zone: str) -> int:
     """The local time of an instant in a zone, read as UTC: Flink's epoch ms of a TIMESTAMP."""
     there = datetime.fromtimestamp(instant_ms / 1000, ZoneInfo(zone))
     return instant_ms + int((there.utcoffset() or timedelta()).total_seconds() * 1000)

@@ -18,7 +18,12 @@ from paimon_nb.options.table import CONSUMER_ID, CONSUMER_MODE
 from paimon_nb.session.core.jobs import RefreshLoop, Running
 from paimon_nb.session.query.hidden_columns import has_hidden
 from paimon_nb.session.query.run_query import run_query, temporary_names_of_tables
-from paimon_nb.session.query.watermark import as_utc, stream_watermark, watermark_after, with_spark_watermark
+from paimon_nb.session.query.watermark import (
+    local_time_as_utc_ms,
+    stream_watermark,
+    watermark_after,
+    with_spark_watermark,
+)
 from paimon_nb.session.streaming.local_stream import start_local_stream
 from paimon_nb.session.streaming.lookup.join import Lookups, register, release_ended, tables_with_retry
 from paimon_nb.session.streaming.lookup.waiting import HIDDEN, WaitingRows
@@ -279,7 +284,7 @@ def _watermark_reader(session: Session, plan: StreamPlan, late: LateRows) -> Cal
 
     def current_watermark() -> int | None:
         instant = late.watermark()
-        return instant if instant is None or zone is None else as_utc(instant, zone)
+        return instant if instant is None or zone is None else local_time_as_utc_ms(instant, zone)
 
     return current_watermark
 

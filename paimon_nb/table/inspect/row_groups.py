@@ -40,14 +40,14 @@ def row_groups(plan: ScanPlan, max_files: int = MAX_FILES) -> RowGroups:
         for file in split.files:
             if files >= max_files:
                 break
-            sizes, matches = _row_groups_of_file(plan, split, file)
+            sizes, matches = _inspect_row_group_pruning(plan, split, file)
             files += 1
             total, rows = total + len(sizes), rows + sum(sizes)
             matching, matching_rows = matching + len(matches), matching_rows + sum(sizes[i] for i in matches)
     return RowGroups(total, matching, rows, matching_rows, files)
 
 
-def _row_groups_of_file(plan: ScanPlan, split: Split, file: DataFile) -> tuple[list[int], list[int]]:
+def _inspect_row_group_pruning(plan: ScanPlan, split: Split, file: DataFile) -> tuple[list[int], list[int]]:
     """(rows of each row group, the row groups that are read)."""
     store = plan.store if split.branch is None else plan.store.on_branch(split.branch)
     stored = schema_and_system(file_schema(store, file.schema_id))
