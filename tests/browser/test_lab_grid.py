@@ -65,7 +65,9 @@ def footer(shown: Notebook, cell: int) -> Any:
 
 
 def first_column(shown: Notebook, cell: int, rows: int = 3) -> list[str]:
-    return list(shown.output(cell).locator(".dg-r .dg-c:first-child").all_inner_texts()[:rows])
+    first = shown.output(cell).locator(".dg-r .dg-c:first-child")
+    expect(first.first).not_to_have_text("")  # the page of rows may be on its way
+    return list(first.all_inner_texts()[:rows])
 
 
 def header(shown: Notebook, cell: int, name: str) -> Any:
