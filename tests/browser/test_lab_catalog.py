@@ -198,7 +198,7 @@ def test_a_restarted_kernel_is_loaded_by_a_button(shown: Notebook, bar: Locator)
     expect(shown.page.locator(".pnb-cat-tab").get_by_text("The kernel has ended.")).to_be_visible()
     assert serious_issues_of(shown, "#paimon-nb-catalog") == []
     load.press("Enter")
-    expect(item(bar, "default, database")).to_be_visible()
+    expect(item(bar, "default, database")).to_be_visible(timeout=60_000)  # a new process imports the package
     assert shown.page.evaluate(COUNT) == 0  # nothing is in the history
 
 
