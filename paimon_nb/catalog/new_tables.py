@@ -8,6 +8,7 @@ from paimon_nb.base.errors import InvalidName, UnsupportedOperation
 from paimon_nb.base.identifier import MAIN_BRANCH, Identifier, check_name
 from paimon_nb.catalog.api import SYSTEM_DATABASE, Catalog
 from paimon_nb.catalog.column_directives import with_comment_directives
+from paimon_nb.options import without_prefix
 from paimon_nb.options.catalog import DISABLE_CREATE_TABLE_IN_DEFAULT_DB
 
 if TYPE_CHECKING:
@@ -33,9 +34,7 @@ class NewTableRules:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._forbids_default = bool(DISABLE_CREATE_TABLE_IN_DEFAULT_DB.read(catalog.options))
-        self._table_defaults = {
-            k.removeprefix(_TABLE_DEFAULT): v for k, v in catalog.options.items() if k.startswith(_TABLE_DEFAULT)
-        }
+        self._table_defaults = without_prefix(catalog.options, _TABLE_DEFAULT)
 
     def check_name(self, name: Identifier) -> None:
         """Whether a table may have this name.

@@ -2,7 +2,7 @@
 
 from paimon_nb.options.catalog import CATALOG_OPTIONS
 from paimon_nb.options.connector import CONNECTOR_OPTIONS
-from paimon_nb.options.option import Option, parse_bool, parse_duration_ms, parse_memory, parse_names
+from paimon_nb.options.option import Option, parse_bool, parse_duration_ms, parse_memory, parse_names, without_prefix
 from paimon_nb.options.prefix_options import PATTERNS
 from paimon_nb.options.read import READ_OPTIONS
 from paimon_nb.options.table import TABLE_OPTIONS
@@ -12,5 +12,5 @@ from paimon_nb.options.write import WRITE_OPTIONS
 
 __all__ = [
     "CATALOG_OPTIONS", "CONNECTOR_OPTIONS", "PATTERNS", "READ_OPTIONS", "TABLE_OPTIONS", "WRITE_OPTIONS", "Option",
-    "TableOptions", "find_option", "parse_bool", "parse_duration_ms", "parse_memory", "parse_names", "validate_table_options",
+    "TableOptions", "find_option", "parse_bool", "parse_duration_ms", "parse_memory", "parse_names", "validate_table_options", "without_prefix",
 ]  # fmt: skip

@@ -57,6 +57,11 @@ def parse_names(text: str | None) -> tuple[str, ...]:
     return tuple(p.strip() for p in (text or "").split(",") if p.strip())
 
 
+def without_prefix(options: Mapping[str, str], prefix: str) -> dict[str, str]:
+    """The options whose keys begin with a prefix, under the rest of their keys."""
+    return {key.removeprefix(prefix): value for key, value in options.items() if key.startswith(prefix)}
+
+
 def parse_memory(value: str) -> int:
     """'128 mb' -> bytes; a plain number is bytes. Units are powers of 1024, in any case."""
     size = _parse_with_unit(value, _UNITS_BYTES, "size", "'128 mb'")
@@ -200,8 +205,7 @@ class Option(Generic[T]):
             if key in raw:
                 return self.value(raw[key], key)
         if self.is_map:
-            prefix = self.key + "."
-            pairs: Any = {k.removeprefix(prefix): v for k, v in raw.items() if k.startswith(prefix)}
+            pairs: Any = without_prefix(raw, self.key + ".")
             if pairs:
                 return self._check_range(pairs, pairs, self.key)
         return self.default

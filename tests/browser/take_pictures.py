@@ -226,6 +226,18 @@ BAR = "catalog"
 """The picture of the side bar: a whole page, not a cell."""
 
 
+def open_table_of_catalog(notebook: Notebook) -> Any:
+    """Show the side bar, with the columns of a table, whose preview opens in a tab. The tree."""
+    notebook.command("paimon-nb:catalog-show")
+    bar = notebook.page.get_by_role("tree", name="Paimon catalog")
+    board = bar.locator('[aria-label^="board, table"]')
+    board.locator(".pnb-cat-twisty").click()
+    bar.locator('[aria-label^="delay, column"]').wait_for()
+    board.click()
+    notebook.page.locator(".pnb-cat-tab .pnb").wait_for()
+    return bar
+
+
 def take_bar(notebook: Notebook, lab: Lab, to: Path) -> None:
     """The side bar with an open table, and a preview in a tab."""
     page = notebook.page
@@ -234,13 +246,7 @@ def take_bar(notebook: Notebook, lab: Lab, to: Path) -> None:
         "%%paimon\nSELECT carrier, COUNT(*) AS flights\nFROM flights GROUP BY carrier\nORDER BY flights DESC LIMIT 5"
     )
     opened(notebook, lab, "flights.ipynb", ["%load_ext paimon_nb\n%paimon connect warehouse", query], wait_ms=600_000)
-    notebook.command("paimon-nb:catalog-show")
-    bar = page.get_by_role("tree", name="Paimon catalog")
-    board = bar.locator('[aria-label^="board, table"]')
-    board.locator(".pnb-cat-twisty").click()
-    bar.locator('[aria-label^="delay, column"]').wait_for()
-    board.click()
-    page.locator(".pnb-cat-tab .pnb").wait_for()
+    bar = open_table_of_catalog(notebook)
     for table in ("flights", "by_month"):
         expect(bar.locator(f'[aria-label^="{table}, table"] .pnb-cat-health')).to_be_visible()
     for theme in THEMES:
@@ -330,13 +336,7 @@ def take_widths(notebook: Notebook, lab: Lab, to: Path) -> None:
                 cell.scroll_into_view_if_needed()
                 page.wait_for_timeout(400)  # pictures are drawn anew for the width
                 save(name, cell.screenshot(), width, theme)
-    notebook.command("paimon-nb:catalog-show")
-    bar = page.get_by_role("tree", name="Paimon catalog")
-    board = bar.locator('[aria-label^="board, table"]')
-    board.locator(".pnb-cat-twisty").click()
-    bar.locator('[aria-label^="delay, column"]').wait_for()
-    board.click()
-    page.locator(".pnb-cat-tab .pnb").wait_for()
+    open_table_of_catalog(notebook)
     for theme in THEMES:
         notebook.theme(f"JupyterLab {theme}")
         for width in WIDTHS:

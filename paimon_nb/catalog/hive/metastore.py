@@ -94,7 +94,7 @@ class HiveMetastore(Metastore):
         )  # fmt: skip
         location = own.pop("location", None) or super().database_path(name.lower())
         database.parameters = own
-        self.layout.set_database_location(database, _stored_uri(location))
+        self.layout.set_database_location(database, stored_uri(location))
         if self._find_database(name) is not None:
             return False
         try:
@@ -127,7 +127,7 @@ class HiveMetastore(Metastore):
         database.description = changed.pop("comment", database.description)
         database.ownerName = changed.pop("owner", database.ownerName)
         if (location := changed.pop("location", None)) is not None:
-            self.layout.set_database_location(database, _stored_uri(location))
+            self.layout.set_database_location(database, stored_uri(location))
         database.parameters = {**(database.parameters or {}), **changed}
         try:
             self.client.execute("alter_database", name.lower(), database)
@@ -246,7 +246,7 @@ class HiveMetastore(Metastore):
 
     def add_table(self, name: Identifier, schema: TableSchema) -> bool:
         database, table = name.database.lower(), name.table.lower()
-        location, external = _stored_uri(self.new_table_path(name, schema.options)), self.makes_external(schema.options)
+        location, external = stored_uri(self.new_table_path(name, schema.options)), self.makes_external(schema.options)
         if schema.options.get(opt.TYPE.key) == FORMAT_TABLE:
             entry = new_format_entry(database, table, schema, external=external)
             self.layout.set_location(entry, location)
@@ -284,7 +284,7 @@ class HiveMetastore(Metastore):
         entry.dbName, entry.tableName = target.database.lower(), target.table.lower()
         if not is_external(entry):
             # Set together with the name, so that Hive does not move the files.
-            self.layout.set_location(entry, _stored_uri(self._default_path(target)))
+            self.layout.set_location(entry, stored_uri(self._default_path(target)))
         attempts = 0
         while True:
             try:
@@ -352,7 +352,7 @@ class HiveMetastore(Metastore):
 
     def set_location(self, entry: Any, path: str) -> None:
         """Set a partition's location."""
-        self.layout.set_location(entry, _stored_uri(path))
+        self.layout.set_location(entry, stored_uri(path))
 
     # -- views
 
@@ -398,9 +398,9 @@ def _client_capabilities() -> Any:
     return ttypes.ClientCapabilities(values=[ttypes.ClientCapability.INSERT_ONLY_TABLES])
 
 
-def _stored_uri(path: str) -> str:
+def stored_uri(path: str) -> str:
     """The URI that the metastore stores: without a scheme Hive would use its default file system."""
-    return path if "://" in path or path.startswith("file:") else f"file:{path}"
+    return path if ":" in path.split("/", 1)[0] else f"file:{path}"
 
 
 def without_file_scheme(location: str) -> str:

@@ -13,6 +13,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.catalog.hive.client import Exists, HiveMetastoreClient, NotFound
 from paimon_nb.catalog.hive.hive_conf import hive_settings
 from paimon_nb.catalog.hive.hms_table import empty_storage, hive_column, new_entry
+from paimon_nb.catalog.hive.metastore import stored_uri
 from paimon_nb.catalog.hive.types import HIVE_TIMESTAMP_LTZ
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as catalog_opt
@@ -59,7 +60,7 @@ class IcebergInHive:
         """
         client = HiveMetastoreClient.of(dict(self.settings), connections=1)
         for database in self.databases:
-            self._register_in(client, database.lower(), store, _uri(path))
+            self._register_in(client, database.lower(), store, stored_uri(path))
 
     def _register_in(self, client: HiveMetastoreClient, database: str, store: TableStore, uri: str) -> None:
         table = self.table.lower()
@@ -109,8 +110,3 @@ def _context(store: TableStore, skip_stats: str) -> Any:
     skip_archive = str(bool(store.options.get(opt.METADATA_ICEBERG_GLUE_SKIP_ARCHIVE))).lower()
     properties = {"CASCADE": "true", "skipAWSGlueArchive": skip_archive, "DO_NOT_UPDATE_STATS": skip_stats}
     return ttypes.EnvironmentContext(properties=properties)
-
-
-def _uri(path: str) -> str:
-    """A path as a URI: without a scheme, Hive takes its default file system."""
-    return path if ":" in path.split("/", 1)[0] else f"file:{path}"

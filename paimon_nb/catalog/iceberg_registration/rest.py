@@ -13,14 +13,15 @@ import uuid
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from paimon_nb.base.errors import BadOptionValue, StoreError, UnsupportedOperation
+from paimon_nb.base.errors import StoreError, UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.catalog.rest.auth import BearerToken
 from paimon_nb.catalog.rest.authorizer import Anonymous
 from paimon_nb.catalog.rest.error_replies import NOT_IMPLEMENTED
 from paimon_nb.catalog.rest.transport import Refused, Transport
 from paimon_nb.options import table as opt
-from paimon_nb.table.iceberg import REST_PREFIX
+from paimon_nb.options import without_prefix
+from paimon_nb.table.iceberg import REST_PREFIX, check_rest_uri
 from paimon_nb.table.iceberg.metadata import IDENTITY
 
 if TYPE_CHECKING:
@@ -247,18 +248,13 @@ def _table_properties(store: TableStore) -> dict[str, str]:
             o.get(opt.METADATA_ICEBERG_DELETE_AFTER_COMMIT_ENABLED)
         ).lower(),
     }
-    return own | _with_prefix(store.schema.options, _PROPERTIES)
+    return own | without_prefix(store.schema.options, _PROPERTIES)
 
 
 def _connect(store: TableStore) -> _Service:
     """A service at the address of the table's options, as the server configures its clients."""
-    configured = _with_prefix(store.schema.options, REST_PREFIX)
-    if "uri" not in configured:
-        raise BadOptionValue(
-            f"'metadata.iceberg.storage' = 'rest-catalog' needs '{REST_PREFIX}uri'",
-            hint="set the address of the Iceberg REST catalog",
-            option=f"{REST_PREFIX}uri",
-        )
+    check_rest_uri(store.schema.options)
+    configured = without_prefix(store.schema.options, REST_PREFIX)
     for key in ("credential", "rest.sigv4-enabled"):
         if configured.get(key, "false") != "false":
             raise UnsupportedOperation(
@@ -276,10 +272,6 @@ def _connect(store: TableStore) -> _Service:
 
 
 def _transport(config: Mapping[str, str]) -> Transport:
-    headers = {k.removeprefix("header."): v for k, v in config.items() if k.startswith("header.")}
     token = config.get("token")
-    return Transport(config["uri"].rstrip("/"), BearerToken(token) if token else Anonymous(), headers)
-
-
-def _with_prefix(options: Mapping[str, str], prefix: str) -> dict[str, str]:
-    return {k.removeprefix(prefix): v for k, v in options.items() if k.startswith(prefix)}
+    authorizer = BearerToken(token) if token else Anonymous()
+    return Transport(config["uri"].rstrip("/"), authorizer, without_prefix(config, "header."))

@@ -14,7 +14,7 @@ from paimon_nb.base.errors import BadOptionValue, EnvironmentError_, StoreError,
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.redact import redact_text
 from paimon_nb.fs import without_scheme
-from paimon_nb.options import TableOptions
+from paimon_nb.options import TableOptions, without_prefix
 from paimon_nb.options import catalog as opt
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Database:
                 option="uri",
             )
         address, _, query = rest.partition("?")
-        option_settings = {k.removeprefix(_PREFIX): v for k, v in options.items() if k.startswith(_PREFIX)}
+        option_settings = without_prefix(options, _PREFIX)
         settings = {**dict(parse_qsl(query, keep_blank_values=True)), **option_settings}
         if protocol == "sqlite":
             address = _sqlite_file(address, query)

@@ -40,7 +40,7 @@ from paimon_nb.format.schema.table_schema import highest_id
 from paimon_nb.format.types import Row
 from paimon_nb.format.types.parse import parse_field_json
 from paimon_nb.fs import FileIO, RootedFileIO, external_roots, open_fs
-from paimon_nb.options import TableOptions
+from paimon_nb.options import TableOptions, without_prefix
 from paimon_nb.options import catalog as opt
 from paimon_nb.options.table import METASTORE_PARTITIONED_TABLE
 from paimon_nb.table.live_files import live_entries
@@ -77,14 +77,10 @@ def open_rest_catalog(name: str, options: Mapping[str, str]) -> Catalog:
     timeouts = Timeouts(
         client_options.get(opt.REST_CONNECTION_TIMEOUT) / 1000, client_options.get(opt.REST_READ_TIMEOUT) / 1000
     )
-    transport = Transport(uri, authorizer_of(options, uri), _headers_of_options(options), timeouts)
+    transport = Transport(uri, authorizer_of(options, uri), without_prefix(options, _HEADER), timeouts)
     merged = RestApi(transport, None).merged_options(options)
-    api = RestApi(replace(transport, headers=_headers_of_options(merged)), merged.get(opt.PREFIX.key))
+    api = RestApi(replace(transport, headers=without_prefix(merged, _HEADER)), merged.get(opt.PREFIX.key))
     return RestCatalog(name, merged, api)
-
-
-def _headers_of_options(options: Mapping[str, str]) -> dict[str, str]:
-    return {k.removeprefix(_HEADER): v for k, v in options.items() if k.startswith(_HEADER)}
 
 
 class RestCatalog(Catalog):

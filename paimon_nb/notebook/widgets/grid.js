@@ -258,11 +258,11 @@ export default {
 
     // -- what can be done
     const placeOfHere = () => (document.getElementById(`${id}-here`) || box).getBoundingClientRect();
-    let asked = null;  // the order of a click that the kernel has not answered: a second click builds on it
+    let pending = null;  // the order of a click that the kernel has not answered: a second click builds on it
     function toggleSort(column) {
-      const sort = asked ? asked.sort : state().sort;
-      asked = { sort: !sort || sort[0] !== column ? [column, false] : sort[1] ? null : [column, true] };
-      send(asked);
+      const sort = pending ? pending.sort : state().sort;
+      pending = { sort: !sort || sort[0] !== column ? [column, false] : sort[1] ? null : [column, true] };
+      send(pending);
       later();
     }
     function openHere() {
@@ -360,7 +360,7 @@ export default {
     const changed = () => {
       controls();
       const now = state();
-      if (!now.busy) asked = null;
+      if (!now.busy) pending = null;
       if (now.generation !== generation) {
         generation = now.generation;
         pages.keep({ ...model.get("first_page"), generation }, model.get("first_buffers"));

@@ -73,11 +73,13 @@ class Timeline(Zoomable):
             case {"more": True}:
                 self._row_limit += HISTORY_ROWS
                 self._show_history()
-            case {"tag": str(name), "snapshot": int(snapshot)} if name.strip() and self._select(snapshot):
-                self.create_tag(name.strip())
-            case {"preview_rollback": int(snapshot)} if (commit := self._select(snapshot)) is not None:
-                self._rollback, self._message = rollback_preview(self._table.refresh().store, commit), ""
-                self._show_history()
+            case {"tag": str(name), "snapshot": int(snapshot)} if name.strip():
+                if self._select(snapshot) is not None:
+                    self.create_tag(name.strip())
+            case {"preview_rollback": int(snapshot)}:
+                if (commit := self._select(snapshot)) is not None:
+                    self._rollback, self._message = rollback_preview(self._table.refresh().store, commit), ""
+                    self._show_history()
             case {"rollback": int(target)} if self._rollback is not None and self._rollback.target == target:
                 self.roll_back(self._rollback)
             case {"cancel_rollback": True}:

@@ -10,7 +10,7 @@ from paimon_nb.base.identifier import Identifier
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import DEFAULT_DATABASE, Catalog
-from paimon_nb.options import find_option
+from paimon_nb.options import find_option, without_prefix
 from paimon_nb.options.spelling import check_no_misspelled_options, check_values
 from paimon_nb.options.table import DATA_FILE_EXTERNAL_PATHS
 from paimon_nb.session.core.data_file_locations import allow_data_files
@@ -316,9 +316,7 @@ class Session:
 
     def options_of_paths(self) -> dict[str, str]:
         """Dynamic options of a table that is read or written by its path: 'spark.paimon.<option>', as in Java."""
-        prefix = "spark.paimon."
-        settings = {**self._spark_options(), **self.settings}
-        texts = {k.removeprefix(prefix): v for k, v in settings.items() if k.startswith(prefix)}
+        texts = without_prefix({**self._spark_options(), **self.settings}, "spark.paimon.")
         return {text: value for text, value in texts.items() if find_option(text) is not None}
 
     def _spark_options(self) -> dict[str, str]:

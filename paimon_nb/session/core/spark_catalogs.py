@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.catalog import open_catalog
-from paimon_nb.options import CATALOG_OPTIONS, TableOptions
+from paimon_nb.options import CATALOG_OPTIONS, TableOptions, without_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -41,8 +41,7 @@ def open_from_settings(spark: SparkSession, name: str) -> Catalog | None:
 
     Raises: BadOptionValue, UnsupportedOperation: as CREATE CATALOG with the same options.
     """
-    start = PREFIX + name + "."
-    options = {k.removeprefix(start): v for k, v in spark.conf.getAll.items() if k.startswith(start)}
+    options = without_prefix(spark.conf.getAll, PREFIX + name + ".")
     return open_catalog(name, with_store_settings(options, lambda key: spark.conf.get(key, None))) if options else None
 
 

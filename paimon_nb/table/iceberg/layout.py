@@ -16,6 +16,8 @@ from paimon_nb.table.iceberg.name_mapping import column_names, misread_name
 from paimon_nb.table.iceberg.schema import misread_by_format, schema_node, unreadable_change
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.table.store import TableStore
 
@@ -74,6 +76,16 @@ def has_vectors(options: TableOptions) -> bool:
     )
 
 
+def check_rest_uri(options: Mapping[str, str]) -> None:
+    """Raise BadOptionValue if a table's options lack the address of the REST catalog of Iceberg."""
+    if REST_URI not in options:
+        raise BadOptionValue(
+            f"'metadata.iceberg.storage' = 'rest-catalog' needs {REST_URI!r}",
+            hint=f"{REST_URI!r} = 'http://host:8181', the address of the Iceberg REST catalog",
+            option=REST_URI,
+        )
+
+
 def check_publishable(schema: TableSchema, before: TableSchema | None = None) -> None:
     """Refuse what Iceberg readers would read wrongly, of a table with Iceberg metadata.
 
@@ -88,12 +100,8 @@ def check_publishable(schema: TableSchema, before: TableSchema | None = None) ->
         return
     options = TableOptions(schema.options)
     schema_node(schema)
-    if options.get(opt.METADATA_ICEBERG_STORAGE) == "rest-catalog" and REST_URI not in schema.options:
-        raise BadOptionValue(
-            f"'metadata.iceberg.storage' = 'rest-catalog' needs {REST_URI!r}",
-            hint=f"{REST_URI!r} = 'http://host:8181', the address of the Iceberg REST catalog",
-            option=REST_URI,
-        )
+    if options.get(opt.METADATA_ICEBERG_STORAGE) == "rest-catalog":
+        check_rest_uri(schema.options)
     for file_format in sorted(_formats(options)):
         if (why := misread_by_format(schema, file_format)) is not None:
             _refuse(why, "use 'file.format' = 'parquet'")

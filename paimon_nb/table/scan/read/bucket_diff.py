@@ -94,16 +94,16 @@ def _unchanged_rows(rows: pa.Table, before: np.ndarray, after: np.ndarray) -> np
     return np.asarray(same)
 
 
-def same_values(before: pa.Array, after: pa.Array) -> np.ndarray:
+def same_values(left: pa.Array, right: pa.Array) -> np.ndarray:
     """Where two columns have the same value, NULLs being equal."""
-    if pa.types.is_nested(before.type):
-        pairs = zip(times_as_numbers(before).to_pylist(), times_as_numbers(after).to_pylist(), strict=True)
+    if pa.types.is_nested(left.type):
+        pairs = zip(times_as_numbers(left).to_pylist(), times_as_numbers(right).to_pylist(), strict=True)
         return np.array([comparable_nested_value(a) == comparable_nested_value(b) for a, b in pairs], bool)
-    if pa.types.is_floating(before.type):  # bitwise, as Java compares rows: NaN equals NaN, -0.0 is not 0.0
-        bits = pa.int32() if before.type == pa.float32() else pa.int64()
-        before, after = before.view(bits), after.view(bits)
-    both_null = pc.and_(pc.is_null(before), pc.is_null(after))
-    return to_numpy(pc.or_(both_null, fill_null(pc.equal(before, after), False)))
+    if pa.types.is_floating(left.type):  # bitwise, as Java compares rows: NaN equals NaN, -0.0 is not 0.0
+        bits = pa.int32() if left.type == pa.float32() else pa.int64()
+        left, right = left.view(bits), right.view(bits)
+    both_null = pc.and_(pc.is_null(left), pc.is_null(right))
+    return to_numpy(pc.or_(both_null, fill_null(pc.equal(left, right), False)))
 
 
 def comparable_nested_value(value: Any) -> Any:
