@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
-from paimon_nb.base.registry import Registry
+from paimon_nb.base.registry import LazyRegistry
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from paimon_nb.connectors.api import ConnectorTable, Sink, Source
 
-SOURCES = Registry(
+SOURCES: LazyRegistry[Callable[[ConnectorTable], Source]] = LazyRegistry(
     "source connector",
+    "paimon_nb.connectors",
     {
         "datagen": "datagen:Datagen",
         "filesystem": "files:Files",
@@ -22,8 +24,9 @@ SOURCES = Registry(
         "jdbc": "jdbc:Jdbc",
     },
 )
-SINKS = Registry(
+SINKS: LazyRegistry[Callable[[ConnectorTable], Sink]] = LazyRegistry(
     "sink connector",
+    "paimon_nb.connectors",
     {
         "print": "print:Print",
         "blackhole": "blackhole:Blackhole",
@@ -36,13 +39,9 @@ SINKS = Registry(
 
 def open_source(definition: ConnectorTable) -> Source:
     """Create the source of a table. Raises UnknownName: no such source. UnknownOption, BadOptionValue: invalid options."""
-    return cast("Source", _import_factory(SOURCES.find(definition.connector))(definition))
+    return SOURCES.find(definition.connector)(definition)
 
 
 def open_sink(definition: ConnectorTable) -> Sink:
     """Create the sink of a table. Raises UnknownName: no such sink. UnknownOption, BadOptionValue: invalid options."""
-    return cast("Sink", _import_factory(SINKS.find(definition.connector))(definition))
-
-
-def _import_factory(import_path: str) -> Any:
-    return resolve_name(f"paimon_nb.connectors.{import_path}")
+    return SINKS.find(definition.connector)(definition)

@@ -1,5 +1,6 @@
 """Names, registries, errors and redaction."""
 
+import json
 import pickle
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from paimon_nb.base.errors import CorruptFile, InvalidName, PaimonError, UnknownName
 from paimon_nb.base.identifier import Identifier, check_name, split_name
 from paimon_nb.base.redact import redact_options, redact_text
-from paimon_nb.base.registry import Registry
+from paimon_nb.base.registry import LazyRegistry, Registry
 
 
 @pytest.mark.parametrize("text", ["", " ", ".", "..", "a/b", "a\\b", "a\0b", "a\nb", "x" * 241, "\ud800"])
@@ -33,6 +34,17 @@ def test_object_names_parse_and_print(text, name):
 def test_a_registry_suggests_the_nearest_name():
     with pytest.raises(UnknownName, match="did you mean 'deduplicate'"):
         Registry("merge engine", {"deduplicate": 1, "first-row": 2}).find("dedupliate")
+
+
+def test_a_lazy_registry_imports_an_entry_when_it_is_looked_up():
+    missing = LazyRegistry("codec", "no_such_package", {"gzip": "gzip:open", "bz2": "bz2:open"})
+    assert (list(missing), len(missing), "gzip" in missing, "zip" in missing) == (["gzip", "bz2"], 2, True, False)
+    with pytest.raises(UnknownName, match="did you mean 'gzip'"):
+        missing.find("gzi")
+    with pytest.raises(ModuleNotFoundError, match="no_such_package"):
+        missing.find("gzip")
+    present = LazyRegistry("decoder", "json", {"plain": "decoder:JSONDecoder"})
+    assert present.find("plain") is present["plain"] is present.get("plain") is json.JSONDecoder
 
 
 def test_errors_survive_pickling_with_their_facts():

@@ -29,7 +29,8 @@ import sys, paimon_nb
 paimon_nb.open_table({str(tmp_path / "default.db" / "t")!r}).files()
 rows = ["table.scan.read.split_reader", "table.scan.predicate", "table.merge", "format.data.read", "format.index"]
 heavy = ["pyarrow.compute", "pyarrow.parquet", "pyarrow.orc", "pyarrow.fs", "pyroaring", "numpy.ma", "pandas"]
-print([m for m in [*(f"paimon_nb.{{r}}" for r in rows), *heavy] if m in sys.modules])
+others = [f"table.system.{{s}}" for s in paimon_nb.table.system.SYSTEM_TABLES if s != "files"]
+print([m for m in [*(f"paimon_nb.{{r}}" for r in (*rows, *others)), *heavy] if m in sys.modules])
 """
     subprocess.run([sys.executable, "-c", make], check=True)
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)

@@ -39,6 +39,13 @@ if TYPE_CHECKING:
     from paimon_nb.session.query.run_query import Substitutes
 
 FLINK = "SET 'execution.runtime-mode' = 'batch'"
+SPARK = {
+    "spark.master": "local[1]",
+    "spark.driver.memory": "2g",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",  # compiling a plan takes longer than running it over a few rows
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 
 
 @dataclass
@@ -151,8 +158,7 @@ def main(arguments: list[str] | None = None) -> int:
     done = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
     missing = sorted(set(range(*chosen.seeds)) - {d["seed"] for d in done})
     if missing:
-        conf = {"spark.master": "local[1]", "spark.driver.memory": "2g", "spark.sql.adaptive.enabled": "false"}
-        spark = spark_session(conf=conf)
+        spark = spark_session(conf=SPARK)
         for seed in missing:
             with tempfile.TemporaryDirectory() as warehouse:
                 wb = paimon_nb.connect(warehouse, spark=spark)

@@ -130,6 +130,15 @@ def test_append_tables_are_read_in_pieces_in_every_format(wb, kind: str, conditi
     assert same_rows(t.select("note", "id"), t.to_arrow(["note", "id"])) > 1
 
 
+def test_a_small_file_of_repeated_values_is_read_in_pieces(wb, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = pa.table({"n": pa.nulls(KEYS, pa.int64()), "text": pa.array(["the same text"] * KEYS)})
+    t = wb.create_table("t", rows)
+    size = sum(t.files().column("file_size_in_bytes").to_pylist())
+    monkeypatch.setattr(query, "PIECE_BYTES", 20 * size)
+    assert rows.nbytes > 2 * query.PIECE_BYTES
+    assert same_rows(TableQuery(t), rows) > 1
+
+
 def test_partitions_and_a_string_key_are_read_in_pieces(wb) -> None:
     t = all_types.make(wb, "t", keys="note, code", partition="code", write_only="true")
     for turn in (0, 0, 7):

@@ -15,6 +15,7 @@ from paimon_nb.session.query.hints import check_consumer, scan_partitions
 from paimon_nb.session.query.local.values import engine_type, is_floating, quote_name, quote_text
 from paimon_nb.session.query.run_query import global_system_table, known_to_spark, time_travel_options
 from paimon_nb.sql.select_tree import NotLocal
+from paimon_nb.table.scan.read.decoded_size import row_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
 
 _IN_MEMORY_BYTES = 256 << 20
 """Bytes of decoded columns, estimated, up to which a table is read at once, in parallel."""
-_VALUE_BYTES = {"TINYINT": 1, "SMALLINT": 2, "INT": 4, "DATE": 4, "FLOAT": 4, "BOOLEAN": 1, "DECIMAL": 16}
-_OTHER_BYTES, _TEXT_BYTES = 8, 40
-"""Bytes of a value of another type; of a text or bytes, about."""
 _VIRTUAL_COLUMNS = frozenset({"filename", "file_row_number", "file_index"})
 """Names that the engine's Parquet reader gives to columns of its own."""
 _PATTERN = frozenset("*?[]{}")
@@ -216,26 +214,22 @@ def _scan_rows(scan: PlannedScan) -> pa.Table | pa.RecordBatchReader:
         rows = read_searched(scan, splits)
         if rows is not None:
             return rows
-    in_memory = sum(s.row_count for s in splits) * _row_bytes(scan.fields) <= _IN_MEMORY_BYTES
+    in_memory = sum(s.row_count for s in splits) * row_bytes(scan.fields) <= _IN_MEMORY_BYTES
     by_position = hides_by_position(scan.store, splits, scan.routes)
     if by_position and in_memory:
         return pa.concat_tables([empty_table(scan.fields), *_visible_rows(scan)])
     if in_memory:
         return read_inline(scan, splits)
-    batches = _visible_batches(scan) if by_position else _merged_batches(scan)
+    # Without hidden rows the files are read page by page: a row group of repeated values can take a gigabyte in memory.
+    hidden = any(not s.raw or s.deletion_vectors for s in splits)
+    batches = _visible_batches(scan) if by_position and hidden else _merged_batches(scan)
     return pa.RecordBatchReader.from_batches(arrow_schema(scan.fields, nullable=True), batches)
-
-
-def _row_bytes(fields: tuple[DataField, ...]) -> int:
-    """Bytes of a decoded row, about."""
-    kinds = [f.type.root for f in fields]
-    return sum(_TEXT_BYTES if k.endswith(("CHAR", "BINARY")) else _VALUE_BYTES.get(k, _OTHER_BYTES) for k in kinds)
 
 
 def _visible_rows(scan: PlannedScan) -> Generator[pa.Table, None, None]:
     from paimon_nb.spark.scan.visible_rows import visible_rows
 
-    ahead = _IN_MEMORY_BYTES // max(_row_bytes(scan.fields), 1)
+    ahead = _IN_MEMORY_BYTES // max(row_bytes(scan.fields), 1)
     return visible_rows(scan.store, scan.plan.splits, scan.fields, scan.plan.predicate, rows_ahead=ahead)
 
 

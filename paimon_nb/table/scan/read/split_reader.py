@@ -54,6 +54,7 @@ from paimon_nb.table.scan.read.data_evolution import (
     files_by_column,
     group_by_row_range,
 )
+from paimon_nb.table.scan.read.decoded_size import UNPACKED, row_bytes, split_bytes
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore, map_in_threads
 
 if TYPE_CHECKING:
@@ -70,8 +71,6 @@ if TYPE_CHECKING:
     Parts = list[tuple[int, pa.Table]]
     """(level, rows) of runs, with all their rows of the same keys."""
 
-UNPACKED = 8
-"""How many times larger rows are in memory than in a file, about: zstd and dictionaries."""
 _MIN_ROWS, _MAX_ROWS = 4096, 1 << 17
 
 PIECE_BYTES = 64 << 20
@@ -156,7 +155,8 @@ def iter_split(
     """
     from paimon_nb.table.scan.plan.selectivity import key_share
 
-    size = split.size * UNPACKED
+    names = set(store.schema.names if columns is None else columns)
+    size = split_bytes(split, [f for f in store.schema.fields if f.name in names])
     whole = split.diff or size <= piece_bytes or size * key_share(store, [split], predicate) <= piece_bytes
     with closing(
         _read_on_branch(store, split, columns, predicate, kinds=False, piece_bytes=None if whole else piece_bytes)
@@ -383,7 +383,7 @@ class SplitFiles:
         """
         for file in files:
             yield from self._pieces_of_file(
-                file, fields, (vectors or {}).get(file.file_name), self._rows_per_piece(file, share)
+                file, fields, (vectors or {}).get(file.file_name), self._rows_per_piece(file, fields, share)
             )
 
     def column_files(
@@ -398,7 +398,7 @@ class SplitFiles:
             parts = files_by_column(self.store, group, fields)
             # All files are cut at the same rows, so that their deleted positions are, too.
             files_read = [rows.file for part in parts for rows in part.rows]
-            sizes = [r for f in files_read if (r := self._rows_per_piece(f, 1 / len(parts))) is not None]
+            sizes = [r for f in files_read if (r := self._rows_per_piece(f, fields, 1 / len(parts))) is not None]
             streams = [self._column_part(part, vector, min(sizes, default=None)) for part in parts]
             for tables in _cut_at_same_rows(streams, group):
                 columns = {n: c for t in tables for n, c in zip(t.column_names, t.columns, strict=True)}
@@ -427,10 +427,10 @@ class SplitFiles:
         ):
             yield pa.table([values] * len(fields), schema=schema)
 
-    def _rows_per_piece(self, file: DataFile, share: float) -> int | None:
+    def _rows_per_piece(self, file: DataFile, fields: Sequence[DataField], share: float) -> int | None:
         if self.piece_bytes is None:
             return None
-        bytes_each = max(file.file_size * UNPACKED / max(file.row_count, 1), 1)
+        bytes_each = max(file.file_size * UNPACKED / max(file.row_count, 1), row_bytes(fields), 1)
         return int(min(_MAX_ROWS, max(_MIN_ROWS, self.piece_bytes * share / bytes_each)))
 
     def _pieces_of_file(
