@@ -351,6 +351,19 @@ class Catalog(ABC):
             PaimonError: as `create_table`; the old table stays then.
         """
 
+    def keeps_directory(self, name: Identifier, schema: TableSchema) -> bool:
+        """Whether `replace_table` keeps the table's directory, with its snapshots.
+
+        Args:
+            name: the table's identifier.
+            schema: the new schema.
+
+        Returns:
+            False if it drops the table, or there is none.
+        """
+        del name, schema
+        return False
+
     @abstractmethod
     def drop_table(self, name: Identifier, *, if_exists: bool = False, purge: bool = False) -> bool:
         """Drop a table. `undrop_table` can restore it, unless it was purged.

@@ -23,6 +23,7 @@ from paimon_nb.base.errors import (
     UnsupportedOperation,
 )
 from paimon_nb.base.identifier import MAIN_BRANCH, Identifier, check_name
+from paimon_nb.base.override import override
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.catalog.metastore import DB_SUFFIX, Metastore
@@ -199,6 +200,10 @@ class WarehouseCatalog(Catalog):
         self.has_created = True
         return replaced
 
+    @override
+    def keeps_directory(self, name: Identifier, schema: TableSchema) -> bool:
+        return self.metastore.has_table(name) and _may_keep_files(self._open_store(name), schema)
+
     def _replace_contents(self, name: Identifier, schema: TableSchema) -> bool:
         """Empty the table and give it the new schema, so that its snapshots, tags and branches stay readable.
 
@@ -211,12 +216,7 @@ class WarehouseCatalog(Catalog):
         from paimon_nb.table.maintenance.partitions import truncate
 
         store = self._open_store(name)
-        latest = store.schemas.latest()
-        if latest is None or latest.partition_keys != schema.partition_keys:
-            return False
-        if FORMAT_TABLE in (latest.options.get("type"), schema.options.get("type")):
-            return False
-        if schema.options.get("path", store.root) != store.root:
+        if not _may_keep_files(store, schema):
             return False
         truncate(store)
         for _ in range(_MAX_ALTER_ATTEMPTS):
@@ -510,3 +510,14 @@ def _check_whole_table(name: Identifier, effect: str) -> None:
             f"{name} is a branch and cannot be {effect}",
             hint=f"CALL sys.delete_branch('{name.database}.{name.table}', '{name.branch}') deletes it",
         )
+
+
+def _may_keep_files(store: TableStore, schema: TableSchema) -> bool:
+    """Whether the files of a table can belong to a table with another schema: same partition columns, same path."""
+    latest = store.schemas.latest()
+    return (
+        latest is not None
+        and latest.partition_keys == schema.partition_keys
+        and FORMAT_TABLE not in (latest.options.get("type"), schema.options.get("type"))
+        and schema.options.get("path", store.root) == store.root
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
@@ -158,6 +158,12 @@ class SparkResolver(Resolver):
         return SparkResolver(session_copy_for_stream(self.session, plain))
 
     def write(self, frame: DataFrame, request: WriteRequest) -> None:
+        with ExitStack() as replacing:
+            table, frame = self._table_to_write(frame, request, replacing)
+            if table is not None:
+                self._write_to_table(frame, table, request)
+
+    def _write_to_table(self, frame: DataFrame, table: Table, request: WriteRequest) -> None:
         from paimon_nb.session.query.projection import align_with_table
         from paimon_nb.session.statements.insert import overwrite_mode, store_rows
         from paimon_nb.session.statements.upsert import upsert, upsert_key
@@ -165,9 +171,6 @@ class SparkResolver(Resolver):
         from paimon_nb.spark.write.overwrite_filter import partition_of_overwrite
 
         target, options = request.target, request.options
-        table, frame = self._table_to_write(frame, request)
-        if table is None:
-            return
         if request.partition_by and tuple(request.partition_by) != tuple(table.partition_keys):
             raise SchemaMismatch(
                 f"table {_display_name(target)} is partitioned by ({', '.join(table.partition_keys)}), not by ({', '.join(request.partition_by)})",
@@ -189,8 +192,18 @@ class SparkResolver(Resolver):
             return
         store_rows(self.session, aligned, table, overwrite=replaces, partition=partition, dynamic=dynamic)
 
-    def _table_to_write(self, frame: DataFrame, request: WriteRequest) -> tuple[Table | None, DataFrame]:
-        """The table, created or replaced as the mode says, and the rows; no table if it exists and the mode is 'ignore'."""
+    def _table_to_write(
+        self, frame: DataFrame, request: WriteRequest, replacing: ExitStack
+    ) -> tuple[Table | None, DataFrame]:
+        """The table, created or replaced as the mode says, and the rows; no table if it exists and the mode is 'ignore'.
+
+        Args:
+            frame: the rows.
+            request: the target and the mode.
+            replacing: keeps the rows of a replaced table until they are written.
+        """
+        from paimon_nb.session.statements.replaced_table import rows_computed_before
+
         target, mode, options = request.target, request.mode, request.options
         table = self._find_table(target)
         if table is None and not request.create:
@@ -199,8 +212,8 @@ class SparkResolver(Resolver):
         if mode == "replace":
             assert isinstance(target, tuple)
             schema = _new_table_schema_of_frame(frame, options, request.partition_by)
-            frame = frame.localCheckpoint()  # it may read the table that is replaced, and it may fail
             found = self.session.find(target)
+            frame = replacing.enter_context(rows_computed_before(found, schema, frame))
             found.catalog.replace_table(found.name, schema)
             return self._find_table(target), frame
         if table is None:

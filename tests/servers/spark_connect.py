@@ -17,7 +17,7 @@ from paimon_nb.spark.runtime.java import java_home
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_START_S = 120
+_START_S = 300
 _SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
 

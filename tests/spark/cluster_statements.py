@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-KILLS = ("load", "merge")
+KILLS = ("load", "merge", "replaced_by_itself")
 """An executor is killed while a task of these steps writes rows."""
 settings: dict[str, Any] = json.loads(sys.argv[1])
 STEPS: dict[str, Callable[[], Any]] = {}
@@ -324,7 +324,8 @@ def created_as() -> Any:
 
 @step
 def replaced_by_itself() -> Any:
-    wb.run("CREATE OR REPLACE TABLE made AS SELECT id * 10 AS id, n FROM made WHERE n > 0")
+    wb.run(f"""CREATE OR REPLACE TABLE made AS
+        SELECT made.id * 10 AS id, n FROM made JOIN {many(40_000)} x ON made.id = x.id WHERE n > 0""")
     return rows("SELECT count(*), sum(id) FROM made")
 
 

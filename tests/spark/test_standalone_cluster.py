@@ -23,9 +23,6 @@ ROOT = Path(__file__).parents[2]
 EXPECTED: dict[str, Any] = json.loads(SCRIPT.with_suffix(".json").read_text())
 SLICE = ["load", "upsert", "merge", "delete", "update", "time_travel", "compact", "rewritten_files", "stream_read"]
 
-NEEDS_A_DRIVER = {"frame_merge", "stream_write", "kafka_to_table"}
-"""Refused through Spark Connect."""
-
 
 def answers(folder: Path, **settings: Any) -> dict[str, Any]:
     """The rows of each step of the script in a process of its own."""
@@ -91,11 +88,7 @@ def test_all_statements_through_spark_connect(tmp_path: Path, broker: KafkaServe
     with spark_connect(tmp_path, python) as url:
         kafka = [broker.address, records(broker)]
         found = answers(tmp_path / "run", session="connect", master=url, python=python.as_posix(), kafka=kafka)
-    refused = {name for name in EXPECTED if str(found[name]).startswith("UnsupportedOperation: ")}
-    assert refused == NEEDS_A_DRIVER
-    assert {name: rows for name, rows in found.items() if name not in refused} == {
-        name: rows for name, rows in EXPECTED.items() if name not in refused
-    }
+    assert found == EXPECTED
 
 
 def records(broker: KafkaServer) -> str:

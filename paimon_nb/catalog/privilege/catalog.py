@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import Identifier
+from paimon_nb.base.override import override
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.catalog.privilege.privilege import (
     Privilege,
@@ -110,6 +111,10 @@ class PrivilegedCatalog(Catalog):
         replaced = self._open.replace_table(name, schema, create=create)
         self._store.on_dropped(_privilege_identifier(name))
         return replaced
+
+    @override
+    def keeps_directory(self, name: Identifier, schema: TableSchema) -> bool:
+        return self._open.keeps_directory(name, schema)
 
     def drop_table(self, name: Identifier, *, if_exists: bool = False, purge: bool = False) -> bool:
         self.rights().require(Privilege.DROP_TABLE, _privilege_identifier(name))

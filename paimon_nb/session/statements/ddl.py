@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -204,30 +205,32 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
         schema = replace(schema, options={**schema.options, **_computed_column_options(context, definition, schema)})
     warnings = [*validate_table_options(schema.options), *notes]
     replaced = False
-    if statement.or_replace:
+    with ExitStack() as replacing:
+        if statement.or_replace:
+            if frame is not None:
+                from paimon_nb.session.statements.replaced_table import rows_computed_before
+                from paimon_nb.spark.errors import spark_errors
+
+                assert statement.query is not None
+                with spark_errors(context.text, statement.query.span):
+                    frame = replacing.enter_context(rows_computed_before(found, schema, frame))
+            replaced = found.catalog.replace_table(found.name, schema, create=not statement.only_replace)
+            if replaced and found.catalog.table(found.name).store.schema.id > 0:
+                warnings = [*warnings, f"snapshots of the previous {found.name} stay readable: VERSION AS OF"]
+            elif replaced and found.catalog.keeps_dropped_tables:
+                warnings = [*warnings, f"the previous {found.name} is in the trash"]
+        elif not found.catalog.create_table(found.name, schema, if_not_exists=statement.if_not_exists):
+            return message_result(f"table {found.name} exists already")
+        snapshots: list[tuple[str, int]] = []
+        if local is not None:
+            snapshots = [(found.name.text, i) for i in found.catalog.table(found.name).append(local[0])]
         if frame is not None:
-            from paimon_nb.spark.errors import spark_errors
+            from paimon_nb.session.query.projection import align_with_table
+            from paimon_nb.session.statements.insert import store_rows
 
-            assert statement.query is not None
-            with spark_errors(context.text, statement.query.span):
-                frame = frame.localCheckpoint()  # it may read the table that is replaced, and it may fail
-        replaced = found.catalog.replace_table(found.name, schema, create=not statement.only_replace)
-        if replaced and found.catalog.table(found.name).store.schema.id > 0:
-            warnings = [*warnings, f"snapshots of the previous {found.name} stay readable: VERSION AS OF"]
-        elif replaced and found.catalog.keeps_dropped_tables:
-            warnings = [*warnings, f"the previous {found.name} is in the trash"]
-    elif not found.catalog.create_table(found.name, schema, if_not_exists=statement.if_not_exists):
-        return message_result(f"table {found.name} exists already")
-    snapshots: list[tuple[str, int]] = []
-    if local is not None:
-        snapshots = [(found.name.text, i) for i in found.catalog.table(found.name).append(local[0])]
-    if frame is not None:
-        from paimon_nb.session.query.projection import align_with_table
-        from paimon_nb.session.statements.insert import store_rows
-
-        table = found.catalog.table(found.name)
-        rows = align_with_table(frame, table, None, {}, flink=True) if session.flink_semantics else frame
-        snapshots = store_rows(session, rows, table).snapshots
+            table = found.catalog.table(found.name)
+            rows = align_with_table(frame, table, None, {}, flink=True) if session.flink_semantics else frame
+            snapshots = store_rows(session, rows, table).snapshots
     verb = "replaced" if replaced else "created"
     return message_result(f"table {found.name} {verb}", notes=warnings, snapshots=snapshots)
 

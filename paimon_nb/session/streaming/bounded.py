@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.spark.runtime.jvm_bridge import java_query
+from paimon_nb.spark.runtime.jvm_bridge import end_offsets
 
 if TYPE_CHECKING:
     from paimon_nb.connectors.api import Source
@@ -42,9 +42,8 @@ def _stop_after_bounded_input(source: Source, running: Any) -> None:
 
 def _end_offset(running: Any) -> Any:
     """The offset of the only source after the last reported micro-batch; None if the report has none."""
-    progress = java_query(running).lastProgress()
-    sources: Any = () if progress is None else progress.sources()
-    return json.loads(sources[0].endOffset() or "null") if len(sources) == 1 else None
+    offsets = end_offsets(running)
+    return json.loads(offsets[0] or "null") if len(offsets) == 1 else None
 
 
 def _is_idle(running: Any) -> bool:

@@ -24,6 +24,7 @@ from paimon_nb.session.query.watermark import (
     watermark_after,
     with_spark_watermark,
 )
+from paimon_nb.session.streaming.connect_insert import check_runs_in_server
 from paimon_nb.session.streaming.local_stream import start_local_stream
 from paimon_nb.session.streaming.lookup.join import Lookups, register, release_ended, tables_with_retry
 from paimon_nb.session.streaming.lookup.waiting import HIDDEN, WaitingRows
@@ -41,9 +42,11 @@ from paimon_nb.session.streaming.sinks import BufferOutput, Output, TableOutput
 from paimon_nb.session.streaming.windows import LateRows, grouped_by_window
 from paimon_nb.spark.errors import encode_raised_errors
 from paimon_nb.spark.runtime.arrow_interop import session_zone
+from paimon_nb.spark.runtime.jvm_bridge import has_bridge
 from paimon_nb.spark.streaming import idle_checkpoint_timer
+from paimon_nb.spark.streaming.connect_sink import sink_with_package
 from paimon_nb.spark.streaming.sink import claim_checkpoint
-from paimon_nb.spark.streaming.start import check_commits_here, start_query
+from paimon_nb.spark.streaming.start import start_query
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.stream import StreamOffset, changelog_levels
 
@@ -87,7 +90,8 @@ def start_stream(
     frozen.lookups = lookups
     if plan.mode is StreamMode.RECOMPUTE:
         return _start_recompute(frozen, plan, query, text, params, output, _configured_checkpoint(session, folder))
-    check_commits_here(session.spark)
+    if not has_bridge(session.spark):
+        return _start_in_server(frozen, plan, query, text, params, output, _checkpoint_directory(session, folder))
     checkpoint = _checkpoint_directory(session, folder)
     resumed = is_resumed(checkpoint)
     if isinstance(output, TableOutput):
@@ -121,6 +125,56 @@ def start_stream(
         register(lookups, running)
     _start_idle_timer(session, running, output, str(running.id))
     return running
+
+
+def _start_in_server(
+    session: Session,
+    plan: StreamPlan,
+    query: Query,
+    text: str,
+    params: Mapping[str, Any],
+    output: Output,
+    checkpoint: str,
+) -> Running:
+    """Start the stream in a Spark Connect server. Raises UnsupportedOperation: see `check_runs_in_server`."""
+    table_output = check_runs_in_server(plan, query, output)
+    session.lookups = None  # the query has none, and a streaming DataFrame is analysed once
+    claim_checkpoint(checkpoint, table_output.table)
+    table_output.begin(checkpoint)
+    rows, ordered = _rows_for_server(session, plan, query, text, params, table_output, checkpoint)
+    sink = sink_with_package(table_output.server_sink(ordered=ordered))
+    mode = "update" if plan.mode is StreamMode.STATEFUL and plan.grouped else "append"
+    writer = rows.writeStream.outputMode(mode).foreachBatch(sink)
+    writer = writer.trigger(processingTime=f"{_interval_ms(session)} milliseconds")
+    committed = table_output.committed_rows()
+    running = start_query(writer.option("checkpointLocation", checkpoint).start)
+    committed.user = str(running.id)
+    return running
+
+
+def _rows_for_server(
+    session: Session,
+    plan: StreamPlan,
+    query: Query,
+    text: str,
+    params: Mapping[str, Any],
+    output: TableOutput,
+    checkpoint: str,
+) -> tuple[DataFrame, bool]:
+    """The query as a stream of rows for the table, and whether their micro-batches must be sorted."""
+    from pyspark.sql import functions as F
+
+    if plan.mode is StreamMode.STATEFUL:
+        result = whole_frame(session, plan, query, text, params)
+        kinds = plan.grouped or not any(i.system for i in plan.inputs)
+        return output.rows_to_store(
+            result.withColumn(KINDS, F.lit("+U")) if plan.grouped else result, kinds=kinds
+        ), False
+    (only,) = plan.inputs
+    batches = {only.ref.parts: _stateless_frame(session, plan, checkpoint, MAX_SNAPSHOTS, None)}
+    if only.append_only:
+        return output.rows_to_store(run_query(session, query, text, params, batches), kinds=only.system is None), False
+    return output.rows_to_store(_query_changes(session, query, text, params, batches), kinds=True, order=ORDER), True
 
 
 def _start_idle_timer(session: Session, running: Running, output: Output, user: str) -> None:
@@ -394,10 +448,22 @@ def _snapshot_watermark_reader(only: StreamInput, checkpoint: str) -> Callable[[
 def _query_ordered_changes(
     session: Session, query: Query, text: str, params: Mapping[str, Any], batch: Mapping[tuple[str, ...], DataFrame]
 ) -> DataFrame:
-    """The query over ordered changes: a row may change several times in a micro-batch.
+    """The query over ordered changes: a row may change several times in a micro-batch. Raises as `_query_changes`."""
+    result = _query_changes(session, query, text, params, batch)
+    # Positions, not names: `SELECT a.id, b.id` has duplicate names.
+    columns = {f"__c{i}": c for i, c in enumerate(result.columns) if c not in (KIND, ORDER)}
+    numbered = result.toDF(*(c if c in (KIND, ORDER) else f"__c{i}" for i, c in enumerate(result.columns)))
+    in_order = numbered.coalesce(1).sortWithinPartitions(ORDER)
+    return in_order.select(*columns, KIND).toDF(*columns.values(), KIND)
+
+
+def _query_changes(
+    session: Session, query: Query, text: str, params: Mapping[str, Any], batch: Mapping[tuple[str, ...], DataFrame]
+) -> DataFrame:
+    """The query over changes, whose result has their row kinds and their order.
 
     Raises:
-        UnsupportedOperation: the query loses the hidden columns (row kind and order).
+        UnsupportedOperation: the query loses these hidden columns.
     """
     hidden = (KIND, ORDER)
     result = run_query(session, query, text, params, batch, hidden)
@@ -406,11 +472,7 @@ def _query_ordered_changes(
             "this query does not keep the kinds of the changes that it reads",
             hint="INSERT the rows into a table with a primary key, and query that",
         )
-    # Positions, not names: `SELECT a.id, b.id` has duplicate names.
-    columns = {f"__c{i}": c for i, c in enumerate(result.columns) if c not in hidden}
-    numbered = result.toDF(*(c if c in hidden else f"__c{i}" for i, c in enumerate(result.columns)))
-    in_order = numbered.coalesce(1).sortWithinPartitions(ORDER)
-    return in_order.select(*columns, KIND).toDF(*columns.values(), KIND)
+    return result
 
 
 def _start_recompute(

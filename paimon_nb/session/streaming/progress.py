@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from paimon_nb.session.core.jobs import Loop, Progress, Running
-from paimon_nb.spark.runtime.jvm_bridge import java_query
+from paimon_nb.spark.runtime.jvm_bridge import end_offsets
 
 if TYPE_CHECKING:
     from paimon_nb.session.streaming.planner import StreamPlan
@@ -46,11 +46,9 @@ _NEXT_SNAPSHOT: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 
 def _next_snapshot(query: Any) -> int | None:
     """The next snapshot that a query will read; None until it reports one."""
-    # The JVM object: `query.lastProgress` copies everything, in about sixty calls to the JVM.
-    last_progress = java_query(query).lastProgress()
-    sources: Any = () if last_progress is None else last_progress.sources()
-    if len(sources) == 1:
-        next_snapshot = parse_next_snapshot(sources[0].endOffset())
+    offsets = end_offsets(query)
+    if len(offsets) == 1:
+        next_snapshot = parse_next_snapshot(offsets[0])
         if next_snapshot is not None:
             _NEXT_SNAPSHOT[query] = next_snapshot
     return _NEXT_SNAPSHOT.get(query)

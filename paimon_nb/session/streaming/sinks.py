@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.session.streaming.relations import KINDS
+from paimon_nb.table.stream.committed_rows import CommittedRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
 
 class Output(Protocol):
-    rows: int
+    @property
+    def rows(self) -> int:
+        """Rows written since the start."""
 
     @property
     def takes_update_before(self) -> bool:
@@ -52,7 +55,8 @@ class TableOutput:
     def __init__(self, table: Table, align: Callable[[DataFrame, str | None], DataFrame]) -> None:
         """`align`: casts rows to the table's columns; keeps the last column if it is named."""
         self.table, self.align = table, align
-        self.rows = 0
+        self._rows = 0
+        self._committed: CommittedRows | None = None
         self.changes_keys = False
         """Whether a group's new result may have another key, so that the row of its last one is deleted."""
         self._sink: TableSink | None = None
@@ -110,21 +114,54 @@ class TableOutput:
         return None if self._checkpoints is None else self._checkpoints.savepoint(self.table.store)
 
     def accept(self, batch: DataFrame, number: int, watermark: int | None = None, *, kinds: bool = True) -> None:
+        assert self._sink is not None
+        self._sink(self.rows_to_store(batch, kinds=kinds), number, watermark)
+        self._rows = self._sink.rows
+
+    def rows_to_store(self, batch: DataFrame, *, kinds: bool, order: str | None = None) -> DataFrame:
+        """Rows with the table's columns and a last column of row kinds, as the table's writer takes them.
+
+        Args:
+            batch: a micro-batch or a stream.
+            kinds: as in `accept`.
+            order: name of a column by which `server_sink` sorts each micro-batch; None: no order.
+        """
         from pyspark.sql import functions as F
 
-        assert self._sink is not None
-        if kinds and KINDS in batch.columns:
-            batch = batch.withColumnRenamed(KINDS, _KIND)
-        else:
-            batch = batch.withColumn(_KIND, F.lit("+I"))
+        given = [KINDS] if kinds and KINDS in batch.columns else []
+        kind = F.col(KINDS) if given else F.lit("+I")
+        if order is not None:
+            given.append(order)
+            kind = F.struct(kind.alias("kind"), F.col(order).alias("order"))
+        batch = batch.withColumn(_KIND, kind).drop(*given)
         batch = self.align(batch, _KIND)
-        if not self.takes_update_before:
-            if self.table.store.has_keys and self.table.options.merge_engine != "deduplicate":
-                batch = batch.where(F.col(_KIND) != "-U")
-            # A projection may change the key: then -U deletes the old key's row, and +U inserts the new one.
-            batch = batch.withColumn(_KIND, F.when(F.col(_KIND) == "-U", "-D").otherwise(F.col(_KIND)))
-        self._sink(batch, number, watermark)
-        self.rows = self._sink.rows
+        if self.takes_update_before:
+            return batch
+        kind = F.col(_KIND if order is None else f"{_KIND}.kind")
+        if self.table.store.has_keys and self.table.options.merge_engine != "deduplicate":
+            batch = batch.where(kind != "-U")
+        # A projection may change the key: then -U deletes the old key's row, and +U inserts the new one.
+        kind = F.when(kind == "-U", "-D").otherwise(kind)
+        return batch.withColumn(_KIND, kind if order is None else F.col(_KIND).withField("kind", kind))
+
+    def server_sink(self, *, ordered: bool) -> Callable[[DataFrame, int], None]:
+        """The function that a Spark Connect server calls with each micro-batch of `rows_to_store`; it can be pickled.
+
+        Args:
+            ordered: the rows have an order.
+        """
+        assert self._sink is not None
+        return _OrderedSink(self._sink) if ordered else self._sink
+
+    def committed_rows(self) -> CommittedRows:
+        """Count `rows` from now on in the snapshots that another process commits. The caller sets the commit user."""
+        self._committed = CommittedRows(self.table.store)
+        return self._committed
+
+    @property
+    def rows(self) -> int:
+        """Rows written since the start."""
+        return self._rows if self._committed is None else self._committed.count()
 
     def replace(self, result: DataFrame) -> None:
         """Writes only the difference: new and changed rows, and deletes of missing keys."""
@@ -154,7 +191,7 @@ class TableOutput:
                         [kind for kind, _ in changes],
                     )
                     checkpoints.commit(table.store, writing.prepare_commit(), self._commits, full=full)
-            self.rows += len(changes)
+            self._rows += len(changes)
 
     def _changes(self, rows: list[dict[str, Any]]) -> list[Change]:
         """The difference from the last result. A table that merges rows gets each row, also several of one key."""
@@ -197,6 +234,19 @@ def _pair_updates(
         same_key = added_by_key.get(key(row))
         changes += [("-U", row), ("+U", same_key.pop(0))] if same_key else [("-D", row)]
     return changes + [("+I", row) for rows in added_by_key.values() for row in rows]
+
+
+class _OrderedSink:
+    """A table's sink of micro-batches whose row kinds are structs of the kind and the order."""
+
+    def __init__(self, sink: TableSink) -> None:
+        self._sink = sink
+
+    def __call__(self, batch: DataFrame, number: int) -> None:
+        from pyspark.sql import functions as F
+
+        in_order = batch.coalesce(1).sortWithinPartitions(f"{_KIND}.order")
+        self._sink(in_order.withColumn(_KIND, F.col(f"{_KIND}.kind")), number)
 
 
 class ConnectorOutput:

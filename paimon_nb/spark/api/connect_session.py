@@ -1,8 +1,7 @@
-# ruff: noqa: N802, N803  the names are Spark's
+# ruff: noqa: N802  the names are Spark's
 """`wb.spark` over a session of Spark Connect: the same methods, on Spark's classes for Connect.
 
-What needs the driver in this process is refused: a streaming write into a Paimon table, whose commits are ours, and
-`mergeInto`, whose columns are rendered as SQL by the JVM.
+What needs a JVM that this process talks to is refused.
 """
 
 from __future__ import annotations
@@ -17,15 +16,19 @@ from pyspark.sql.connect.streaming.readwriter import DataStreamReader, DataStrea
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.identifier import split_name
-from paimon_nb.spark.api.reader_options import WriterOptionsMixin
+from paimon_nb.spark.api.connect_columns import SqlRenderer, source_alias
+from paimon_nb.spark.api.merge_writer import PaimonMerge
 from paimon_nb.spark.api.session_methods import ReaderMethods, SessionMethods, WriterMethods, WriterV2Methods
-from paimon_nb.spark.api.stream_session import StreamReaderMethods
-from paimon_nb.spark.streaming.start import check_commits_here
+from paimon_nb.spark.api.stream_session import StreamReaderMethods, StreamWriterMethods
+from paimon_nb.spark.streaming.connect_sink import check_commits_in_server, sink_with_package
+from paimon_nb.spark.streaming.start import start_query
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyspark.sql import DataFrame
+
+    from paimon_nb.spark.streaming.sink import TableSink
 
 
 class ConnectPaimonSession(SessionMethods, SparkSession):  # type: ignore[misc]
@@ -68,28 +71,18 @@ class ConnectWriterV2(WriterV2Methods, DataFrameWriterV2):
     """`df.writeTo`."""
 
 
-class ConnectStreamWriter(WriterOptionsMixin, DataStreamWriter):
-    """`df.writeStream`: refuses Paimon tables, into which only a driver in this process commits."""
+class ConnectStreamWriter(StreamWriterMethods, DataStreamWriter):  # type: ignore[misc]
+    """`df.writeStream`: the server writes and commits the micro-batches."""
 
     def __init__(self, frame: Any, session: SessionMethods) -> None:
-        super().__init__(frame._plan, session._plain)
-        self._paimon = session
+        super().__init__(frame, session, frame._plan, session._plain)
 
-    def start(self, path: str | None = None, format: str | None = None, **more: Any) -> Any:  # type: ignore[override]
-        """Start a stream into a sink of Spark."""
-        if format is not None:
-            self.format(format)
-        if self._is_paimon:
-            check_commits_here(self._paimon._plain)
-        return super().start(path, **more)
+    def _spark_writer(self, frame: Any) -> DataStreamWriter:
+        return DataStreamWriter(frame._plan, self._paimon._plain)  # type: ignore[arg-type]
 
-    def toTable(self, tableName: str, format: str | None = None, **more: Any) -> Any:  # type: ignore[override]
-        """Start a stream into a table of Spark."""
-        if format is not None:
-            self.format(format)
-        if not self._is_foreign and self._paimon._resolver.table(split_name(tableName), {}) is not None:
-            check_commits_here(self._paimon._plain)
-        return super().toTable(tableName, **more)
+    def _start_with_sink(self, writer: Any, sink: TableSink) -> Any:
+        check_commits_in_server(sink.table.store, ends=sink.ends)
+        return start_query(writer.foreachBatch(sink_with_package(sink)).start)
 
 
 def hook_connect_writers() -> None:
@@ -118,12 +111,10 @@ def hook_connect_writers() -> None:
 
     def merge_into(self: Any, table: str, condition: Any) -> Any:
         session = self.sparkSession
-        if isinstance(session, ConnectPaimonSession) and session._resolver.table(split_name(table), {}) is not None:
-            raise UnsupportedOperation(
-                "mergeInto needs a Spark session in this process",
-                hint=f"with Spark Connect, use frame.createOrReplaceTempView('x') and MERGE INTO {table} USING x",
-            )
-        return plain["mergeInto"](self, table, condition)
+        if not isinstance(session, ConnectPaimonSession) or session._resolver.table(split_name(table), {}) is None:
+            return plain["mergeInto"](self, table, condition)
+        alias = source_alias(self._plan)
+        return PaimonMerge(self, alias, table, condition, session, SqlRenderer(self._plan, alias))
 
     hooked = {
         "write": property(write),

@@ -11,7 +11,7 @@ from paimon_nb.base.identifier import quote, split_name
 from paimon_nb.spark.runtime.jvm_bridge import analyzed_plan, logical_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
@@ -21,11 +21,28 @@ _counter = itertools.count()
 class PaimonMerge:
     """The result of `mergeInto`. Clauses apply in the order in which they were added; `merge()` runs the statement."""
 
-    def __init__(self, frame: DataFrame, table: str, condition: Column, session: SparkSession) -> None:
-        self._frame, self._table, self._session = frame, split_name(table), session
-        self._alias = _source_alias(frame)
-        self._both = session.table(table).alias(self._table[-1]).crossJoin(frame.alias(self._alias))
+    def __init__(
+        self,
+        frame: DataFrame,
+        alias: str,
+        table: str,
+        condition: Column,
+        session: SparkSession,
+        render: Callable[[Column], str],
+    ) -> None:
+        """A merge of a DataFrame.
+
+        Args:
+            frame: the source.
+            alias: the source's name in the columns.
+            table: the target.
+            condition: when a target row matches a source row.
+            session: the frame's Paimon session.
+            render: a column of the target and the source as SQL text.
+        """
+        self._frame, self._alias, self._table, self._session = frame, alias, split_name(table), session
         self._condition, self._clauses, self._evolves_schema = condition, list[str](), False
+        self.render = render
 
     def whenMatched(self, condition: Column | None = None) -> PaimonMerge.Clause:
         """A clause for target rows that match a source row."""
@@ -62,11 +79,6 @@ class PaimonMerge:
             )
         finally:
             self._session.catalog.dropTempView(view)
-
-    def render(self, column: Column) -> str:
-        """A column as SQL text, resolved with the columns of the target and the source. Raises AnalysisException: unknown name."""
-        resolved = analyzed_plan(self._both.select(column)).projectList().apply(0)
-        return (resolved.child() if resolved.getClass().getSimpleName() == "Alias" else resolved).sql()
 
     class Clause:
         """`WHEN ... THEN` without its action."""
@@ -107,6 +119,18 @@ class PaimonMerge:
 def _quote_column(name: str) -> str:
     """`v`, `s.x` or `t.v` as SQL."""
     return ".".join(map(quote, split_name(name)))
+
+
+def classic_merge(frame: DataFrame, table: str, condition: Column, session: SparkSession) -> PaimonMerge:
+    """`mergeInto` of a classic session: Spark resolves the columns and renders them."""
+    alias = _source_alias(frame)
+    both = session.table(table).alias(split_name(table)[-1]).crossJoin(frame.alias(alias))
+
+    def render(column: Column) -> str:
+        resolved = analyzed_plan(both.select(column)).projectList().apply(0)
+        return (resolved.child() if resolved.getClass().getSimpleName() == "Alias" else resolved).sql()
+
+    return PaimonMerge(frame, alias, table, condition, session, render)
 
 
 def _source_alias(frame: DataFrame) -> str:

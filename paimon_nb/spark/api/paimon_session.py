@@ -124,9 +124,9 @@ def _hook_writers() -> None:
         session = self.sparkSession
         if not isinstance(session, PaimonSession) or session._resolver.table(split_name(table), {}) is None:
             return plain_merge(self, table, condition)
-        from paimon_nb.spark.api.merge_writer import PaimonMerge
+        from paimon_nb.spark.api.merge_writer import classic_merge
 
-        return cast("MergeIntoWriter", PaimonMerge(self, table, condition, session))
+        return cast("MergeIntoWriter", classic_merge(self, table, condition, session))
 
     write.__doc__, write_to.__doc__, write_stream.__doc__ = (
         plain_write.__doc__,

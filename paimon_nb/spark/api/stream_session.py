@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from pyspark.sql.streaming.readwriter import DataStreamReader, DataStreamWriter
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from paimon_nb.spark.api.base_session import ResolvingMethods, ResolvingSession
+    from paimon_nb.spark.streaming.sink import TableSink
 
 
 class StreamReaderMethods(OptionsMixin, SparkClass):  # type: ignore[misc]
@@ -61,40 +62,28 @@ class PaimonStreamReader(StreamReaderMethods, DataStreamReader):
     """`spark.readStream`."""
 
 
-class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
-    """`df.writeStream`."""
+class StreamWriterMethods(WriterOptionsMixin, SparkClass):  # type: ignore[misc]
+    """The methods of `df.writeStream`. The arguments after the session are those of Spark's class."""
 
-    def __init__(self, frame: DataFrame, session: ResolvingSession) -> None:
-        super().__init__(frame)
+    def __init__(self, frame: DataFrame, session: ResolvingMethods, *spark: Any) -> None:
+        super().__init__(*spark)
         self._frame, self._paimon, self._mode = frame, session, "append"
         self._trigger: dict[str, Any] | None = None
         self._name: str | None = None
 
-    def outputMode(self, outputMode: str) -> PaimonStreamWriter:
+    def outputMode(self, outputMode: str) -> Self:
         super().outputMode(outputMode)
         self._mode = outputMode.lower()
         return self
 
-    def trigger(self, **when: Any) -> PaimonStreamWriter:
+    def trigger(self, **when: Any) -> Self:
         super().trigger(**when)
         self._trigger = when
         return self
 
-    def queryName(self, queryName: str) -> PaimonStreamWriter:
+    def queryName(self, queryName: str) -> Self:
         super().queryName(queryName)
         self._name = queryName
-        return self
-
-    def foreachBatch(self, func: Callable[[DataFrame, int], None]) -> PaimonStreamWriter:
-        """The function's DataFrames know Paimon tables too; their `sparkSession` finds their temporary views."""
-        sessions: list[ResolvingSession] = []
-
-        def call_in_our_session(batch: DataFrame, number: int) -> None:
-            if not sessions:  # one per stream, so that a batch sees the views of the previous ones
-                sessions.append(self._paimon.over_session(batch.sparkSession))
-            func(sessions[0].bind_to_session(batch), number)
-
-        super().foreachBatch(call_in_our_session)
         return self
 
     def start(self, path: str | None = None, format: str | None = None, outputMode: str | None = None,
@@ -103,7 +92,7 @@ class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
         """With format "paimon": write to the table at `path`, or to the one in the options `database` and `table`."""
         self._apply_arguments(format, outputMode, partitionBy, queryName, options)
         if not self._is_paimon:
-            return super().start(path)
+            return cast("StreamingQuery", super().start(path))
         return self._start_into(table_name_or_path(path, self._captured, "start"))
 
     def toTable(self, tableName: str, format: str | None = None, outputMode: str | None = None,
@@ -112,7 +101,7 @@ class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
         """Write to a named table, which is created if missing."""
         self._apply_arguments(format, outputMode, partitionBy, queryName, options)
         if self._is_foreign:
-            return super().toTable(tableName)
+            return cast("StreamingQuery", super().toTable(tableName))
         return self._start_into(split_name(tableName))
 
     def _apply_arguments(self, format: str | None, mode: str | None, partition_by: str | Sequence[str] | None, name: str | None,
@@ -135,11 +124,44 @@ class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
             ends=bool(self._trigger and ({"availableNow", "once"} & self._trigger.keys())),
         )
         frame, sink = self._paimon._resolver.sink(self._frame, request)
-        writer = DataStreamWriter(frame).outputMode(self._mode).options(**without_path(self._captured))
+        writer = self._spark_writer(frame).outputMode(self._mode).options(**without_path(self._captured))
         if self._trigger is not None:
             writer = writer.trigger(**self._trigger)
         if self._name is not None:
             writer = writer.queryName(self._name)
+        return self._start_with_sink(writer, sink)
+
+    def _spark_writer(self, frame: DataFrame) -> Any:
+        """Spark's own stream writer of a DataFrame."""
+        raise NotImplementedError
+
+    def _start_with_sink(self, writer: Any, sink: TableSink) -> StreamingQuery:
+        """Start the query of a writer of Spark, whose micro-batches go to a sink."""
+        raise NotImplementedError
+
+
+class PaimonStreamWriter(StreamWriterMethods, DataStreamWriter):
+    """`df.writeStream`."""
+
+    def __init__(self, frame: DataFrame, session: ResolvingSession) -> None:
+        super().__init__(frame, session, frame)
+
+    def foreachBatch(self, func: Callable[[DataFrame, int], None]) -> PaimonStreamWriter:
+        """The function's DataFrames know Paimon tables too; their `sparkSession` finds their temporary views."""
+        sessions: list[ResolvingMethods] = []
+
+        def call_in_our_session(batch: DataFrame, number: int) -> None:
+            if not sessions:  # one per stream, so that a batch sees the views of the previous ones
+                sessions.append(self._paimon.over_session(batch.sparkSession))
+            func(sessions[0].bind_to_session(batch), number)
+
+        super().foreachBatch(call_in_our_session)
+        return self
+
+    def _spark_writer(self, frame: DataFrame) -> DataStreamWriter:
+        return DataStreamWriter(frame)
+
+    def _start_with_sink(self, writer: DataStreamWriter, sink: TableSink) -> StreamingQuery:
         query = start_query(writer.foreachBatch(sink).start)
         if sink.handles_empty_checkpoints:
             idle_checkpoint_timer.run_checkpoints_until_end(

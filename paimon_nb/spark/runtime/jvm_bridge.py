@@ -201,6 +201,15 @@ def java_query(query: StreamingQuery) -> JavaStreamingQuery:
     return java
 
 
+def end_offsets(query: StreamingQuery) -> list[str | None]:
+    """The offset of each source after the last reported micro-batch, as JSON text; also in Spark Connect. Empty without a report."""
+    if not hasattr(query, "_jsq"):
+        report = query.lastProgress
+        return [] if report is None else [source.endOffset for source in report.sources]
+    progress = java_query(query).lastProgress()
+    return [] if progress is None else [source.endOffset() for source in progress.sources()]
+
+
 def executor_infos(spark: SparkSession) -> Iterable[ExecutorInfo]:
     """`SparkExecutorInfo` of each executor: `numRunningTasks()`, `host()`, ..."""
     infos: Iterable[ExecutorInfo] = spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()

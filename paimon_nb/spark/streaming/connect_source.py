@@ -24,7 +24,7 @@ def source_with_package(name: str, source: type[DataSource]) -> type[DataSource]
     from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
     dumps: Callable[[object], bytes] = cloudpickle.dumps
-    packed, columns, unpickle = dumps(source), source({}).schema(), _unpickler_with_package()
+    packed, columns, unpickle = dumps(source), source({}).schema(), unpickler_with_package()
 
     class Reader(DataSourceStreamReader):
         """Pickled for each task: it unpickles the package's reader at its first use in a process."""
@@ -70,7 +70,7 @@ def source_with_package(name: str, source: type[DataSource]) -> type[DataSource]
     return Source
 
 
-def _unpickler_with_package() -> Callable[[bytes], Any]:
+def unpickler_with_package() -> Callable[[bytes], Any]:
     """A function, pickled by value, that unpickles objects of this package wherever it runs."""
     from paimon_nb.spark.runtime.executor_package import package_zip
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import posixpath
 import threading
-from typing import TYPE_CHECKING
+import uuid
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue, EngineError, MissingFile
 from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.spark.errors import encode_raised_errors
-from paimon_nb.spark.runtime.jvm_bridge import local_property
+from paimon_nb.spark.runtime.jvm_bridge import has_bridge, local_property
 from paimon_nb.spark.write.table_write import WriteResult, write
 from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.stream.committer import StreamCommitter
@@ -61,7 +62,9 @@ class TableSink:
         """Rows written since the start."""
         self.snapshots: list[int] = []
         """Ids of the latest snapshots, at most 100."""
-        self._folder, self._ends = folder, ends
+        self._folder, self.ends = folder, ends
+        self._server_user = str(uuid.uuid4())
+        """Commit user in a Spark Connect server without a checkpoint location, whose query never restarts."""
         self._stream_committer: StreamCommitter | None = None
         self._lock = threading.Lock()
         self._watermark: int | None = None
@@ -76,10 +79,25 @@ class TableSink:
             self._watermark = watermark
             self._write_batch(batch, batch_id)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.Lock())
+
+    def commit_user(self, batch: DataFrame) -> str:
+        """The commit user: the id of a micro-batch's query. A Spark Connect server does not tell it, but the checkpoint has it."""
+        if has_bridge(batch):
+            return query_id(batch)
+        if self._folder is None:
+            return self._server_user
+        metadata = open_fs(self._folder, {}).read(posixpath.join(without_scheme(self._folder), "metadata"))
+        return str(json.loads(metadata)["id"])
+
     @property
     def handles_empty_checkpoints(self) -> bool:
         """Whether `on_idle_checkpoint` must be called periodically while the query runs."""
-        return not self._ends and StreamCommitter.empty_checkpoint_may_commit(self.table.store)
+        return not self.ends and StreamCommitter.empty_checkpoint_may_commit(self.table.store)
 
     def on_idle_checkpoint(self, user: str) -> None:
         """Commit what a Flink checkpoint without rows commits. `user`: the query's id."""
@@ -91,7 +109,7 @@ class TableSink:
         """Whether a micro-batch was committed before; only the first one after a start can have been."""
         if self._checked:
             return False
-        return not TableCommit(self.table.store, query_id(batch)).filter_committed([batch_id + 1])
+        return not TableCommit(self.table.store, self.commit_user(batch)).filter_committed([batch_id + 1])
 
     def savepoint(self) -> str | None:
         """See `StreamCommitter.savepoint`."""
@@ -100,14 +118,14 @@ class TableSink:
 
     def _get_committer(self, user: str) -> StreamCommitter:
         if self._stream_committer is None:
-            self._stream_committer = StreamCommitter(self.table.store, user, self._folder, ends=self._ends)
+            self._stream_committer = StreamCommitter(self.table.store, user, self._folder, ends=self.ends)
         return self._stream_committer
 
     def _record_snapshots(self, snapshots: Sequence[int]) -> None:
         self.snapshots = [*self.snapshots, *snapshots][-100:]
 
     def _write_batch(self, batch: DataFrame, batch_id: int) -> None:
-        user, identifier = query_id(batch), batch_id + 1  # identifiers start with 1, as checkpoint ids
+        user, identifier = self.commit_user(batch), batch_id + 1  # identifiers start with 1, as checkpoint ids
         if not self._checked:
             self._checked = True
             if not TableCommit(self.table.store, user).filter_committed([identifier]):
@@ -168,7 +186,7 @@ def _fail_beyond_inline_rows(batch: DataFrame) -> DataFrame:
 
 
 def query_id(batch: DataFrame) -> str:
-    """The id of a micro-batch's streaming query; the same after a restart from the checkpoint."""
+    """The id of a micro-batch's streaming query; the same after a restart from the checkpoint. Not in Spark Connect."""
     found = local_property(batch, "sql.streaming.queryId")
     assert found, "a micro-batch belongs to a query"
     return str(found)

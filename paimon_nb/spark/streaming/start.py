@@ -5,25 +5,12 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.spark.runtime.jvm_bridge import has_bridge
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
 _RETRY_S = 120.0
-
-
-def check_commits_here(spark: SparkSession) -> None:
-    """Raises UnsupportedOperation for Spark Connect: its server runs `foreachBatch`, without this process's catalogs."""
-    if not has_bridge(spark):
-        raise UnsupportedOperation(
-            "a stream into a table needs a Spark session in this process, which commits its micro-batches",
-            hint="with Spark Connect, write with INSERT INTO in batch mode or df.write; or run the stream where the driver runs",
-        )
 
 
 def start_query(start: Callable[[], StreamingQuery]) -> StreamingQuery:
