@@ -30,6 +30,6 @@ def rows_computed_before(replaced: ResolvedTable, schema: TableSchema, frame: Da
         EngineError: Spark failed.
     """
     catalog, name = replaced.catalog, replaced.name
-    kept = catalog.table(name).store if catalog.keeps_directory(name, schema) else None
-    with staged_rows(frame, kept) as rows:
+    store = catalog.table(name).store if catalog.keeps_directory(name, schema) else None
+    with staged_rows(frame, store) as rows:
         yield rows

@@ -128,12 +128,12 @@ class TableOutput:
         """
         from pyspark.sql import functions as F
 
-        given = [KINDS] if kinds and KINDS in batch.columns else []
-        kind = F.col(KINDS) if given else F.lit("+I")
+        replaced = [KINDS] if kinds and KINDS in batch.columns else []
+        kind = F.col(KINDS) if replaced else F.lit("+I")
         if order is not None:
-            given.append(order)
+            replaced.append(order)
             kind = F.struct(kind.alias("kind"), F.col(order).alias("order"))
-        batch = batch.withColumn(_KIND, kind).drop(*given)
+        batch = batch.withColumn(_KIND, kind).drop(*replaced)
         batch = self.align(batch, _KIND)
         if self.takes_update_before:
             return batch

@@ -86,7 +86,7 @@ class TableSink:
         self.__dict__.update(state, _lock=threading.Lock())
 
     def commit_user(self, batch: DataFrame) -> str:
-        """The commit user: the id of a micro-batch's query. A Spark Connect server does not tell it, but the checkpoint has it."""
+        """The commit user: the id of a micro-batch's query. In a Spark Connect server only the checkpoint has it."""
         if has_bridge(batch):
             return query_id(batch)
         if self._folder is None:
