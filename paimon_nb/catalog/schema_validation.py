@@ -104,9 +104,19 @@ def check_fallback(schema: TableSchema, branches: BranchDirectory) -> None:
         )
 
 
-def check_no_fallback(schema: TableSchema) -> None:
-    """Refuse any fallback branch of a new table: it has no branch yet. Raises BadOptionValue."""
-    if name := TableOptions(schema.options).get(opt.SCAN_FALLBACK_BRANCH):
+def check_new_table_options(schema: TableSchema) -> None:
+    """Check the options that a table of a catalog cannot have from its start. Raises BadOptionValue.
+
+    It has no branch yet, and a catalog makes no table when a connector uses it first.
+    """
+    options = TableOptions(schema.options)
+    if options.get(opt.AUTO_CREATE):
+        _refuse_option(
+            opt.AUTO_CREATE.key,
+            "it must be false for a table of a catalog",
+            "leave it out, or CREATE TEMPORARY TABLE with 'connector' = 'paimon' and 'path'",
+        )
+    if name := options.get(opt.SCAN_FALLBACK_BRANCH):
         _refuse_option(
             opt.SCAN_FALLBACK_BRANCH.key,
             f"a new table has no branch {name!r}",

@@ -40,7 +40,7 @@ def check_update(store: TableStore, columns: Iterable[str]) -> None:
 
 
 def check_delete(store: TableStore) -> None:
-    """Raises UnsupportedOperation if rows cannot be deleted one by one. Deleting whole partitions is always allowed."""
+    """Raises UnsupportedOperation if rows cannot be deleted one by one."""
     _check_no_time_travel(store)
     o = store.options
     if not store.has_keys:
@@ -53,12 +53,17 @@ def check_delete(store: TableStore) -> None:
             f"{store.name}: column {kind_column!r} holds the row kind ('rowkind.field'), so a DELETE would have no effect",
             hint=f"write the rows with '-D' in {kind_column!r}",
         )
-    hint = _hint_without_deletes(store)
-    if hint is None:
-        return
-    raise UnsupportedOperation(
-        f"{store.name}: merge engine {o.merge_engine} does not support DELETE", hint=hint, engine=o.merge_engine
-    )
+    check_merge_engine_deletes(store)
+
+
+def check_merge_engine_deletes(store: TableStore) -> None:
+    """Raises UnsupportedOperation if the merge engine of a primary-key table takes no delete markers."""
+    hint = _hint_without_deletes(store) if store.has_keys else None
+    if hint is not None:
+        engine = store.options.merge_engine
+        raise UnsupportedOperation(
+            f"{store.name}: merge engine {engine} does not support DELETE", hint=hint, engine=engine
+        )
 
 
 def deletes_from_files(store: TableStore) -> bool:
@@ -109,7 +114,7 @@ def _hint_without_deletes(store: TableStore) -> str | None:
                 return None
             return "ALTER TABLE ... SET ('aggregation.remove-record-on-delete' = 'true')"
         case _:
-            return "DELETE by partition columns only, or INSERT OVERWRITE"
+            return "use TRUNCATE, ALTER TABLE ... DROP PARTITION or INSERT OVERWRITE"
 
 
 def _check_engine_supports_changes(store: TableStore, what: str) -> None:

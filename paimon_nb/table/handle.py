@@ -265,7 +265,7 @@ class TableHandle:
         return self.system("consumers")
 
     def partition_specs(self, *, legacy: bool | None = None, default_name: str | None = None) -> list[dict[str, str]]:
-        """The partitions that have rows, as in directory names.
+        """The partitions that have rows which a query sees, as in directory names.
 
         Args:
             legacy: instead of the option `partition.legacy-name`.
@@ -291,15 +291,18 @@ class TableHandle:
         ]
 
     def _partition_values(self) -> list[tuple[Any, ...]]:
-        """The values of each partition: with rows, or of a format table each directory."""
+        """The values of each partition: with rows that a batch read sees, or of a format table each directory."""
         if self.store.is_format_table:
             from paimon_nb.table.format_table import find_partitions
 
             return [p.values for p in find_partitions(self.store)]
+        from paimon_nb.table.scan.plan.snapshot_scan import merges_postponed, visible_levels
         from paimon_nb.table.system.file_totals import selected_entries
 
         _, entries = selected_entries(self.store)
-        return [self.store.partition_values(p) for p in dict.fromkeys(e.partition for e in entries)]
+        levels, postponed = visible_levels(self.store), merges_postponed(self.store)
+        seen = [e for e in entries if (e.bucket >= 0 or postponed) and (levels is None or levels(e.file.level))]
+        return [self.store.partition_values(p) for p in dict.fromkeys(e.partition for e in seen)]
 
     # -- time travel
 

@@ -28,6 +28,7 @@ REFUSED = [
     (PLAIN, "", {"changelog-producer": "input"}, "changelog-producer"),
     (PLAIN, "", {"streaming-read-overwrite": "true"}, "streaming-read-overwrite"),
     (KEY, "", {"streaming-read-overwrite": "true", "changelog-producer": "lookup"}, "streaming-read-overwrite"),
+    (KEY, "", {"auto-create": "true"}, "auto-create"),
     (KEY, "", {"upsert-key": "a"}, "upsert-key"),
     (PLAIN, "", {"upsert-key": "x"}, "upsert-key"),
     (PLAIN, "", {"upsert-key": "n"}, "upsert-key"),

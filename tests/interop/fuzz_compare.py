@@ -83,6 +83,8 @@ def plain(x: Any) -> Any:
     if pa.types.is_date(t):
         text = str(x.cast(pa.string()))
         return text if text[4] == "-" else f"+{text}"  # a year above 9999
+    if pa.types.is_string(t) or pa.types.is_large_string(t):  # CAST(x'ff' AS STRING) is U+FFFD in Java
+        return x.as_buffer().to_pybytes().decode("utf-8", "replace")
     v = x.as_py()
     if isinstance(v, Decimal):
         return "0" if v == 0 else format(v.normalize(), "f")

@@ -64,7 +64,7 @@ def main() -> int:
     assert shared is not None, "real Flink is not here"
     with (
         tempfile.TemporaryDirectory(prefix="fuzz-") as folder,
-        FlinkSession(shared / "oracle", Path(folder) / "flink") as flink,
+        FlinkSession(shared / "oracle", Path(folder) / "flink", timeout_s=600) as flink,
     ):
         pair = Pair(flink, Path(folder))
         if given.shrink is not None:

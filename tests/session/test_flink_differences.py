@@ -2,7 +2,14 @@
 
 import pytest
 
-from paimon_nb.base.errors import AlreadyExists, FixedOption, InvalidName, UnsupportedOperation
+from paimon_nb.base.errors import (
+    AlreadyExists,
+    BadOptionValue,
+    FixedOption,
+    InvalidName,
+    SqlAnalysisError,
+    UnsupportedOperation,
+)
 
 
 @pytest.fixture
@@ -38,6 +45,72 @@ def test_a_partition_of_dates_and_times_is_added_once(flink):
     with pytest.raises(AlreadyExists, match="p already has partition"):
         flink.run("ALTER TABLE p ADD PARTITION (d = '1969-12-31', t = '1900-01-01 23:59:59.123')")
     flink.run("ALTER TABLE p ADD PARTITION (d = '1970-01-01', t = '1900-01-01 23:59:59.123')")
+
+
+def test_partitions_of_dates_and_times_are_shown(flink):
+    flink.run("""
+        CREATE TABLE p (a INT, d DATE, t TIMESTAMP(3)) PARTITIONED BY (d, t);
+        INSERT INTO p VALUES (1, DATE '1970-01-01', TIMESTAMP '9999-12-31 12:34:56'), (2, NULL, NULL)
+    """)
+
+    def shown(partition):
+        return flink.run(f"SHOW PARTITIONS p PARTITION ({partition})").arrow.column(0).to_pylist()
+
+    known = "d=0/t=9999-12-31T12:34:56"
+    assert shown("d = '1970-01-01', t = '9999-12-31 12:34:56'") == shown("d = DATE '1970-01-01'") == [known]
+    assert shown("d = '1970-01-02'") == []
+    assert shown("d = '__DEFAULT_PARTITION__'") == ["d=__DEFAULT_PARTITION__/t=__DEFAULT_PARTITION__"]
+    with pytest.raises(BadOptionValue, match="'x' is not a value for partition column d of type DATE"):
+        shown("d = 'x'")
+
+
+@pytest.mark.parametrize(
+    "options", ["'bucket' = '-2'", "'bucket' = '1', 'merge-engine' = 'first-row', 'write-only' = 'true'"]
+)
+def test_a_partition_without_visible_rows_is_not_shown(flink, options):
+    flink.run(f"""
+        CREATE TABLE t (k INT, p INT, PRIMARY KEY (k, p) NOT ENFORCED) PARTITIONED BY (p) WITH ({options});
+        INSERT INTO t VALUES (1, 1)
+    """)
+    assert flink.run("SHOW PARTITIONS t").arrow.num_rows == flink.table("t").to_arrow().num_rows == 0
+    flink.run("ALTER TABLE t SET ('write-only' = 'false'); CALL sys.compact('default.t')")
+    assert flink.run("SHOW PARTITIONS t").arrow.num_rows == flink.table("t").to_arrow().num_rows == 1
+
+
+@pytest.mark.spark
+def test_a_delete_drops_partitions_for_equalities_alone(flink_queries):
+    flink_queries.run("""
+        CREATE TABLE t (id INT, p INT, b BOOLEAN, PRIMARY KEY (id, p, b) NOT ENFORCED) PARTITIONED BY (p, b)
+        WITH ('bucket' = '1', 'write-only' = 'true');
+        INSERT INTO t VALUES (1, 1, TRUE), (2, 2, TRUE), (3, 3, TRUE), (4, 4, TRUE), (5, 5, FALSE);
+        DELETE FROM t WHERE p <> 1 AND p < 3;
+        DELETE FROM t WHERE b = FALSE;
+        DELETE FROM t WHERE NOT p <> 3;
+        DELETE FROM t WHERE p IN (4)
+    """)
+    snapshots = flink_queries.table("t").snapshots().to_pylist()
+    assert [(s["commit_kind"], s["delta_record_count"]) for s in snapshots[1:]] == [
+        ("APPEND", 1), ("APPEND", 1), ("OVERWRITE", -1), ("OVERWRITE", -1),
+    ]  # fmt: skip
+    assert flink_queries.table("t").to_arrow().to_pylist() == [{"id": 1, "p": 1, "b": True}]
+
+
+@pytest.mark.parametrize("engine", ["first-row", "aggregation", "partial-update"])
+@pytest.mark.parametrize("where", ["", " WHERE p = 1"])
+def test_a_merge_engine_without_deletes_takes_none_of_partitions_either(flink, engine, where):
+    flink.run(f"""
+        CREATE TABLE t (id INT, p INT, PRIMARY KEY (id, p) NOT ENFORCED) PARTITIONED BY (p)
+        WITH ('bucket' = '1', 'merge-engine' = '{engine}')
+    """)
+    with pytest.raises(UnsupportedOperation, match=f"merge engine {engine} does not support DELETE"):
+        flink.run(f"DELETE FROM t{where}")
+
+
+@pytest.mark.spark
+def test_a_partition_is_not_given_as_null(flink_queries):
+    flink_queries.run("CREATE TABLE t (a INT, p INT) PARTITIONED BY (p)")
+    with pytest.raises(SqlAnalysisError, match="partition column 'p' cannot be given as NULL"):
+        flink_queries.run("INSERT INTO t PARTITION (p = NULL) VALUES (1)")
 
 
 @pytest.mark.spark
@@ -154,8 +227,6 @@ def test_delete_of_no_row_is_refused_where_a_row_would_be(flink_queries):
     """)
     with pytest.raises(UnsupportedOperation, match="partial-update does not support DELETE"):
         flink_queries.run("DELETE FROM t WHERE FALSE")
-    flink_queries.run("DELETE FROM t WHERE dt = 'b'")
-    assert flink_queries.table("t").to_arrow().num_rows == 1
 
 
 @pytest.mark.parametrize("name", ["t$branch_b", "t$snapshots", "t$branch_b$files"])

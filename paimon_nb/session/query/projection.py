@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import ColumnNotFound, SchemaMismatch
+from paimon_nb.base.errors import ColumnNotFound, SchemaMismatch, SqlAnalysisError
 from paimon_nb.base.registry import did_you_mean
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def align_with_table(
     Raises:
         SchemaMismatch: too many or too few columns, or a type that cannot be cast.
         ColumnNotFound: the table has no such column.
+        SqlAnalysisError: `flink`, and PARTITION (column = NULL), which is no literal of Flink's.
     """
     from pyspark.errors import AnalysisException
     from pyspark.sql import functions as F
@@ -55,7 +56,12 @@ def align_with_table(
     for name in (*(columns or ()), *partition):
         column_named(name, names, table)
     static = {column_named(k, names, table): v for k, v in partition.items() if v is not None}
-    values: dict[str, Column] = {k: F.expr(v) for k, v in static.items() if v is not None}
+    if flink and (nulls := [k for k, v in static.items() if v.strip().upper() == "NULL"]):
+        raise SqlAnalysisError(
+            f"partition column {nulls[0]!r} cannot be given as NULL here",
+            hint=f"leave PARTITION ({nulls[0]} = NULL) out and select NULL for the column",
+        )
+    values: dict[str, Column] = {k: F.expr(v) for k, v in static.items()}
     source = list(frame.columns[:-1] if extra else frame.columns)
     if by_name:
         targeted = columns_named(source, names, table)

@@ -13,10 +13,15 @@ if TYPE_CHECKING:
 
     from paimon_nb.plan import Span
     from paimon_nb.session.statements.dml_target import Target
+    from paimon_nb.spark.runtime.jvm_types import Expression
 
 
 def matching_partitions(target: Target, condition: Span) -> list[dict[str, object]] | None:
-    """The partitions that match a condition; None if the condition needs other columns, too."""
+    """The partitions that a DELETE with this condition drops as a whole; None if it deletes row by row.
+
+    In Spark's dialect the condition needs partition columns alone. Flink's also wants it to be `column = constant AND ...`.
+    Source: Paimon `DeleteFromPaimonTableCommand` and `OnlyPartitionKeyEqualVisitor`.
+    """
     import pyarrow as pa
 
     from paimon_nb.format.row import to_scalar
@@ -50,6 +55,8 @@ def matching_partitions(target: Target, condition: Span) -> list[dict[str, objec
         return None  # the condition uses other columns
     if not _is_deterministic(matching):
         return None
+    if target.context.session.flink_semantics and not _has_equalities_alone(matching):
+        return None
     return [dict(zip(store.schema.partition_keys, partitions[r[0]], strict=True)) for r in matching.collect()]
 
 
@@ -78,6 +85,29 @@ def constant_condition(target: Target, condition: Span) -> bool | None:
     except AttributeError:  # Spark Connect
         return None
     return found.collect()[0][0] is True if foldable else None
+
+
+def _has_equalities_alone(filtered: DataFrame) -> bool:
+    """Whether a query's WHERE is `column = constant`, or a conjunction of such conditions."""
+    plan = analyzed_plan(filtered)
+    while plan.getClass().getSimpleName() != "Filter":
+        plan = plan.children().apply(0)
+    return _is_conjunction_of_equalities(plan.condition())
+
+
+def _is_conjunction_of_equalities(condition: Expression) -> bool:
+    """As Flink's planner leaves it: NOT of `<>` and IN with one value are equalities, a condition on a BOOLEAN column is none."""
+    kind = condition.getClass().getSimpleName()
+    sides = [condition.children().apply(i) for i in range(condition.children().size())]
+    inner = sides[0].getClass().getSimpleName() if sides else ""
+    if kind == "And":
+        return all(map(_is_conjunction_of_equalities, sides))
+    if kind == inner == "Not":
+        return _is_conjunction_of_equalities(sides[0].child())
+    if kind not in ("EqualTo", "In") or len(sides) != 2:
+        return False
+    columns = [s for s in sides if s.getClass().getSimpleName() == "AttributeReference"]
+    return any(s.foldable() for s in sides) and [c.dataType().typeName() == "boolean" for c in columns] == [False]
 
 
 def _is_deterministic(frame: DataFrame) -> bool:

@@ -17,6 +17,7 @@ from paimon_nb.base.redact import MASK, redact_options, redact_text
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.catalog.api import SYSTEM_DATABASE
+from paimon_nb.format.row import partition_names
 from paimon_nb.options import table as opt
 from paimon_nb.session.core.result import Result, rows_result
 from paimon_nb.session.query import watermark
@@ -24,6 +25,7 @@ from paimon_nb.session.query.computed_columns import computed_columns, has_compu
 from paimon_nb.session.query.partition_predicates import partition_values
 from paimon_nb.session.query.run_query import global_system_table
 from paimon_nb.session.statements import flink_show, spark_show
+from paimon_nb.table.partition_spec import in_row_spec
 from paimon_nb.table.system import SYSTEM_TABLES
 from paimon_nb.table.system.global_tables import LISTED
 
@@ -130,18 +132,28 @@ def _show_partitions(context: StatementContext, statement: Show) -> Result:
         raise UnsupportedOperation(
             f"{table.name} is not partitioned", hint="PARTITIONED BY makes partitions, when a table is created"
         )
-    named = {k: v for k, v in statement.partition.items() if v is not None}
-    values = partition_values(named, table.partition_keys)
-    if context.session.flink_semantics:
-        specs, null = table.partition_specs(), table.options.get(opt.PARTITION_DEFAULT_NAME)
-    else:
-        specs, null = table.partition_specs(legacy=False, default_name=_NULL), _NULL
+    flink = context.session.flink_semantics
+    legacy = flink and bool(table.options.get(opt.PARTITION_LEGACY_NAME))
+    null = table.options.get(opt.PARTITION_DEFAULT_NAME) if flink else _NULL
+    spec = _named_partition(statement, table, legacy=legacy, default_name=null)
     found = [
         "/".join(f"{k}={v}" for k, v in row.items())
-        for row in specs
-        if all(row.get(k) == (null if v is None else str(v)) for k, v in values.items())
+        for row in table.partition_specs(legacy=legacy, default_name=null)
+        if spec.items() <= row.items()
     ]
     return rows_result({"partition": sorted(found)})
+
+
+def _named_partition(statement: Show, table: Table, *, legacy: bool, default_name: str) -> dict[str, str]:
+    """The values of the statement's PARTITION clause, as partition names have them: the legacy name of a date is a number of days.
+
+    Raises: ColumnNotFound: no such partition column. BadOptionValue: not a value of the column's type.
+    """
+    literals = {k: v for k, v in statement.partition.items() if v is not None}
+    values = partition_values(literals, table.partition_keys)
+    values = in_row_spec(table.schema, {k: None if v == default_name else v for k, v in values.items()})
+    fields = [table.schema.field(name) for name in values]
+    return dict(partition_names(fields, tuple(values.values()), legacy=legacy, default_name=default_name))
 
 
 def _show_tags(context: StatementContext, statement: Show) -> Result:

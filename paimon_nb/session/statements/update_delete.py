@@ -13,7 +13,7 @@ from paimon_nb.session.query.projection import default_value_text
 from paimon_nb.session.statements.dml_target import Target, open_target, with_nested_value, with_positional_names
 from paimon_nb.session.statements.matching_partitions import constant_condition, matching_partitions
 from paimon_nb.session.statements.schema_merging import merging_of
-from paimon_nb.table.dml_checks import check_delete, check_merge_update, check_update
+from paimon_nb.table.dml_checks import check_delete, check_merge_engine_deletes, check_merge_update, check_update
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -77,6 +77,8 @@ def delete(context: StatementContext, statement: Delete) -> Result:
     """
     target = open_target(context, statement)
     table = target.table
+    if context.session.flink_semantics:
+        check_merge_engine_deletes(table.store)
     if not table.primary_keys or not table.options.get(opt.DELETE_FORCE_PRODUCE_CHANGELOG):
         where = statement.where
         constant = where is None or constant_condition(target, where)
