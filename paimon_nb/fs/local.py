@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import uuid
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -16,6 +14,7 @@ from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from concurrent.futures import ThreadPoolExecutor
 
 _AT_ONCE = 16
 """Number of files synced in parallel: a journal writes them in one step."""
@@ -169,6 +168,8 @@ class LocalFileIO(FileIO):
         return True
 
     def delete_tree(self, path: str) -> None:
+        import shutil
+
         with suppress(MissingFile), _translated_os_errors(path):
             shutil.rmtree(path)
 
@@ -251,6 +252,8 @@ class _LocalOutput(OutputFile):
 @cache
 def _thread_pool(_process_id: int) -> ThreadPoolExecutor:
     """Thread pool of one process: a fork has none of its parent's threads."""
+    from concurrent.futures import ThreadPoolExecutor
+
     return ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="paimon-sync")
 
 

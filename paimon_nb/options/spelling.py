@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import UnknownOption
@@ -14,7 +13,7 @@ from paimon_nb.options.validation import find_option
 from paimon_nb.options.write import WRITE_OPTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 _CLOSE = 0.75
 """Similarity from which a name counts as misspelled; readers may pass options of other formats."""
@@ -39,8 +38,7 @@ def check_no_misspelled_options(options: Iterable[str]) -> None:
     for key in options:
         if find_option(key) is not None or key in READ_OPTIONS or key in WRITE_OPTIONS:
             continue
-        known = (*TABLE_OPTIONS, *CONNECTOR_OPTIONS, *READ_OPTIONS, *WRITE_OPTIONS)
-        near = difflib.get_close_matches(key, known, n=1, cutoff=_CLOSE)
+        near = _near_names(key, [*TABLE_OPTIONS, *CONNECTOR_OPTIONS, *READ_OPTIONS, *WRITE_OPTIONS], _CLOSE)
         if near:
             raise UnknownOption(f"no option {key!r} is known", hint=f"did you mean {near[0]!r}?", option=key)
 
@@ -57,8 +55,15 @@ def misspelled_catalog_keys(options: Iterable[str]) -> dict[str, str]:
     """Misspelled catalog options, with the correct key. Ignoring them would create tables elsewhere."""
     known = {"type", *CATALOG_OPTIONS, *(k for o in CATALOG_OPTIONS.values() for k in o.fallback_keys)}
     candidates = [key for key in options if key not in known and key.partition(".")[0] not in _FAMILIES]
-    near = {key: difflib.get_close_matches(key, sorted(known), n=1, cutoff=_CLOSER) for key in candidates}
+    near = {key: _near_names(key, sorted(known), _CLOSER) for key in candidates}
     return {key: found[0] for key, found in near.items() if found}
+
+
+def _near_names(key: str, known: Sequence[str], cutoff: float) -> list[str]:
+    """The known name that is most like `key`, if it is at least `cutoff` (0 to 1) like it."""
+    import difflib
+
+    return difflib.get_close_matches(key, known, n=1, cutoff=cutoff)
 
 
 def check_catalog_names(options: Iterable[str]) -> None:

@@ -7,7 +7,6 @@ related classes; docs/spec/format.md section 1.
 from __future__ import annotations
 
 import itertools
-import random
 import zlib
 from collections.abc import Callable, Sequence
 
@@ -48,6 +47,8 @@ def path_allocator(options: TableOptions) -> PathAllocator | None:
     Raises:
         BadOptionValue: as `external_path_roots`, or invalid weights.
     """
+    import random
+
     strategy, roots = options.get(opt.DATA_FILE_EXTERNAL_PATHS_STRATEGY), external_path_roots(options)
     if not roots:
         return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import field, replace
 from functools import cached_property
@@ -508,6 +507,8 @@ def in_threads_on_object_store(fs: FileIO, *work: Callable[[], Any]) -> list[Any
     """
     if not fs.is_object_store:
         return [one() for one in work]
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(len(work)) as pool:
         futures = [pool.submit(copy_context().run, one) for one in work]
     return [future.result() for future in futures]
@@ -521,5 +522,7 @@ def map_in_threads(fs: FileIO, work: Callable[[A], B], items: Sequence[A], size:
     """
     if len(items) <= 1 or threads <= 1 or (size <= LIGHT and not fs.is_object_store):
         return [work(item) for item in items]
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(min(threads, len(items))) as pool:
         return list(pool.map(work, items))

@@ -10,6 +10,7 @@ from paimon_nb.format.row.binary_row import (
     Value,
     VariantValue,
     arity_of,
+    check_arity,
     deserialize,
     from_python,
     from_scalar,
@@ -42,7 +43,7 @@ else:
 
 __all__ = [
     "BUCKET_FUNCTIONS", "DEFAULT_PARTITION", "EMPTY_ROW", "Instant", "RowBytes", "RowReader", "Value", "VariantValue",
-    "arity_of", "bucket_of", "bucket_of_row", "cast_to_string", "deserialize", "encode_rows", "escape", "from_python",
-    "from_scalar", "java_text_maker", "java_to_string", "key_hash", "key_hash_of", "partition_values_of_path", "partition_names",
+    "arity_of", "bucket_of", "bucket_of_row", "cast_to_string", "check_arity", "deserialize", "encode_rows", "escape",
+    "from_python", "from_scalar", "java_text_maker", "java_to_string", "key_hash", "key_hash_of", "partition_values_of_path", "partition_names",
     "partition_path", "path_of_names", "row_bytes", "serialize", "to_scalar", "unescape", "with_one_nan",
 ]  # fmt: skip

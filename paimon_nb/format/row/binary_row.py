@@ -252,12 +252,15 @@ def deserialize(types: Sequence[DataType], data: bytes) -> tuple[Value, ...]:
 
     Raises: FormatError: the bytes are not a row of these types.
     """
-    if len(data) < 12:
-        raise FormatError(f"a serialized row of {len(data)} bytes is too short", hint=_HINT)
-    (arity,) = struct.unpack_from(">i", data)
-    if arity != len(types):
-        raise FormatError(f"a serialized row has {arity} columns, expected {len(types)}", hint=_HINT)
+    check_arity(data, len(types))
     return read_row(types, memoryview(data)[4:])
+
+
+def check_arity(data: bytes, expected: int) -> None:
+    """Raises FormatError: a serialized row has another number of columns."""
+    arity = arity_of(data)
+    if arity != expected:
+        raise FormatError(f"a serialized row has {arity} columns, expected {expected}", hint=_HINT)
 
 
 def arity_of(data: bytes) -> int:

@@ -14,7 +14,7 @@ from paimon_nb.base.errors import PaimonError, UnsupportedFormat
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import TRACKING_FIELDS
 from paimon_nb.format.manifest import EMPTY_ROW, DataFile
-from paimon_nb.format.row import RowReader, arity_of, deserialize, from_scalar, java_text_maker, java_to_string
+from paimon_nb.format.row import RowReader, arity_of, check_arity, from_scalar, java_text_maker, java_to_string
 from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.types import DataField, DataType, arrow_type
 from paimon_nb.format.types.arrow_builders import arrow_column
@@ -42,7 +42,8 @@ class _StatsLayout:
     counted: tuple[int, ...]
     """The same for null counts; two past the end where the file is older than the column: every value is NULL."""
     texts: tuple[Text, ...]
-    key_types: tuple[DataType, ...]
+    read_key: Callable[[memoryview], tuple[Any, ...]]
+    key_texts: tuple[Text, ...]
     known: dict[bytes, str]
     """Cache of formatted statistics rows: the next snapshot has mostly the same files."""
 
@@ -66,6 +67,16 @@ class _StatsLayout:
         )
         return _braced_text(self.names, parts)
 
+    def key_text(self, key: bytes) -> str | None:
+        """`[v1, v2]`, Java's Arrays.toString of the key's values; None for the empty row."""
+        if key == EMPTY_ROW or arity_of(key) <= 0:
+            return None
+        check_arity(key, len(self.key_texts))
+        values = self.read_key(memoryview(key)[4:])
+        return (
+            f"[{', '.join(['null' if v is None else text(v) for text, v in zip(self.key_texts, values, strict=True)])}]"
+        )
+
     def nulls(self, counts: Sequence[int | None], rows: int) -> str:
         """`{a=0, b=null}` of a file's null counts."""
         known = [*counts[: self.arity], *[None] * (self.arity + 1 - len(counts[: self.arity])), rows]
@@ -81,8 +92,8 @@ class StatsTexts:
 
     def keys(self, file: DataFile) -> tuple[str | None, str | None]:
         """(min_key, max_key) as `[v1, v2]`; None for append tables."""
-        types = self._layout_of_file(file).key_types
-        return key_text(types, file.min_key), key_text(types, file.max_key)
+        form = self._layout_of_file(file)
+        return form.key_text(file.min_key), form.key_text(file.max_key)
 
     def values(self, file: DataFile) -> tuple[str, str, str]:
         """(null_value_counts, min_value_stats, max_value_stats) as `{a=1, b=null}`, columns by name."""
@@ -128,16 +139,10 @@ def _make_layout(
         texts=tuple(
             _text_maker(f.type, in_stats[position[f.id]].type if f.id in position else f.type) for f in present
         ),
-        key_types=tuple(f.type for f in key_fields),
+        read_key=RowReader([f.type for f in key_fields]).read,
+        key_texts=tuple(_text_maker(f.type, f.type) for f in key_fields),
         known={},
     )
-
-
-def key_text(types: tuple[DataType, ...], key: bytes) -> str | None:
-    """`[v1, v2]`, Java's Arrays.toString of the key's values; None for the empty row."""
-    if key == EMPTY_ROW or arity_of(key) <= 0:
-        return None
-    return "[" + ", ".join(java_text(t, v) for t, v in zip(types, deserialize(types, key), strict=True)) + "]"
 
 
 def _text_maker(new: DataType, old: DataType) -> Text:
