@@ -28,6 +28,7 @@ from paimon_nb.procedures.expire import (
     REMOVE_ORPHAN_FILES,
 )
 from paimon_nb.procedures.flink_results import as_flink_result
+from paimon_nb.procedures.global_indexes import CREATE_GLOBAL_INDEX, DROP_GLOBAL_INDEX
 from paimon_nb.procedures.maintenance import (
     ALTER_COLUMN_DEFAULT_VALUE,
     COMPACT_MANIFEST,
@@ -78,8 +79,8 @@ PROCEDURES: Registry[Procedure] = Registry(
         p.name: p
         for p in (
             ALTER_COLUMN_DEFAULT_VALUE, ALTER_VIEW_DIALECT, CLEAR_CONSUMERS, CLONE, COMPACT, COMPACT_DATABASE, COMPACT_MANIFEST, COPY, COPY_FILES, CREATE_BRANCH,
-            CREATE_PRIVILEGED_USER, CREATE_TAG, CREATE_TAG_FROM_TIMESTAMP, CREATE_TAG_FROM_WATERMARK, DATA_EVOLUTION_MERGE_INTO, DELETE_BRANCH, DELETE_TAG,
-            DROP_PARTITION, DROP_PRIVILEGED_USER, EXPIRE_CHANGELOGS, EXPIRE_PARTITIONS, EXPIRE_SNAPSHOTS, EXPIRE_TAGS, FAST_FORWARD, GRANT_PRIVILEGE_TO_USER, INIT_FILE_BASED_PRIVILEGE,
+            CREATE_GLOBAL_INDEX, CREATE_PRIVILEGED_USER, CREATE_TAG, CREATE_TAG_FROM_TIMESTAMP, CREATE_TAG_FROM_WATERMARK, DATA_EVOLUTION_MERGE_INTO, DELETE_BRANCH, DELETE_TAG,
+            DROP_GLOBAL_INDEX, DROP_PARTITION, DROP_PRIVILEGED_USER, EXPIRE_CHANGELOGS, EXPIRE_PARTITIONS, EXPIRE_SNAPSHOTS, EXPIRE_TAGS, FAST_FORWARD, GRANT_PRIVILEGE_TO_USER, INIT_FILE_BASED_PRIVILEGE,
             KAFKA_SYNC_DATABASE, KAFKA_SYNC_TABLE, MARK_PARTITION_DONE, MERGE_BRANCH, MERGE_INTO, MIGRATE_DATABASE, MIGRATE_ICEBERG_TABLE, MIGRATE_TABLE, MYSQL_SYNC_DATABASE, MYSQL_SYNC_TABLE, POSTGRES_SYNC_DATABASE, POSTGRES_SYNC_TABLE, PURGE_FILES, REMOVE_ORPHAN_FILES, REMOVE_UNEXISTING_FILES, REMOVE_UNEXISTING_MANIFESTS, RENAME_BRANCH,
             RENAME_TAG, REPAIR, REPAIR_EARLIEST_SNAPSHOT, REPLACE_TAG, RESCALE, RESET_CONSUMER, REVOKE_PRIVILEGE_FROM_USER, REWRITE_FILE_INDEX, ROLLBACK,
             ROLLBACK_TO, ROLLBACK_TO_AS_LATEST, ROLLBACK_TO_TIMESTAMP, ROLLBACK_TO_WATERMARK,
@@ -88,13 +89,13 @@ PROCEDURES: Registry[Procedure] = Registry(
     },
 )  # fmt: skip
 
-_FUNCTIONS, _INDEX = (
+_FUNCTIONS, _SEARCH = (
     "functions of a catalog are Java code, which is not run here",
-    "global indexes are newer than Paimon 1.3; use rewrite_file_index for file indexes",
+    "it needs a vector or full-text index, which are not read here; Table.search() finds the nearest vectors without one",
 )
 UNSUPPORTED = {
     **dict.fromkeys(("alter_function", "create_function", "drop_function"), _FUNCTIONS),
-    **dict.fromkeys(("create_global_index", "drop_global_index", "vector_search", "full_text_search"), _INDEX),
+    **dict.fromkeys(("vector_search", "full_text_search"), _SEARCH),
     "compact_chain_table": "chain tables are newer than Paimon 1.3",
     "materialize_deletion_vectors": "it is for data evolution with deletion vectors, which Paimon 1.3 does not allow together; "
     "CALL sys.compact applies the vectors of any other table",

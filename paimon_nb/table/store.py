@@ -397,7 +397,7 @@ class TableStore:
         """Path of a deletion-vector, hash or global index file."""
         if entry.external_path:
             return entry.external_path
-        if self.options.get(opt.INDEX_FILE_IN_DATA_FILE_DIR):
+        if self.options.get(opt.INDEX_FILE_IN_DATA_FILE_DIR) and entry.global_index is None:
             return f"{self.bucket_dir(entry.partition, entry.bucket)}/{entry.file_name}"
         return f"{self.root}/index/{entry.file_name}"
 

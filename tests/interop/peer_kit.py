@@ -104,6 +104,9 @@ class Peers:
     def delete(self, table: str, ids: list[int]) -> None:
         self.ask("pypaimon", "delete", table=table, ids=ids)
 
+    def create_global_index(self, table: str, column: str, kind: str) -> None:
+        self.ask("pypaimon", "create_global_index", table=table, column=column, kind=kind)
+
     def read(
         self, peer: str, table: str, columns: list[str], where: tuple[str, str, list[Any]] | None = None, **options: str
     ) -> pa.Table:

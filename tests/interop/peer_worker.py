@@ -55,6 +55,9 @@ class Pypaimon:
     def delete(self, table: str, ids: list[int]) -> None:
         self._commit(table, lambda b: b.new_update().delete_by_row_id(ids))
 
+    def create_global_index(self, table: str, column: str, kind: str) -> None:
+        self.catalog.get_table(f"default.{table}").create_global_index(column, kind)
+
     def tag(self, table: str, name: str, snapshot: int) -> None:
         self.catalog.create_tag(f"default.{table}", name, snapshot)
 

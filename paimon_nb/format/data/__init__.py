@@ -29,7 +29,14 @@ if TYPE_CHECKING:
         open_data_writer,
     )
     from paimon_nb.format.data.pushdown import RowFilter
-    from paimon_nb.format.data.read import ROW_POSITION, iter_data_file, may_have_rows, open_data_file, read_data_file
+    from paimon_nb.format.data.read import (
+        ROW_POSITION,
+        iter_data_file,
+        iter_rows_at,
+        may_have_rows,
+        open_data_file,
+        read_data_file,
+    )
     from paimon_nb.format.data.wide_timestamps import numbers_as_times, python_values, times_as_numbers
 else:
     __getattr__ = lazy_getattr(
@@ -37,7 +44,7 @@ else:
         {
             "cast": "cast_column cast_text unquoted",
             "file_schema": "DataWriter FORMATS KEY_PREFIX KIND_FIELD PLAIN_FORMATS ROW_ID_FIELD SEQUENCE_FIELD SEQUENCE_NUMBER TRACKING_FIELDS VALUE_KIND FileLayout file_compression file_extension file_format file_layout format_of key_value_fields kv_columns open_data_writer WrittenFile",
-            "read": "ROW_POSITION iter_data_file may_have_rows open_data_file read_data_file",
+            "read": "ROW_POSITION iter_data_file iter_rows_at may_have_rows open_data_file read_data_file",
             "pushdown": "RowFilter",
             "wide_timestamps": "numbers_as_times python_values times_as_numbers",
         },
@@ -46,7 +53,7 @@ else:
 __all__ = [
     "FORMATS", "KEY_PREFIX", "KIND_FIELD", "PLAIN_FORMATS", "ROW_ID_FIELD", "ROW_POSITION", "SEQUENCE_FIELD", "SEQUENCE_NUMBER",
     "TRACKING_FIELDS", "VALUE_KIND", "DataWriter", "FileLayout", "RowFilter", "WrittenFile", "cast_column", "cast_text",
-    "file_compression", "file_extension", "file_format", "file_layout", "format_of", "iter_data_file", "key_value_fields",
+    "file_compression", "file_extension", "file_format", "file_layout", "format_of", "iter_data_file", "iter_rows_at", "key_value_fields",
     "kv_columns", "may_have_rows", "numbers_as_times", "open_data_file", "open_data_writer", "python_values",
     "read_data_file", "times_as_numbers", "unquoted",
 ]  # fmt: skip

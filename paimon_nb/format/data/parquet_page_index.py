@@ -49,6 +49,8 @@ file.
 """
 _CHUNKS_FOR_A_RANGE = 400
 """The same for a range: a scan reads many files, each of them once."""
+_NEAR_ROWS, _MAX_PLACES = 10_000, 32
+"""Rows that are nearer to each other are read together; rows in more places are read by row group."""
 _BYTES_PER_FOOTER_BYTE = 30
 # Field ids of parquet.thrift: FileMetaData, SchemaElement, RowGroup, ColumnChunk, ColumnMetaData, OffsetIndex, PageLocation.
 _VERSION, _SCHEMA, _ROWS, _GROUPS, _CREATED_BY = 1, 2, 3, 4, 6
@@ -94,6 +96,35 @@ def has_rows_by_page_index(fs: FileIO, path: str, fields: Sequence[DataField], k
     except (*BROKEN, IndexError, AttributeError, RecursionError):
         return True
     return matching_positions is None or any(len(rows) for _, rows in matching_positions)
+
+
+def read_rows_by_page_index(
+    fs: FileIO, path: str, fields: Sequence[DataField], positions: Positions
+) -> pa.Table | None:
+    """The rows at ascending positions; None if the file's layout is not supported or the rows are in too many places.
+
+    Args:
+        fields: columns to return.
+
+    Raises:
+        MissingFile, CorruptFile.
+    """
+    try:
+        footer = _cached_footer(fs, path)
+        if footer is None:
+            return None
+        ends = np.cumsum([footer.metadata.row_group(g).num_rows for g in range(footer.metadata.num_row_groups)])
+        groups = np.searchsorted(ends, positions, "right")
+        cuts = np.flatnonzero((np.diff(positions) > _NEAR_ROWS) | (np.diff(groups) > 0)) + 1
+        if len(cuts) >= _MAX_PLACES:
+            return None
+        parts = [empty_table(fields)]
+        for rows, group in zip(np.split(positions, cuts), groups[[0, *cuts]].tolist(), strict=True):
+            first = int(ends[group - 1]) if group else 0
+            parts.append(_read_rows(fs, path, footer, group, rows - first, fields))
+        return pa.concat_tables(parts)
+    except (*BROKEN, IndexError, AttributeError, RecursionError):
+        return None  # its reader reports the error
 
 
 # -- what is kept

@@ -15,7 +15,11 @@ from paimon_nb.format.data.file_schema import BLOB_FORMAT, format_of, is_compact
 from paimon_nb.format.data.json_files import JsonReader
 from paimon_nb.format.data.orc import OrcReader
 from paimon_nb.format.data.parquet import ParquetReader
-from paimon_nb.format.data.parquet_page_index import find_rows_by_page_index, has_rows_by_page_index
+from paimon_nb.format.data.parquet_page_index import (
+    find_rows_by_page_index,
+    has_rows_by_page_index,
+    read_rows_by_page_index,
+)
 from paimon_nb.format.types import DataField, is_blob_type, is_opaque
 from paimon_nb.format.types.arrow_builders import from_numpy
 
@@ -191,6 +195,44 @@ def iter_data_file(
             else:
                 yield batch.append_column(ROW_POSITION, from_numpy(positions[done : done + batch.num_rows]))
             done += batch.num_rows
+    finally:
+        reader.close()
+
+
+def iter_rows_at(
+    fs: FileIO,
+    path: str,
+    fields: Sequence[DataField],
+    columns: Sequence[str],
+    positions: np.ndarray,
+    rows: int | None = None,
+    options: TableOptions | None = None,
+) -> Iterator[pa.Table]:
+    """The rows of a file at ascending positions; units of the file without such rows are not decoded.
+
+    Args:
+        rows: of the file that are decoded at a time, at most; None: a whole unit.
+
+    Raises:
+        MissingFile, CorruptFile, UnsupportedFormat.
+    """
+    selected = _selected_fields(fields, columns)
+    _check_readable(path, selected)
+    if format_of(path) == "parquet" and not fs.is_object_store:
+        found = read_rows_by_page_index(fs, path, selected, positions)
+        if found is not None:
+            yield found
+            return
+    reader = open_data_file(fs, path, selected, options)
+    try:
+        sizes = reader.row_groups
+        ends = np.cumsum(sizes)
+        groups = sorted({int(g) for g in np.searchsorted(ends, positions, "right")})
+        there, done = _row_positions(sizes, groups), 0
+        for batch in reader.batches(rows or max(sizes, default=1), groups):
+            here = there[done : done + batch.num_rows]
+            done += batch.num_rows
+            yield pa.Table.from_batches([batch]).filter(from_numpy(np.isin(here, positions, assume_unique=True)))
     finally:
         reader.close()
 

@@ -88,12 +88,12 @@ class Pruner:
             self._evaluate_partitions([p for p in seen if p not in self._partition_matches])
         keep = np.array([self._partition_matches.get(p, True) for p in seen], dtype=bool)
         self._stages.append(Stage("partitions", len(seen), int(keep.sum())))
-        return self._keep_and_report(entries, keep[numbers], "partition does not match")
+        return self.keep_files(entries, keep[numbers], "partition does not match")
 
     def prune_postponed(self, entries: Entries) -> Entries:
         """Entries without postponed rows, which are visible once a compaction assigned their bucket."""
         real = entries.column("bucket") >= 0
-        return self._keep_and_report(entries, real, "postponed rows have no bucket before a compaction")
+        return self.keep_files(entries, real, "postponed rows have no bucket before a compaction")
 
     def _evaluate_partitions(self, partitions: list[bytes]) -> None:
         assert self.on_partition is not None
@@ -117,13 +117,13 @@ class Pruner:
         keys, remaining = self._bucket_keys(), seen
         one = self.store.options.get(opt.SCAN_BUCKET)
         if one is not None:
-            entries = self._keep_and_report(
+            entries = self.keep_files(
                 entries, entries.column("bucket") == one, "it is not the bucket of 'scan.bucket'"
             )
             remaining = len(bucket_numbers(entries)[1])
         if keys is not None:
             bucket_filter = BucketFilter(self.store, keys)
-            entries = self._keep_and_report(
+            entries = self.keep_files(
                 entries, bucket_filter.bucket_mask(entries), "bucket does not match the key"
             )
             remaining = len(bucket_numbers(entries)[1])
@@ -165,14 +165,14 @@ class Pruner:
             return entries
         levels = entries.column("level")
         seen = [level for level in sorted_unique(levels).tolist() if keep_level(level)]
-        return self._keep_and_report(entries, np.isin(levels, seen), reason)
+        return self.keep_files(entries, np.isin(levels, seen), reason)
 
     def prune_created_before(self, entries: Sequence[ManifestEntry], ms: int | None) -> Entries:
         """Entries of files created at or after a time."""
         entries = as_entries(entries)
         if ms is None:
             return entries
-        return self._keep_and_report(entries, entries.column("created") >= ms, "created before the wanted time")
+        return self.keep_files(entries, entries.column("created") >= ms, "created before the wanted time")
 
     def prune_by_stats(self, entries: Sequence[ManifestEntry]) -> Entries:
         """Entries whose key statistics match, then those whose value statistics and file index match."""
@@ -198,10 +198,10 @@ class Pruner:
         np.maximum.at(high, bucket, levels)
         alone = (np.bincount(bucket, minlength=count) == 1) | ((low == high) & (low > 0))
         some = np.ones(count, bool) if makes_rows else np.bincount(bucket, answers, count) > 0
-        return self._keep_and_report(entries, np.where(alone[bucket], answers, some[bucket]), "values do not match")
+        return self.keep_files(entries, np.where(alone[bucket], answers, some[bucket]), "values do not match")
 
     def _prune_by_bounds(self, entries: Entries, predicate: Predicate, *, keys: bool, reason: str) -> Entries:
-        return self._keep_and_report(entries, self._stats_may_match(entries, predicate, keys=keys), reason)
+        return self.keep_files(entries, self._stats_may_match(entries, predicate, keys=keys), reason)
 
     def _stats_may_match(self, entries: Entries, predicate: Predicate, *, keys: bool) -> np.ndarray:
         from paimon_nb.table.scan.plan.file_index import has_index, index_may_match
@@ -234,7 +234,8 @@ class Pruner:
     def stage(self, name: str, total: int, remaining: int) -> None:
         self._stages.append(Stage(name, total, remaining))
 
-    def _keep_and_report(self, entries: Entries, keep: np.ndarray, reason: str) -> Entries:
+    def keep_files(self, entries: Entries, keep: np.ndarray, reason: str) -> Entries:
+        """The entries to keep, a boolean each; the others are reported with a reason."""
         if keep.all():
             return entries
         self._left_out.append(SkippedFiles(reason, entries.filter(~keep)))

@@ -36,6 +36,8 @@ from paimon_nb.table.scan.read.data_evolution import group_by_row_range
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
 if TYPE_CHECKING:
+    from pyroaring import BitMap64
+
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.scan.plan.scan_report import ScanReport
@@ -88,6 +90,8 @@ class Split:
     """Set if the files belong to another branch than the plan's, with its schemas and options (`scan.fallback-branch`)."""
     plain_files: bool = False
     """Files of a format table, which no metadata describes: the numbers of rows are estimates."""
+    row_ids: BitMap64 | None = None
+    """The row ids that may match the plan's condition; None: any."""
 
     @property
     def size(self) -> int:
@@ -256,7 +260,14 @@ def plan_snapshot(
     pruner = Pruner(store, conjuncts_on_key(store, predicate) if merged else predicate, independent=independent)
     waiting = _postponed_files(store, snapshot, pruner) if merged else {}
     entries = prune_live_files(store, snapshot, pruner, levels or visible_levels(store), since_ms)
+    wanted = None
+    if predicate is not None and store.evolves_data:
+        from paimon_nb.table.scan.plan.global_index import prune_by_global_index, split_with_row_ids
+
+        entries, wanted = prune_by_global_index(store, snapshot, pruner, entries)
     splits = pack_live_files_into_splits(store, snapshot, entries, independent=independent)
+    if wanted is not None:
+        splits = [split_with_row_ids(split, wanted) for split in splits]
     if waiting:
         splits = _with_postponed_rows(store, snapshot, splits, waiting)
     return ScanPlan(store, snapshot, tuple(splits), pruner.funnel(), predicate)

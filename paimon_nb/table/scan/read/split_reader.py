@@ -25,10 +25,12 @@ from paimon_nb.format.data import (
     VALUE_KIND,
     RowFilter,
     iter_data_file,
+    iter_rows_at,
     read_data_file,
 )
 from paimon_nb.format.data.schema_evolution import rows_as_read_fields
 from paimon_nb.format.index import DeletionVector, read_deletion_vector
+from paimon_nb.format.index.global_index.row_id_bitmap import row_id_range, row_ids_as_array
 from paimon_nb.format.row import bucket_of
 from paimon_nb.format.schema import readable_fields
 from paimon_nb.format.types import arrow_schema
@@ -60,6 +62,8 @@ from paimon_nb.table.store import POSTPONE_BUCKET, TableStore, map_in_threads
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
 
+    from pyroaring import BitMap64
+
     from paimon_nb.format.manifest import DataFile
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.format.types import DataField
@@ -72,6 +76,8 @@ if TYPE_CHECKING:
     """(level, rows) of runs, with all their rows of the same keys."""
 
 _MIN_ROWS, _MAX_ROWS = 4096, 1 << 17
+_MIN_ROWS_PER_WANTED_ROW = 4
+"""A file of fewer rows per wanted one is read whole."""
 
 PIECE_BYTES = 64 << 20
 """Of rows that are in memory at a time when a split is read in pieces, about. A smaller split is read at once."""
@@ -184,7 +190,8 @@ def _read_on_branch(
     fields = tuple(f for f in store.schema.fields if f.name in used) or readable_fields(store.schema)[:1]
     early = pushable_predicate(store, split, predicate)
     _prefetch(store, [split])
-    files = SplitFiles(store, split.partition, split.bucket, early, piece_bytes)
+    row_ids = split.row_ids if predicate is not None else None  # they are those of the plan's condition
+    files = SplitFiles(store, split.partition, split.bucket, early, piece_bytes, row_ids)
     with translate_missing_files(store, split.snapshot_id):
         pieces = _rows_of_split(files, split, fields, kinds)
         if piece_bytes is None:
@@ -367,6 +374,8 @@ class SplitFiles:
     early: Predicate | None = None
     piece_bytes: int | None = None
     """Bytes of rows, about, that are in memory at a time; None: whole files."""
+    row_ids: BitMap64 | None = None
+    """The row ids outside of which no row is wanted; None: any."""
 
     def whole(self, files: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Vectors) -> pa.Table:
         """All requested rows of the files that no vector deletes, as `fields` of the current schema."""
@@ -382,9 +391,12 @@ class SplitFiles:
             share: the fraction of `piece_bytes` for these files, where several streams are read at the same time.
         """
         for file in files:
-            yield from self._pieces_of_file(
-                file, fields, (vectors or {}).get(file.file_name), self._rows_per_piece(file, fields, share)
-            )
+            vector, piece_rows = (vectors or {}).get(file.file_name), self._rows_per_piece(file, fields, share)
+            wanted = self._wanted_rows(file, vector)
+            if wanted is None:
+                yield from self._pieces_of_file(file, fields, vector, piece_rows)
+            else:
+                yield from self._rows_of_file_at(file, fields, wanted, piece_rows)
 
     def column_files(
         self, files: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Vectors
@@ -399,26 +411,53 @@ class SplitFiles:
             # All files are cut at the same rows, so that their deleted positions are, too.
             files_read = [rows.file for part in parts for rows in part.rows]
             sizes = [r for f in files_read if (r := self._rows_per_piece(f, fields, 1 / len(parts))) is not None]
-            streams = [self._column_part(part, vector, min(sizes, default=None)) for part in parts]
+            wanted = self._wanted_rows(anchor_file(group), vector)
+            streams = [self._column_part(part, vector, min(sizes, default=None), wanted) for part in parts]
             for tables in _cut_at_same_rows(streams, group):
                 columns = {n: c for t in tables for n, c in zip(t.column_names, t.columns, strict=True)}
                 yield pa.table({f.name: columns[f.name] for f in fields}, schema=schema)
 
-    def _column_part(self, part: ColumnParts, vector: DvRef | None, piece_rows: int | None) -> Iterator[pa.Table]:
+    def _wanted_rows(self, file: DataFile, vector: DvRef | None) -> np.ndarray | None:
+        """Positions of the file's wanted rows that are not deleted; None: all rows are read, as many of them are wanted."""
+        if self.row_ids is None or file.first_row_id is None:
+            return None
+        wanted = row_ids_as_array(self.row_ids & row_id_range(file.first_row_id, file.first_row_id + file.row_count - 1))
+        if len(wanted) * _MIN_ROWS_PER_WANTED_ROW > file.row_count:
+            return None
+        wanted = wanted - file.first_row_id
+        if vector is not None:
+            wanted = wanted[~np.isin(wanted, load_deletion_vector(self.store, vector).positions())]
+        return wanted
+
+    def _column_part(
+        self, part: ColumnParts, vector: DvRef | None, piece_rows: int | None, wanted: np.ndarray | None
+    ) -> Iterator[pa.Table]:
+        """Some columns of a group's rows, all or those at the positions `wanted`."""
         for rows in part.rows:
-            if rows.older:
-                yield from self._pieces_of_blob_files(rows, part.fields, vector, piece_rows)
-            else:
+            if rows.older or (wanted is not None and rows.file.file_name.endswith(".blob")):
+                yield from self._pieces_of_blob_files(rows, part.fields, vector, piece_rows, wanted)
+            elif wanted is None:
                 yield from self._pieces_of_file(rows.file, part.fields, vector, piece_rows, rows)
+            else:
+                here = wanted - rows.at
+                here = here[(here >= rows.begin) & (here < rows.end)]
+                yield from self._rows_of_file_at(rows.file, part.fields, here, piece_rows)
 
     def _pieces_of_blob_files(
-        self, rows: FileRows, fields: tuple[DataField, ...], vector: DvRef | None, piece_rows: int | None
+        self,
+        rows: FileRows,
+        fields: tuple[DataField, ...],
+        vector: DvRef | None,
+        piece_rows: int | None,
+        wanted: np.ndarray | None,
     ) -> Iterator[pa.Table]:
         """Values of a BLOB column that newer files have for some of the rows only."""
         files = [(self.store.data_path(self.partition, self.bucket, r.file), r.begin) for r in (rows, *rows.older)]
         count, first = rows.end - rows.begin, rows.at + rows.begin
         visible = np.ones(count, dtype=bool)
-        if vector is not None:
+        if wanted is not None:
+            visible = np.isin(np.arange(first, first + count), wanted)
+        elif vector is not None:
             visible = ~load_deletion_vector(self.store, vector).mask(count, first)
         schema = arrow_schema(fields, nullable=True)
         yield pa.table([pa.array([], f.type) for f in schema], schema=schema)
@@ -443,12 +482,7 @@ class SplitFiles:
     ) -> Iterator[pa.Table]:
         """Rows of a file, all or `only` some. A vector counts the rows of the group that the file belongs to."""
         schema = file_schema(self.store, file.schema_id)
-        field_ids = {f.id for f in fields}
-        partitioned = bool(self.store.schema.partition_keys)
-        held = fields_in_file(self.store, file, schema.fields) if partitioned else schema.fields
-        stored = [f for f in (*held, SEQUENCE_FIELD, KIND_FIELD) if f.id in field_ids]
-        if file.write_cols is not None:
-            stored = [f for f in stored if f.name in file.write_cols or f.id > 1 << 30]
+        stored = self._stored_fields(file, schema, fields)
         early = None
         if self.early is not None and stored and vector is None:  # which counts rows by their place in the whole file
             early = filter_on_file_columns(self.early, fields, stored, self.store.schema.trimmed_primary_keys)
@@ -463,14 +497,48 @@ class SplitFiles:
             visible = rows
             if deleted is not None and rows.num_rows:
                 visible = rows.filter(from_numpy(~deleted.mask(rows.num_rows, at + begin)))
-            if not stored:
-                visible = pa.table(
-                    [pa.nulls(visible.num_rows, f.type) for f in arrow_schema(fields)],
-                    schema=arrow_schema(fields, nullable=True),
-                )
-            else:
-                visible = rows_as_read_fields(visible, stored, fields)
-            yield with_partition_columns(self.store, self.partition, file, visible) if partitioned else visible
+            yield self._as_requested(file, visible, stored, fields)
+
+    def _rows_of_file_at(
+        self, file: DataFile, fields: tuple[DataField, ...], positions: np.ndarray, piece_rows: int | None
+    ) -> Iterator[pa.Table]:
+        """The rows of a file at ascending positions."""
+        schema = file_schema(self.store, file.schema_id)
+        stored = self._stored_fields(file, schema, fields)
+        if not stored or not len(positions):
+            found = iter([pa.table({"": pa.nulls(len(positions))}) if not stored else empty_table(stored)])
+        else:
+            path, columns = self.store.data_path(self.partition, self.bucket, file), [f.name for f in stored]
+            options = self.store.options if file.file_name.endswith(".blob") else None
+            found = iter_rows_at(
+                self.store.fs, path, schema_and_system(schema), columns, positions, piece_rows, options=options
+            )
+        for rows in found:
+            yield self._as_requested(file, rows, stored, fields)
+
+    def _stored_fields(
+        self, file: DataFile, schema: TableSchema, fields: Sequence[DataField]
+    ) -> list[DataField]:
+        """Those of the fields that a file holds, as it was written."""
+        field_ids = {f.id for f in fields}
+        held = fields_in_file(self.store, file, schema.fields) if self.store.schema.partition_keys else schema.fields
+        stored = [f for f in (*held, SEQUENCE_FIELD, KIND_FIELD) if f.id in field_ids]
+        if file.write_cols is not None:
+            stored = [f for f in stored if f.name in file.write_cols or f.id > 1 << 30]
+        return stored
+
+    def _as_requested(
+        self, file: DataFile, rows: pa.Table, stored: Sequence[DataField], fields: tuple[DataField, ...]
+    ) -> pa.Table:
+        """Rows of a file in the columns and types that are requested."""
+        if not stored:
+            schema = arrow_schema(fields, nullable=True)
+            found = pa.table([pa.nulls(rows.num_rows, f.type) for f in arrow_schema(fields)], schema=schema)
+        else:
+            found = rows_as_read_fields(rows, stored, fields)
+        if self.store.schema.partition_keys:
+            return with_partition_columns(self.store, self.partition, file, found)
+        return found
 
     def _columns_of_file(
         self,

@@ -1,0 +1,256 @@
+"""Builds and drops BTree and bitmap global indexes of data-evolution tables. Writes index files, publishes nothing.
+
+Source: Paimon 2.1 `SortedIndexTopoBuilder`, `SortedGlobalIndexWriter`, `GlobalIndexBuilderUtils`, `DropGlobalIndexProcedure`.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.format.data import ROW_ID_FIELD
+from paimon_nb.format.index.global_index import (
+    KeyBounds,
+    SortedKeys,
+    encode_index_key,
+    has_index_keys,
+    row_id_range,
+    sorted_keys,
+    source_meta,
+    write_bitmap_file,
+    write_btree_file,
+)
+from paimon_nb.format.manifest import IndexEntry
+from paimon_nb.format.types import arrow_type
+from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
+from paimon_nb.options import table as opt
+from paimon_nb.options.support import Access
+from paimon_nb.table.live_files import index_entries
+from paimon_nb.table.publish.abort import abort_messages
+from paimon_nb.table.publish.changes import CommitMessage
+from paimon_nb.table.row_rewrite import one_split_per_file
+from paimon_nb.table.scan.plan.global_index import has_row_id_range, index_ranges, stale_row_ids
+from paimon_nb.table.scan.plan.planner import plan_scan
+from paimon_nb.table.scan.read.data_evolution import anchor_file
+from paimon_nb.table.scan.read.row_tracking import tracked_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.format.types import DataField
+    from paimon_nb.table.scan.plan.snapshot_scan import Split
+    from paimon_nb.table.store import TableStore
+
+Range = tuple[int, int]
+"""First and last row id."""
+INDEX_KINDS = ("btree", "bitmap")
+_ROTATION = 1.2
+"""A file may have this many times the configured rows, as in Java."""
+
+
+def build_global_index(
+    store: TableStore, kind: str, column: str, partitions: Callable[[bytes], bool] | None = None
+) -> list[CommitMessage]:
+    """Index the rows that an index of this kind does not cover yet, and those updated since it was built.
+
+    Args:
+        kind: btree or bitmap.
+        partitions: a test for serialized partitions; None: all.
+
+    Returns:
+        One message per range of row ids; [] if all rows are covered.
+
+    Raises:
+        UnsupportedOperation: the table has no data evolution, the column's type has no keys, or the column has an index
+            of another kind.
+        ColumnNotFound: the table has no such column.
+    """
+    store.check_supported(Access.COMPACT)
+    field = _check_can_index(store, column)
+    plan = plan_scan(store.copy({opt.GLOBAL_INDEX_ENABLED.key: "false"}))
+    snapshot = plan.snapshot
+    if snapshot is None:
+        return []
+    store = plan.store
+    _check_no_other_index(store, snapshot, kind, field)
+    splits = [s for s in one_split_per_file(plan) if partitions is None or partitions(s.partition)]
+    messages: list[CommitMessage] = []
+    try:
+        for partition in dict.fromkeys(s.partition for s in splits):
+            mine = [s for s in splits if s.partition == partition]
+            covered, stale = _covered_ranges(store, snapshot, kind, field, mine)
+            for rows, some in _ranges_to_index(mine, covered):
+                messages.append(_index_range(store, snapshot, kind, field, rows, some))
+            if stale:
+                messages.append(
+                    CommitMessage(partition, 0, mine[0].total_buckets, deleted_index=tuple(stale), base_snapshot=snapshot.id)
+                )
+    except BaseException:
+        abort_messages(store, messages)
+        raise
+    return [m for m in messages if not m.is_empty]
+
+
+def _check_can_index(store: TableStore, column: str) -> DataField:
+    """The column. Raises UnsupportedOperation, ColumnNotFound."""
+    if not store.evolves_data or not store.options.get(opt.ROW_TRACKING_ENABLED):
+        raise UnsupportedOperation(
+            f"{store.name}: a global index needs a table with data evolution",
+            hint=f"create the table with '{opt.ROW_TRACKING_ENABLED.key}' = 'true' and '{opt.DATA_EVOLUTION_ENABLED.key}' = 'true'",
+        )
+    field = store.schema.field(store.schema.column_name(column))
+    if not has_index_keys(field.type):
+        raise UnsupportedOperation(
+            f"{store.name}: column {field.name} is {field.type.bare()}, which cannot be indexed",
+            hint="index a number, a text, a date, a time or a BOOLEAN",
+            column=field.name,
+        )
+    return field
+
+
+def _check_no_other_index(store: TableStore, snapshot: Snapshot, kind: str, field: DataField) -> None:
+    """Raises UnsupportedOperation: Java accepts one kind of index on a column."""
+    for entry in index_entries(store, snapshot):
+        if dict(entry.global_index or ()).get("_INDEX_FIELD_ID") == field.id and entry.index_type != kind:
+            raise UnsupportedOperation(
+                f"{store.name}: column {field.name} has a global index of kind {entry.index_type} already",
+                hint=f"CALL sys.drop_global_index(`table` => '{store.name}', index_column => '{field.name}', "
+                f"index_type => '{entry.index_type}')",
+                column=field.name,
+            )
+
+
+def _covered_ranges(
+    store: TableStore, snapshot: Snapshot, kind: str, field: DataField, splits: Sequence[Split]
+) -> tuple[list[Range], list[IndexEntry]]:
+    """Ranges of row ids that the column's index covers, and the files of ranges with updated rows, to be built again."""
+    files = [f for s in splits for f in s.files]
+    covered, stale = list[Range](), list[IndexEntry]()
+    mine = (e for e in index_entries(store, snapshot) if e.partition == splits[0].partition and e.index_type == kind)
+    for index in index_ranges(mine, [field]):
+        if row_id_range(index.first, index.last).intersect(stale_row_ids(store, index, files)):
+            stale += index.files
+        else:
+            covered.append((index.first, index.last))
+    return covered, stale
+
+
+def _ranges_to_index(splits: Sequence[Split], covered: Sequence[Range]) -> list[tuple[Range, list[Split]]]:
+    """Ranges of consecutive rows that are not covered, with the files of these rows."""
+    owners = sorted(((_row_range(s), s) for s in splits if all(map(has_row_id_range, s.files))), key=lambda o: o[0])
+    merged: list[Range] = []
+    for (first, last), _ in owners:
+        if merged and merged[-1][1] + 1 == first:
+            first = merged.pop()[0]
+        merged.append((first, last))
+    missing = [part for one in merged for part in _without(one, sorted(covered))]
+    return [
+        ((first, last), [s for (low, high), s in owners if low <= last and high >= first]) for first, last in missing
+    ]
+
+
+def _row_range(split: Split) -> Range:
+    """The row ids of files of the same rows."""
+    whole = anchor_file(split.files)
+    assert whole.first_row_id is not None
+    return whole.first_row_id, whole.first_row_id + whole.row_count - 1
+
+
+def _without(rows: Range, covered: Sequence[Range]) -> Iterator[Range]:
+    """The parts of a range outside of sorted ones."""
+    first, last = rows
+    for low, high in covered:
+        if first <= high and low <= last:
+            if first < low:
+                yield first, low - 1
+            first = high + 1
+    if first <= last:
+        yield first, last
+
+
+def _index_range(
+    store: TableStore, snapshot: Snapshot, kind: str, field: DataField, rows: Range, splits: Sequence[Split]
+) -> CommitMessage:
+    """Index the rows of one range; writes its files."""
+    first, last = rows
+    values, ids = [pa.chunked_array([], arrow_type(field.type))], [np.empty(0, np.int64)]
+    for split in splits:
+        found = tracked_rows(store, split, [field.name])
+        row_ids = np.asarray(to_numpy(found.column(ROW_ID_FIELD.name)), np.int64)
+        inside = (row_ids >= first) & (row_ids <= last)
+        values.append(found.column(field.name).filter(from_numpy(inside)))
+        ids.append(row_ids[inside] - first)
+    column = pa.chunked_array([c for part in values for c in part.chunks], values[0].type)
+    keys = sorted_keys(field.type, column, np.concatenate(ids))
+    size = max(int(store.options.get(opt.SORTED_INDEX_RECORDS_PER_RANGE) * _ROTATION), 1)
+    partition, total = splits[0].partition, splits[0].total_buckets
+    entries = [_write_index_file(store, kind, partition, field, part) for part in keys.chunks(size)]
+    described = tuple(
+        replace(e, global_index=(("_ROW_RANGE_START", first), ("_ROW_RANGE_END", last), *(e.global_index or ()),
+                                 ("_SOURCE_META", source_meta(snapshot.id))))
+        for e in entries
+    )  # fmt: skip
+    return CommitMessage(partition, 0, total, new_index=described, base_snapshot=snapshot.id)
+
+
+def _write_index_file(store: TableStore, kind: str, partition: bytes, field: DataField, keys: SortedKeys) -> IndexEntry:
+    """Write one file. Its entry lacks the range of row ids."""
+    name = f"{kind}-global-index-{uuid.uuid4()}.index"
+    root = store.options.get(opt.GLOBAL_INDEX_EXTERNAL_PATH)
+    external = f"{str(root).rstrip('/')}/{name}" if root else None
+    data = _index_file_bytes(store, kind, keys)
+    store.fs.write(external or f"{store.root}/index/{name}", data)
+    ends = [encode_index_key(field.type, keys.keys[i]) for i in (0, -1)] if keys.keys else [None, None]
+    described: tuple[tuple[str, Any], ...] = (
+        ("_INDEX_FIELD_ID", field.id),
+        ("_EXTRA_FIELD_IDS", None),
+        ("_INDEX_META", KeyBounds(ends[0], ends[1], bool(len(keys.nulls))).to_bytes()),
+    )
+    return IndexEntry(partition, 0, kind, name, len(data), keys.row_count, None, external, described)
+
+
+def _index_file_bytes(store: TableStore, kind: str, keys: SortedKeys) -> bytes:
+    options = store.options
+    if kind == "btree":
+        codec, level = options.get(opt.BTREE_INDEX_COMPRESSION), options.get(opt.BTREE_INDEX_COMPRESSION_LEVEL)
+        return write_btree_file(keys, options.get(opt.BTREE_INDEX_BLOCK_SIZE), codec, level)
+    codec, level = options.get(opt.BITMAP_INDEX_COMPRESSION), options.get(opt.BITMAP_INDEX_COMPRESSION_LEVEL)
+    return write_bitmap_file(keys, options.get(opt.BITMAP_INDEX_DICTIONARY_BLOCK_SIZE), codec, level)
+
+
+def drop_global_index(
+    store: TableStore, kind: str, columns: Sequence[str], partitions: Callable[[bytes], bool] | None = None
+) -> list[CommitMessage]:
+    """Messages that drop an index, one per bucket; [] if there is none.
+
+    Args:
+        kind: any kind, such as those that only Java builds.
+        columns: the columns of the index, in its order.
+        partitions: a test for serialized partitions; None: all.
+
+    Raises: ColumnNotFound: the table has no such column.
+    """
+    store.check_supported(Access.COMPACT)
+    ids = [store.schema.field(store.schema.column_name(c)).id for c in columns]
+    snapshot = store.latest()
+    dropped: dict[tuple[bytes, int], list[IndexEntry]] = {}
+    for entry in index_entries(store, snapshot):
+        known = dict(entry.global_index or ())
+        if (
+            entry.index_type == kind
+            and known
+            and [known["_INDEX_FIELD_ID"], *(known.get("_EXTRA_FIELD_IDS") or ())] == ids
+            and (partitions is None or partitions(entry.partition))
+        ):
+            dropped.setdefault((entry.partition, entry.bucket), []).append(entry)
+    base = snapshot.id if snapshot else None
+    return [
+        CommitMessage(partition, bucket, -1, deleted_index=tuple(entries), base_snapshot=base)
+        for (partition, bucket), entries in dropped.items()
+    ]
