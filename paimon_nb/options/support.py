@@ -134,7 +134,8 @@ _TUNES = "it only sets memory, threads, buffers, spilling or batch sizes"
 _LOOKUP = "it tunes the caches of Flink's lookup join and of lookup compaction"
 _LAYOUT_OF_SPLITS = "it affects the size of splits, not their rows"
 _LAYOUT = "it affects the size or order of files, not their rows"
-_UNUSED_INDEX = "scans do not read global indexes, so it does not change rows; existing indexes are kept"
+_UNUSED_INDEX = "scans do not read vector and full-text indexes, so it does not change rows; existing indexes are kept"
+_ALL_ROWS = "rows that no index covers are always found, as with 'detail'"
 _SHREDDING = "a VARIANT may be stored unshredded in any table"
 _NO_SUCH_COLUMN = "it configures columns of unsupported types"
 _JOB = "it configures jobs of Flink or Spark that do not run here"
@@ -180,10 +181,8 @@ HARMLESS: Mapping[str, str] = {
     "full-text-index.search-mode": _UNUSED_INDEX,
     "global-index.build.max-parallelism": _UNUSED_INDEX,
     "global-index.build.max-shard": _UNUSED_INDEX,
-    "global-index.enabled": _UNUSED_INDEX,
-    "global-index.external-path": "the entry of an index file contains its path",
     "global-index.row-count-per-shard": _UNUSED_INDEX,
-    "global-index.search-mode": _UNUSED_INDEX,
+    "global-index.search-mode": _ALL_ROWS,
     "global-index.thread-num": _TUNES,
     "key-value.sequence_number.enabled": "an internal switch of Paimon's system tables",
     "local-kv-db.block-size": _TUNES,
@@ -220,7 +219,7 @@ HARMLESS: Mapping[str, str] = {
     "partition.sink-strategy": _LAYOUT,
     "read.batch-size": _TUNES,
     "row-tracking.partition-group-on-commit": "it affects the order of new row ids; ids are unique in any case",
-    "scalar-index.search-mode": _UNUSED_INDEX,
+    "scalar-index.search-mode": _ALL_ROWS,
     "scan.fallback-branch.read-fail-fast": "a failed read of the fallback branch is an error here",
     "scan.fallback-delta-branch": _CHAIN_DETAIL,
     "scan.fallback-snapshot-branch": _CHAIN_DETAIL,

@@ -29,6 +29,7 @@ EXAMPLES: dict[str, str] = {
     "copy": "CALL sys.copy(source_table => 't', target_table => 'lab.t')",
     "copy_files": "CALL sys.copy_files(database => 'default', `table` => 't', target_warehouse => '/tmp/lab', target_database => 'lab', target_table => 't')",
     "create_branch": "CALL sys.create_branch('t', 'trial', 'monday')",
+    "create_global_index": "CALL sys.create_global_index(`table` => 't', index_column => 'v', index_type => 'btree', partitions => 'dt=2025-10-19')",
     "create_privileged_user": "CALL sys.create_privileged_user('ann', '...')",
     "create_tag": "CALL sys.create_tag('t', 'tuesday', 2, '7 d')",
     "create_tag_from_timestamp": "CALL sys.create_tag_from_timestamp('t', 'early', '2020-01-01 00:00:00')",
@@ -36,6 +37,7 @@ EXAMPLES: dict[str, str] = {
     "data_evolution_merge_into": "CALL sys.data_evolution_merge_into('t', '', '', 's', 't._ROW_ID = s.id', 'v = s.v')",
     "delete_branch": "CALL sys.delete_branch('t', 'dev')",
     "delete_tag": "CALL sys.delete_tag('t', 'monday')",
+    "drop_global_index": "CALL sys.drop_global_index(`table` => 't', index_column => 'v', index_type => 'btree')",
     "drop_partition": "CALL sys.drop_partition('t', 'dt=2025-10-19')",
     "drop_privileged_user": "CALL sys.drop_privileged_user('ann')",
     "expire_changelogs": "CALL sys.expire_changelogs(`table` => 't', retain_max => 1)",
@@ -80,6 +82,7 @@ EXAMPLES: dict[str, str] = {
 _JOB = "| job | tables |\n|---|---|\n| ... | {} |"
 GIVEN = {
     "alter_view_dialect": "| result |\n|---|\n| true |",
+    "create_global_index": "| result |\n|---|\n| true |",
     "create_privileged_user": "| result |\n|---|\n| User ann is created without any privileges. |",
     "copy_files": "| result |\n|---|\n| Success |",
     "data_evolution_merge_into": "| result |\n|---|\n| true |",

@@ -105,7 +105,26 @@ def index_conflict(
         if entry.file_name not in present:
             why = "an index file that the commit replaces is no longer live"
             return Conflict(why, entry.partition, entry.bucket, entry.file_name)
-    return _deletion_vector_conflict(before, now, new, {i.file_name for i in deleted})
+    gone = {i.file_name for i in deleted}
+    return _global_index_conflict(before | gone, now, new) or _deletion_vector_conflict(before, now, new, gone)
+
+
+def _global_index_conflict(
+    known_files: set[str], now: Iterable[IndexEntry], new: Sequence[IndexEntry]
+) -> Conflict | None:
+    """Rows have one global index of a column: another commit indexed some of the same rows since the change was planned."""
+    added = [(i, dict(i.global_index)) for i in new if i.global_index is not None]
+    for entry in now if added else ():
+        if entry.global_index is None or entry.file_name in known_files:
+            continue
+        there = dict(entry.global_index)
+        for index, known in added:
+            first, last = known["_ROW_RANGE_START"], known["_ROW_RANGE_END"]
+            same_rows = there["_ROW_RANGE_START"] <= last and first <= there["_ROW_RANGE_END"]
+            if there["_INDEX_FIELD_ID"] == known["_INDEX_FIELD_ID"] and same_rows:
+                why = f"another commit indexed some of the row ids {first} to {last}"
+                return Conflict(why, index.partition, index.bucket, entry.file_name)
+    return None
 
 
 def missing_target_conflict(

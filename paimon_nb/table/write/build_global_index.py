@@ -89,7 +89,9 @@ def build_global_index(
                 messages.append(_index_range(store, snapshot, kind, field, rows, some))
             if stale:
                 messages.append(
-                    CommitMessage(partition, 0, mine[0].total_buckets, deleted_index=tuple(stale), base_snapshot=snapshot.id)
+                    CommitMessage(
+                        partition, 0, mine[0].total_buckets, deleted_index=tuple(stale), base_snapshot=snapshot.id
+                    )
                 )
     except BaseException:
         abort_messages(store, messages)

@@ -158,7 +158,9 @@ class _Entries:
         return _varints(data[np.cumsum(inside[:-1]).astype(bool)])
 
 
-def _varints_at(data: npt.NDArray[np.uint8], at: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _varints_at(
+    data: npt.NDArray[np.uint8], at: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """The varints at these places, and the ends of their bytes. Raises: IndexError."""
     numbers, ends, open_ = np.zeros(len(at), np.int64), at.copy(), np.ones(len(at), bool)
     shift = 0

@@ -208,7 +208,7 @@ def index_ranges(entries: Iterable[IndexEntry], columns: Iterable[DataField]) ->
 
 
 def stale_row_ids(store: TableStore, index: IndexRange, files: Iterable[DataFile]) -> BitMap64:
-    """Rows of the index's range whose values of the column are newer than the index, or of another type then."""
+    """Rows of the index's range whose values of the column are newer than the index; all if they had another type then."""
     stale, current = BitMap64(), index.column.type.with_nullable(True)
     for file in files:
         begin = file.first_row_id
@@ -223,8 +223,9 @@ def stale_row_ids(store: TableStore, index: IndexRange, files: Iterable[DataFile
         sequences = file.write_cols_sequences
         if sequences is not None and len(sequences) == len(names):
             newest = sequences[list(names).index(stored.name)]
-        updated = index.scan_snapshot is not None and newest > index.scan_snapshot
-        if updated or stored.type.with_nullable(True) != current:
+        if stored.type.with_nullable(True) != current:
+            return row_id_range(index.first, index.last)
+        if index.scan_snapshot is not None and newest > index.scan_snapshot:
             stale |= row_id_range(begin, begin + file.row_count - 1)
     return stale
 
@@ -283,14 +284,13 @@ class GlobalIndexSearch:
             return None
         found, unknown, answered = BitMap64(), self.rows.copy(), False
         for index in indexes:
+            covered = row_id_range(index.first, index.last) - stale_row_ids(self.store, index, self.files)
+            if not covered.intersect(unknown):
+                continue
             files = self._files_to_read(index, query)
             if files is None:
                 continue
-            covered = row_id_range(index.first, index.last)
-            if not covered.intersect(unknown):
-                continue
             answered = True
-            covered -= stale_row_ids(self.store, index, self.files)
             for entry in files:
                 found |= self._matches_of_file(index, entry, query) & covered
             unknown -= covered

@@ -117,15 +117,11 @@ class Pruner:
         keys, remaining = self._bucket_keys(), seen
         one = self.store.options.get(opt.SCAN_BUCKET)
         if one is not None:
-            entries = self.keep_files(
-                entries, entries.column("bucket") == one, "it is not the bucket of 'scan.bucket'"
-            )
+            entries = self.keep_files(entries, entries.column("bucket") == one, "it is not the bucket of 'scan.bucket'")
             remaining = len(bucket_numbers(entries)[1])
         if keys is not None:
             bucket_filter = BucketFilter(self.store, keys)
-            entries = self.keep_files(
-                entries, bucket_filter.bucket_mask(entries), "bucket does not match the key"
-            )
+            entries = self.keep_files(entries, bucket_filter.bucket_mask(entries), "bucket does not match the key")
             remaining = len(bucket_numbers(entries)[1])
         self._stages.append(Stage("buckets", seen, remaining))
         return entries

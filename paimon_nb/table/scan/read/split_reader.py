@@ -421,7 +421,9 @@ class SplitFiles:
         """Positions of the file's wanted rows that are not deleted; None: all rows are read, as many of them are wanted."""
         if self.row_ids is None or file.first_row_id is None:
             return None
-        wanted = row_ids_as_array(self.row_ids & row_id_range(file.first_row_id, file.first_row_id + file.row_count - 1))
+        wanted = row_ids_as_array(
+            self.row_ids & row_id_range(file.first_row_id, file.first_row_id + file.row_count - 1)
+        )
         if len(wanted) * _MIN_ROWS_PER_WANTED_ROW > file.row_count:
             return None
         wanted = wanted - file.first_row_id
@@ -516,9 +518,7 @@ class SplitFiles:
         for rows in found:
             yield self._as_requested(file, rows, stored, fields)
 
-    def _stored_fields(
-        self, file: DataFile, schema: TableSchema, fields: Sequence[DataField]
-    ) -> list[DataField]:
+    def _stored_fields(self, file: DataFile, schema: TableSchema, fields: Sequence[DataField]) -> list[DataField]:
         """Those of the fields that a file holds, as it was written."""
         field_ids = {f.id for f in fields}
         held = fields_in_file(self.store, file, schema.fields) if self.store.schema.partition_keys else schema.fields
