@@ -191,7 +191,10 @@ def test_rows_are_deleted_and_merged_as_actions(warehouse, capsys):
             ["merge_into", "--table", "t", "--merge_actions", "matched-delet"],
             "--merge_actions cannot be 'matched-delet'",
         ),
-        (["vector_search", "--table", "t"], "procedure vector_search is not supported: it needs a vector or full-text index"),
+        (
+            ["vector_search", "--table", "t"],
+            "procedure vector_search is not supported: it needs a vector or full-text index",
+        ),
     ],
 )
 def test_what_an_action_cannot_take_is_told_in_its_own_words(given, said, tmp_path, monkeypatch, capsys):

@@ -199,7 +199,7 @@ def test_what_cannot_be_indexed_is_refused(wb):
     with pytest.raises(UnsupportedOperation, match="needs a table with data evolution"):
         wb.run("CALL sys.create_global_index('plain', 'id', 'btree')")
     wb.run("ALTER TABLE t ADD COLUMN raw BYTES")
-    with pytest.raises(UnsupportedOperation, match="raw is VARBINARY|raw is BYTES"):
+    with pytest.raises(UnsupportedOperation, match="raw is BYTES"):
         index(wb, "raw")
 
 

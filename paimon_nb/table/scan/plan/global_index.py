@@ -60,7 +60,10 @@ if TYPE_CHECKING:
     from paimon_nb.table.scan.plan.snapshot_scan import Split
     from paimon_nb.table.store import TableStore
 
-_READERS = {"btree": BTreeFileReader, "bitmap": BitmapFileReader}
+_READERS: dict[str, type[BTreeFileReader] | type[BitmapFileReader]] = {
+    "btree": BTreeFileReader,
+    "bitmap": BitmapFileReader,
+}
 _MAX_SCAN_BYTES = {
     "btree": opt.BTREE_INDEX_FALLBACK_SCAN_MAX_SIZE,
     "bitmap": opt.BITMAP_INDEX_FALLBACK_SCAN_MAX_SIZE,
@@ -116,11 +119,7 @@ def key_query(leaf: Predicate, t: DataType) -> KeyQuery | None:
             prefix = like_prefix(pattern)[0]
             return _prefix_query(prefix) if prefix else KeyQuery((KeyRange(),))
     if t.root == "CHAR":  # stored with or without trailing spaces
-        texts = leaf.literals if isinstance(leaf, In) else (leaf.literal,) if _is_equality(leaf) else None
-        if texts is None:
-            return None
-        parts = [_prefix_query(text.rstrip(" ")) for text in texts]
-        return KeyQuery(tuple(r for p in parts for r in p.ranges), points=True)
+        return _char_query(leaf)
     match leaf:
         case In(_, literals):
             return KeyQuery(tuple(KeyRange(*_keys(t, v)) for v in literals), points=True)
@@ -129,6 +128,19 @@ def key_query(leaf: Predicate, t: DataType) -> KeyQuery | None:
         case Compare(_, op, literal):
             return _comparison_query(t, op, *_keys(t, literal))
     return None
+
+
+def _char_query(leaf: Predicate) -> KeyQuery | None:
+    """The texts that begin with those of an equality or IN, whatever spaces follow."""
+    match leaf:
+        case In(_, literals):
+            texts = literals
+        case Compare(_, "=", literal):
+            texts = (literal,)
+        case _:
+            return None
+    parts = [_prefix_query(text.rstrip(" ")) for text in texts]
+    return KeyQuery(tuple(r for p in parts for r in p.ranges), points=True)
 
 
 def _is_equality(leaf: Predicate) -> bool:
@@ -384,7 +396,8 @@ def split_with_row_ids(split: Split, wanted: BitMap64) -> Split:
     for file in split.files:
         if not has_row_id_range(file):
             return split
-        rows.add_range(file.first_row_id, (file.first_row_id or 0) + file.row_count)
+        first = file.first_row_id or 0
+        rows.add_range(first, first + file.row_count)
     found = rows & wanted
     return split if found == rows else replace(split, row_ids=found)
 
