@@ -49,7 +49,7 @@ file.
 """
 _CHUNKS_FOR_A_RANGE = 400
 """The same for a range: a scan reads many files, each of them once."""
-_NEAR_ROWS, _MAX_PLACES = 10_000, 32
+_NEAR_ROWS, _MAX_RUNS = 10_000, 32
 """Rows that are nearer to each other are read together; rows in more places are read by row group."""
 _BYTES_PER_FOOTER_BYTE = 30
 # Field ids of parquet.thrift: FileMetaData, SchemaElement, RowGroup, ColumnChunk, ColumnMetaData, OffsetIndex, PageLocation.
@@ -116,7 +116,7 @@ def read_rows_by_page_index(
         ends = np.cumsum([footer.metadata.row_group(g).num_rows for g in range(footer.metadata.num_row_groups)])
         groups = np.searchsorted(ends, positions, "right")
         cuts = np.flatnonzero((np.diff(positions) > _NEAR_ROWS) | (np.diff(groups) > 0)) + 1
-        if len(cuts) >= _MAX_PLACES:
+        if len(cuts) >= _MAX_RUNS:
             return None
         parts = [empty_table(fields)]
         for rows, group in zip(np.split(positions, cuts), groups[[0, *cuts]].tolist(), strict=True):

@@ -105,8 +105,10 @@ def index_conflict(
         if entry.file_name not in present:
             why = "an index file that the commit replaces is no longer live"
             return Conflict(why, entry.partition, entry.bucket, entry.file_name)
-    gone = {i.file_name for i in deleted}
-    return _global_index_conflict(before | gone, now, new) or _deletion_vector_conflict(before, now, new, gone)
+    replaced_files = {i.file_name for i in deleted}
+    return _global_index_conflict(before | replaced_files, now, new) or _deletion_vector_conflict(
+        before, now, new, replaced_files
+    )
 
 
 def _global_index_conflict(

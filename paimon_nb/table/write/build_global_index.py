@@ -83,14 +83,14 @@ def build_global_index(
     messages: list[CommitMessage] = []
     try:
         for partition in dict.fromkeys(s.partition for s in splits):
-            mine = [s for s in splits if s.partition == partition]
-            covered, stale = _covered_ranges(store, snapshot, kind, field, mine)
-            for rows, some in _ranges_to_index(mine, covered):
+            own = [s for s in splits if s.partition == partition]
+            covered, stale = _covered_ranges(store, snapshot, kind, field, own)
+            for rows, some in _ranges_to_index(own, covered):
                 messages.append(_index_range(store, snapshot, kind, field, rows, some))
             if stale:
                 messages.append(
                     CommitMessage(
-                        partition, 0, mine[0].total_buckets, deleted_index=tuple(stale), base_snapshot=snapshot.id
+                        partition, 0, own[0].total_buckets, deleted_index=tuple(stale), base_snapshot=snapshot.id
                     )
                 )
     except BaseException:
@@ -134,8 +134,8 @@ def _covered_ranges(
     """Ranges of row ids that the column's index covers, and the files of ranges with updated rows, to be built again."""
     files = [f for s in splits for f in s.files]
     covered, stale = list[Range](), list[IndexEntry]()
-    mine = (e for e in index_entries(store, snapshot) if e.partition == splits[0].partition and e.index_type == kind)
-    for index in index_ranges(mine, [field]):
+    own = (e for e in index_entries(store, snapshot) if e.partition == splits[0].partition and e.index_type == kind)
+    for index in index_ranges(own, [field]):
         if row_id_range(index.first, index.last).intersect(stale_row_ids(store, index, files)):
             stale += index.files
         else:

@@ -117,11 +117,11 @@ class BitmapFileReader:
         firsts, blocks = self._listing_at(self._index)
         by_key: list[Any] = sorted(zip(firsts, blocks, strict=True), key=itemgetter(0))
         by_bytes = sorted(((encode_index_key(self._type, k), block) for k, block in by_key), key=itemgetter(0))
-        places = (
+        locations = (
             (bisect_right(by_key, key, key=itemgetter(0)), by_key),
             (bisect_right(by_bytes, encode_index_key(self._type, key), key=itemgetter(0)), by_bytes),
         )
-        return {listed[at - 1][1] for at, listed in places if at}
+        return {listed[at - 1][1] for at, listed in locations if at}
 
     def _bitmap(self, at: Location) -> BitMap64:
         return row_ids_from_bytes(self._source.read(at.offset, at.size), self._source.path)
@@ -135,7 +135,7 @@ class BitmapFileReader:
 
     def _read_listing(self, at: Location) -> _Listing:
         data = self._source.block(at)
-        keys, places = list[IndexKey](), list[Location]()
+        keys, locations = list[IndexKey](), list[Location]()
         try:
             count, position = decode_varint(data, 0)
             for _ in range(count):
@@ -143,7 +143,7 @@ class BitmapFileReader:
                 keys.append(decode_index_key(self._type, data[position : position + size]))
                 offset, position = decode_varint(data, position + size)
                 length, position = decode_varint(data, position)
-                places.append(Location(offset, length))
+                locations.append(Location(offset, length))
         except (struct.error, IndexError, ValueError) as error:
             raise CorruptFile(self._source.path, f"its dictionary is broken ({error!s:.80})") from None
-        return tuple(keys), tuple(places)
+        return tuple(keys), tuple(locations)

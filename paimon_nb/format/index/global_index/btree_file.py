@@ -161,7 +161,7 @@ class _Entries:
 def _varints_at(
     data: npt.NDArray[np.uint8], at: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The varints at these places, and the ends of their bytes. Raises: IndexError."""
+    """The varints at these shifts, and the ends of their bytes. Raises: IndexError."""
     numbers, ends, open_ = np.zeros(len(at), np.int64), at.copy(), np.ones(len(at), bool)
     shift = 0
     while open_.any():
@@ -179,8 +179,8 @@ def _varints(data: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
     if not len(ends):
         return np.empty(0, np.int64)
     starts = np.concatenate([[0], ends[:-1]])
-    places = np.arange(ends[-1]) - np.repeat(starts, ends - starts)
-    return np.add.reduceat((data[: ends[-1]].astype(np.int64) & 0x7F) << (7 * places), starts)
+    shifts = np.arange(ends[-1]) - np.repeat(starts, ends - starts)
+    return np.add.reduceat((data[: ends[-1]].astype(np.int64) & 0x7F) << (7 * shifts), starts)
 
 
 class BTreeFileReader:

@@ -7,7 +7,7 @@ Source: Paimon 2.1 `GlobalIndexEvaluator`, `DataEvolutionGlobalIndexScanner`, `S
 from __future__ import annotations
 
 import struct
-from dataclasses import field, replace
+from dataclasses import field
 from functools import reduce
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.format.types import DataField, DataType
     from paimon_nb.table.scan.plan.prune import Pruner
-    from paimon_nb.table.scan.plan.snapshot_scan import Split
     from paimon_nb.table.store import TableStore
 
 _READERS: dict[str, type[BTreeFileReader] | type[BitmapFileReader]] = {
@@ -70,7 +69,7 @@ _MAX_SCAN_BYTES = {
 }
 
 
-# -- what an index is asked
+# -- what an index is names_used
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,7 +326,7 @@ class GlobalIndexSearch:
 
 
 def _may_hold(index: IndexRange, entry: IndexEntry, query: KeyQuery) -> bool:
-    """False if the file's smallest and largest key exclude all that is asked."""
+    """False if the file's smallest and largest key exclude all that is names_used."""
     data = dict(entry.global_index or ()).get("_INDEX_META")
     if data is None:
         return True
@@ -352,24 +351,24 @@ def prune_by_global_index(
     predicate = pruner.predicate
     if predicate is None or not entries or not store.options.get(opt.GLOBAL_INDEX_ENABLED):
         return entries, None
-    asked, partitions = predicate.columns(), {e.partition for e in entries}
-    columns = [f for f in store.schema.fields if f.name in asked]
+    names_used, partitions = predicate.columns(), {e.partition for e in entries}
+    columns = [f for f in store.schema.fields if f.name in names_used]
     indexes = index_ranges((i for i in index_entries(store, snapshot) if i.partition in partitions), columns)
     if not indexes:
         return entries, None
     files = [e.file for e in entries]
     search = GlobalIndexSearch(store, indexes, files)
-    wanted = search.row_ids(predicate)
-    if wanted is None:
+    candidates = search.row_ids(predicate)
+    if candidates is None:
         return entries, None
     names = ", ".join(sorted(search.used))
-    pruner.stage(f"rows by the global index of {names}", len(search.rows), len(wanted))
-    keep = _files_with_row_ids(files, wanted)
-    return pruner.keep_files(entries, keep, f"the global index of {names} has no matching row in it"), wanted
+    pruner.stage(f"rows by the global index of {names}", len(search.rows), len(candidates))
+    keep = _files_with_row_ids(files, candidates)
+    return pruner.keep_files(entries, keep, f"the global index of {names} has no matching row in it"), candidates
 
 
-def _files_with_row_ids(files: Sequence[DataFile], wanted: BitMap64) -> np.ndarray:
-    """Whether each file, or another one of the same rows, has a wanted row: a boolean per file.
+def _files_with_row_ids(files: Sequence[DataFile], candidates: BitMap64) -> np.ndarray:
+    """Whether each file, or another one of the same rows, has a candidates row: a boolean per file.
 
     Files whose row ids are not counted from a first one are taken as having one.
     """
@@ -381,25 +380,24 @@ def _files_with_row_ids(files: Sequence[DataFile], wanted: BitMap64) -> np.ndarr
         first = files[i].first_row_id or 0
         if first >= end:
             if overlapping:
-                keep[overlapping] = wanted.range_cardinality(begin, end) > 0
+                keep[overlapping] = candidates.range_cardinality(begin, end) > 0
             overlapping, begin = [], first
         overlapping.append(i)
         end = max(end, first + files[i].row_count)
     if overlapping:
-        keep[overlapping] = wanted.range_cardinality(begin, end) > 0
+        keep[overlapping] = candidates.range_cardinality(begin, end) > 0
     return keep
 
 
-def split_with_row_ids(split: Split, wanted: BitMap64) -> Split:
-    """The split with those of its row ids that are wanted; unchanged if all are."""
+def row_ids_of_files(files: Iterable[DataFile]) -> BitMap64 | None:
+    """All row ids of some files; None if a file has row ids of its own in each row."""
     rows = BitMap64()
-    for file in split.files:
+    for file in files:
         if not has_row_id_range(file):
-            return split
+            return None
         first = file.first_row_id or 0
         rows.add_range(first, first + file.row_count)
-    found = rows & wanted
-    return split if found == rows else replace(split, row_ids=found)
+    return rows
 
 
 def has_row_id_range(file: DataFile) -> bool:

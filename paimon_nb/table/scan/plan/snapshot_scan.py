@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from itertools import accumulate, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -260,17 +261,28 @@ def plan_snapshot(
     pruner = Pruner(store, conjuncts_on_key(store, predicate) if merged else predicate, independent=independent)
     waiting = _postponed_files(store, snapshot, pruner) if merged else {}
     entries = prune_live_files(store, snapshot, pruner, levels or visible_levels(store), since_ms)
-    wanted = None
+    candidates = None
     if predicate is not None and store.evolves_data:
-        from paimon_nb.table.scan.plan.global_index import prune_by_global_index, split_with_row_ids
+        from paimon_nb.table.scan.plan.global_index import prune_by_global_index
 
-        entries, wanted = prune_by_global_index(store, snapshot, pruner, entries)
+        entries, candidates = prune_by_global_index(store, snapshot, pruner, entries)
     splits = pack_live_files_into_splits(store, snapshot, entries, independent=independent)
-    if wanted is not None:
-        splits = [split_with_row_ids(split, wanted) for split in splits]
+    if candidates is not None:
+        splits = [_split_with_row_ids(split, candidates) for split in splits]
     if waiting:
         splits = _with_postponed_rows(store, snapshot, splits, waiting)
     return ScanPlan(store, snapshot, tuple(splits), pruner.funnel(), predicate)
+
+
+def _split_with_row_ids(split: Split, candidates: BitMap64) -> Split:
+    """The split with those of its row ids that are candidates; unchanged if all are."""
+    from paimon_nb.table.scan.plan.global_index import row_ids_of_files
+
+    rows = row_ids_of_files(split.files)
+    if rows is None:
+        return split
+    found = rows & candidates
+    return split if found == rows else replace(split, row_ids=found)
 
 
 def pack_live_files_into_splits(

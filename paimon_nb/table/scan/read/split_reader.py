@@ -76,8 +76,8 @@ if TYPE_CHECKING:
     """(level, rows) of runs, with all their rows of the same keys."""
 
 _MIN_ROWS, _MAX_ROWS = 4096, 1 << 17
-_MIN_ROWS_PER_WANTED_ROW = 4
-"""A file of fewer rows per wanted one is read whole."""
+_MIN_ROWS_PER_SELECTED_ROW = 4
+"""A file of fewer rows per selected one is read whole."""
 
 PIECE_BYTES = 64 << 20
 """Of rows that are in memory at a time when a split is read in pieces, about. A smaller split is read at once."""
@@ -375,7 +375,7 @@ class SplitFiles:
     piece_bytes: int | None = None
     """Bytes of rows, about, that are in memory at a time; None: whole files."""
     row_ids: BitMap64 | None = None
-    """The row ids outside of which no row is wanted; None: any."""
+    """The row ids outside of which no row is selected; None: any."""
 
     def whole(self, files: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Vectors) -> pa.Table:
         """All requested rows of the files that no vector deletes, as `fields` of the current schema."""
@@ -392,11 +392,11 @@ class SplitFiles:
         """
         for file in files:
             vector, piece_rows = (vectors or {}).get(file.file_name), self._rows_per_piece(file, fields, share)
-            wanted = self._wanted_rows(file, vector)
-            if wanted is None:
+            selected = self._selected_rows(file, vector)
+            if selected is None:
                 yield from self._pieces_of_file(file, fields, vector, piece_rows)
             else:
-                yield from self._rows_of_file_at(file, fields, wanted, piece_rows)
+                yield from self._rows_of_file_at(file, fields, selected, piece_rows)
 
     def column_files(
         self, files: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Vectors
@@ -411,37 +411,37 @@ class SplitFiles:
             # All files are cut at the same rows, so that their deleted positions are, too.
             files_read = [rows.file for part in parts for rows in part.rows]
             sizes = [r for f in files_read if (r := self._rows_per_piece(f, fields, 1 / len(parts))) is not None]
-            wanted = self._wanted_rows(anchor_file(group), vector)
-            streams = [self._column_part(part, vector, min(sizes, default=None), wanted) for part in parts]
+            selected = self._selected_rows(anchor_file(group), vector)
+            streams = [self._column_part(part, vector, min(sizes, default=None), selected) for part in parts]
             for tables in _cut_at_same_rows(streams, group):
                 columns = {n: c for t in tables for n, c in zip(t.column_names, t.columns, strict=True)}
                 yield pa.table({f.name: columns[f.name] for f in fields}, schema=schema)
 
-    def _wanted_rows(self, file: DataFile, vector: DvRef | None) -> np.ndarray | None:
-        """Positions of the file's wanted rows that are not deleted; None: all rows are read, as many of them are wanted."""
+    def _selected_rows(self, file: DataFile, vector: DvRef | None) -> np.ndarray | None:
+        """Positions of the file's selected rows that are not deleted; None: all rows are read, as many of them are selected."""
         if self.row_ids is None or file.first_row_id is None:
             return None
-        wanted = row_ids_as_array(
+        selected = row_ids_as_array(
             self.row_ids & row_id_range(file.first_row_id, file.first_row_id + file.row_count - 1)
         )
-        if len(wanted) * _MIN_ROWS_PER_WANTED_ROW > file.row_count:
+        if len(selected) * _MIN_ROWS_PER_SELECTED_ROW > file.row_count:
             return None
-        wanted = wanted - file.first_row_id
+        selected = selected - file.first_row_id
         if vector is not None:
-            wanted = wanted[~np.isin(wanted, load_deletion_vector(self.store, vector).positions())]
-        return wanted
+            selected = selected[~np.isin(selected, load_deletion_vector(self.store, vector).positions())]
+        return selected
 
     def _column_part(
-        self, part: ColumnParts, vector: DvRef | None, piece_rows: int | None, wanted: np.ndarray | None
+        self, part: ColumnParts, vector: DvRef | None, piece_rows: int | None, selected: np.ndarray | None
     ) -> Iterator[pa.Table]:
-        """Some columns of a group's rows, all or those at the positions `wanted`."""
+        """Some columns of a group's rows, all or those at the positions `selected`."""
         for rows in part.rows:
-            if rows.older or (wanted is not None and rows.file.file_name.endswith(".blob")):
-                yield from self._pieces_of_blob_files(rows, part.fields, vector, piece_rows, wanted)
-            elif wanted is None:
+            if rows.older or (selected is not None and rows.file.file_name.endswith(".blob")):
+                yield from self._pieces_of_blob_files(rows, part.fields, vector, piece_rows, selected)
+            elif selected is None:
                 yield from self._pieces_of_file(rows.file, part.fields, vector, piece_rows, rows)
             else:
-                here = wanted - rows.at
+                here = selected - rows.at
                 here = here[(here >= rows.begin) & (here < rows.end)]
                 yield from self._rows_of_file_at(rows.file, part.fields, here, piece_rows)
 
@@ -451,14 +451,14 @@ class SplitFiles:
         fields: tuple[DataField, ...],
         vector: DvRef | None,
         piece_rows: int | None,
-        wanted: np.ndarray | None,
+        selected: np.ndarray | None,
     ) -> Iterator[pa.Table]:
         """Values of a BLOB column that newer files have for some of the rows only."""
         files = [(self.store.data_path(self.partition, self.bucket, r.file), r.begin) for r in (rows, *rows.older)]
         count, first = rows.end - rows.begin, rows.at + rows.begin
         visible = np.ones(count, dtype=bool)
-        if wanted is not None:
-            visible = np.isin(np.arange(first, first + count), wanted)
+        if selected is not None:
+            visible = np.isin(np.arange(first, first + count), selected)
         elif vector is not None:
             visible = ~load_deletion_vector(self.store, vector).mask(count, first)
         schema = arrow_schema(fields, nullable=True)

@@ -1,5 +1,5 @@
 // Generated from labextension/ by `make labextension`. Do not edit.
-// sources: 8edba96b2377abeae93751bb117a08cbc289f2cc2a6c80b5502684c69b857bc8
+// sources: 3ba9bb33130a02ff5a8fac074f8134c945daf69a0fda9760dd1534417147ddae
 (() => {
 const SHARED = ["@codemirror/language","@codemirror/state","@codemirror/view","@jupyterlab/application","@jupyterlab/apputils","@jupyterlab/codemirror","@jupyterlab/completer","@jupyterlab/console","@jupyterlab/notebook","@jupyterlab/rendermime","@jupyterlab/ui-components","@lumino/coreutils","@lumino/signaling","@lumino/widgets"];
 let scope;
@@ -2117,6 +2117,10 @@ var words_default = {
     "async-file-write",
     "auto-create",
     "batch-scan-mode",
+    "bitmap-index.compression",
+    "bitmap-index.compression-level",
+    "bitmap-index.dictionary-block-size",
+    "bitmap-index.fallback-scan-max-size",
     "blob-as-descriptor",
     "blob-compaction.enabled",
     "blob-descriptor-field",
@@ -2131,6 +2135,12 @@ var words_default = {
     "blob.target-file-size",
     "branch",
     "branch-merge.enabled",
+    "btree-index.block-size",
+    "btree-index.cache-size",
+    "btree-index.compression",
+    "btree-index.compression-level",
+    "btree-index.fallback-scan-max-size",
+    "btree-index.high-priority-pool-ratio",
     "bucket",
     "bucket-append-ordered",
     "bucket-function.type",
@@ -2419,6 +2429,8 @@ var words_default = {
     "sort-engine",
     "sort-spill-buffer-size",
     "sort-spill-threshold",
+    "sorted-index.build.max-parallelism",
+    "sorted-index.records-per-range",
     "source.split.open-file-cost",
     "source.split.target-size",
     "spill-compression",
