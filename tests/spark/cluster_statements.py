@@ -6,7 +6,7 @@
     master, python, warehouse: where tasks run, with which Python, and where the tables are
     kafka: [address, topic] of a broker with 100 records, or null
     worker: process id of the worker whose executors are killed on the way, or null
-    steps: names of the steps to run, or null for all
+    steps: names of the steps to run, or null for all forty
 
 Without Kafka the fortieth step is left out. A step that fails has its error as its answer.
 """
@@ -34,6 +34,8 @@ KILLS = ("load", "merge", "replaced_by_itself")
 """An executor is killed while a task of these steps writes rows."""
 settings: dict[str, Any] = json.loads(sys.argv[1])
 STEPS: dict[str, Callable[[], Any]] = {}
+EXTRA_STEPS: dict[str, Callable[[], Any]] = {}
+"""Steps that run only if the settings name them."""
 
 
 def connected() -> paimon_nb.Workbench:
@@ -51,6 +53,7 @@ def _cluster_settings() -> dict[str, str]:
         "spark.executor.cores": settings.get("executor_cores", "1"),
         "spark.sql.shuffle.partitions": "4",
         "spark.ui.enabled": "false",
+        "spark.ui.liveUpdate.period": "0",  # the status tracker knows a task as soon as it runs
     }
 
 
@@ -95,30 +98,30 @@ def _executors() -> list[int]:
 
 
 @contextmanager
-def executor_killed() -> Iterator[None]:
-    """Kill an executor as soon as a task of a write runs inside the block; fails if none ran."""
-    killed = threading.Event()
-    ended = threading.Event()
+def executor_killed(module: str = "table_write.py") -> Iterator[None]:
+    """Kill an executor as soon as a task runs inside the block that a module of ours began; fails if none ran."""
+    killed, ended, stages_seen = threading.Event(), threading.Event(), set[str]()
 
-    def kill_at_first_writing_task() -> None:
+    def kill_at_first_task() -> None:
         tracker = wb.spark.sparkContext.statusTracker()
         while not ended.is_set():
             stages = [tracker.getStageInfo(i) for i in tracker.getActiveStageIds()]
+            stages_seen.update(s.name for s in stages if s is not None and s.numActiveTasks)
             # A stage has the name of the call that began it.
-            if any(s is not None and s.numActiveTasks and "table_write.py" in s.name for s in stages):
+            if any(s is not None and s.numActiveTasks and module in s.name for s in stages):
                 os.kill(_executors()[0], signal.SIGKILL)
                 killed.set()
                 return
             time.sleep(0.005)
 
-    thread = threading.Thread(target=kill_at_first_writing_task)
+    thread = threading.Thread(target=kill_at_first_task)
     thread.start()
     try:
         yield
     finally:
         ended.set()
         thread.join()
-    assert killed.is_set(), "no task ran"
+    assert killed.is_set(), f"no task of {module} ran, but tasks of {stages_seen}"
 
 
 # -- loads and row changes of a primary-key table
@@ -451,13 +454,51 @@ def kafka_to_table() -> Any:
     return rows("SELECT count(*), sum(id), min(v) FROM landed")
 
 
+# -- many lost executors
+
+
+def twenty_kills() -> Any:
+    """The rows after loads, full compactions and micro-batches that lost an executor each, and the number of the lost ones."""
+    from paimon_nb.spark.write.compact import compact
+
+    wb.run("CREATE TABLE loaded (id BIGINT PRIMARY KEY NOT ENFORCED, n BIGINT) WITH ('bucket' = '4')")
+    wb.run("CREATE TABLE source (id BIGINT, n BIGINT); CREATE TABLE arrived (id BIGINT, n BIGINT)")
+    wb.run(f"INSERT INTO loaded SELECT id, -1 FROM {many(20_000)}")
+    checkpoint, killed = f"{settings['warehouse']}-kills", 0
+    for turn in range(7):
+        with executor_killed():
+            wb.run(f"INSERT INTO loaded SELECT id, {turn} FROM {many(20_000, 5_000 * turn)}")
+        with executor_killed("task_runner.py"):
+            compact(wb.table("loaded"), wb.spark, inline_bytes=0)
+        killed += 2
+        if turn == 6:
+            continue
+        # More rows than the driver writes.
+        wb.run(f"INSERT INTO source SELECT id, {turn} FROM range({120_000 * turn}, {120_000 * (turn + 1)})")
+        with executor_killed("clientserver.py"):  # the stages of a micro-batch have the name of Py4J's callback
+            stream = wb.spark.readStream.table("source").writeStream.trigger(availableNow=True)
+            stream.option("checkpointLocation", checkpoint).toTable("arrived").awaitTermination()
+        killed += 1
+    levels = rows("SELECT DISTINCT level FROM `loaded$files`")
+    return [
+        killed,
+        levels,
+        rows("SELECT n, count(*), sum(id) FROM loaded GROUP BY n"),
+        rows("SELECT n, count(*), count(DISTINCT id) FROM arrived GROUP BY n"),
+    ]
+
+
+EXTRA_STEPS["twenty_kills"] = twenty_kills
+
+
 def answer(name: str) -> Any:
     """What a step returns, or its error."""
+    run = STEPS.get(name) or EXTRA_STEPS[name]
     try:
         if name in KILLS and settings["worker"] is not None:
             with executor_killed():
-                return STEPS[name]()
-        return STEPS[name]()
+                return run()
+        return run()
     except Exception as error:
         return f"{type(error).__name__}: {error}"
 

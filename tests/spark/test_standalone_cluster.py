@@ -24,7 +24,7 @@ EXPECTED: dict[str, Any] = json.loads(SCRIPT.with_suffix(".json").read_text())
 SLICE = ["load", "upsert", "merge", "delete", "update", "time_travel", "compact", "rewritten_files", "stream_read"]
 
 
-def answers(folder: Path, **settings: Any) -> dict[str, Any]:
+def answers(folder: Path, *, timeout_s: int = 500, **settings: Any) -> dict[str, Any]:
     """The rows of each step of the script in a process of its own."""
     folder.mkdir(exist_ok=True)
     given = {"kafka": None, "worker": None, "steps": None, "executor_cores": "1", "warehouse": str(folder / "w")}
@@ -32,7 +32,7 @@ def answers(folder: Path, **settings: Any) -> dict[str, Any]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1", "JAVA_HOME": str(java_home())}
     done = subprocess.run(
         [sys.executable, SCRIPT, json.dumps(given | settings)],
-        capture_output=True, text=True, env=environment, cwd=folder, timeout=500, check=False,
+        capture_output=True, text=True, env=environment, cwd=folder, timeout=timeout_s, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[:6000]
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
@@ -71,6 +71,27 @@ def test_all_statements_on_two_executors(session: str, kills: bool, tmp_path: Pa
             worker=cluster.worker if kills else None,
         )
     assert found == EXPECTED
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+def test_loads_compactions_and_streams_with_twenty_killed_executors(tmp_path: Path) -> None:
+    python = python_without_package(tmp_path / "env")
+    with spark_cluster(tmp_path) as cluster:
+        found = answers(
+            tmp_path / "run",
+            timeout_s=1500,
+            session="user",
+            master=cluster.url,
+            python=python.as_posix(),
+            worker=cluster.worker,
+            steps=["twenty_kills"],
+        )
+    newest = {i: turn for turn in range(7) for i in range(5_000 * turn, 5_000 * turn + 20_000)}
+    ids = {turn: [i for i, n in newest.items() if n == turn] for turn in range(7)}
+    loaded = [[turn, len(of_turn), sum(of_turn)] for turn, of_turn in ids.items()]
+    arrived = [[turn, 120_000, 120_000] for turn in range(6)]
+    assert found == {"twenty_kills": [20, [[5]], loaded, arrived]}
 
 
 @pytest.mark.spark
