@@ -46,6 +46,9 @@ _LOST = re.compile(
     r"SocketException: (?:Connection reset|Broken pipe)"
     r"|java\.io\.(?:EOFException|IOException: (?:Stream closed|Broken pipe|Connection reset))"
 )
+_RESULT_SIZE = re.compile(
+    r"Total size of serialized results of .*? \([^)]*\) is bigger than spark\.driver\.maxResultSize \(([^)]*)\)"
+)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -96,6 +99,12 @@ def paimon_error_of_spark(
         forget_dead_workers()  # otherwise the next statements fail once per dead worker
         return EngineError(
             lost, hint="run the statement again; a stream resumes from its checkpoint", condition=condition
+        )
+    if result_size := _RESULT_SIZE.search(whole):
+        return EngineError(
+            f"the driver would collect more than {result_size[1]} of rows ('spark.driver.maxResultSize')",
+            hint="change fewer rows in one statement, or start Spark with a larger spark.driver.maxResultSize",
+            condition=condition,
         )
     parameters = _call_or_none(error, "getMessageParameters") or {}
     raised = _TRACE_END.findall(whole)

@@ -126,6 +126,18 @@ def test_what_becomes_of_a_dead_python_process_is_told(text, said):
     assert "resumes from its checkpoint" in error.hint
 
 
+def test_more_rows_than_the_driver_may_collect():
+    kind = type("Py4JJavaError", (Exception,), {"__module__": "py4j.protocol"})
+    text = (
+        "An error occurred while calling o55.getResult.\n: org.apache.spark.SparkException: Exception thrown in awaitResult: \n"
+        "Caused by: org.apache.spark.SparkException: Job aborted due to stage failure: Total size of serialized results of 1 tasks "
+        "(3.9 MiB) is bigger than spark.driver.maxResultSize (2.0 MiB)\n\tat org.apache.spark.scheduler.DAGScheduler"
+    )
+    error = paimon_error_of_spark(kind(text))
+    assert isinstance(error, EngineError)
+    assert error.message == "the driver would collect more than 2.0 MiB of rows ('spark.driver.maxResultSize')"
+
+
 def test_an_error_inside_a_callback_is_named_by_its_condition():
     kind = type("Py4JJavaError", (Exception,), {"__module__": "py4j.protocol"})
     text = (
