@@ -80,7 +80,7 @@ def _history_row(store: TableStore, commit: Commit, statement: str) -> HistoryRo
 def _file_change_texts(store: TableStore, commit: Commit) -> tuple[str, str]:
     """Files and bytes that a commit added and removed; files that only moved to another level do not count."""
     try:
-        entries = list(delta_entries(store, _snapshot(store, commit)))
+        entries = list(delta_entries(store, snapshot_of_commit(store, commit)))
     except PaimonError:  # a tag keeps the snapshot, but not its delta manifests
         return "", ""
     sides: tuple[dict[str, ManifestEntry], dict[str, ManifestEntry]] = ({}, {})
@@ -96,13 +96,14 @@ def _file_change_texts(store: TableStore, commit: Commit) -> tuple[str, str]:
     )
 
 
-def _snapshot(store: TableStore, commit: Commit) -> Snapshot:
+def snapshot_of_commit(store: TableStore, commit: Commit) -> Snapshot:
+    """The snapshot, also if only a tag keeps it. Raises SnapshotExpired, SnapshotNotFound."""
     return store.tags.get(commit.tags[0]).snapshot if commit.tags else store.snapshots.get(commit.id)
 
 
 def rollback_preview(store: TableStore, commit: Commit) -> RollbackPreview:
     """What a rollback to a commit would remove. Raises SnapshotExpired, SnapshotNotFound."""
-    target, latest = _snapshot(store, commit), store.latest()
+    target, latest = snapshot_of_commit(store, commit), store.latest()
     newest = latest.id if latest else commit.id
     newer = [i for i in store.snapshots.ids() if i > commit.id]
     names = [n for n in store.tags.names() if store.tags.get(n).snapshot.id > commit.id]

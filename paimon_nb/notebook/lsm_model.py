@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import UnsupportedFormat
@@ -22,6 +22,12 @@ FINE = 60
 """Up to this many ranges are drawn separately, however close they are."""
 HAIR = 0.002
 """Fraction of the width: about one pixel."""
+FOLDED_FROM = 8
+"""With more runs on level 0, a folded picture has one lane for all of them."""
+UNFOLDED_LANES = 60
+"""Lanes of level 0 in an unfolded picture; one more lane holds the older runs."""
+FOLDED_MARKS = 200
+"""Marks in a folded lane; with more files, a mark stands for several."""
 
 
 Window = tuple[float, float]
@@ -29,6 +35,12 @@ Window = tuple[float, float]
 WHOLE: Window = (0.0, 1.0)
 NARROWEST = 1e-7
 """Fraction of the width; narrower windows would show rounding errors."""
+
+
+BucketName = tuple[str, int]
+"""(partition as `$files` shows it, bucket)."""
+BucketEntries = dict[BucketName, "list[ManifestEntry]"]
+"""The live files of a snapshot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +68,16 @@ class FileMark:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A sorted run; each level-0 file is one."""
+    """A sorted run; each level-0 file is one. A folded lane holds several runs of level 0, newest first."""
 
     level: int
     label: str
     marks: tuple[FileMark, ...]
     first: str = ""
     """Name of the run's first file; identifies the run when files are drawn in bins."""
+    runs: int = 1
+    stack: int = 1
+    """Marks that lie one below the other in a folded lane."""
 
     @property
     def rows(self) -> int:
@@ -93,12 +108,16 @@ class LsmPicture:
     max_level: int
     key_low: str = ""
     key_high: str = ""
-    others: tuple[tuple[str, int], ...] = field(default=())
-    """All (partition, bucket) pairs of the snapshot, this one included."""
+    others: tuple[BucketName, ...] = field(default=())
+    """All buckets of the snapshot, this one included."""
     window: Window = WHOLE
     """The visible part of the key axis; lanes contain the files that overlap it."""
     by_value: bool = False
     """Whether distances on the key axis are distances of keys; otherwise keys are evenly spaced, in order."""
+    values: tuple[float, float] | None = None
+    """The ends of an axis by value as numbers; of a DATE, days since 1970-01-01."""
+    dates: bool = False
+    """Whether the key is a DATE."""
 
     @property
     def snapshot_text(self) -> str:
@@ -108,6 +127,10 @@ class LsmPicture:
     @property
     def files(self) -> int:
         return sum(lane.files for lane in self.lanes)
+
+    @property
+    def runs(self) -> int:
+        return sum(lane.runs for lane in self.lanes)
 
     @property
     def rows(self) -> int:
@@ -120,6 +143,31 @@ class LsmPicture:
 
 Keys = dict[bytes, Any]
 """Cache of decoded keys, shared between pictures of several snapshots."""
+
+
+@dataclass(frozen=True, slots=True)
+class PictureOptions:
+    """How a bucket is drawn.
+
+    Args:
+        window: only files that overlap this part of the key axis, scaled to the full width.
+        by_rank: keys are evenly spaced also where they are numbers.
+        fold: None: each run of level 0 has a lane. True: one lane for all, if they are more than `FOLDED_FROM`.
+            False: the newest `UNFOLDED_LANES` have lanes, the others share one.
+    """
+
+    window: Window = WHOLE
+    by_rank: bool = False
+    fold: bool | None = None
+
+
+def entries_by_bucket(store: TableStore, snapshot: Snapshot | None) -> BucketEntries:
+    """The live files of a snapshot, by bucket."""
+    from paimon_nb.table.inspect.formatting import partition_text
+    from paimon_nb.table.live_files import by_bucket, live_entries
+
+    groups = by_bucket(live_entries(store, snapshot))
+    return {(partition_text(store, partition), bucket): entries for (partition, bucket), entries in groups.items()}
 
 
 def lsm_picture(
@@ -139,55 +187,61 @@ def lsm_picture(
     Raises:
         UnsupportedOperation is never raised here: append tables have one lane.
     """
-    from paimon_nb.table.inspect.formatting import partition_text
-    from paimon_nb.table.live_files import by_bucket, live_entries
-
     if snapshot is None:
         snapshot = store.latest()
-    groups = by_bucket(live_entries(store, snapshot))
-    entries_by_bucket = {(partition_text(store, p), b): entries for (p, b), entries in groups.items()}
-    pairs = tuple(sorted(entries_by_bucket))
-    kind = snapshot.commit_kind if snapshot else ""
-    number = snapshot.id if snapshot else None
-    if not entries_by_bucket:
-        return LsmPicture(store.name, number, kind, "", 0, (), (), store.options.num_levels - 1, others=pairs)
-    matching = [
-        k for k in entries_by_bucket if (partition is None or k[0] == partition) and (bucket is None or k[1] == bucket)
-    ]
-    if not matching:
-        matching = list(entries_by_bucket)
-    partition_and_bucket = max(
-        matching,
-        key=lambda k: (
-            sum(e.file.level == 0 for e in entries_by_bucket[k]),
-            sum(e.file.file_size for e in entries_by_bucket[k]),
-        ),
+    buckets = entries_by_bucket(store, snapshot)
+    return bucket_picture(
+        store, snapshot, buckets, largest_bucket(buckets, partition, bucket), PictureOptions(window), keys
     )
-    return _key_bucket_picture(
-        store,
-        number,
-        kind,
-        partition_and_bucket,
-        entries_by_bucket[partition_and_bucket],
-        pairs,
-        {} if keys is None else keys,
-        window,
+
+
+def largest_bucket(buckets: BucketEntries, partition: str | None = None, bucket: int | None = None) -> BucketName:
+    """The bucket with the most runs on level 0, then the most bytes, of those with this partition and number.
+
+    If there is none, of all; `("", 0)` of an empty table.
+    """
+    if not buckets:
+        return "", 0
+    matching = [k for k in buckets if (partition is None or k[0] == partition) and (bucket is None or k[1] == bucket)]
+    return max(
+        matching or buckets,
+        key=lambda k: (sum(e.file.level == 0 for e in buckets[k]), sum(e.file.file_size for e in buckets[k])),
     )
+
+
+def bucket_picture(
+    store: TableStore,
+    snapshot: Snapshot | None,
+    buckets: BucketEntries,
+    name: BucketName,
+    options: PictureOptions,
+    keys: Keys | None = None,
+) -> LsmPicture:
+    """The picture of one bucket, without lanes if it holds no files.
+
+    Args:
+        buckets: the live files of the snapshot. keys: a cache of decoded keys.
+    """
+    kind, number = (snapshot.commit_kind, snapshot.id) if snapshot else ("", None)
+    others = tuple(sorted(buckets))
+    files = [e.file for e in buckets.get(name, ())]
+    if not files:
+        return LsmPicture(store.name, number, kind, *name, (), (), store.options.num_levels - 1, others=others)
+    if not store.has_keys:
+        return _append_bucket_picture(store, number, kind, name, files, others, options.window)
+    return _key_bucket_picture(store, number, kind, name, files, others, {} if keys is None else keys, options)
 
 
 def _key_bucket_picture(
     store: TableStore,
     snapshot: int | None,
     kind: str,
-    partition_and_bucket: tuple[str, int],
-    entries: Sequence[ManifestEntry],
-    all_buckets: tuple[tuple[str, int], ...],
+    name: BucketName,
+    files: Sequence[DataFile],
+    others: tuple[BucketName, ...],
     keys: Keys,
-    window: Window,
+    options: PictureOptions,
 ) -> LsmPicture:
-    files = [e.file for e in entries]
-    if not store.has_keys:
-        return _append_bucket_picture(store, snapshot, kind, partition_and_bucket, files, all_buckets, window)
     from paimon_nb.table.lsm.levels import Levels, key_decoder
 
     decode = key_decoder([f.type for f in store.schema.key_fields])
@@ -199,18 +253,46 @@ def _key_bucket_picture(
         return found
 
     levels = Levels.of(files, store.options.num_levels, decode_cached)
-    scale = _Scale(store, files, decode_cached, window)
-    lanes = []
-    for i, file in enumerate(levels.level0):
-        lanes.append(_run_lane(scale, 0, f"L0 · {i + 1}" if len(levels.level0) > 1 else "L0", [file]))
+    scale = _Scale(store, files, decode_cached, options.window, by_rank=options.by_rank)
+    lanes = _level0_lanes(scale, levels.level0, options.fold)
     for level, run in enumerate(levels.upper, 1):
         if run.files:
             lanes.append(_run_lane(scale, level, f"L{level}", run.files))
     overlaps = _overlap_ranges(files, decode_cached, scale)
     return LsmPicture(
-        store.name, snapshot, kind, partition_and_bucket[0], partition_and_bucket[1], tuple(lanes), overlaps, levels.max_level,
-        scale.low_text, scale.high_text, all_buckets, window, scale.numeric,
+        store.name, snapshot, kind, *name, tuple(lanes), overlaps, levels.max_level,
+        scale.low_text, scale.high_text, others, options.window, scale.numeric, scale.values, scale.dates,
     )  # fmt: skip
+
+
+def _level0_lanes(scale: _Scale, files: Sequence[DataFile], fold: bool | None) -> list[Lane]:
+    """A lane for each run of level 0, or for the newest ones, and one lane that holds the others."""
+    own = len(files)
+    if fold is not None and own > (FOLDED_FROM if fold else UNFOLDED_LANES):
+        own = 0 if fold else UNFOLDED_LANES
+    labels = [f"L0 · {i + 1}" for i in range(own)] if len(files) > 1 else ["L0"]
+    lanes = [_run_lane(scale, 0, label, [file]) for label, file in zip(labels, files[:own], strict=False)]
+    if own < len(files):
+        lanes.append(_folded_lane(scale, files[own:]))
+    return lanes
+
+
+def _folded_lane(scale: _Scale, files: Sequence[DataFile]) -> Lane:
+    """Several runs of level 0, newest first, one mark below the other."""
+    total, offset = sum(f.file_size for f in files) or 1, 0
+    step = -(-len(files) // FOLDED_MARKS)
+    marks = []
+    for row, i in enumerate(range(0, len(files), step)):
+        grouped = files[i : i + step]
+        end = offset + sum(f.file_size for f in grouped)
+        if scale.window == WHOLE or any(_reaches_in(scale, f) for f in grouped):
+            low = min((f.min_key for f in grouped), key=scale.key)
+            high = max((f.max_key for f in grouped), key=scale.key)
+            x0, x1 = scale.clipped(low), scale.clipped(high)
+            mark = _file_mark(grouped, 0, scale.text(low), scale.text(high), x0, x1, offset / total, end / total)
+            marks.append(replace(mark, lane=row))
+        offset = end
+    return Lane(0, f"L0 × {len(files)}", tuple(marks), files[0].file_name, len(files), -(-len(files) // step))
 
 
 def _overlap_ranges(files: Sequence[DataFile], key: Any, scale: _Scale) -> tuple[tuple[float, float, int], ...]:
@@ -258,9 +340,9 @@ def _append_bucket_picture(
     store: TableStore,
     snapshot: int | None,
     kind: str,
-    partition_and_bucket: tuple[str, int],
+    name: BucketName,
     files: list[DataFile],
-    all_buckets: tuple[tuple[str, int], ...],
+    others: tuple[BucketName, ...],
     window: Window,
 ) -> LsmPicture:
     """Append tables have no keys: files are drawn one after the other, in write order."""
@@ -279,18 +361,7 @@ def _append_bucket_picture(
         x0, x1 = max((a - window[0]) / window_width, 0.0), min((b - window[0]) / window_width, 1.0)
         marks.append(_file_mark(grouped, 0, "", "", x0, x1, x0, x1))
     lanes = (Lane(0, "files", tuple(marks), files[0].file_name),) if files else ()
-    return LsmPicture(
-        store.name,
-        snapshot,
-        kind,
-        partition_and_bucket[0],
-        partition_and_bucket[1],
-        lanes,
-        (),
-        0,
-        others=all_buckets,
-        window=window,
-    )
+    return LsmPicture(store.name, snapshot, kind, *name, lanes, (), 0, others=others, window=window)
 
 
 def _files_along_axis_by_size(
@@ -313,20 +384,17 @@ def _files_along_axis_by_size(
 class _Scale:
     """Maps keys to 0..1: by value for a single integer column, else by rank of the files' min and max keys."""
 
-    def __init__(self, store: TableStore, files: Sequence[DataFile], key: Any, window: Window = WHOLE) -> None:
+    def __init__(
+        self, store: TableStore, files: Sequence[DataFile], key: Any, window: Window = WHOLE, *, by_rank: bool = False
+    ) -> None:
         self.window, self._wide = window, window[1] - window[0]
         low_file, high_file = min(files, key=lambda f: key(f.min_key)), max(files, key=lambda f: key(f.max_key))
         lowest, highest = key(low_file.min_key), key(high_file.max_key)
         self._rank: dict[Any, float] = {}
         self._linear: tuple[float, float] | None = None
-        numeric = len(lowest) == 1 and store.schema.key_fields[0].type.root in (
-            "TINYINT",
-            "SMALLINT",
-            "INT",
-            "BIGINT",
-            "DATE",
-        )
+        numeric = not by_rank and has_value_axis(store)
         self.numeric = numeric
+        self.dates = store.schema.key_fields[0].type.root == "DATE"
         if numeric:
             low, high = _first_key_as_float(lowest), _first_key_as_float(highest)
             self._linear = (low, max(high - low, 1.0))
@@ -338,6 +406,14 @@ class _Scale:
         self.key = key
         if window != WHOLE:
             self.low_text, self.high_text = (self._text_at(x, files) for x in window)
+
+    @property
+    def values(self) -> tuple[float, float] | None:
+        """The ends of the window as numbers; None for an axis by rank."""
+        if self._linear is None:
+            return None
+        low, span = self._linear
+        return low + self.window[0] * span, low + self.window[1] * span
 
     def text(self, data: bytes) -> str:
         """A key as readable text."""
@@ -355,12 +431,24 @@ class _Scale:
         """Position on the whole axis → position in the window; below 0 or above 1 outside it."""
         return (x - self.window[0]) / self._wide
 
+    def clipped(self, data: bytes) -> float:
+        """Position of a key in the window; 0 or 1 outside it."""
+        return min(max(self.in_window(self.axis_position(self.key(data))), 0.0), 1.0)
+
     def _text_at(self, x: float, files: Sequence[DataFile]) -> str:
         if self._linear is not None:
             return _short_key_text(self._types[0], round(self._linear[0] + x * self._linear[1]))
         rank = round(x * max(1, len(self._rank) - 1))
         key_at_rank = next(k for i, k in enumerate(self._rank) if i == rank)
         return next(self.text(d) for f in files for d in (f.min_key, f.max_key) if self.key(d) == key_at_rank)
+
+
+def has_value_axis(store: TableStore) -> bool:
+    """Whether the key is a single integer or DATE column, so that distances of keys can be drawn."""
+    if not store.has_keys:
+        return False
+    fields = store.schema.key_fields
+    return len(fields) == 1 and fields[0].type.root in ("TINYINT", "SMALLINT", "INT", "BIGINT", "DATE")
 
 
 def _first_key_as_float(key: Any) -> float:
@@ -390,7 +478,7 @@ def _run_lane(scale: _Scale, level: int, label: str, files: Sequence[DataFile]) 
     marks = []
     for grouped, a, b in _files_along_axis_by_size(visible):
         low, high = grouped[0].min_key, grouped[-1].max_key
-        x0, x1 = (min(max(scale.in_window(scale.axis_position(scale.key(end))), 0.0), 1.0) for end in (low, high))
+        x0, x1 = scale.clipped(low), scale.clipped(high)
         marks.append(_file_mark(grouped, level, scale.text(low), scale.text(high), x0, x1, a, b))
     return Lane(level, label, tuple(marks), files[0].file_name)
 

@@ -27,6 +27,8 @@ _LEFT, _RIGHT = 74, 190
 _LANE, _GAP = 20, 7
 _CHARACTER = 7
 """The mean width of a character at 12 px."""
+_FOLDED = 62
+"""Height of a lane that holds several runs."""
 ROOMY = 24
 """In lanes with up to this many files, and for files with a sign, narrow files get a visible minimum width."""
 
@@ -69,7 +71,7 @@ def lsm_svg(picture: LsmPicture, by: str = "key", signs: Mapping[str, str] | Non
     """
     plot = WIDTH - _LEFT - _RIGHT
     top = 34
-    height = top + max(1, len(picture.lanes)) * (_LANE + _GAP) + 30
+    height = top + (sum(_lane_height(lane) + _GAP for lane in picture.lanes) or _LANE + _GAP) + 30
     largest = max((lane.bytes for lane in picture.lanes), default=1) or 1
     parts = [open_svg(height, f"LSM tree of {picture.table}, {picture.snapshot_text}")]
     title = f"{picture.table}"
@@ -88,7 +90,7 @@ def lsm_svg(picture: LsmPicture, by: str = "key", signs: Mapping[str, str] | Non
     y = top
     for lane in picture.lanes:
         parts += _lane_rects(lane, y, plot, by, largest, signs or {})
-        y += _LANE + _GAP
+        y += _lane_height(lane) + _GAP
     if not picture.lanes:
         parts.append(f'<text x="{_LEFT}" y="{top + 15}" class="dim">no files yet</text>')
     if by == "key" and picture.key_low:
@@ -103,42 +105,50 @@ def lsm_svg(picture: LsmPicture, by: str = "key", signs: Mapping[str, str] | Non
         parts.append(
             f'<text x="{_LEFT + plot / 2}" y="{axis + 15}" text-anchor="middle" class="dim" font-size="12">{label}</text>'
         )
-    total = f"{count(picture.files, 'file')} · {count(len(picture.lanes), 'run')} · {bytes_text(picture.bytes)}"
+    total = f"{count(picture.files, 'file')} · {count(picture.runs, 'run')} · {bytes_text(picture.bytes)}"
     parts.append(f'<text x="{WIDTH}" y="{height - 7}" text-anchor="end" class="dim" font-size="12">{total}</text>')
     parts.append("</svg>")
     return "".join(parts)
 
 
-def _lane_rects(lane: Lane, y: float, plot: float, by: str, largest: int, signs: Mapping[str, str]) -> list[str]:
+def _lane_height(lane: Lane) -> int:
+    return _LANE if lane.runs == 1 else _FOLDED
+
+
+def _lane_rects(lane: Lane, top: float, plot: float, by: str, largest: int, signs: Mapping[str, str]) -> list[str]:
     colour = LEVEL_COLOURS[min(lane.level, len(LEVEL_COLOURS) - 1)]
+    lane_height, middle = _lane_height(lane), top + (_lane_height(lane) - _LANE) / 2 + 14
+    pitch = lane_height / lane.stack
+    height = lane_height if lane.runs == 1 else max(1.0, pitch * 0.85)
     out = [
-        f'<text x="{_LEFT - 10}" y="{y + 14}" text-anchor="end" font-weight="600">{escape(lane.label)}</text>',
-        f'<rect class="rail" x="{_LEFT}" y="{y}" width="{plot}" height="{_LANE}" rx="3"/>',
+        f'<text x="{_LEFT - 10}" y="{middle:g}" text-anchor="end" font-weight="600">{escape(lane.label)}</text>',
+        f'<rect class="rail" x="{_LEFT}" y="{top}" width="{plot}" height="{lane_height}" rx="3"/>',
     ]
     scale = lane.bytes / largest if by == "size" else 1.0
     min_width = 9 if len(lane.marks) <= ROOMY else 2.5
     for m in lane.marks:
         a, b = (m.x0, m.x1) if by == "key" else (m.s0 * scale, m.s1 * scale)
+        y = top + m.lane * pitch
         sign = signs.get(m.name if m.files == 1 else lane.first, "")
         x, w = _LEFT + a * plot, max((b - a) * plot, 18 if sign else min_width)
         x = min(x, _LEFT + plot - w)
         prefix = f"{sign} {SIGNS[sign]}, " if sign else ""
         out.append(
-            f'<rect class="file{" signed" if sign else ""}" x="{x:.1f}" y="{y}" width="{w:.1f}" height="{_LANE}" rx="3" fill="{colour}" tabindex="0" role="img" '
+            f'<rect class="file{" signed" if sign else ""}" x="{x:.1f}" y="{y:g}" width="{w:.1f}" height="{height:g}" rx="{min(3, height / 2):g}" fill="{colour}" tabindex="0" role="img" '
             f'aria-label="{escape(prefix + _file_facts(m, ", "))}"><title>{escape(prefix + _file_facts(m, chr(10)))}</title></rect>'
         )
         if sign and w > 14:
-            out.append(f'<circle class="seal" cx="{x + w / 2:.1f}" cy="{y + _LANE / 2}" r="8"/>')
-            out.append(f'<text class="sign seal-sign" x="{x + w / 2:.1f}" y="{y + _LANE / 2 + 4}" text-anchor="middle" font-weight="700">{sign}</text>')  # fmt: skip
-        if m.deletes:
+            out.append(f'<circle class="seal" cx="{x + w / 2:.1f}" cy="{y + height / 2:g}" r="8"/>')
+            out.append(f'<text class="sign seal-sign" x="{x + w / 2:.1f}" y="{y + height / 2 + 4:g}" text-anchor="middle" font-weight="700">{sign}</text>')  # fmt: skip
+        if m.deletes and lane.runs == 1:
             share = min(1.0, m.deletes / max(1, m.rows))
             out.append(
-                f'<rect x="{x:.1f}" y="{y + _LANE - 3}" width="{w * share:.1f}" height="3" fill="#000" opacity=".55"/>'
+                f'<rect x="{x:.1f}" y="{y + height - 3:g}" width="{w * share:.1f}" height="3" fill="#000" opacity=".55"/>'
             )
     text = f"{count(lane.rows, 'row')} · {bytes_text(lane.bytes)}" + (
         f" · {lane.files} files" if lane.files > 1 else ""
     )
-    out.append(f'<text x="{_LEFT + plot + 10}" y="{y + 14}" class="dim">{text}</text>')
+    out.append(f'<text x="{_LEFT + plot + 10}" y="{middle:g}" class="dim">{text}</text>')
     return out
 
 

@@ -1,30 +1,72 @@
 export default {
   render({ model, el: host }) {
-    host.classList.add("pnb");
+    host.classList.add("pnb", "lsm");
     troubles(host, model);
-    const bar = html(host, "div", { class: "bar" }), choices = html(bar, "span", { class: "bar" });
-    const drawing = html(host, "div");
+    const bar = html(host, "div", { class: "bar" });
+    const canvas = html(host, "div", { class: "canvas" }), heat = html(canvas, "div"), commits = html(canvas, "div");
+    const track = html(canvas, "div", { class: "track" });
+    const slider = html(track, "input", { type: "range", min: 0, step: 1, "aria-label": "snapshot" });
+    const drawing = html(canvas, "div");
+    const film = transport(host, model, bar, slider), moment = html(bar, "output"), settings = html(host, "div", { class: "bar" });
+    canvas.before(settings);
+    const choices = html(settings, "span", { class: "bar" });
+    const zoomed = zoomable(model, settings, drawing);
+    const fold = button(settings, "", () => folds());
+    const whole = button(settings, "All buckets", () => model.send({ cells: "all" }));
+    reloadButton(settings, model);
     const line = html(host, "div", { class: "facts", "aria-live": "polite" });
-    const zoomed = zoomable(model, bar, drawing);
-    reloadButton(bar, model);
-    const draw = () => {
-      const held = choices.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
+    const folds = () => { model.set("fold", !model.get("fold")); model.save_changes(); };
+
+    const axes = () => keepingFocus(choices, () => {
       choices.replaceChildren();
-      const picture = model.get("picture");
-      choice(choices, "position", [["key", "by key"], ["size", "by size"]], model.get("by"), (v) => { model.set("by", v); model.set("window", [0, 1]); model.save_changes(); });
-      if (picture.others.length > 1) {
-        const names = picture.others.map(([p, b], i) => [String(i), (p ? p + " · " : "") + `bucket ${b}`]);
-        const now = picture.others.findIndex(([p, b]) => p === picture.partition && b === picture.bucket);
-        choice(choices, "bucket", names, String(now), (v) => { model.set("selected", Number(v)); model.save_changes(); });
-      }
-      if (held) choices.querySelector(`[aria-label="${held}"]`)?.focus();
-      line.textContent = HINT;
-      redrawn(drawing, () => drawLsm(drawing, picture, model.get("by"), (f) => { line.textContent = f.join(" · "); }));
-      zoomed(model.get("by"));
+      const ways = model.get("picture").value_axis ? [["key", "key value"], ["rank", "key rank"]] : [["key", "key rank"]];
+      if (!model.get("heat").keys) return;
+      const select = choice(choices, "axis", [...ways, ["size", "bytes"]], model.get("by") === "rank" && ways.length === 1 ? "key" : model.get("by"),
+        (v) => { model.set("by", v); model.set("window", [0, 1]); model.save_changes(); });
+      select.dataset.keep = "axis";
+    });
+    const open = (cell) => {
+      if (cell.first < cell.last) model.send({ cells: [cell.first, cell.last] });
+      model.set("selected", cell.worst);
+      model.save_changes();
     };
-    model.on("change:picture", draw);
-    model.on("change:by", draw);
+    const buckets = () => {
+      drawHeat(heat, model.get("heat"), model.get("selected"), open);
+      whole.style.display = model.get("heat").part ? "" : "none";
+    };
+    const history = () => {
+      const all = model.get("history").commits, at = model.get("position"), n = all.length, chosen = all[at];
+      drawCommits(commits, all, at, film.go);
+      slider.max = Math.max(0, n - 1);
+      slider.value = at;
+      // The middle of the thumb, 8 px from the ends of the track, is aligned with the selected commit.
+      const [left, step] = commitPlaces(n);
+      slider.style.marginLeft = `${left + step / 2 - 8}px`;
+      slider.style.width = `${step * Math.max(0, n - 1) + 16}px`;
+      track.style.display = n > 1 ? "" : "none";
+      slider.setAttribute("aria-valuetext", chosen ? `snapshot ${chosen.id}, ${chosen.kind.toLowerCase()}` : "no snapshot");
+      film.look();
+    };
+    const tree = () => {
+      const picture = model.get("picture"), folded = picture.lanes.some((l) => l.runs > 1), level0 = picture.lanes.filter((l) => !l.level).reduce((sum, l) => sum + l.runs, 0);
+      moment.textContent = picture.snapshot === null ? "no snapshot yet" : [`snapshot ${picture.snapshot}`, picture.kind.toLowerCase(), picture.change].filter(Boolean).join(" · ");
+      line.textContent = picture.lanes.length ? TREE_HINT : "";
+      fold.style.display = folded || !model.get("fold") ? "" : "none";
+      fold.textContent = model.get("fold") ? `Unfold L0 (${count(level0, "run")})` : "Fold L0";
+      axes();
+      redrawn(drawing, () => drawTree(drawing, picture, model.get("by"), { onFile: (f) => { line.textContent = f.join(" · "); }, onFold: folds, speed: film.speed() }));
+      zoomed(model.get("by") === "size" ? "size" : "key");
+      film.shown();
+    };
+    model.on("change:heat", buckets);
+    model.on("change:selected", buckets);
+    model.on("change:history", history);
+    model.on("change:position", history);
+    model.on("change:picture", tree);
+    model.on("change:by", tree);
+    const draw = () => { buckets(); history(); tree(); };
     draw();
-    return onWidth(host, draw);
+    const unwatch = onWidth(host, draw);
+    return () => { film.stop(); unwatch(); };
   },
 };

@@ -1,33 +1,65 @@
-"""The LSM panel: choose bucket and axis, details of each file by mouse or keyboard."""
+"""The LSM panel: the tree of a bucket at any snapshot, played commit by commit, below a heat map of all buckets."""
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 import traitlets
 
 from paimon_nb.base.errors import UnknownName
-from paimon_nb.notebook.lsm_model import WHOLE, LsmPicture, lsm_picture, lsm_text
+from paimon_nb.notebook.history_model import snapshot_of_commit
+from paimon_nb.notebook.lsm_buckets import bucket_cells, change_text
+from paimon_nb.notebook.lsm_model import (
+    WHOLE,
+    BucketEntries,
+    BucketName,
+    FileMark,
+    LsmPicture,
+    PictureOptions,
+    bucket_picture,
+    entries_by_bucket,
+    has_value_axis,
+    largest_bucket,
+    lsm_text,
+)
 from paimon_nb.notebook.svg import lsm_svg
+from paimon_nb.notebook.timeline_model import Commit, timeline_of_snapshots
 from paimon_nb.notebook.widgets.base import report_errors, script
-from paimon_nb.notebook.widgets.zoom import Zoomable
+from paimon_nb.notebook.widgets.zoom import Zoomable, checked_window
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.store import TableStore
     from paimon_nb.table.table import Table
+
+MAX_COMMITS = 200
+"""Commits that can be played."""
+MAX_FLAGS = 3
+"""Tags, branches and consumers of a commit that are sent to the page."""
 
 
 class LsmView(Zoomable):
     """`t.lsm()`: one bucket of one snapshot.
 
     Args:
-        table: the table. partition, bucket: None selects the bucket with the most runs. by: 'key' or 'size'.
+        table: the table. partition, bucket: None selects the bucket with the most runs. by: 'key', 'rank' or 'size'.
+        snapshot: the snapshot to select; None is the latest.
     """
 
-    _esm = script("zoom.js", "lsm.js")
+    _esm = script("chart_axes.js", "panel.js", "zoom.js", "tree.js", "playback.js", "lsm.js")
     picture = traitlets.Dict().tag(sync=True)
-    by = traitlets.Enum(("key", "size"), "key").tag(sync=True)
+    history = traitlets.Dict().tag(sync=True)
+    """The commits that can be played, oldest first."""
+    position = traitlets.Int(0).tag(sync=True)
+    """Place of the selected commit in `history`."""
+    heat = traitlets.Dict().tag(sync=True)
+    """The heat map of the buckets."""
+    by = traitlets.Enum(("key", "rank", "size"), "key").tag(sync=True)
     selected = traitlets.Int(-1).tag(sync=True)
+    """Place of the bucket in the sorted list of all buckets."""
 
     def __init__(
         self,
@@ -38,46 +70,122 @@ class LsmView(Zoomable):
         snapshot: int | None = None,
     ) -> None:
         self._table = table
-        self._snapshot = table.store.snapshots.get(snapshot) if snapshot is not None else table.store.latest()
-        self.model = lsm_picture(table.store, self._snapshot, partition, bucket)
-        self._check_requested_bucket(partition, bucket)
-        super().__init__(picture=picture_data(self.model), by=by)
-        self.observe(self._show_selected_bucket, "selected")
+        self._commits = playable_commits(table.store, snapshot)
+        self._buckets: tuple[int | None, BucketEntries] = (None, {})
+        self._names: list[BucketName] = []
+        self._cells: tuple[int, int | None] = (0, None)
+        ids = [c.id for c in self._commits]
+        super().__init__(by=by, position=ids.index(snapshot) if snapshot is not None else max(0, len(ids) - 1))
+        self.history = history_marks(self._commits)
+        buckets = self._load_buckets()
+        self._name = largest_bucket(buckets, partition, bucket)
+        self._check_requested_bucket(partition, bucket, sorted(buckets))
+        self.draw()
+        self.observe(self._on_selected_change, "selected")
+        self.observe(self._on_view_change, ["position", "by"])
 
-    def _check_requested_bucket(self, partition: str | None, bucket: int | None) -> None:
+    def _check_requested_bucket(
+        self, partition: str | None, bucket: int | None, available: Sequence[BucketName]
+    ) -> None:
         """Raise if the requested bucket does not exist."""
-        model = self.model
-        if model.others and (partition not in (None, model.partition) or bucket not in (None, model.bucket)):
-            available = [(f"{p}, " if p else "") + f"bucket {b}" for p, b in model.others]
+        if available and (partition not in (None, self._name[0]) or bucket not in (None, self._name[1])):
+            names = [(f"{p}, " if p else "") + f"bucket {b}" for p, b in available]
             raise UnknownName(
-                f"{model.table} has no such bucket at snapshot {model.snapshot}",
-                hint="Available: " + "; ".join(available[:6]) + ("; …" if len(available) > 6 else ""),
+                f"{self._table.store.name} has no such bucket at snapshot {self.snapshot}",
+                hint="Available: " + "; ".join(names[:6]) + ("; …" if len(names) > 6 else ""),
             )
 
+    @property
+    def snapshot(self) -> int | None:
+        """Id of the selected snapshot; None if the table has none."""
+        return self._commits[min(self.position, len(self._commits) - 1)].id if self._commits else None
+
     def reload(self) -> None:
-        """Reload the latest snapshot. Raises: TableReplaced: the table was dropped."""
+        """Reload the history. The selected snapshot stays; if it was the latest, the new latest is selected.
+
+        Raises: TableReplaced: the table was dropped.
+        """
+        newest, selected = self.position >= len(self._commits) - 1, self.snapshot
         self._table = self._table.refresh()
-        self._snapshot = self._table.store.latest()
-        self.draw()
+        self._commits = playable_commits(self._table.store)
+        ids = [c.id for c in self._commits]
+        self._buckets = (None, {})
+        with self.hold_sync():
+            self.history = history_marks(self._commits)
+            index = max(0, len(ids) - 1) if newest or selected not in ids else ids.index(selected)
+            if index == self.position:
+                self.draw()
+            self.position = index
+
+    def on_message(self, content: Any) -> None:
+        match content:
+            case {"cells": [int(first), int(last)]} if 0 <= first <= last < len(self._names):
+                self._cells = (first, last)
+                self._show_heat()
+            case {"cells": "all"}:
+                self._cells = (0, None)
+                self._show_heat()
+            case _:
+                super().on_message(content)
 
     @report_errors
-    def _show_selected_bucket(self, change: Any) -> None:
-        partition, bucket = self.model.others[change["new"]]
-        self.model = lsm_picture(self._table.store, self._snapshot, partition, bucket, self._keys)
+    def _on_selected_change(self, change: Any) -> None:
+        name = self._names[change["new"]]
+        if name == self._name:
+            return
+        self._name = name
         if tuple(self.window) == WHOLE:
-            self.picture = picture_data(self.model)
+            self.draw()
         else:
             self.window = list(WHOLE)  # another bucket has other keys; setting the window redraws
 
     def draw(self) -> None:
-        self.model = self.tree(self._table.store, self._snapshot, self.model.partition, self.model.bucket)
-        self.picture = picture_data(self.model)
+        snapshot, buckets, store = self._selected_snapshot(), self._load_buckets(), self._table.store
+        options = PictureOptions(checked_window(self.window), self.by == "rank", self.fold)
+        self.model = bucket_picture(store, snapshot, buckets, self._name, options, self._keys)
+        with self.hold_sync():
+            self._show_heat()
+            self.picture = {
+                **picture_data(self.model),
+                "value_axis": has_value_axis(store),
+                "change": change_text(store, snapshot, self._name),
+            }
+
+    def _selected_snapshot(self) -> Snapshot | None:
+        store = self._table.store
+        if not self._commits:
+            return None
+        store.snapshots.invalidate_cache()  # it may have expired
+        return snapshot_of_commit(store, self._commits[min(self.position, len(self._commits) - 1)])
+
+    def _load_buckets(self) -> BucketEntries:
+        """The files of the selected snapshot, by bucket. The heat map keeps the buckets that it has shown."""
+        loaded, buckets = self._buckets
+        if loaded is None or loaded != self.snapshot:
+            buckets = entries_by_bucket(self._table.store, self._selected_snapshot())
+            self._buckets = (self.snapshot, buckets)
+            latest = () if self._names else entries_by_bucket(self._table.store, self._table.store.latest())
+            self._names = sorted({*self._names, *buckets, *latest})
+        return buckets
+
+    def _show_heat(self) -> None:
+        buckets = self._load_buckets()
+        cells = bucket_cells(buckets, self._names, self._table.store.has_keys, *self._cells)
+        self.heat = {
+            "cells": [asdict(cell) for cell in cells],
+            "buckets": len(self._names),
+            "keys": self._table.store.has_keys,
+            "part": self._cells != (0, None),
+        }
+        if self._name in self._names:
+            self.selected = self._names.index(self._name)
 
     @property
     def code(self) -> str:
         """Python code that opens this panel in the same state."""
         where = f"partition={self.model.partition!r}, " if self.model.partition else ""
-        return f'wb.table("{self._table.name}").lsm({where}bucket={self.model.bucket}, by="{self.by}")'
+        moment = "" if self.position >= len(self._commits) - 1 else f", snapshot={self.snapshot}"
+        return f'wb.table("{self._table.name}").lsm({where}bucket={self.model.bucket}, by="{self.by}"{moment})'
 
     @property
     def sql(self) -> str:
@@ -88,24 +196,62 @@ class LsmView(Zoomable):
         return lsm_text(self.model)
 
     def still_svg(self) -> str:
-        return lsm_svg(self.model, self.by)
+        return lsm_svg(self.model, "size" if self.by == "size" else "key")
+
+
+def playable_commits(store: TableStore, snapshot: int | None = None) -> tuple[Commit, ...]:
+    """The latest `MAX_COMMITS` commits, oldest first; if `snapshot` is not one of them, the commits around it.
+
+    Raises:
+        SnapshotNotFound, SnapshotExpired: the snapshot does not exist.
+    """
+    commits = timeline_of_snapshots(store, MAX_COMMITS).commits[-MAX_COMMITS:]
+    if snapshot is None or any(c.id == snapshot for c in commits):
+        return commits
+    every = timeline_of_snapshots(store).commits
+    ids = [c.id for c in every]
+    if snapshot not in ids:
+        store.snapshots.get(snapshot)  # raises with the available snapshots
+    first = max(0, ids.index(snapshot) - MAX_COMMITS // 2)
+    return every[first : first + MAX_COMMITS]
+
+
+def history_marks(commits: Sequence[Commit]) -> dict[str, Any]:
+    """The commits as JSON data for the script."""
+    return {
+        "commits": [
+            {
+                "id": c.id, "kind": c.kind, "time_ms": c.time_ms, "delta_rows": c.delta_rows,
+                "total_rows": c.total_rows, "flags": list(c.flags[:MAX_FLAGS]),
+            }
+            for c in commits
+        ]
+    }  # fmt: skip
 
 
 def picture_data(picture: LsmPicture) -> dict[str, Any]:
     """The picture as JSON data for the script. Not `asdict`, which deep-copies thousands of values."""
     out = _json_fields(picture)
+    del out["others"]  # a table may have many buckets
     out["lanes"] = [
         {
             **_json_fields(lane),
-            "marks": [_json_fields(m) for m in lane.marks],
+            "marks": [_mark_data(m) for m in lane.marks],
             "rows": lane.rows,
             "bytes": lane.bytes,
             "files": lane.files,
         }
         for lane in picture.lanes
     ]
-    out.update(files=picture.files, bytes=picture.bytes, rows=picture.rows)
+    out.update(files=picture.files, runs=picture.runs, bytes=picture.bytes, rows=picture.rows)
     return out
+
+
+def _mark_data(mark: FileMark) -> dict[str, Any]:
+    """A file as JSON data, without what is empty; places to a hundredth of a pixel."""
+    out = {name: value for name, value in _json_fields(mark).items() if value or name in ("level", "lane")}
+    out.pop("created_ms", None)
+    return out | {name: round(getattr(mark, name), 6) for name in ("x0", "x1", "s0", "s1")}
 
 
 def _json_fields(thing: Any) -> dict[str, Any]:

@@ -101,61 +101,6 @@ function facts(m) {
   return out;
 }
 
-function drawLsm(host, picture, by, onFile) {
-  host.replaceChildren();
-  fitWidth(host);
-  const plot = W - LEFT - RIGHT, top = 34;
-  const height = top + Math.max(1, picture.lanes.length) * (LANE + GAP) + 30;
-  const svg = el(host, "svg", { viewBox: `0 0 ${W} ${height}`, width: W, height, role: "group", "font-size": 12,
-    "aria-label": `LSM tree of ${picture.table}, snapshot ${picture.snapshot}` });
-  el(svg, "text", { x: 0, y: 14, "font-weight": 600 }, picture.table);
-  const where = (picture.partition ? picture.partition + " · " : "") + `bucket ${picture.bucket}`;
-  el(svg, "text", { x: W, y: 14, "text-anchor": "end", class: "dim" },
-    `snapshot ${picture.snapshot}${picture.kind ? " · " + picture.kind.toLowerCase() : ""} · ${where}`);
-  const bottom = height - 26;
-  if (by === "key") {
-    for (const [x0, x1, runs] of picture.overlaps) {
-      const box = el(svg, "rect", { class: "overlap", x: LEFT + x0 * plot - 3, y: top - 7, rx: 4,
-        width: Math.max((x1 - x0) * plot, 3) + 6, height: bottom - top + 4 });
-      el(box, "title", {}, `${runs} overlapping runs: merged on read`);
-    }
-  }
-  const largest = Math.max(1, ...picture.lanes.map((l) => l.bytes));
-  picture.lanes.forEach((lane, i) => {
-    const y = top + i * (LANE + GAP);
-    el(svg, "text", { x: LEFT - 10, y: y + 14, "text-anchor": "end", "font-weight": 600 }, lane.label);
-    el(svg, "rect", { class: "rail", x: LEFT, y, width: plot, height: LANE, rx: 3 });
-    const scale = by === "size" ? lane.bytes / largest : 1;
-    // A file with a single key would be too narrow to see; give it a minimum width if there is room.
-    const least = lane.marks.length <= ROOMY ? 9 : 2.5;
-    for (const m of lane.marks) {
-      const [a, b] = by === "key" ? [m.x0, m.x1] : [m.s0 * scale, m.s1 * scale];
-      const w = Math.max((b - a) * plot, least), x = Math.min(LEFT + a * plot, LEFT + plot - w);
-      const box = el(svg, "rect", { class: "file", x, y, width: w, height: LANE, rx: 3, fill: LEVELS[Math.min(m.level, 5)],
-        tabindex: 0, role: "img", "data-files": m.files, "data-lm-suppress-shortcuts": "true", "aria-label": facts(m).join(", ") });
-      el(box, "title", {}, facts(m).join("\n"));
-      for (const event of ["mouseenter", "focus"]) box.addEventListener(event, () => onFile(facts(m)));
-      if (m.deletes) el(svg, "rect", { x, y: y + LANE - 3, width: w * Math.min(1, m.deletes / Math.max(1, m.rows)), height: 3, opacity: 0.55 });
-    }
-    el(svg, "text", { x: LEFT + plot + 10, y: y + 14, class: "dim" },
-      `${count(lane.rows, "row")} · ${bytes(lane.bytes)}${lane.files > 1 ? ` · ${lane.files} files` : ""}`);
-  });
-  if (!picture.lanes.length) el(svg, "text", { x: LEFT, y: top + 15, class: "dim" }, "no files yet");
-  if (by === "key" && picture.key_low) {
-    const axis = bottom + 4;
-    el(svg, "line", { class: "axis", x1: LEFT, y1: axis, x2: LEFT + plot, y2: axis });
-    const label = picture.by_value ? "key →" : "keys in order, not to scale →";
-    const longest = Math.max(8, Math.min(44, Math.floor((plot / CHARACTER - label.length - 3) / 2)));
-    for (const [key, at] of [[picture.key_low, { x: LEFT }], [picture.key_high, { x: LEFT + plot, "text-anchor": "end" }]]) {
-      const end = el(svg, "text", { ...at, y: axis + 15, class: "dim", "font-size": 12 }, clip(key, longest));
-      if (key.length > longest) el(end, "title", {}, key);
-    }
-    el(svg, "text", { x: LEFT + plot / 2, y: axis + 15, "text-anchor": "middle", class: "dim", "font-size": 12 }, label);
-  }
-  el(svg, "text", { x: W, y: height - 7, "text-anchor": "end", class: "dim", "font-size": 12 },
-    `${count(picture.files, "file")} · ${count(picture.lanes.length, "run")} · ${bytes(picture.bytes)}`);
-}
-
 // Positions of tag, branch and consumer labels without overlaps. The same rule as flag_positions in svg.py.
 function flagPlaces(commits, step, left) {
   const ends = [0, 0, 0], out = [];

@@ -13,6 +13,7 @@ export default {
     const zoomed = zoomable(model, closer, drawing, 40);
     const line = html(host, "div", { class: "facts", "aria-live": "polite" });
     const rows = html(host, "div"), table = html(host, "div");
+    const folds = () => { model.set("fold", !model.get("fold")); model.save_changes(); };
     const go = (i) => { model.set("position", i); model.save_changes(); };
     const draw = () => {
       const all = model.get("history"), at = model.get("position"), n = all.commits.length;
@@ -30,8 +31,8 @@ export default {
       drawHistory(history, all, c ? c.id : null, go);
     };
     const picture = () => {
-      line.textContent = HINT;
-      redrawn(drawing, () => drawLsm(drawing, model.get("picture"), "key", (f) => { line.textContent = f.join(" · "); }));
+      line.textContent = TREE_HINT;
+      redrawn(drawing, () => drawTree(drawing, model.get("picture"), "key", { onFile: (f) => { line.textContent = f.join(" · "); }, onFold: folds }));
       zoomed("key");
     };
     slider.addEventListener("input", () => go(Number(slider.value)));

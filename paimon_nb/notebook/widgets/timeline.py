@@ -9,7 +9,7 @@ import traitlets
 
 from paimon_nb.base.errors import CommitConflict, PaimonError
 from paimon_nb.notebook.display import display_cells, is_number
-from paimon_nb.notebook.history_model import RollbackPreview, history_rows, rollback_preview
+from paimon_nb.notebook.history_model import RollbackPreview, history_rows, rollback_preview, snapshot_of_commit
 from paimon_nb.notebook.lsm_model import lsm_text
 from paimon_nb.notebook.svg import lsm_svg, timeline_svg
 from paimon_nb.notebook.timeline_model import TimelineModel, timeline_of_snapshots, timeline_text
@@ -39,7 +39,7 @@ class Timeline(Zoomable):
         SnapshotNotFound, SnapshotExpired: the snapshot does not exist.
     """
 
-    _esm = script("panel.js", "zoom.js", "history.js", "timeline.js")
+    _esm = script("chart_axes.js", "panel.js", "zoom.js", "tree.js", "history.js", "timeline.js")
     history = traitlets.Dict().tag(sync=True)
     position = traitlets.Int(0).tag(sync=True)
     picture = traitlets.Dict().tag(sync=True)
@@ -186,9 +186,8 @@ class Timeline(Zoomable):
         store = self._table.store
         snapshot = None
         if self.snapshot is not None:
-            commit = self.model.commits[min(self.position, len(self.model.commits) - 1)]
             store.snapshots.invalidate_cache()  # it may have expired
-            snapshot = store.tags.get(commit.tags[0]).snapshot if commit.tags else store.snapshots.get(commit.id)
+            snapshot = snapshot_of_commit(store, self.model.commits[min(self.position, len(self.model.commits) - 1)])
         self._snapshot = snapshot
         self.draw()
         self.preview = self._preview_rows()

@@ -16,7 +16,7 @@ function zoomable(model, bar, drawing, least = 0) {
   const press = (label, description, act) => { const b = html(group, "button", { type: "button", "aria-label": description, title: description }, label); b.addEventListener("click", act); return b; };
   press("+", "Zoom in", () => into(0.5));
   const out = press("−", "Zoom out", () => into(2));
-  const left = press("◀", "Smaller keys", () => pan(-0.5)), right = press("▶", "Larger keys", () => pan(0.5));
+  const left = press("←", "Smaller keys", () => pan(-0.5)), right = press("→", "Larger keys", () => pan(0.5));
   const all = press("all", "All keys", () => go(0, 1));
   const shareText = html(group, "span", { class: "dim" });
 

@@ -1,4 +1,4 @@
-"""Zooming into a part of the key axis of an LSM picture."""
+"""What the panels with an LSM picture share: the visible part of the key axis, and folded lanes of level 0."""
 
 from __future__ import annotations
 
@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from paimon_nb.notebook.lsm_model import NARROWEST, WHOLE, Keys, LsmPicture, Window, lsm_picture
+from paimon_nb.notebook.lsm_model import (
+    NARROWEST,
+    WHOLE,
+    Keys,
+    LsmPicture,
+    PictureOptions,
+    Window,
+    bucket_picture,
+    entries_by_bucket,
+    largest_bucket,
+)
 from paimon_nb.notebook.widgets.base import Panel, report_errors
 
 if TYPE_CHECKING:
@@ -17,30 +27,33 @@ if TYPE_CHECKING:
 
 
 class Zoomable(Panel):
-    """A widget with an LSM picture that is redrawn when the visible key range changes."""
+    """A widget with an LSM picture that is redrawn when the visible key range or the fold changes."""
 
     window = traitlets.List(traitlets.Float(), list(WHOLE)).tag(sync=True)
     """The visible part of the key axis (0..1); it stays the same when another snapshot is selected."""
+
+    fold = traitlets.Bool(True).tag(sync=True)
+    """Whether many runs of level 0 share a lane."""
 
     def __init__(self, **traits: Any) -> None:
         self._keys: Keys = {}
         """Cache of decoded keys."""
         super().__init__(**traits)
-        self.observe(self._on_window_change, "window")
+        self.observe(self._on_view_change, ["window", "fold"])
 
     def draw(self) -> None:
         """Draw the current tree."""
         raise NotImplementedError
 
     @report_errors
-    def _on_window_change(self, _: Any) -> None:
+    def _on_view_change(self, _: Any) -> None:
         self.draw()
 
-    def tree(
-        self, store: TableStore, snapshot: Snapshot | None, partition: str | None = None, bucket: int | None = None
-    ) -> LsmPicture:
-        """The visible part of a bucket's tree; None selects the bucket with the most runs."""
-        return lsm_picture(store, snapshot, partition, bucket, self._keys, checked_window(self.window))
+    def tree(self, store: TableStore, snapshot: Snapshot | None) -> LsmPicture:
+        """The visible part of the tree of the bucket with the most runs."""
+        buckets = entries_by_bucket(store, snapshot)
+        options = PictureOptions(checked_window(self.window), fold=self.fold)
+        return bucket_picture(store, snapshot, buckets, largest_bucket(buckets), options, self._keys)
 
 
 def checked_window(requested: Sequence[float]) -> Window:
