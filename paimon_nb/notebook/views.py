@@ -10,7 +10,7 @@ from paimon_nb.notebook.format_tables import check_panel
 def lsm_view(
     table: Any, partition: str | None = None, bucket: int | None = None, by: str = "key", snapshot: int | None = None
 ) -> Any:
-    """The LSM picture as a widget."""
+    """The LSM tree of a bucket at any snapshot, and a heat map of all buckets."""
     from paimon_nb.notebook.widgets.lsm import LsmView
 
     return LsmView(check_panel(table, "lsm"), partition, bucket, by, snapshot)

@@ -98,15 +98,16 @@ class InspectableTable(ReadableTable):
         self,
         partition: str | None = None,
         bucket: int | None = None,
-        by: Literal["key", "size"] = "key",
+        by: Literal["key", "rank", "size"] = "key",
         snapshot: int | None = None,
     ) -> Any:
-        """A panel of the levels and sorted runs of a bucket.
+        """A panel of the levels and sorted runs of a bucket, played commit by commit, below a heat map of all buckets.
 
         Args:
             partition: the partition, as `buckets()` shows it; None is the one with most data.
             bucket: id of the bucket; None is the one with most data.
-            by: the horizontal axis: `'key'` shows key ranges, `'size'` sizes.
+            by: the horizontal axis: `'key'` shows key ranges, by value where the key is one integer or DATE column;
+                `'rank'` spaces keys evenly; `'size'` shows bytes.
             snapshot: id of the snapshot; None is the newest.
 
         Returns:

@@ -8,6 +8,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from lab_kit import REPO
 from panel_kit import live_nodes_of, serious_issues, walk_to_a_file, write_notebook
 from playwright.sync_api import expect
 from table_kit import PAYLOADS
@@ -31,8 +32,11 @@ CELLS = (
     "%%paimon\nDESCRIBE hostile",
     "%paimon doctor orders",
     "%paimon doctor ill",
+    "%paimon lsm sales",
+    f"import sys\nsys.path.append('{REPO / 'tests' / 'notebook'}')\nfrom many_files import write_many\n"
+    "wb = %paimon workbench\nwrite_many(wb, 'many', 40)\nwb.table('many').lsm()",
 )
-LSM, TIMELINE, EXPLORE, SQL, HOSTILE, DOCTOR, ILL = 1, 2, 3, 4, (5, 6, 7), 8, 9
+LSM, TIMELINE, EXPLORE, SQL, HOSTILE, DOCTOR, ILL, BUCKETS, FOLDED = 1, 2, 3, 4, (5, 6, 7), 8, 9, 10, 11
 NAME = "orders.ipynb"
 
 
@@ -43,7 +47,7 @@ def shown(notebook: Notebook, lab: Lab, tables: Path) -> Notebook:
     write_notebook(lab, NAME, CELLS)
     notebook.open(lab, NAME)
     notebook.run_all()
-    notebook.output(HOSTILE[-1]).locator("td").first.wait_for(timeout=60_000)
+    notebook.output(FOLDED).locator("rect.file").first.wait_for(timeout=60_000)
     notebook.output(TIMELINE).locator("rect.file").first.wait_for()
     return notebook
 
@@ -116,26 +120,87 @@ def test_the_history_is_played_as_a_film(shown: Notebook) -> None:
     output.get_by_text(re.compile(r"VERSION AS OF 7$")).wait_for()
 
 
+COUNT_SLIDES = """
+() => {
+  const animate = Element.prototype.animate;
+  window.slides = 0;
+  Element.prototype.animate = function (...how) { window.slides += Boolean(this.closest(".ghosts")); return animate.apply(this, how); };
+}
+"""
+
+
+def test_the_tree_is_played_by_mouse_and_by_keyboard(shown: Notebook) -> None:
+    output, page = shown.output(LSM), shown.page
+    moment, play = output.locator(".bar output"), output.locator("button.play")
+    page.evaluate(COUNT_SLIDES)
+    output.locator('.commit[data-snapshot="11"]').click()
+    expect(moment).to_have_text(re.compile(r"^snapshot 11 · append · 1 file added \(L0, .* kB\)$"))
+    assert page.evaluate("slides") == 3  # the files of snapshots 12, 13 and 14 go
+    output.get_by_role("button", name="Next commit").click()
+    expect(moment).to_have_text(re.compile(r"^snapshot 12 · compact · 4 files merged into 1 file \(L4, .* kB\)$"))
+    assert page.evaluate("slides") == 3 + 4
+    page.emulate_media(reduced_motion="reduce")
+    page.keyboard.press(",")
+    expect(moment).to_contain_text("snapshot 11 ·")
+    assert page.evaluate("slides") == 3 + 4
+    output.get_by_role("slider", name="snapshot").focus()
+    page.keyboard.press("Home")
+    expect(moment).to_contain_text("snapshot 1 ·")
+    page.keyboard.press("Space")
+    expect(moment).to_contain_text("snapshot 3 ·")  # by itself
+    expect(play).to_have_text("❚❚ Pause")
+    page.keyboard.press("Space")
+    expect(play).to_have_text("▶ Play")
+    play.click()
+    expect(moment).to_contain_text("snapshot 6 ·")
+    play.click()
+    output.get_by_role("slider", name="snapshot").press("End")
+    expect(moment).to_contain_text("snapshot 14 ·")
+    expect(output.get_by_role("button", name="Next commit")).to_be_disabled()
+    page.emulate_media(reduced_motion="no-preference")
+
+
+def test_a_bucket_of_the_heat_map_opens_and_level_0_unfolds(shown: Notebook) -> None:
+    output, keyboard = shown.output(BUCKETS), shown.page.keyboard
+    cells, tree = output.locator(".heat-cell"), output.locator(".tree-picture")
+    expect(cells).to_have_count(12)
+    output.get_by_role("button", name="day=2026-03-02 · bucket 1: 2 sorted runs").click()
+    expect(tree).to_contain_text("day=2026-03-02 · bucket 1")
+    expect(output.locator(".heat-cell.chosen")).to_be_focused()
+    keyboard.press("ArrowRight")
+    keyboard.press("Enter")
+    expect(tree).to_contain_text("day=2026-03-02 · bucket 2")
+    folded = shown.output(FOLDED)
+    labels = folded.locator(".lane text").filter(has_text=re.compile("^L"))
+    expect(labels).to_have_text(["L0 × 11", "L4", "L5"])
+    folded.get_by_role("button", name="Unfold level 0: 11 runs").press("Enter")
+    expect(labels).to_have_count(13)
+    folded.get_by_role("button", name="Fold L0").click()
+    expect(labels).to_have_count(3)
+
+
 def test_files_tell_their_facts_by_keyboard_and_by_size(shown: Notebook) -> None:
     output = shown.output(LSM)
     by_key = drawn(shown, LSM)
-    output.locator("select").first.focus()
+    output.get_by_label("axis").focus()
     shown.page.keyboard.press("Tab")
     expect(output.get_by_role("button", name="Zoom in")).to_be_focused()
     shown.page.keyboard.press("Tab")
     expect(output.get_by_role("button", name="refresh")).to_be_focused()
     shown.page.keyboard.press("Tab")
+    expect(output.get_by_role("slider", name="snapshot")).to_be_focused()
+    shown.page.keyboard.press("Tab")
     facts = output.locator(".facts").inner_text()
     assert "level 0" in facts
     assert "1,474 rows" in facts
     assert facts.count(" · ") >= 4
-    output.get_by_label("position").select_option("size")
+    output.get_by_label("axis").select_option("size")
     shown.page.wait_for_function(
         "w => +document.querySelectorAll('.jp-CodeCell')[1].querySelector('rect.file').getAttribute('width') !== w",
         arg=by_key[0]["width"],
     )
     widths = [f["width"] for f in drawn(shown, LSM)]
-    output.get_by_label("position").select_option("key")
+    output.get_by_label("axis").select_option("key")
     assert max(widths) == widths[-1]  # L5 holds the most bytes
 
 
@@ -143,11 +208,10 @@ def test_a_stretch_of_the_keys_fills_the_width(shown: Notebook) -> None:
     """By dragging, by keys, by buttons; `test_speed.py` does it with 20,000 files in bins."""
     output, keyboard = shown.output(LSM), shown.page.keyboard
     whole = drawn(shown, LSM)
-    low, high = (output.locator("svg text").filter(has_text=re.compile(r"^\d+$")).nth(i) for i in (0, 1))
+    low, high, tree = (output.locator(place) for place in ("[data-end=low]", "[data-end=high]", ".tree-picture"))
     ends = (int(low.text_content()), int(high.text_content()))
-    output.locator("svg").scroll_into_view_if_needed()
-    box = output.locator("svg").bounding_box()
-    wide = shown.output(LSM).locator("svg").evaluate("e => e.viewBox.baseVal.width")
+    tree.scroll_into_view_if_needed()
+    box, wide = tree.bounding_box(), tree.evaluate("e => e.viewBox.baseVal.width")
     scale = box["width"] / wide
     place = lambda share: box["x"] + (74 + share * (wide - 74 - 190)) * scale  # noqa: E731
     shown.page.mouse.move(place(0.25), box["y"] + 40)
@@ -387,6 +451,8 @@ def test_every_text_is_legible(shown: Notebook, theme: str) -> None:
         ("explore-file", EXPLORE),
         ("cell", SQL),
         ("doctor", DOCTOR),
+        ("buckets", BUCKETS),
+        ("folded lanes", FOLDED),
     ):
         least, text = shown.output(cell).evaluate(CONTRAST)
         assert least >= 4.5, (name, text, least)  # WCAG AA

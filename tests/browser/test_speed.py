@@ -97,7 +97,7 @@ def test_twenty_thousand_files_come_apart(notebook: Notebook, lab: Lab, capsys: 
         elif step:
             output.get_by_role("button", name="Zoom in").click()
         else:
-            box = output.locator("svg").first.bounding_box()
+            box = output.locator(".tree-picture").bounding_box()
             shown.page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] - 40)
             shown.page.mouse.down()
             shown.page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] - 45, steps=4)

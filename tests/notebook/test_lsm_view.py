@@ -14,7 +14,8 @@ import paimon_nb
 from paimon_nb.base.errors import SnapshotNotFound
 from paimon_nb.notebook.lsm_buckets import MAX_CELLS, bucket_cells
 from paimon_nb.notebook.svg import lsm_svg
-from paimon_nb.notebook.widgets.lsm import MAX_COMMITS, LsmView
+from paimon_nb.notebook.widgets import lsm
+from paimon_nb.notebook.widgets.lsm import LsmView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from paimon_nb.table.table import Table
     from paimon_nb.workbench import Workbench
 
+SNAPSHOTS = 75
 KEYED = "CREATE TABLE {} (id BIGINT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '{}', 'write-only' = 'true')"
 
 
@@ -36,9 +38,9 @@ def lanes(view: LsmView) -> list[tuple[str, int, int]]:
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
-    """1,000 files in two levels, and more snapshots than are played, each with a file of level 0."""
+    """1,000 files in two levels, and snapshots that each add a file to level 0."""
     with paimon_nb.connect(str(tmp_path_factory.mktemp("many") / "wh")) as wb:
-        write_many(wb, "many", 1000, MAX_COMMITS + 5)
+        write_many(wb, "many", 1000, SNAPSHOTS)
         yield wb.table("many")
 
 
@@ -77,8 +79,8 @@ def test_a_new_commit_is_followed_only_from_the_newest(wb: Workbench) -> None:
 def test_many_runs_fold_and_unfold(many: Table) -> None:
     view = LsmView(many)
     upper = [("L4", 250, 250), ("L5", 750, 375)]
-    runs = MAX_COMMITS + 4
-    assert lanes(view) == [(f"L0 × {runs}", runs, 102), *upper]
+    runs = SNAPSHOTS - 1
+    assert lanes(view) == [(f"L0 × {runs}", runs, runs), *upper]
     folded = {name: view.picture[name] for name in ("runs", "files", "rows", "bytes")}
     assert folded["runs"] == runs + 2
     assert f"L0 × {runs}" in lsm_svg(view.model)
@@ -99,19 +101,19 @@ def test_a_folded_lane_holds_each_file_once(many: Table) -> None:
 
 def test_what_a_step_sends_is_bounded(many: Table) -> None:
     view = LsmView(many)
-    for position in (0, MAX_COMMITS // 2, MAX_COMMITS - 1):
+    for position in (0, SNAPSHOTS - 1):
         view.position = position
         assert len(json.dumps(view.picture)) < 250_000
-    assert len(view.history["commits"]) == MAX_COMMITS
-    assert len(json.dumps(view.history)) < 30_000
+    assert len(json.dumps(view.history)) < 150 * SNAPSHOTS
     assert len(json.dumps(view.heat)) < 500
 
 
-def test_an_old_snapshot_is_played_with_those_around_it(many: Table) -> None:
-    view = LsmView(many, snapshot=2)
+def test_an_old_snapshot_is_played_with_those_around_it(many: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lsm, "MAX_COMMITS", 20)
+    view = LsmView(many, snapshot=40)
     ids = [c["id"] for c in view.history["commits"]]
-    assert (view.snapshot, ids[0], len(ids)) == (2, 1, MAX_COMMITS)
-    assert [c["id"] for c in LsmView(many).history["commits"]][-1] == MAX_COMMITS + 5
+    assert (view.snapshot, ids) == (40, list(range(30, 50)))
+    assert [c["id"] for c in LsmView(many).history["commits"]] == list(range(SNAPSHOTS - 19, SNAPSHOTS + 1))
     with pytest.raises(SnapshotNotFound):
         LsmView(many, snapshot=9999)
 

@@ -29,7 +29,7 @@ class InspectCommands:
         parser.add_argument("table")
         parser.add_argument("--partition")
         parser.add_argument("--bucket", type=int)
-        parser.add_argument("--by", choices=("key", "size"), default="key")
+        parser.add_argument("--by", choices=("key", "rank", "size"), default="key")
         parser.add_argument("--at", type=int)
         need_table("lsm", command_args)
         a = parser.parse_args(split_arguments(command_args))

@@ -141,6 +141,8 @@ class LsmView(Zoomable):
 
     def draw(self) -> None:
         snapshot, buckets, store = self._selected_snapshot(), self._load_buckets(), self._table.store
+        if self._names and self._name not in self._names:  # the table was empty until now
+            self._name = largest_bucket(buckets)
         options = PictureOptions(checked_window(self.window), self.by == "rank", self.fold)
         self.model = bucket_picture(store, snapshot, buckets, self._name, options, self._keys)
         with self.hold_sync():

@@ -4,10 +4,9 @@ const TREE_HINT = "Hover over a file, or press Tab and ↑ ↓, for details";
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 const laneHeight = (lane) => (lane.runs > 1 ? FOLDED : LANE);
 
-// One box for each mark of a picture, with what is needed to find it in the next picture.
-function placedLanes(picture, by, plot) {
+// One box for each mark of a picture, with what is needed to find it in the next picture. `top`: of the first lane.
+function placedLanes(picture, by, plot, top) {
   const largest = Math.max(1, ...picture.lanes.map((l) => l.bytes));
-  let top = TOP;
   return picture.lanes.map((lane) => {
     const tall = laneHeight(lane), pitch = tall / lane.stack, scale = by === "size" ? lane.bytes / largest : 1;
     const height = lane.runs > 1 ? Math.max(1, pitch * 0.85) : tall;
@@ -26,36 +25,35 @@ function placedLanes(picture, by, plot) {
 }
 
 // Draws the tree. A second picture of the same bucket, drawn in the same place, slides in from the first one.
-// onFile: shows the facts of a file. onFold: folds or unfolds level 0. speed: of the slides; 0 for none.
+// onFile: shows the facts of a file. onFold: folds or unfolds level 0. speed: of the slides.
 function drawTree(host, picture, by, { onFile, onFold, speed = 1 }) {
-  const before = host.tree;
   host.replaceChildren();
   fitWidth(host);
-  const plot = W - LEFT - RIGHT, lanes = placedLanes(picture, by, plot);
-  const height = TOP + (lanes.reduce((sum, l) => sum + l.tall + GAP, 0) || LANE + GAP) + 34, bottom = height - 30;
+  // While a bucket is played its picture never shrinks: deep levels keep their place, and what is below it does not jump.
+  const scene = [picture.table, picture.partition, picture.bucket, by, W, picture.lanes.some((l) => l.runs > 1)].join("\n");
+  const before = host.tree && host.tree.scene === scene ? host.tree : null;
+  const least = TOP + (picture.lanes.reduce((sum, l) => sum + laneHeight(l) + GAP, 0) || LANE + GAP) + 34;
+  const height = Math.max(least, before ? before.height : 0), bottom = height - 30, plot = W - LEFT - RIGHT;
+  const lanes = placedLanes(picture, by, plot, TOP + height - least);
   const svg = el(host, "svg", { viewBox: `0 0 ${W} ${height}`, width: W, height, class: "tree-picture", role: "group", "font-size": 12,
     "aria-label": `LSM tree of ${picture.table}, snapshot ${picture.snapshot}` });
   el(svg, "text", { x: 0, y: 14, "font-weight": 600 }, clip(picture.table, 40));
   const where = (picture.partition ? picture.partition + " · " : "") + `bucket ${picture.bucket}`;
   el(svg, "text", { x: W, y: 14, "text-anchor": "end", class: "dim" },
     clip(`snapshot ${picture.snapshot}${picture.kind ? " · " + picture.kind.toLowerCase() : ""} · ${where}`, Math.floor((W - 300) / CHARACTER)));
-  if (by !== "size") for (const [x0, x1, runs] of picture.overlaps) {
-    const box = el(svg, "rect", { class: "overlap", x: LEFT + x0 * plot - 3, y: TOP - 7, rx: 4,
-      width: Math.max((x1 - x0) * plot, 3) + 6, height: bottom - TOP + 4 });
+  if (by !== "size" && lanes.length) for (const [x0, x1, runs] of picture.overlaps) {
+    const box = el(svg, "rect", { class: "overlap", x: LEFT + x0 * plot - 3, y: lanes[0].top - 7, rx: 4,
+      width: Math.max((x1 - x0) * plot, 3) + 6, height: bottom - lanes[0].top + 4 });
     el(box, "title", {}, `${runs} overlapping runs: merged on read`);
   }
   for (const placed of lanes) drawLane(svg, placed, plot, onFile, onFold);
   if (!lanes.length) el(svg, "text", { x: LEFT, y: TOP + 15, class: "dim" }, "no files yet");
   else drawAxis(svg, picture, by, plot, bottom + 4);
-  el(svg, "text", { x: W, y: height - 7, "text-anchor": "end", class: "dim" },
+  el(svg, "text", { x: W, y: bottom + 19, "text-anchor": "end", class: "dim" },
     `${count(picture.files, "file")} · ${count(picture.runs, "run")} · ${bytes(picture.bytes)}`);
   steppable(svg);
-  const bucket = [picture.table, picture.partition, picture.bucket].join("\n");
-  // The picture keeps its height while its bucket is played: what is below it does not jump.
-  host.tallest = before && before.bucket === bucket ? Math.max(host.tallest, height) : height;
-  host.style.minHeight = `${host.tallest}px`;
-  host.tree = { lanes, bucket, width: W, snapshot: picture.snapshot };
-  if (before && before.bucket === bucket && before.width === W && speed && !calm()) slideFiles(svg, before.lanes, lanes, MOVE_MS / speed);
+  host.tree = { lanes, scene, height };
+  if (before && !calm()) slideFiles(svg, before, host.tree, MOVE_MS / speed);
 }
 
 function drawLane(svg, placed, plot, onFile, onFold) {
@@ -82,7 +80,7 @@ function drawLane(svg, placed, plot, onFile, onFold) {
     const box = el(svg, "rect", { class: "file", x, y, width, height, rx: Math.min(3, height / 2), fill, role: "img",
       tabindex: -1, "data-files": mark.files, "data-lm-suppress-shortcuts": "true", "aria-label": said.join(", ") });
     placedFile.node = box;
-    if (folded) box.classList.add("thin");
+    if (folded || width < 5) box.classList.add("thin");
     el(box, "title", {}, said.join("\n"));
     for (const event of ["mouseenter", "focus"]) box.addEventListener(event, () => onFile(said));
     if (mark.deletes && !folded) {
@@ -90,17 +88,27 @@ function drawLane(svg, placed, plot, onFile, onFold) {
       placedFile.deletes = el(svg, "rect", { class: "deletes", x, y: y + height - 3, width: width * share, height: 3 });
     }
   }
-  el(group, "text", { x: LEFT + plot + 10, y: middle, class: "dim" },
-    `${count(lane.rows, "row")} · ${bytes(lane.bytes)}${lane.files > 1 ? ` · ${lane.files} files` : ""}`);
+  const whole = [count(lane.rows, "row"), bytes(lane.bytes), ...(lane.files > lane.runs ? [count(lane.files, "file")] : [])];
+  const text = el(group, "text", { x: LEFT + plot + 10, y: middle, class: "dim" }, sideText(lane, whole));
+  el(text, "title", {}, whole.join(" · "));
+}
+
+// What fits beside a lane: all of it, short numbers, or without the rows.
+function sideText(lane, whole) {
+  const short = [`${shortNumber(lane.rows, 2)} rows`, ...whole.slice(1)];
+  return [whole, short, whole.slice(1)].map((parts) => parts.join(" · ")).find((text) => text.length * CHARACTER <= RIGHT - 10) || whole[1];
 }
 
 // One file takes the focus; ↑ and ↓ move it, because a lane may hold hundreds.
 function steppable(svg) {
   const files = [...svg.querySelectorAll(".file")];
-  if (files.length) files[0].setAttribute("tabindex", 0);
-  svg.addEventListener("focusin", (event) => {
-    if (!event.target.classList.contains("file")) return;
-    for (const file of files) file.setAttribute("tabindex", file === event.target ? 0 : -1);
+  let stop = files[0];
+  if (stop) stop.setAttribute("tabindex", 0);
+  // Not on the SVG: an SVG that listens for the focus can take it.
+  for (const file of files) file.addEventListener("focus", () => {
+    stop.setAttribute("tabindex", -1);
+    stop = file;
+    stop.setAttribute("tabindex", 0);
   });
   svg.addEventListener("keydown", (event) => {
     const at = files.indexOf(event.target), next = files[at + ({ ArrowDown: 1, ArrowUp: -1 }[event.key] || 0)];
@@ -111,27 +119,29 @@ function steppable(svg) {
   });
 }
 
-// The key axis by value or by rank, or bytes from the start of each run.
+// The key axis by value or by rank, or bytes from the start of each run. Its name is at the left, as those of the lanes.
 function drawAxis(svg, picture, by, plot, y) {
   const axis = el(svg, "g", { class: "key-axis" });
   el(axis, "line", { class: "axis", x1: LEFT, y1: y, x2: LEFT + plot, y2: y });
-  const [name, low, high] = by === "size"
-    ? ["bytes of each run →", "0 B", bytes(Math.max(1, ...picture.lanes.map((l) => l.bytes)))]
-    : [picture.by_value ? "key →" : "keys in order, not to scale →", picture.key_low, picture.key_high];
+  const [name, low, high] = by === "size" ? ["bytes →", "0 B", bytes(Math.max(1, ...picture.lanes.map((l) => l.bytes)))]
+    : [picture.by_value ? "key →" : "rank →", picture.key_low, picture.key_high];
   if (by !== "size" && !low && !high) return;
-  const longest = Math.max(8, Math.min(44, Math.floor((plot / CHARACTER - name.length - 3) / 2)));
+  el(axis, "text", { x: LEFT - 10, y: y + 15, "text-anchor": "end", "font-weight": 600 }, name);
+  const note = by === "size" || picture.by_value ? "" : "keys in order, not to scale";
+  const longest = Math.max(8, Math.min(44, Math.floor((plot / CHARACTER - note.length - 3) / 2)));
   const taken = [];
+  // A label that does not fit between the others is left out.
   const label = (text, x, anchor, attributes) => {
     const shown = clip(text, longest), wide = shown.length * CHARACTER;
     const from = anchor === "start" ? x : anchor === "end" ? x - wide : x - wide / 2;
-    if (taken.some(([a, b]) => from < b + 12 && from + wide > a - 12)) return;
+    if (!shown || taken.some(([a, b]) => from < b + 12 && from + wide > a - 12)) return;
     taken.push([from, from + wide]);
     const node = el(axis, "text", { x, y: y + 15, "text-anchor": anchor, class: "dim", ...attributes }, shown);
     if (shown !== text) el(node, "title", {}, text);
   };
   label(low, LEFT, "start", { "data-end": "low" });
   label(high, LEFT + plot, "end", { "data-end": "high" });
-  label(name, LEFT + plot / 2, "middle", { "font-weight": 600 });
+  label(note, LEFT + plot / 2, "middle");
   for (const [x, text] of axisTicks(picture, by, plot)) {
     el(axis, "line", { class: "axis", x1: x, y1: y, x2: x, y2: y + 4 });
     label(text, x, "middle");
@@ -152,8 +162,8 @@ function axisTicks(picture, by, plot) {
 
 // From the boxes of one picture to those of the next. New files of a compaction come out of the files that slide into them.
 function slideFiles(svg, before, after, duration) {
-  const boxes = (lanes) => new Map(lanes.flatMap((l) => l.boxes.map((b) => [b.id, b])));
-  const old = boxes(before), now = boxes(after);
+  const old = new Map(before.lanes.flatMap((l) => l.boxes.map((b) => [b.id, b])));
+  const now = new Map(after.lanes.flatMap((l) => l.boxes.map((b) => [b.id, b])));
   const come = [...now.values()].filter((b) => !old.has(b.id)), gone = [...old.values()].filter((b) => !now.has(b.id));
   if (!svg.animate || come.length + gone.length > MAX_MOVES) return;
   const timing = { duration, easing: "cubic-bezier(.45,0,.25,1)", fill: "backwards" }, made = new Set();
@@ -177,8 +187,8 @@ function slideFiles(svg, before, after, duration) {
     box.node.animate([{ transform: shift(box, from), fill: from.fill }, { transform: "none", fill: box.fill }], timing);
     if (box.deletes) box.deletes.animate([{ opacity: 0 }, {}], timing);
   }
-  const tops = new Map(before.map((l) => [l.id, l.top]));
-  for (const { id, top, node } of after) {
+  const tops = new Map(before.lanes.map((l) => [l.id, l.top]));
+  for (const { id, top, node } of after.lanes) {
     const from = tops.get(id);
     if (from === undefined) node.animate([{ opacity: 0 }, {}], timing);
     else if (from !== top) node.animate([{ transform: `translate(0px, ${from - top}px)` }, { transform: "none" }], timing);
