@@ -52,9 +52,7 @@ def bucket_cells(
     """
     last = len(names) - 1 if last is None else last
     step = max(1, -(-(last - first + 1) // MAX_CELLS))
-    return [
-        _bucket_cell(buckets, names, has_keys, i, min(i + step - 1, last)) for i in range(first, last + 1, step)
-    ]
+    return [_bucket_cell(buckets, names, has_keys, i, min(i + step - 1, last)) for i in range(first, last + 1, step)]
 
 
 def _bucket_cell(
@@ -90,9 +88,7 @@ def change_text(store: TableStore, snapshot: Snapshot | None, name: BucketName) 
     if snapshot is None:
         return ""
     try:
-        entries = [
-            e for e in delta_entries(store, snapshot) if (partition_text(store, e.partition), e.bucket) == name
-        ]
+        entries = [e for e in delta_entries(store, snapshot) if (partition_text(store, e.partition), e.bucket) == name]
     except PaimonError:
         return ""
     added = {e.file.file_name: e.file for e in entries if e.kind == ADD}

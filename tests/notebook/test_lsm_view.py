@@ -54,7 +54,9 @@ def test_each_step_shows_the_tree_and_says_what_the_commit_did(wb: Workbench) ->
     seen = []
     for position in range(3):
         view.position = position
-        seen.append((view.snapshot, [label for label, _, _ in lanes(view)], re.sub(r", [\d.]+ k?B", "", view.picture["change"])))
+        seen.append(
+            (view.snapshot, [label for label, _, _ in lanes(view)], re.sub(r", [\d.]+ k?B", "", view.picture["change"]))
+        )
     assert seen == [
         (1, ["L0"], "1 file added (L0)"),
         (2, ["L0 · 1", "L0 · 2"], "1 file added (L0)"),
@@ -147,7 +149,11 @@ def test_the_heat_map_shows_the_runs_of_all_buckets_and_opens_one(wb: Workbench)
 
     assert cells() == [("day=mon · bucket 0", 1, 1), ("day=tue · bucket 0", 0, 0)]  # the second one is yet to come
     view.selected = 1
-    assert (view.picture["partition"], lanes(view), view.picture["change"]) == ("day=tue", [], "no change in this bucket")
+    assert (view.picture["partition"], lanes(view), view.picture["change"]) == (
+        "day=tue",
+        [],
+        "no change in this bucket",
+    )
     view.position = 2
     assert cells() == [("day=mon · bucket 0", 2, 2), ("day=tue · bucket 0", 1, 1)]
     assert (lanes(view), view.selected) == ([("L0", 1, 1)], 1)
