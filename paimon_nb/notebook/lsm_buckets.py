@@ -58,8 +58,7 @@ def bucket_cells(
 def _bucket_cell(
     buckets: BucketEntries, names: Sequence[BucketName], has_keys: bool, first: int, last: int
 ) -> BucketCell:
-    places = range(first, last + 1)
-    files = [[e.file for e in buckets.get(names[i], ())] for i in places]
+    files = [[e.file for e in buckets.get(names[i], ())] for i in range(first, last + 1)]
     runs = [sorted_runs(some) if has_keys else len(some) for some in files]
     worst = max(range(len(runs)), key=lambda i: runs[i])
     sizes = [f.file_size for some in files for f in some]

@@ -37,7 +37,7 @@ FOLDERS = {
     ),
     "notebook": (
         *("errors", "key_values", "progress", "snippets", "undo", "page", "grid", "display", "table_feed"),
-        *("lsm_model", "timeline_model", "history_model", "create_model", "load_model", "stream_model"),
+        *("lsm_model", "lsm_buckets", "timeline_model", "history_model", "create_model", "load_model", "stream_model"),
         *("svg", "compaction_svg", "create_svg", "funnel_model", "overview", "home_model", "reports", "why_svg", "explore_model"),
         *("format_tables", "catalog_tree", "widgets", "views", "magics", "table_panels", "complete", "editor", "catalog_comm", "extension"),
     ),

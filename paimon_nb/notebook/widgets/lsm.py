@@ -186,8 +186,8 @@ class LsmView(Zoomable):
     def code(self) -> str:
         """Python code that opens this panel in the same state."""
         where = f"partition={self.model.partition!r}, " if self.model.partition else ""
-        moment = "" if self.position >= len(self._commits) - 1 else f", snapshot={self.snapshot}"
-        return f'wb.table("{self._table.name}").lsm({where}bucket={self.model.bucket}, by="{self.by}"{moment})'
+        snapshot = "" if self.position >= len(self._commits) - 1 else f", snapshot={self.snapshot}"
+        return f'wb.table("{self._table.name}").lsm({where}bucket={self.model.bucket}, by="{self.by}"{snapshot})'
 
     @property
     def sql(self) -> str:
