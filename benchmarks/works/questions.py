@@ -28,6 +28,7 @@ PRICING = """SELECT i % 4 AS flag, year(dt) AS y, sum(m) AS price, sum(m * 0.95)
 JOINED = """SELECT g.name AS name, sum(r.m) AS price FROM {} AS r JOIN {} AS g ON r.i % 1000 = g.number WHERE g.name < 'name 5'
     GROUP BY g.name ORDER BY price DESC, name LIMIT 10"""
 REVENUE = "SELECT sum(m * 0.05) AS revenue FROM {} WHERE dt < DATE '2023-12-01' AND i BETWEEN 100000 AND 700000 AND m > 100.00"
+SUMS = "SELECT count(*) AS n, sum(i) AS i, max(s) AS s FROM {}"
 _FIRST = """
 import sys, paimon_nb
 wb = paimon_nb.connect(sys.argv[1])
@@ -64,9 +65,11 @@ def _work(slug: str, title: str, query: str, table: Callable[[Stage], str], most
     return Work(slug, title, contenders, most, rows=1.1)
 
 
-def _first(stage: Stage) -> Iterator[Contender]:
-    files = ", ".join(f"'{f}'" for f in stage.live_files(stage.compacted))
-    ours, theirs = PRICING.format(stage.compacted), PRICING.format(f"read_parquet([{files}])")
+def _first(stage: Stage, query: str, table: Callable[[Stage], str]) -> Iterator[Contender]:
+    """A query in new processes."""
+    name = table(stage)
+    files = ", ".join(f"'{f}'" for f in _files(stage, name))
+    ours, theirs = query.format(name), query.format(f"read_parquet([{files}])")
     yield Contender(OURS, lambda: own_process.run(sys.executable, _FIRST, stage.warehouse, ours), check=int)
     yield Contender(duck.DUCKDB, lambda: own_process.run(sys.executable, _FIRST_DUCKDB, theirs), check=int)
 
@@ -97,5 +100,18 @@ WORKS = [
             ("merge", "6 runs a bucket", lambda stage: stage.with_runs, {RUST: 1.0}),
         )
     ),
-    Work("question-first", "Groups, compacted, from process start", _first, {}, rows=1.0),
+    Work(
+        "question-first",
+        "Groups, compacted, from process start",
+        lambda stage: _first(stage, PRICING, lambda s: s.compacted),
+        {},
+        rows=1.0,
+    ),
+    Work(
+        "question-first-merge",
+        "Sums, 6 runs a bucket, from process start",
+        lambda stage: _first(stage, SUMS, lambda s: s.with_runs),
+        {},
+        rows=1.0,
+    ),
 ]
