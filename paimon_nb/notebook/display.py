@@ -90,7 +90,7 @@ class Rows:
         self._fetched = table
         self._preview = Preview(
             table.slice(0, self.limit).select(range(min(table.num_columns, MAX_COLUMNS))), table.num_rows > self.limit, max(0, columns - MAX_COLUMNS), tuple(self.notes),
-            is_query=self.result.make_frame is not None or self.result.arrow is None,
+            is_query=self.result.is_query,
         )  # fmt: skip
 
     @property

@@ -80,6 +80,9 @@ def test_a_cell_in_duckdbs_dialect(shell: Shell) -> None:
     shell.run("least = 2")
     shell.run("%%paimon --engine duckdb -o found\nFROM t SELECT id * 2 AS twice WHERE id >= :least")
     assert shell.value("found.to_arrow().to_pylist()") == [{"twice": 4}]
+    shown = shell.value("get_ipython().run_cell_magic('paimon', '--engine duckdb', \"SELECT 'a' AS result\")")
+    assert repr(shown).splitlines() == ["result", "------", "a"]
+    assert shown.preview.is_query  # a page shows it in a grid
     assert shell.error("%%paimon --engine duckdb\nDROP TABLE t")[0] == "UnsupportedOperation"
     assert shell.error("%%paimon --engine duckdb --view v\nFROM t")[0] == "UsageError"
     assert shell.error("%%paimon --engine local\nSELECT char_length('a') FROM t")[0] == "BadOptionValue"

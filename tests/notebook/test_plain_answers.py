@@ -57,7 +57,7 @@ def test_a_limit_above_the_maximum_is_reported() -> None:
 
 def test_a_column_named_result_keeps_its_header() -> None:
     table = pa.table({"result": ["a"]})
-    query = Result("rows", arrow=table, make_frame=lambda: pytest.fail("Spark is not needed"))  # type: ignore[arg-type]
+    query = Result("rows", arrow=table, is_query=True)
     assert repr(Rows(query, 20)).splitlines() == ["result", "------", "a"]
     assert "<th>result</th>" in Rows(query, 20)._repr_mimebundle_()["text/html"]
     assert repr(Rows(Result("summary", arrow=table), 20)) == "a"

@@ -64,7 +64,7 @@ def test_describe_procedure(run):
     ]
     with pytest.raises(ProcedureNotFound, match="did you mean 'compact'"):
         run("DESC PROCEDURE compac")
-    with pytest.raises(UnsupportedOperation, match="newer than Paimon"):
+    with pytest.raises(UnsupportedOperation, match="vector_search is not supported"):
         run("DESCRIBE PROCEDURE vector_search")
     run("CREATE TABLE procedure (a INT)")
     assert run("DESCRIBE procedure")[0][0] == "a"

@@ -39,6 +39,8 @@ class Result:
     """The rows, if they are in this process. Definitions and changes have one row with the column `result`."""
     make_frame: Callable[[], DataFrame] | None = None
     """Creates `frame` on first access."""
+    is_query: bool = False
+    """Whether a query gave the rows. SHOW, DESCRIBE and CALL have a short answer of their own."""
     notes: list[str] = field(default_factory=list)
     """Warnings and notes, one sentence each."""
     snapshots: list[tuple[str, int]] = field(default_factory=list)
@@ -76,7 +78,7 @@ def dataframe_of(session: Session, result: Result) -> DataFrame:
 
 def result_of_frame(frame: DataFrame) -> Result:
     """The result of a query that Spark ran."""
-    return Result("rows", _frame=frame)
+    return Result("rows", is_query=True, _frame=frame)
 
 
 def result_of_rows(session: Session, rows: pa.Table, fields: Sequence[DataField]) -> Result:
@@ -85,7 +87,10 @@ def result_of_rows(session: Session, rows: pa.Table, fields: Sequence[DataField]
     from paimon_nb.spark.types import to_spark_arrow
 
     return Result(
-        "rows", arrow=to_spark_arrow(rows, fields), make_frame=lambda: from_arrow(session.spark, rows, fields)
+        "rows",
+        arrow=to_spark_arrow(rows, fields),
+        make_frame=lambda: from_arrow(session.spark, rows, fields),
+        is_query=True,
     )
 
 

@@ -300,4 +300,4 @@ def run_in_duckdb(session: Session, text: str, params: Mapping[str, object]) -> 
     finally:
         tables.connection.close()
     notes = [f"the first {MAX_ROWS:,} rows"] if count > MAX_ROWS else []
-    return Result("rows", arrow=rows, notes=notes)
+    return Result("rows", arrow=rows, is_query=True, notes=notes)
