@@ -97,10 +97,10 @@ UNSUPPORTED = {
     **dict.fromkeys(("alter_function", "create_function", "drop_function"), _FUNCTIONS),
     **dict.fromkeys(("vector_search", "full_text_search"), _SEARCH),
     "compact_chain_table": "chain tables are newer than Paimon 1.3",
-    "materialize_deletion_vectors": "it is for data evolution with deletion vectors, which Paimon 1.3 does not allow together; "
-    "CALL sys.compact applies the vectors of any other table",
+    "materialize_deletion_vectors": "deleted rows of tables with data evolution stay marked; CALL sys.compact applies the vectors of "
+    "any other table",
     "query_service": "it is a service of a Flink cluster; use SELECT ... WHERE or Table.lookup() instead",
-    "reassign_row_id": "it repairs overlapping row ids, which Paimon 1.3 never assigns",
+    "reassign_row_id": "it gives the rows of a partition consecutive ids, which reads and writes do not need",
 }  # fmt: skip
 """Paimon procedures that are not supported, with the reason."""
 

@@ -22,6 +22,7 @@ from paimon_nb.table.bucket_compact.append import (
 )
 from paimon_nb.table.bucket_compact.bucket import KeyBucket
 from paimon_nb.table.bucket_compact.cluster import cluster_files, idle_history_partitions, pick_cluster, uses_clustering
+from paimon_nb.table.bucket_compact.data_evolution import compact_row_ranges, pick_row_ranges
 from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
 from paimon_nb.table.compact.postpone_bucket import compact_postponed
 from paimon_nb.table.live_files import by_bucket, index_entries, live_entries
@@ -50,7 +51,7 @@ class CompactTask:
     bucket: int
     total_buckets: int
     files: tuple[DataFile, ...]
-    """Key tables: all live files of the bucket. Otherwise: the files to merge."""
+    """Tables with keys or data evolution: all live files of the bucket. Otherwise: the files to merge."""
     unit: Unit | None
     """Key tables, and clustered tables: what to compact."""
     index: tuple[IndexEntry, ...]
@@ -71,11 +72,10 @@ def plan_compaction(store: TableStore, partitions: Partitions | None = None, *, 
         full: everything to the max level (or merged); False: only what the strategy picks. Postponed rows first get
             their buckets, which are then compacted as after a write.
 
-    Raises: UnsupportedOperation: files of the table hold some of its columns only.
+    Raises: UnsupportedOperation, UnsupportedFormat: the table has options or columns that are not supported here.
     """
     store.check_supported(Access.COMPACT)
     store.check_writable_columns()
-    refuse_data_evolution(store)
     snapshot = store.latest()
     if snapshot is None:
         return []
@@ -123,6 +123,8 @@ def _choose_files(
         full = full or store.options.needs_full_compaction_each_time
         unit = KeyBucket(store, partition, bucket, files, index).pick_unit(full=full)
         return [(files, unit)] if unit else []
+    if store.evolves_data:
+        return [(files, None)] if pick_row_ranges(store, files) else []
     if uses_clustering(store):
         unit = pick_cluster(store, files, full=full)
         return [(unit.files, unit)] if unit else []
@@ -157,11 +159,11 @@ def refuse_level0_rows(store: TableStore, entries: Iterable[ManifestEntry]) -> N
 
 
 def refuse_data_evolution(store: TableStore) -> None:
-    """Java 1.3 does not compact such tables either: rows of several files are linked by row id."""
+    """Raises UnsupportedOperation for a table whose rows keep their order: their ids are counted in it."""
     if store.options.get(opt.DATA_EVOLUTION_ENABLED):
         raise UnsupportedOperation(
-            f"{store.name} has 'data-evolution.enabled': compaction is not supported",
-            hint="Paimon 1.3 does not compact tables with data evolution; reads do not depend on it",
+            f"{store.name} has 'data-evolution.enabled': its rows keep their ids, so they cannot be sorted",
+            hint="CALL sys.compact without an order merges its files",
         )
 
 
@@ -176,6 +178,10 @@ def run_task(store: TableStore, task: CompactTask) -> list[CommitMessage]:
         bucket = KeyBucket(store, task.partition, task.bucket, task.files, task.index)
         return [bucket.compact(task.unit).attach_to(message)]
     vectors = BucketVectors(store, task.partition, task.bucket, task.index) if task.index else None
+    if store.evolves_data:
+        indexed = any(e.global_index is not None for e in index_entries(store, store.latest()))
+        result = compact_row_ranges(store, message, task.files, vectors, column_sequences=indexed)
+        return [result.attach_to(message)]
     if task.unit is not None:
         return [cluster_files(store, message, task.unit, vectors).attach_to(message)]
     return [compact_append_bucket(store, message, task.files, vectors).attach_to(message)]

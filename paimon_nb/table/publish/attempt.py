@@ -55,6 +55,7 @@ from paimon_nb.table.publish.conflict import (
     level_conflict,
     lost_deletes_conflict,
     missing_target_conflict,
+    row_range_conflict,
 )
 from paimon_nb.table.publish.partition_changes import partition_changes
 from paimon_nb.table.scan.read.data_evolution import is_dedicated
@@ -479,6 +480,9 @@ def _assign_row_ids(
         if entry.kind != ADD:
             out.append(entry)
             continue
+        if entry.file.file_source == 1 and entry.file.first_row_id is not None:
+            out.append(entry)  # a compaction of data evolution: values are as new as they were
+            continue
         file = replace(entry.file, min_sequence=new_id, max_sequence=new_id)
         has_ids = file.file_source == 1 or ROW_ID_FIELD.name in (file.write_cols or ())
         if file.first_row_id is None and not has_ids:
@@ -552,6 +556,8 @@ def _find_conflict(store: TableStore, latest: Snapshot | None, change: Change) -
     if not change.replaces_buckets and (found := bucket_count_conflict(base, change.entries)):
         return found
     if found := file_conflict(base, change.entries):
+        return found
+    if store.evolves_data and (found := row_range_conflict(base, change.entries)):
         return found
     if store.has_keys:
         decode = key_decoder([f.type for f in store.schema.key_fields])

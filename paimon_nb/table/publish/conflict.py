@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import ADD, DELETE, IndexEntry, ManifestEntry
 from paimon_nb.table.publish.changes import DELETION_VECTORS, HASH
+from paimon_nb.table.scan.read.data_evolution import is_dedicated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Sequence
@@ -54,6 +55,24 @@ def file_conflict(base: Iterable[ManifestEntry], delta: Iterable[ManifestEntry])
             if key in live:
                 return Conflict("the file was already added", entry.partition, entry.bucket, entry.file.file_name)
             live.add(key)
+    return None
+
+
+def row_range_conflict(base: Sequence[ManifestEntry], delta: Sequence[ManifestEntry]) -> Conflict | None:
+    """Data evolution: no file may have a part of the rows of a compacted one, such as newer values of a column."""
+    deleted = {e.identity for e in delta if e.kind == DELETE}
+    live = [e.file for e in base if e.identity not in deleted and not is_dedicated(e.file)]
+    for entry in delta:
+        begin, count = entry.file.first_row_id, entry.file.row_count
+        if entry.kind != ADD or begin is None or is_dedicated(entry.file):
+            continue
+        for other in live:
+            first = other.first_row_id
+            if first is None or first >= begin + count or first + other.row_count <= begin:
+                continue
+            if (first, other.row_count) != (begin, count) or entry.file.file_source == 1:
+                why = f"another commit changed columns or files of the row ids {begin} to {begin + count - 1}"
+                return Conflict(why, entry.partition, entry.bucket, other.file_name)
     return None
 
 

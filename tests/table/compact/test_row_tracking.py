@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 from write_kit import make_table, put, rows_of
 
-from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.table import Table
@@ -46,14 +45,3 @@ def test_ids_are_kept(tmp_path: Path, file_format: str) -> None:
     assert sorted(r["k"] for r in rows_of(store)) == [1, 2, 3, 4, 5]
     assert [r["k"] for r in table.to_arrow(where="k > 4").to_pylist()] == [5]
     assert plan_scan(store.refreshed(), where="k > 5").splits == ()
-
-
-def test_data_evolution_is_not_compacted(tmp_path: Path) -> None:
-    """As in Java 1.3. Rows can be read as they are."""
-    options = {"bucket": "-1", "row-tracking.enabled": "true", "data-evolution.enabled": "true"}
-    store = make_table(f"{tmp_path}/t", COLUMNS, **options)
-    for k in (1, 2):
-        put(store, [{"k": k, "v": "v", "p": 0}])
-    with pytest.raises(UnsupportedOperation, match="compaction is not supported"):
-        Table(store).compact()
-    assert [r["k"] for r in rows_of(store)] == [1, 2]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+from golden_tables import unpacked
 
 import paimon_nb
 from paimon_nb import BadOptionValue, ColumnNotFound, CommitConflict, MissingFile, UnsupportedOperation
@@ -123,6 +124,15 @@ def test_updated_values_are_found_and_their_range_is_indexed_again(wb):
     index(wb)
     assert (ids(wb, "b = 5000"), rows_looked_at(wb, "b = 5000")) == ([120], 1)
     assert len(index_entries(wb.table("t").store, wb.table("t").store.latest())) == 1
+
+
+def test_updated_values_are_found_though_the_index_does_not_say_how_old_it_is(tmp_path):
+    """As the indexes of pypaimon 2.1.0."""
+    wb = paimon_nb.connect(str(unpacked(tmp_path, "pypaimon-2.1", "evolved_indexed")))
+    wb.run("ALTER TABLE evolved_indexed SET ('global-index.column-update-action' = 'IGNORE')")
+    assert wb.table("evolved_indexed").scan("b = 3").plan.skipped.stages[-1].remaining == 1
+    wb.table("evolved_indexed").update({"b": 5000}, where="id = 3")
+    assert wb.table("evolved_indexed").to_arrow(["id"], "b = 5000").to_pylist() == [{"id": 3}]
 
 
 def test_newer_values_of_another_column_leave_the_index_as_it_is(wb):

@@ -218,9 +218,14 @@ def index_ranges(entries: Iterable[IndexEntry], columns: Iterable[DataField]) ->
     ]
 
 
-def stale_row_ids(store: TableStore, index: IndexRange, files: Iterable[DataFile]) -> BitMap64:
+def stale_row_ids(store: TableStore, index: IndexRange, files: Sequence[DataFile]) -> BitMap64:
     """Rows of the index's range whose values of the column are newer than the index; all if they had another type then."""
     stale, current = BitMap64(), index.column.type.with_nullable(True)
+    oldest: dict[int, int] = {}
+    for file in files:
+        begin = file.first_row_id
+        if begin is not None:
+            oldest[begin] = min(file.max_sequence, oldest.get(begin, file.max_sequence))
     for file in files:
         begin = file.first_row_id
         if begin is None or begin > index.last or begin + file.row_count <= index.first:
@@ -236,9 +241,21 @@ def stale_row_ids(store: TableStore, index: IndexRange, files: Iterable[DataFile
             newest = sequences[list(names).index(stored.name)]
         if stored.type.with_nullable(True) != current:
             return row_id_range(index.first, index.last)
-        if index.scan_snapshot is not None and newest > index.scan_snapshot:
+        if _is_newer_than_index(index, newest, file, oldest[begin]):
             stale |= row_id_range(begin, begin + file.row_count - 1)
     return stale
+
+
+def _is_newer_than_index(index: IndexRange, newest: int, file: DataFile, oldest: int) -> bool:
+    """Whether values of a file may be newer than the index.
+
+    Args:
+        newest: the largest sequence number of the values. oldest: that of the first file of the same rows.
+    """
+    if index.scan_snapshot is not None:
+        return newest > index.scan_snapshot
+    # When it was built is unknown: any value that is not the row's first one may be newer.
+    return newest > oldest or (file.file_source == 1 and file.min_sequence != newest)
 
 
 @dataclass
