@@ -19,7 +19,7 @@ from paimon_nb.procedures.procedure import (
     table_argument,
 )
 from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.compact import rewrite_file_indexes
+from paimon_nb.table.compact import materialize_deletion_vectors, rewrite_file_indexes
 from paimon_nb.table.compact.rescale import rescale
 from paimon_nb.table.maintenance import (
     compact_manifests,
@@ -212,4 +212,29 @@ REWRITE_FILE_INDEX = Procedure(
         Argument("where", doc="condition on partition columns"),
     ),
     _rewrite_file_index,
+)
+
+
+def _materialize_deletion_vectors(
+    context: Context, table: str, partitions: str | None, options: str | None, where: str | None
+) -> pa.Table:
+    target = context.table(table, parse_options(options))
+    messages = materialize_deletion_vectors(target.store, selected_partitions(target, partitions, where))
+    commit_note(context, target, target.commit().commit(messages))
+    if not messages:
+        context.notes.append(f"no row of {target.name} is marked as deleted")
+    return success()
+
+
+MATERIALIZE_DELETION_VECTORS = Procedure(
+    "materialize_deletion_vectors",
+    "Write files of a data-evolution table without their deleted rows. Their rows get new row ids, and global indexes of their "
+    "partitions are dropped.",
+    (
+        table_argument(),
+        Argument("partitions", doc="'a=1,b=2;a=3'"),
+        Argument("options", doc="'k=v,k2=v2', dynamic table options"),
+        Argument("where", doc="condition on partition columns"),
+    ),
+    _materialize_deletion_vectors,
 )

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paimon_nb.format.data import ROW_ID_FIELD
+from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.bucket_compact.result import CompactResult
 from paimon_nb.table.data_file_writer import COMPACT_SOURCE, AppendFileWriter, FileTarget
-from paimon_nb.table.dedicated_files import dedicated_fields
+from paimon_nb.table.dedicated_files import dedicated_fields, open_append_writer
 from paimon_nb.table.scan.plan.snapshot_scan import Split
 from paimon_nb.table.scan.read.data_evolution import (
     anchor_file,
@@ -104,6 +105,34 @@ def compact_row_ranges(
             _move_vectors(vectors, part, merged)
     if vectors is not None:
         result.new_index, result.deleted_index = vectors.finish()
+    return result
+
+
+def rewrite_without_deleted_rows(
+    store: TableStore, where: BucketLocation, files: Sequence[DataFile], vectors: BucketVectors
+) -> CompactResult:
+    """Write the remaining rows of files with deleted ones again; the commit gives them new row ids.
+
+    Args:
+        files: of the bucket.
+    """
+    result = CompactResult()
+    with open_append_writer(store, FileTarget(where.partition, where.bucket)) as out:
+        for group in group_by_row_range(files):
+            vector = vectors.of(anchor_file(group).file_name)
+            if vector is None:
+                continue
+            split = Split(0, where.partition, where.bucket, -1, tuple(group), None, raw=len(group) == 1)
+            position = 0
+            for rows in iter_split(store, split):
+                remaining = rows.filter(from_numpy(~vector.mask(rows.num_rows, position)))
+                position += rows.num_rows
+                if remaining.num_rows:
+                    out.write(remaining)
+            result.before += group
+        result.after += out.finish()
+    vectors.drop([f.file_name for f in result.before])
+    result.new_index, result.deleted_index = vectors.finish()
     return result
 
 

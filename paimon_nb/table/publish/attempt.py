@@ -55,6 +55,7 @@ from paimon_nb.table.publish.conflict import (
     level_conflict,
     lost_deletes_conflict,
     missing_target_conflict,
+    row_loss_conflict,
     row_range_conflict,
 )
 from paimon_nb.table.publish.partition_changes import partition_changes
@@ -558,6 +559,8 @@ def _find_conflict(store: TableStore, latest: Snapshot | None, change: Change) -
     if found := file_conflict(base, change.entries):
         return found
     if store.evolves_data and (found := row_range_conflict(base, change.entries)):
+        return found
+    if store.evolves_data and change.kind == "COMPACT" and (found := row_loss_conflict(base, change.entries)):
         return found
     if store.has_keys:
         decode = key_decoder([f.type for f in store.schema.key_fields])

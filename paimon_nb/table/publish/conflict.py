@@ -76,6 +76,20 @@ def row_range_conflict(base: Sequence[ManifestEntry], delta: Sequence[ManifestEn
     return None
 
 
+def row_loss_conflict(base: Sequence[ManifestEntry], delta: Sequence[ManifestEntry]) -> Conflict | None:
+    """Data evolution: files that a compaction replaces must be all files of their rows."""
+    deleted = [e for e in delta if e.kind == DELETE and e.file.first_row_id is not None and not is_dedicated(e.file)]
+    replaced = {e.identity for e in deleted}
+    ranges = {(e.file.first_row_id, e.file.row_count) for e in deleted}
+    for entry in base:
+        if is_dedicated(entry.file) or entry.identity in replaced:
+            continue
+        if (entry.file.first_row_id, entry.file.row_count) in ranges:
+            why = f"another commit changed columns of the row ids from {entry.file.first_row_id} on"
+            return Conflict(why, entry.partition, entry.bucket, entry.file.file_name)
+    return None
+
+
 def level_conflict(
     base: Sequence[ManifestEntry], delta: Sequence[ManifestEntry], key: Callable[[bytes], Any]
 ) -> Conflict | None:

@@ -7,7 +7,7 @@ import pytest
 
 import paimon_nb
 from paimon_nb import CommitConflict, UnsupportedOperation
-from paimon_nb.table.compact import compact
+from paimon_nb.table.compact import compact, materialize_deletion_vectors
 from paimon_nb.table.live_files import index_entries
 
 OPTIONS = "'row-tracking.enabled' = 'true', 'data-evolution.enabled' = 'true', 'deletion-vectors.enabled' = 'true'"
@@ -116,6 +116,9 @@ def test_files_of_large_columns_stay(tmp_path):
     assert (rows(wb), large()) == (before, dedicated)
     normal = [f for f in wb.table("t").scan().plan.files if f.file_name not in dedicated]
     assert [(f.row_count, f.write_cols) for f in normal] == [(FILES * ROWS, ("id", "b", "c"))]
+    wb.run("CALL sys.materialize_deletion_vectors('t')")
+    assert [r | {"_ROW_ID": 0} for r in rows(wb)] == [r | {"_ROW_ID": 0} for r in before]
+    assert not large() & dedicated
 
 
 def test_an_index_finds_the_same_rows(wb):
@@ -143,3 +146,37 @@ def test_another_writer_changes_the_rows_meanwhile(wb, change):
 def test_rows_are_not_sorted(wb):
     with pytest.raises(UnsupportedOperation, match="cannot be sorted"):
         wb.run("CALL sys.compact(`table` => 't', order_strategy => 'order', order_by => 'b')")
+
+
+def test_deleted_rows_are_removed_and_the_others_of_their_files_get_new_ids(wb):
+    wb.run("CALL sys.create_global_index('t', 'b', 'btree')")
+    wb.table("t").update({"c": "new"}, where="id = 12")
+    wb.table("t").delete("id IN (13, 44)")
+    before = {r.pop("_ROW_ID"): r for r in rows(wb)}
+    wb.run("CALL sys.materialize_deletion_vectors('t')")
+    after = {r.pop("_ROW_ID"): r for r in rows(wb)}
+    assert sorted(map(str, after.values())) == sorted(map(str, before.values()))
+    assert sorted(after) == [*range(10), *range(20, 40), *range(50, 68)]
+    assert index_entries(wb.table("t").store, wb.table("t").store.latest()) == []
+    assert [f.row_count for f in wb.table("t").scan().plan.files] == [10, 10, 10, 18]
+    notes = wb.run("CALL sys.materialize_deletion_vectors('t')").notes
+    assert notes == ["no row of default.t is marked as deleted"]
+
+
+@pytest.mark.parametrize("change", ["update", "delete"])
+def test_another_writer_changes_rows_that_are_written_again(wb, change):
+    wb.table("t").delete("id = 13")
+    messages = materialize_deletion_vectors(wb.table("t").store)
+    if change == "update":
+        wb.table("t").update({"c": "new"}, where="id = 12")
+    else:
+        wb.table("t").delete("id = 12")
+    with pytest.raises(CommitConflict):
+        wb.table("t").commit().commit(messages)
+    assert [r["c"] for r in rows(wb) if r["id"] == 12] == (["new"] if change == "update" else [])
+
+
+def test_only_tables_with_data_evolution_and_vectors_have_them_materialized(wb):
+    wb.run("CREATE TABLE plain (id INT)")
+    with pytest.raises(UnsupportedOperation, match="only tables with data evolution"):
+        wb.run("CALL sys.materialize_deletion_vectors('plain')")
