@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 def _create_global_index(
     context: Context, table: str, index_column: str, index_type: str, partitions: str | None, options: str | None
 ) -> pa.Table:
+    target = context.table(table, parse_options(options))
     kind, columns = index_type.strip().lower(), _column_names(index_column)
     if kind not in INDEX_KINDS:
         raise UnsupportedOperation(
@@ -37,7 +38,6 @@ def _create_global_index(
             f"create_global_index: an index of type {kind} has one column, not {index_column!r}",
             hint="create one index per column",
         )
-    target = context.table(table, parse_options(options))
     messages = build_global_index(target.store, kind, columns[0], selected_partitions(target, partitions))
     commit_note(context, target, target.commit().commit(messages))
     if not messages:
