@@ -16,6 +16,7 @@ import pytest
 from local_differences import FLINK, differences
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError
+from paimon_nb.session.query.local import sources
 from paimon_nb.sql import parse
 
 if TYPE_CHECKING:
@@ -98,6 +99,15 @@ def test_answers_without_spark(wb):
     assert not wb.session.spark_started
     names = wb.run("SELECT Id, ID + 1, count(*) AS n FROM orders GROUP BY ID, id").arrow.schema.names
     assert names == ["Id", "(ID + 1)", "n"]
+
+
+def test_tables_above_the_limit_of_memory_are_streamed(wb, monkeypatch):
+    monkeypatch.setattr(sources, "_IN_MEMORY_BYTES", 0)
+    scene(wb)
+    wb.run("CREATE TABLE weights (w DOUBLE, s STRING); INSERT INTO weights VALUES (0.5, 'a'), (1.5, 'b'), (NULL, 'a')")
+    query = "SELECT s, count(*) AS n, sum(w) AS w FROM weights GROUP BY s ORDER BY s"
+    assert rows(wb, query) == [("a", 2, 0.5), ("b", 1, 1.5)]
+    assert rows(wb, "SELECT count(*), sum(weight) FROM orders WHERE id <> 3") == [(3, 2.75)]
 
 
 def test_flinks_semantics(wb):
