@@ -224,6 +224,37 @@ def live_entries(
     return [entry for entry in merged.values() if entry.kind == ADD]
 
 
+def live_file_names(store: TableStore, snapshot: Snapshot) -> set[str]:
+    """Names of the live files of a snapshot and of their sidecars.
+
+    The columns of one manifest are in memory at a time. Objects are created only of DELETE entries, of entries with
+    the name of one, and of those with sidecars.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    manifests = snapshot_manifests(store, snapshot)
+    if store.fs.is_object_store:
+        store.fs.prefetch((store.manifest_path(m.file_name), m.file_size) for m in manifests)
+    deleted: set[Identity] = set()
+    for manifest in manifests:
+        if manifest.num_deleted:
+            entries = _read_checked_entries(store, manifest)
+            deleted.update(e.identity for e in entries.filter(entries.column("kind") != ADD))
+    deleted_names = pa.array([str(identity[3]) for identity in deleted], pa.large_string())
+    live: set[str] = set()
+    for manifest in manifests:
+        entries = _read_checked_entries(store, manifest)
+        added = entries.filter(entries.column("kind") == ADD)
+        names = added.column("file_name").cast(pa.large_string())
+        near = to_numpy(pc.is_in(names, value_set=deleted_names)).astype(bool)
+        live.update(names.filter(pa.array(~near)).to_pylist())
+        for entry in added.filter(near | (added.column("beside") != 0)):
+            if entry.identity not in deleted:
+                live.update((entry.file.file_name, *entry.file.extra_files))
+    return live
+
+
 def by_bucket(entries: Iterable[ManifestEntry]) -> dict[BucketKey, list[ManifestEntry]]:
     """Entries grouped by (partition, bucket), groups in order of first occurrence."""
     groups: dict[BucketKey, list[ManifestEntry]] = {}

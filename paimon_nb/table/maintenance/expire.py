@@ -105,7 +105,7 @@ def expire_snapshots(store: TableStore, limits: ExpireLimits | None = None) -> i
     for snapshot in expired:
         following = _snapshot_or_none(store, snapshot.id + 1)
         if following is not None:
-            candidates.add_entries(e for e in delta_entries(store, following) if e.kind == DELETE)
+            candidates.add_entries(delta_entries(store, following, DELETE))
         if following is None or not is_direct_successor(store, snapshot, following):
             # A gap in the history (left by a fast-forward): no snapshot records what was deleted inside it.
             candidates.add_entries(live_entries(store, snapshot))
@@ -189,7 +189,7 @@ def _remove_changelogs(store: TableStore, expired: Sequence[int]) -> None:
         candidates.add_entries(changelog_entries(store, old))
         candidates.add_metadata(old)
         if reads_through_delta(store, old):
-            candidates.add_entries(e for e in delta_entries(store, old) if e.kind == ADD)
+            candidates.add_entries(delta_entries(store, old, ADD))
     paths = candidates.unused(reachable_from_all_branches(store, without_changelogs=expired))
     for changelog_id in expired:
         store.changelogs.delete(changelog_id)

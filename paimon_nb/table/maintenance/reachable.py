@@ -16,11 +16,11 @@ from paimon_nb.format.manifest import (
     DataFile,
     IndexEntry,
     ManifestEntry,
+    read_entries,
     read_index_manifest,
-    read_manifest,
     read_manifest_list,
 )
-from paimon_nb.table.live_files import live_entries
+from paimon_nb.table.live_files import live_file_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -44,6 +44,10 @@ class Reachable:
         for file in files:
             self.data.add(file.file_name)
             self.data.update(file.extra_files)
+
+    def add_live_files(self, store: TableStore, snapshot: Snapshot) -> None:
+        """The live files of a snapshot, with their sidecars."""
+        self.data |= live_file_names(store, snapshot)
 
     def add_metadata(self, store: TableStore, snapshot: Snapshot) -> None:
         """The metadata files that a snapshot references, directly and through its lists."""
@@ -87,9 +91,9 @@ def _add_history(used: Reachable, store: TableStore, removed_snapshots: set[int]
         snapshot = store.snapshots.get(snapshot_id)
         used.add_metadata(store, snapshot)
         if previous is not None and is_direct_successor(store, previous, snapshot):
-            used.add_files(e.file for e in delta_entries(store, snapshot) if e.kind == ADD)
+            used.add_files(e.file for e in delta_entries(store, snapshot, ADD))
         else:
-            used.add_files(e.file for e in live_entries(store, snapshot))
+            used.add_live_files(store, snapshot)
         used.add_files(e.file for e in changelog_entries(store, snapshot))
         previous = snapshot
 
@@ -115,7 +119,7 @@ def _add_tags(used: Reachable, store: TableStore, removed_tags: set[str]) -> Non
         if name not in removed_tags:
             snapshot = store.tags.get(name).snapshot
             used.add_metadata(store, without_changelog(snapshot))
-            used.add_files(e.file for e in live_entries(store, snapshot))
+            used.add_live_files(store, snapshot)
 
 
 def _add_changelogs(used: Reachable, store: TableStore, removed_changelogs: set[int]) -> None:
@@ -158,9 +162,9 @@ def without_changelog(snapshot: Snapshot) -> Snapshot:
     return replace(snapshot, changelog_manifest_list=None)
 
 
-def delta_entries(store: TableStore, snapshot: Snapshot) -> Iterator[ManifestEntry]:
-    """Entries of the snapshot's own commit."""
-    yield from _entries_of_list(store, snapshot.delta_manifest_list)
+def delta_entries(store: TableStore, snapshot: Snapshot, kind: int | None = None) -> Iterator[ManifestEntry]:
+    """Entries of the snapshot's own commit: all, or those of one kind (ADD, DELETE)."""
+    yield from _entries_of_list(store, snapshot.delta_manifest_list, kind)
 
 
 def changelog_entries(store: TableStore, snapshot: Snapshot) -> Iterator[ManifestEntry]:
@@ -176,6 +180,7 @@ def index_files(store: TableStore, snapshot: Snapshot) -> list[IndexEntry]:
     return list(read_index_manifest(store.fs, store.manifest_path(snapshot.index_manifest)))
 
 
-def _entries_of_list(store: TableStore, list_name: str) -> Iterator[ManifestEntry]:
+def _entries_of_list(store: TableStore, list_name: str, kind: int | None = None) -> Iterator[ManifestEntry]:
     for manifest in read_manifest_list(store.fs, store.manifest_path(list_name)):
-        yield from read_manifest(store.fs, store.manifest_path(manifest.file_name))
+        entries = read_entries(store.fs, store.manifest_path(manifest.file_name))
+        yield from entries if kind is None else entries.filter(entries.column("kind") == kind)

@@ -56,7 +56,7 @@ def _file_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
         if present is not None and split.partition not in present:
             continue
         folder = store.bucket_dir(split.partition, split.bucket) if split.files else ""
-        for f in split.files:
+        for f in split.files[:]:  # a slice, so that the plan does not keep an object per file
             path = f.external_path or f"{folder}/{f.file_name}"
             yield (
                 partition(split.partition), split.bucket, path, format_name(f.file_name), f.schema_id, f.level,
