@@ -67,7 +67,7 @@ def funnel(plan: ScanPlan, where: str) -> FunnelModel:
         if s.name == "manifests" and s.remaining < s.total:
             skipped[s.name] = [f"{count(s.total - s.remaining, 'manifest')}: other partitions, not opened"]
     for reason, number in plan.skipped.reasons.items():
-        stage = _STAGE_OF.get(reason, "files")
+        stage = names[-1] if reason.startswith("the global index") else _STAGE_OF.get(reason, "files")
         skipped.setdefault(stage if stage in names else names[-1], []).append(f"{count(number, 'file')}: {reason}")
     steps = [Step(s.name, s.total, s.remaining, tuple(skipped.get(s.name, ()))) for s in stages]
     groups = row_groups(plan)

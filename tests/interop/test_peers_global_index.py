@@ -98,7 +98,7 @@ def test_what_they_indexed_is_found(both, column, kind):
     for condition in conditions(column):
         where = as_sql((condition[0], condition[1], literal(condition[2])))
         plan = table.scan(where).plan
-        assert not plan.splits or plan.skipped.stages[-1].name == f"rows by the global index of {column}"
+        assert not plan.splits or plan.skipped.stages[-1].name == f"rows by index of {column}"
         assert sorted(table.to_arrow(["id"], where).column(0).to_pylist()) == sorted(
             plain.to_arrow(["id"], where).column(0).to_pylist()
         ), where

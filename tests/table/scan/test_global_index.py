@@ -8,6 +8,7 @@ from golden_tables import unpacked
 
 import paimon_nb
 from paimon_nb import BadOptionValue, ColumnNotFound, CommitConflict, MissingFile, UnsupportedOperation
+from paimon_nb.notebook.funnel_model import funnel
 from paimon_nb.table.live_files import index_entries
 from paimon_nb.table.scan import iter_split
 from paimon_nb.table.write.build_global_index import build_global_index
@@ -64,7 +65,7 @@ def without(wb, where: str) -> list[int]:
 def rows_looked_at(wb, where: str) -> int | None:
     """How many rows the indexes leave; None: none was used."""
     stages = wb.table("t").scan(where).plan.skipped.stages
-    return next((s.remaining for s in stages if s.name.startswith("rows by the global index")), None)
+    return next((s.remaining for s in stages if s.name.startswith("rows by index")), None)
 
 
 CONDITIONS = [
@@ -96,10 +97,14 @@ def test_files_without_matching_rows_are_skipped_and_counted(wb):
     plan = wb.table("t").scan("b = 37").plan
     assert [f.first_row_id for f in plan.files] == [0, 200]
     assert str(plan.skipped).splitlines()[-2:] == [
-        "4 of 4 manifests, 1 of 1 partitions, 1 of 1 buckets, 4 of 4 files, 2 of 400 rows by the global index of b",
+        "4 of 4 manifests, 1 of 1 partitions, 1 of 1 buckets, 4 of 4 files, 2 of 400 rows by index of b",
         "2 files: the global index of b has no matching row in it",
     ]
     assert [list(s.row_ids) for s in plan.splits] == [[1, 212]]
+    assert str(funnel(plan, "b = 37")).splitlines()[5:7] == [
+        "          2 of 400 rows by index of b",
+        "            2 files: the global index of b has no matching row in it",
+    ]
     assert rows_looked_at(wb, "id = 1") is None
     assert rows_looked_at(wb, "b = 37 OR id = 1") is None
     assert rows_looked_at(wb, "b = 37 OR b = 74") == 4

@@ -379,7 +379,7 @@ def prune_by_global_index(
     if candidates is None:
         return entries, None
     names = ", ".join(sorted(search.used))
-    pruner.stage(f"rows by the global index of {names}", len(search.rows), len(candidates))
+    pruner.stage(f"rows by index of {names}", len(search.rows), len(candidates))
     keep = _files_with_row_ids(files, candidates)
     return pruner.keep_files(entries, keep, f"the global index of {names} has no matching row in it"), candidates
 
