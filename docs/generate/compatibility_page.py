@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 RECORDS = Path(__file__).parents[2] / "tests" / "interop" / "compatibility"
+SESSIONS = RECORDS.parent / "deliberate_differences.toml"
+"""What random sessions in Flink and here may answer differently."""
 ENGINES = {"flink": "Flink", "spark": "Spark"}
 """The first part of a record's file name -> the connector whose suites it records."""
 HEAD = """---
@@ -26,6 +28,13 @@ run in part, the cases that were run count; `python tests/interop/undecided.py C
 difference, listed below with its reason. *Internal* cases call Java classes and have no form in SQL, CALL or DataFrames.
 A case that a suite repeats for several formats or modes counts once per repetition.
 """
+SESSIONS_HEAD = """## Random sessions of Flink SQL
+
+`tests/interop/fuzz_run.py` makes random sessions of Flink SQL, a tenth of them streaming. It runs each one in Flink with Paimon 1.3.1 and
+here, and compares which statements are taken, the rows of every query, and what each side reads of the other's tables. These
+differences are deliberate:
+
+"""
 TABLE = "| suite | cases | same | different | internal |\n|---|---|---|---|---|\n"
 ROW = "| {name} | {cases} | {equal} | {different} | {internal} |\n"
 
@@ -37,7 +46,13 @@ def page() -> str:
         found = list(suites(prefix))
         if found:
             parts.append(_section(engine, found))
-    return "\n".join(parts)
+    return "\n".join([*parts, random_sessions()])
+
+
+def random_sessions() -> str:
+    """The section about the sessions of `tests/interop/fuzz_sessions.py`: each deliberate difference with its reason."""
+    found = tomllib.loads(SESSIONS.read_text())["difference"]
+    return SESSIONS_HEAD + "".join(f"- **{_escaped(d['name'])}**. {_escaped(d['reason'])}.\n" for d in found)
 
 
 def suites(prefix: str) -> Iterator[Mapping[str, Any]]:

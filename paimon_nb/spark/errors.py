@@ -37,6 +37,8 @@ _OUR_VIEW = re.compile(r"`?__paimon_\d+`?\.?")
 _CONDITION = re.compile(r"^\s*\[([A-Z][A-Z0-9_.]*)\]\s*")
 _SQL_STATE = re.compile(r"\s*SQLSTATE:\s*\w{5}.*", re.S)
 _TRACE_END = re.compile(r"^Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(\S.*)", re.M)
+_WAIT_FAILED = "Exception thrown in awaitResult"
+_CAUSE = re.compile(r"^Caused by: (?:[\w$]+\.)*[\w$]+: (\S.*)$", re.M)
 _LINE_AND_COLUMN = re.compile(r"\(line (\d+), pos (\d+)\)")
 _NAME_PART = re.compile(r"`((?:[^`]|``)*)`")
 _CANCELLED = re.compile(
@@ -111,7 +113,7 @@ def paimon_error_of_spark(
     message = (
         f"a Python function inside Spark failed: {raised[-1].strip()}"
         if raised
-        else first_sentence(_call_or_none(error, "getMessage") or _from_condition(whole, condition))
+        else first_sentence(_own_message(error) or _from_condition(whole, condition))
     )
     facts: dict[str, Any] = {
         "condition": condition,
@@ -121,6 +123,12 @@ def paimon_error_of_spark(
     start, stop = (None, None) if text is None else _error_position(error, whole, parameters, text, span)
     facts |= {"sql": text, "start": start, "stop": stop} if text is not None else {}
     return _error_class(error)(message, hint=_hint_for(condition, parameters, columns), **facts)
+
+
+def _own_message(error: BaseException) -> str | None:
+    """The message of an exception itself; None if it says only that another thread failed."""
+    message = _call_or_none(error, "getMessage")
+    return None if message is None or _WAIT_FAILED in message else str(message)
 
 
 def _lost_worker_message(whole: str) -> str | None:
@@ -222,7 +230,12 @@ def _found_condition(text: str) -> str | None:
 
 
 def _from_condition(text: str, condition: str | None) -> str:
-    """What a text says about its condition: before it may be what Python and Java say about each other."""
+    """What a text says about its condition: before it may be what Python and Java say about each other.
+
+    Without a condition, what failed while Spark waited for another thread is said by the innermost cause.
+    """
+    if condition is None and _WAIT_FAILED in text and (causes := _CAUSE.findall(text)):
+        return str(causes[-1])
     return text[max(text.find(f"[{condition}]"), 0) :]
 
 

@@ -1,5 +1,5 @@
-"""Data files without their partition columns: files of other systems that a migration or clone imported, and ORC files
-partitioned by a timestamp.
+"""Data files whose partition columns come from the partition: files of other systems that a migration or clone imported, ORC
+files partitioned by a timestamp, and files of tables that merge these columns.
 
 Source: Paimon `PartitionUtils.java`, which always fills such columns; `FileMetaUtils.java`.
 """
@@ -34,26 +34,30 @@ def is_imported_file(file: DataFile) -> bool:
     return _PAIMON_NAME.search(file.file_name) is None or (file.max_sequence == 0 and file.min_key == EMPTY_ROW)
 
 
-def stores_partition_columns(file: DataFile, partition: Sequence[DataField]) -> bool:
-    """Whether the file stores the values of its partition columns. ORC cannot store fractions of the last second before
-    1970: its readers, Java's too, return 00:00:00.1 for 23:59:59.1.
+def stores_partition_columns(store: TableStore, file: DataFile) -> bool:
+    """Whether the file stores the values of its partition columns.
+
+    ORC cannot store fractions of the last second before 1970: its readers, Java's too, return 00:00:00.1 for 23:59:59.1.
+    Outside the primary key, partition columns are values: a retraction that a writer merges sets them to NULL.
     """
     if is_imported_file(file):
         return False
-    times = any(isinstance(f.type, Timestamp | LocalZonedTimestamp) for f in partition)
+    if store.schema.is_cross_partition and store.options.merge_engine in ("aggregation", "partial-update"):
+        return False
+    times = any(isinstance(f.type, Timestamp | LocalZonedTimestamp) for f in store.schema.partition_fields)
     return not (times and format_of(file.file_name) == "orc")
 
 
 def fields_in_file(store: TableStore, file: DataFile, fields: Sequence[DataField]) -> list[DataField]:
     """The fields of `fields` that are read from the file instead of its partition."""
-    if not store.schema.partition_keys or stores_partition_columns(file, store.schema.partition_fields):
+    if not store.schema.partition_keys or stores_partition_columns(store, file):
         return list(fields)
     return [f for f in fields if f.name not in store.schema.partition_keys]
 
 
 def with_partition_columns(store: TableStore, partition: bytes, file: DataFile, rows: pa.Table) -> pa.Table:
     """The rows with partition columns from the partition, where the file does not store them."""
-    if not store.schema.partition_keys or stores_partition_columns(file, store.schema.partition_fields):
+    if not store.schema.partition_keys or stores_partition_columns(store, file):
         return rows
     for field, value in zip(store.schema.partition_fields, store.partition_values(partition), strict=True):
         if (at := rows.schema.get_field_index(field.name)) >= 0:

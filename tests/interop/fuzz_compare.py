@@ -200,11 +200,14 @@ class Flinks:
 # -- a session
 
 
-def deliberate(sql: str, flink: Outcome, ours: Outcome) -> bool:
-    return any(
-        re.search(d["statement"], sql) and re.search(d.get("flink", ""), str(flink)) and re.search(d.get("ours", ""), str(ours))
-        for d in DELIBERATE
-    )  # fmt: skip
+def deliberate(sql: str, flink: Outcome, ours: Outcome) -> str | None:
+    """The name of the deliberate difference that these outcomes show; None if it is no known one."""
+    texts = {"statement": sql, "flink": str(flink), "ours": str(ours)}
+    for difference in DELIBERATE:
+        for case in difference.get("case", [difference]):
+            if all(re.search(case[part], text) for part, text in texts.items() if part in case):
+                return str(difference["name"])
+    return None
 
 
 def differs(flink: Outcome, ours: Outcome) -> bool:
@@ -218,8 +221,11 @@ class Pair:
 
     def __init__(self, flink: FlinkSession, folder: Path, spark: SparkSession | None = None) -> None:
         self.flink, self.folder, self.spark = flink, folder, spark
+        self.deliberate: Counter[str] = Counter()
+        """How often the last session showed each deliberate difference."""
 
     def run(self, seed: int, statements: Sequence[str], show: bool = False) -> list[Difference]:
+        self.deliberate = Counter()
         place = self.folder / f"s{seed}"
         shutil.rmtree(place, ignore_errors=True)
         theirs, here = place / "flink", place / "ours"
@@ -233,7 +239,9 @@ class Pair:
                 print(f"{at}: {sql}\n   Flink {outcomes[0]}\n   here  {outcomes[1]}", flush=True)
             if not differs(*outcomes):
                 continue
-            if not deliberate(sql, *outcomes):
+            if (name := deliberate(sql, *outcomes)) is not None:
+                self.deliberate[name] += 1
+            else:
                 found.append(Difference(seed, at, sql, str(outcomes[0]), str(outcomes[1])))
             if not sql.upper().startswith(CHANGES_NOTHING) and (outcomes[0].error is None) != (
                 outcomes[1].error is None
@@ -260,7 +268,11 @@ class Pair:
             for text, java, here in sides:
                 if show:
                     print(f"{text}\n   Flink {java}\n   here  {here}", flush=True)
-                if differs(java, here) and not deliberate(text, java, here):
+                if not differs(java, here):
+                    continue
+                if (known := deliberate(text, java, here)) is not None:
+                    self.deliberate[known] += 1
+                else:
                     found.append(Difference(seed, -1, text, str(java), str(here)))
         return found
 

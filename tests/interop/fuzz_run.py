@@ -43,7 +43,8 @@ def run_seeds(pair: Pair, seeds: Iterable[int], record: Path | None) -> list[Dif
             print(f"  {d.at}: {d.sql}\n    Flink {d.flink}\n    here  {d.ours}", flush=True)
         if record:
             with record.open("a") as file:
-                file.write(json.dumps({"seed": seed, "differences": as_json(differences)}, ensure_ascii=False) + "\n")
+                line = {"seed": seed, "deliberate": pair.deliberate, "differences": as_json(differences)}
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
     return found
 
 

@@ -60,4 +60,5 @@ def test_the_sessions_have_every_kind_of_statement() -> None:
 
 
 def test_a_deliberate_difference_has_a_reason() -> None:
-    assert all(len(d["reason"]) > 20 and d["statement"] for d in DELIBERATE)
+    assert all(len(d["reason"]) > 20 and all(c["statement"] for c in d.get("case", [d])) for d in DELIBERATE)
+    assert len({d["name"] for d in DELIBERATE}) == len(DELIBERATE) <= 40

@@ -297,3 +297,14 @@ def test_an_endless_source_is_refused_in_batch_mode_alone(swb):
     swb.run("SET 'execution.runtime-mode' = 'batch'")
     with pytest.raises(UnsupportedOperation, match="never ends"):
         swb.run("SELECT * FROM made")
+
+
+@pytest.mark.spark
+def test_what_sparks_streams_lack_is_computed_for_each_snapshot(swb):
+    """Set operations and outer joins of append tables; two result columns may share a name."""
+    swb.run(f"CREATE TABLE t (c INT); INSERT INTO t VALUES (1), (2); {STREAMING}")
+    common = swb.run("SELECT c FROM t INTERSECT SELECT 1 FROM t").live
+    assert folded([common.collect(limit=1, timeout_s=180)]) == {(1,): 1}
+    joined = swb.run("SELECT a.c, b.c FROM t a LEFT JOIN t b ON a.c = b.c AND b.c > 1").live
+    found = joined.collect(limit=2, timeout_s=180)
+    assert sorted(zip(found.column(1).to_pylist(), found.column(2).to_pylist(), strict=True)) == [(1, None), (2, 2)]

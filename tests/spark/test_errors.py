@@ -148,3 +148,16 @@ def test_an_error_inside_a_callback_is_named_by_its_condition():
     error = paimon_error_of_spark(kind(text))
     assert isinstance(error, EngineError)
     assert error.message == "The value 123.4 cannot be represented as Decimal(2, 1)"
+
+
+def test_an_error_of_another_thread_is_told_by_its_innermost_cause():
+    kind = type("Py4JJavaError", (Exception,), {"__module__": "py4j.protocol"})
+    text = (
+        "An error occurred while calling o91.getResult.\n: org.apache.spark.SparkException: Exception thrown in awaitResult: \n"
+        "\tat org.apache.spark.util.ThreadUtils$.awaitResult(ThreadUtils.scala:359)\n"
+        "Caused by: org.apache.spark.SparkException: Job aborted due to stage failure\n\t... 30 more\n"
+        "Caused by: java.lang.ArithmeticException: long overflow\n\t... 41 more\n"
+    )
+    error = paimon_error_of_spark(kind(text))
+    assert isinstance(error, EngineError)
+    assert error.message == "long overflow"

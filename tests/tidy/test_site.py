@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,13 @@ def test_the_page_of_compatibility_has_every_suite_and_difference() -> None:
         numbers = (suite["cases"], suite["equal"], len(suite.get("different", ())), len(suite.get("internal", ())))
         assert f"| {suite['name']} | {' | '.join(map(str, numbers))} |\n" in page
         assert [d["case"] for d in suite.get("different", ()) if f"`{d['case']}`" not in page] == []
+
+
+def test_the_page_of_compatibility_has_every_difference_of_random_sessions() -> None:
+    section = compatibility_page.random_sessions()
+    known = tomllib.loads(compatibility_page.SESSIONS.read_text())["difference"]
+    assert section.count("\n- **") == len(known) > 30
+    assert compatibility_page.page().endswith(section)
 
 
 def test_since_names_known_options() -> None:

@@ -40,7 +40,7 @@ from paimon_nb.session.streaming.planner import (
 from paimon_nb.session.streaming.relations import KINDS
 from paimon_nb.session.streaming.sinks import BufferOutput, Output, TableOutput
 from paimon_nb.session.streaming.windows import LateRows, grouped_by_window
-from paimon_nb.spark.errors import encode_raised_errors
+from paimon_nb.spark.errors import encode_raised_errors, first_sentence
 from paimon_nb.spark.runtime.arrow_interop import session_zone
 from paimon_nb.spark.runtime.jvm_bridge import has_bridge
 from paimon_nb.spark.streaming import idle_checkpoint_timer
@@ -83,6 +83,8 @@ def start_stream(
         UnsupportedOperation: Spark or the stream mode does not support the query.
         BadOptionValue: the checkpoint belongs to another table.
     """
+    from pyspark.errors import AnalysisException
+
     if isinstance(output, BufferOutput) and (loop := start_local_stream(plan, query, output)) is not None:
         return loop
     lookups = Lookups(session, query, text, plan.inputs) if plan.mode is StreamMode.STATELESS else None
@@ -117,7 +119,12 @@ def start_stream(
         store if late is None else _counting_late_rows(late, store)
     )
     writer = writer.trigger(processingTime=f"{_interval_ms(session)} milliseconds")
-    running = start_query(writer.option("checkpointLocation", checkpoint).start)
+    try:
+        running = start_query(writer.option("checkpointLocation", checkpoint).start)
+    except AnalysisException as error:  # the query itself was analyzed before: Spark has no such streaming operator
+        if plan.mode is StreamMode.STATELESS or any(i.table is None or i.system is not None for i in plan.inputs):
+            raise _no_streaming_operator(error) from error
+        return _start_recompute(frozen, plan, query, text, params, output, _configured_checkpoint(session, folder))
     if late is not None:
         late.attach(running)
     if lookups is not None:
@@ -175,6 +182,13 @@ def _rows_for_server(
     if only.append_only:
         return output.rows_to_store(run_query(session, query, text, params, batches), kinds=only.system is None), False
     return output.rows_to_store(_query_changes(session, query, text, params, batches), kinds=True, order=ORDER), True
+
+
+def _no_streaming_operator(error: Exception) -> UnsupportedOperation:
+    return UnsupportedOperation(
+        f"Spark cannot run this query as a stream: {first_sentence(str(error))}",
+        hint="load the rows into a table with a simpler INSERT, and query that table",
+    )
 
 
 def _start_idle_timer(session: Session, running: Running, output: Output, user: str) -> None:

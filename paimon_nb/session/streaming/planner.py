@@ -4,7 +4,7 @@
 |---|---|---|
 | STATELESS | filters, projections and lookup joins over one stream | runs the query on each micro-batch with row kinds; lookup tables as of that time |
 | STATEFUL | groups, windows or joins over append-only streams | Spark's streaming query with its state |
-| RECOMPUTE | groups, joins or sorts over changing tables | re-runs the query for each new snapshot and emits the difference |
+| RECOMPUTE | groups, joins or sorts over changing tables; what Spark's streams lack (INTERSECT, outer joins without watermark) | re-runs the query for each new snapshot and emits the difference |
 """
 
 from __future__ import annotations

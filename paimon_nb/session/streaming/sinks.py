@@ -311,21 +311,21 @@ class BufferOutput:
 
         from paimon_nb.spark.runtime.arrow_interop import collect
 
-        rows = collect(result)
+        named = collect(result)
+        rows = named.rename_columns([str(i) for i in range(named.num_columns)])  # the names need not be unique
         listed = [(tuple(_hashable_value(v) for v in row.values()), row) for row in rows.to_pylist()]
         now, rows_by_key = Counter(key for key, _ in listed), dict(listed)
         deleted, upserted = self._before - now, now - self._before
         old_rows = [self._last_rows[k] for k in deleted.elements()]
         new_rows = [rows_by_key[k] for k in upserted.elements()]
-        if self._keys is None or len(set(rows.column_names)) < rows.num_columns:
+        if self._keys is None:
             changes_by_row: list[Change] = [("-D", row) for row in old_rows] + [("+I", row) for row in new_rows]
         else:
-            names = [rows.column_names[k] for k in self._keys]
-            changes_by_row = _pair_updates(
-                old_rows, new_rows, lambda row: tuple(_hashable_value(row[n]) for n in names)
-            )
+            keys = [str(k) for k in self._keys]
+            changes_by_row = _pair_updates(old_rows, new_rows, lambda row: tuple(_hashable_value(row[k]) for k in keys))
         self._before, self._last_rows = now, rows_by_key
         changes = pa.Table.from_pylist([row for _, row in changes_by_row], schema=rows.schema)
+        changes = changes.rename_columns(named.column_names)
         self.append_changes(changes.add_column(0, OP, pa.array([kind for kind, _ in changes_by_row], pa.string())))
 
     def take(self, timeout_s: float = 0) -> list[pa.Table]:

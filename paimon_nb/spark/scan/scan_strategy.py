@@ -34,7 +34,6 @@ from paimon_nb.format.types import (
     is_nano,
 )
 from paimon_nb.table.merge import PICKS_ROWS
-from paimon_nb.table.migrated_files import stores_partition_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -84,7 +83,8 @@ class SplitFacts:
     merge_engine: str | None
     """None for tables without primary keys."""
     limits: StrategyLimits = StrategyLimits()
-    partition: Sequence[DataField] = ()
+    has_partition_columns: Callable[[DataFile], bool] = lambda _: True
+    """Whether a file stores the partition columns, or there are none."""
     key_share: Callable[[Sequence[Split]], float] = lambda _: 1.0
     """Estimated share of rows that match the conditions on the key."""
     shredded: frozenset[str] = frozenset()
@@ -221,7 +221,7 @@ def reason_not_native(file: DataFile, facts: SplitFacts) -> str | None:
         return "Spark cannot read this file system"
     if file.file_name.startswith(("_", ".")):
         return "Spark skips files whose names start with '_' or '.'"
-    if facts.partition and not stores_partition_columns(file, facts.partition):
+    if not facts.has_partition_columns(file):
         return "the file does not contain the partition columns"
     if file.write_cols is not None:
         return "the file contains only some columns of its schema"

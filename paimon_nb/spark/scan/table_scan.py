@@ -36,6 +36,7 @@ from paimon_nb.spark.scan.scan_strategy import (
 )
 from paimon_nb.spark.scan.superseded_rows import creates_rows, hidden_rows_of, split_key
 from paimon_nb.spark.types import spark_schema, task_batches
+from paimon_nb.table.migrated_files import stores_partition_columns
 from paimon_nb.table.scan.plan.planner import plan_scan
 from paimon_nb.table.scan.plan.selectivity import estimate_selectivity, key_share
 from paimon_nb.table.scan.predicate.model import Predicate, conjuncts
@@ -164,7 +165,7 @@ def facts_of(
         executors_read_paths=not store.root.startswith("memory:"),
         merge_engine=str(store.options.get(opt.MERGE_ENGINE)) if store.has_keys else None,
         limits=limits,
-        partition=store.schema.partition_fields,
+        has_partition_columns=lambda file: not store.schema.partition_keys or stores_partition_columns(store, file),
         key_share=lambda splits: key_share(store, splits, predicate),
         searches=any(not part.columns() <= set(store.schema.partition_keys) for part in conjuncts(predicate)),
         shredded=frozenset(

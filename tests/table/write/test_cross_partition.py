@@ -104,3 +104,18 @@ def test_an_overwrite_brings_no_key_that_lies_in_a_partition_that_stays(tmp_path
     assert found() == [(2, "b"), (3, "a"), (4, "a")]
     table.overwrite(rows((2, "c"), (3, "c")))
     assert found() == [(2, "c"), (3, "c")]
+
+
+def test_a_retraction_that_a_write_merges_keeps_its_partition(tmp_path):
+    """The first row of a key takes off: merging sets the partition column to NULL in the file, and readers take the partition's value."""
+    wb = paimon_nb.connect(str(tmp_path))
+    wb.run("""
+        CREATE TABLE t (id INT, v INT, p STRING, PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (p)
+        WITH ('bucket' = '-1', 'merge-engine' = 'aggregation', 'changelog-producer' = 'lookup', 'fields.v.aggregate-function' = 'sum')
+    """)
+    row = pa.table({"id": pa.array([1], pa.int32()), "v": pa.array([2], pa.int32()), "p": ["x=1"]})
+    table = wb.table("t")
+    with table.write() as write:
+        write.write(row, pa.array(["-U"]))
+        table.commit().commit(write.prepare_commit())
+    assert table.to_arrow().to_pylist() == [{"id": 1, "v": -2, "p": "x=1"}]
