@@ -140,6 +140,16 @@ def test_updated_values_are_found_though_the_index_does_not_say_how_old_it_is(tm
     assert wb.table("evolved_indexed").to_arrow(["id"], "b = 5000").to_pylist() == [{"id": 3}]
 
 
+def test_rows_are_changed_by_a_condition_on_the_index(wb):
+    index(wb)
+    wb.table("t").update({"c": "new"}, where="b = 37")
+    wb.table("t").delete("b = 74")
+    wb.run("DELETE FROM t WHERE b = 148 AND id < 100")
+    assert (ids(wb, "c = 'new'"), ids(wb, "b = 37")) == ([1, 212], [1, 212])
+    assert (ids(wb, "b IN (74, 148)"), wb.table("t").count()) == ([215], FILES * ROWS - 3)
+    assert wb.table("t").where("b = 37").count() == 2
+
+
 def test_newer_values_of_another_column_leave_the_index_as_it_is(wb):
     index(wb)
     wb.table("t").update({"c": "new"}, where="id = 120")
