@@ -191,6 +191,8 @@ class Flinks:
         try:
             rows = self.flink.ask(sql)
         except Refused as error:
+            if "Heartbeat of TaskManager" in str(error):
+                raise TimeoutError("Flink did not answer itself in time") from error
             return Outcome(error=str(error))
         if match := re.fullmatch(r"SET 'execution.runtime-mode' = '(\w+)'", sql):
             self.streaming = match[1] == "streaming"
