@@ -68,6 +68,7 @@ def prepare(demo: Path, warehouse: Path) -> None:
         for day, known in ((9, DEPARTED), (9, LANDED), (10, DEPARTED)):
             flights.upsert(pa.Table.from_pandas(flights_of(range(day, day + 1))[[*key, *known]], preserve_index=False))
         _write_by_month(wb)
+        _write_departures(wb)
         _write_board(wb)
     _write_damaged(warehouse)
 
@@ -82,6 +83,23 @@ def _write_by_month(wb: Any) -> None:
     year, names = flights_of(range(1, 366)), list(table.schema.names)
     for half in (year[year["month"] <= 6], year[year["month"] > 6]):
         table.upsert(pa.Table.from_pandas(half[names], preserve_index=False))
+
+
+def _write_departures(wb: Any) -> None:
+    """Three months in four buckets, loaded in parts of the keys, so that compactions come between the loads."""
+    wb.run(
+        "CREATE TABLE departures (`month` INT, id BIGINT, carrier STRING, dep_delay INT, PRIMARY KEY (`month`, id) NOT ENFORCED) "
+        "PARTITIONED BY (`month`) WITH ('bucket' = '4', 'num-sorted-run.compaction-trigger' = '4')"
+    )
+    table, year = wb.table("departures"), flights_of(range(1, 91))
+    for month in (1, 2, 3):
+        flights = year[year["month"] == month].reset_index(drop=True)
+        flights = flights.assign(id=flights.index, dep_delay=flights["dep_delay"].astype("int32[pyarrow]"))
+        n = len(flights)
+        parts = ((0, 1), (0.05, 0.35), (0.5, 0.9), (0.3, 0.6), (0.1, 0.4), (0.55, 0.95), (0.02, 0.3), (0.2, 0.7))
+        for low, high in parts[: (5, 6, 8)[month - 1]]:
+            part = flights.iloc[int(low * n) : int(high * n)][list(table.schema.names)]
+            table.upsert(pa.Table.from_pandas(part, preserve_index=False).cast(table.schema.arrow))
 
 
 def _write_board(wb: Any) -> None:
@@ -160,6 +178,11 @@ def _a_form_filled_in(_: Notebook, output: Any) -> None:
     expect(output.locator(".warning")).not_to_have_count(0)
 
 
+def _pointer_aside(notebook: Notebook, _: Any) -> None:
+    """At the left edge it would show the tool that collapses the output."""
+    notebook.page.mouse.move(WIDTH - 10, 400)
+
+
 def _changes_come(_: Notebook, output: Any) -> None:
     expect(output.locator("tbody tr").first).to_contain_text("-D")
 
@@ -171,12 +194,13 @@ def _a_chart(_: Notebook, output: Any) -> None:
     expect(output.locator(".dg-chart svg")).to_be_visible()
 
 
+LSM = "%paimon lsm departures --at 22"
 WHY = "flight_date=2013-01-09 carrier=UA flight=750 origin=EWR"
 SCENES = {
     "explore": Scene("%paimon explore flights"),
     "explore-file": Scene("%paimon explore flights", lambda _, explorer: walk_to_a_file(explorer, 25)),
     "timeline": Scene("%paimon timeline flights 19"),
-    "lsm": Scene("%paimon lsm flights --at 19"),
+    "lsm": Scene(LSM, _pointer_aside),
     "compaction": Scene("%paimon compact flights", _what_if),
     "funnel": Scene("%paimon skip by_month WHERE `month` = 7 AND `day` = 4 AND carrier = 'UA'"),
     "why": Scene(f"%paimon why flights {WHY}"),
@@ -305,7 +329,7 @@ VIEWS = {
     "home": "%paimon",
     "grid": "%%paimon\nSELECT carrier, origin, flight, dep_delay FROM flights WHERE dep_delay > 0",
     "chart": "%%paimon\nSELECT carrier, origin, dep_delay FROM flights WHERE dep_delay > 0",
-    "lsm": "%paimon lsm flights --at 19",
+    "lsm": LSM,
     "timeline": "%paimon timeline flights 19",
 }
 
