@@ -15,7 +15,7 @@ from paimon_nb.session.core.result import dataframe_of
 from paimon_nb.session.core.spark_catalogs import with_store_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
 
@@ -304,6 +304,7 @@ class Workbench:
         options: Mapping[str, Any] | None = None,
         comment: str | None = None,
         if_not_exists: bool = False,
+        progress: Callable[[int, int], None] | None = None,
     ) -> Table:
         """Create a table with the columns of a frame, and store the frame's rows in one commit. Starts no JVM.
 
@@ -316,6 +317,7 @@ class Workbench:
             options: table options, such as `{"bucket": 4}`.
             comment: of the table.
             if_not_exists: True leaves a table that exists as it is, without new rows.
+            progress: called after each chunk of rows, as in `Table.append`.
 
         Returns:
             The table.
@@ -346,7 +348,7 @@ class Workbench:
         table = self.table(name)
         if reader is not None:
             try:
-                snapshots = table.append(reader)
+                snapshots = table.append(reader, progress=progress)
             except BaseException:
                 found.catalog.drop_table(found.name, if_exists=True, purge=True)
                 raise

@@ -13,7 +13,7 @@ Every error describes the problem in one sentence, carries the facts as attribut
      +- FormatError           bytes on disk
      |   +- CorruptFile  MissingFile  NewerFormat  UnsupportedFormat  BadMessage
      +- ReadError             a read without an answer
-     |   +- TimeTravelError (BucketsChanged)  SnapshotExpired
+     |   +- TimeTravelError (BucketsChanged)  SnapshotExpired  ReaderConsumed
      +- WriteError            rows that cannot be stored
      |   +- SchemaMismatch  NullNotAllowed  UnsupportedOperation  SchemaChangeError
      +- CommitError           publishing
@@ -212,6 +212,10 @@ class BucketsChanged(TimeTravelError):
 
 class SnapshotExpired(ReadError):
     """The requested snapshot has expired."""
+
+
+class ReaderConsumed(ReadError):
+    """The rows of a reader were read already; a reader can be read once."""
 
 
 class WriteError(PaimonError):

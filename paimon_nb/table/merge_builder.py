@@ -18,7 +18,7 @@ from paimon_nb.table.dml_checks import check_merge, check_merge_update
 from paimon_nb.table.lsm.superseded import key_ids
 from paimon_nb.table.row_changes import ChangedRows, change_rows, evaluate_assignments, rows_where_true
 from paimon_nb.table.scan import In, Predicate
-from paimon_nb.table.write.input_rows import as_reader
+from paimon_nb.table.write.input_rows import as_reader, warn_of_empty_stream
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -136,6 +136,8 @@ class _MergeExecution:
         if not merge.clauses:
             raise BadOptionValue("the merge has no clause", hint="when_matched_update() or when_not_matched_insert()")
         rows = as_reader(merge.source).read_all()
+        if not rows.num_rows:
+            warn_of_empty_stream(merge.source, store.name)
         _check_unique_names(rows)
         self.fields = {f.name: f for f in store.schema.fields}
         for target, source in merge.keys.items():

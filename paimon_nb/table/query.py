@@ -5,6 +5,7 @@ A query offers Arrow's C stream interface, so pyarrow, pandas, polars, DuckDB, i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from html import escape
@@ -13,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
-from paimon_nb.base.errors import BadOptionValue, EnvironmentError_
+from paimon_nb.base.errors import BadOptionValue, EnvironmentError_, ReaderConsumed
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.schema import TableSchema, readable_fields
 from paimon_nb.format.types.arrow_builders import arrow_schema
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
     import pyarrow.compute as pc
 
@@ -56,6 +57,44 @@ class Scannable(Protocol):
         tag: str | None = None,
         timestamp: int | str | dt.date | None = None,
     ) -> Planned: ...
+
+
+class RecordBatches(Iterator[pa.RecordBatch]):
+    """The record batches of one read, which also offer Arrow's C stream interface. A second loop over them raises an error.
+
+    Args:
+        name: the table, for the error.
+        schema: the columns.
+        batches: yields the record batches.
+    """
+
+    def __init__(self, name: Any, schema: pa.Schema, batches: Generator[pa.RecordBatch, None, None]) -> None:
+        self.schema = schema
+        self._name, self._batches, self._ended = name, batches, False
+
+    def __iter__(self) -> RecordBatches:
+        if self._ended:
+            raise ReaderConsumed(
+                f"{self._name}: these record batches were read already",
+                hint="call to_batches() of the table or query again",
+                name=str(self._name),
+            )
+        return self
+
+    def __next__(self) -> pa.RecordBatch:
+        try:
+            return next(self._batches)
+        except BaseException:
+            self._ended = True
+            raise
+
+    def close(self) -> None:
+        """End the read and close its files."""
+        self._ended = True
+        self._batches.close()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return pa.RecordBatchReader.from_batches(self.schema, self).__arrow_c_stream__(requested_schema)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,10 +230,10 @@ class TableQuery:
         """The Arrow schema of the rows. Reads metadata only."""
         return self._arrow_schema(self._plan_scan())
 
-    def to_batches(self, *, batch_rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+    def to_batches(self, *, batch_rows: int = BATCH_ROWS) -> RecordBatches:
         """Read the rows in record batches, in bounded memory: large splits are read and merged in ranges of keys.
 
-        Files are open only while the iterator is. It can be used once.
+        Files are open only while the iterator is. It can be used once: a second loop raises `ReaderConsumed`.
 
         Args:
             batch_rows: maximum number of rows in a batch.
@@ -205,7 +244,8 @@ class TableQuery:
         Raises:
             SnapshotExpired: the snapshot expired while it was read. A tag or a consumer protects it.
         """
-        return self._read_batches(self._plan_scan(), batch_rows)
+        plan = self._plan_scan()
+        return RecordBatches(self.table.name, self._arrow_schema(plan), self._read_batches(plan, batch_rows))
 
     def to_reader(self, *, batch_rows: int = BATCH_ROWS) -> pa.RecordBatchReader:
         """Read the rows through a `pyarrow.RecordBatchReader`, which can be read once.
@@ -483,7 +523,7 @@ class TableQuery:
         """
         return self._read_batches(replace_splits(plan, splits), batch_rows)
 
-    def _read_batches(self, plan: ScanPlan, batch_rows: int) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, plan: ScanPlan, batch_rows: int) -> Generator[pa.RecordBatch, None, None]:
         from paimon_nb.table.scan import iter_split
 
         names, left = self._column_names(plan), self.max_rows

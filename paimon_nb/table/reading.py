@@ -12,13 +12,13 @@ from paimon_nb.table.handle import TableHandle, TimestampLike
 from paimon_nb.table.scan import ScanPlan, plan_scan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
     import pyarrow.compute as pc
 
     from paimon_nb.format.data.blob import BlobStream
-    from paimon_nb.table.query import TableQuery
+    from paimon_nb.table.query import RecordBatches, TableQuery
     from paimon_nb.table.scan import PointLookup, Predicate
     from paimon_nb.table.store import TableStore
     from paimon_nb.table.stream import StreamOffset, TableStream
@@ -276,14 +276,14 @@ class ReadableTable(TableHandle):
         """
         return self._lazy_query().at(snapshot=snapshot, tag=tag, timestamp=timestamp)
 
-    def to_batches(self, *, batch_rows: int = 1 << 16) -> Iterator[pa.RecordBatch]:
+    def to_batches(self, *, batch_rows: int = 1 << 16) -> RecordBatches:
         """The table's rows in record batches, in bounded memory: large splits are read and merged in ranges of keys.
 
         Args:
             batch_rows: rows of a batch, at most.
 
         Returns:
-            An iterator of record batches with the table's columns.
+            An iterator of record batches with the table's columns. It can be used once: a second loop raises `ReaderConsumed`.
         """
         return self._lazy_query().to_batches(batch_rows=batch_rows)
 

@@ -76,12 +76,15 @@ class Table(AlterableTable):
             return cast("TableCommit", FormatTableCommit(self.store))  # it takes what a writer of this table prepares
         return TableCommit(self.store, commit_user)
 
-    def append(self, rows: Rows) -> list[int]:
+    def append(self, rows: Rows, *, progress: Callable[[int, int], None] | None = None) -> list[int]:
         """Add rows in one commit. In a table with a primary key this is an upsert.
 
         Args:
             rows: Arrow data, a pyarrow dataset, or a frame of pandas, polars, DuckDB or Spark. Columns are matched by name; a missing
-                nullable column is null or its default.
+                nullable column is null or its default. A stream is written in chunks; one without rows gives a warning, since
+                it may have been read before.
+            progress: called after each chunk of about 131072 rows, before the commit, with the number of rows so far and
+                their bytes in memory. An error that it raises ends the write, and nothing is stored.
 
         Returns:
             The ids of the new snapshots; empty if there are no rows.
@@ -90,14 +93,22 @@ class Table(AlterableTable):
             SchemaMismatch: a column does not exist or cannot be converted.
             NullNotAllowed: a null in a column that is NOT NULL.
             CommitConflict: another commit changed the same files.
-        """
-        return self._write_and_commit(rows, None)
+            ReaderConsumed: `rows` are record batches of a query, and were read before.
 
-    def upsert(self, rows: Rows) -> list[int]:
+        Examples:
+            >>> rows = pa.table({"id": pa.array([7, 8], pa.int32()), "price": pa.array([1, 2], pa.int32())})
+            >>> t.append(rows, progress=lambda rows, bytes: print(rows, "rows,", bytes, "bytes"))
+            2 rows, 16 bytes
+            [3]
+        """
+        return self._write_and_commit(rows, None, progress)
+
+    def upsert(self, rows: Rows, *, progress: Callable[[int, int], None] | None = None) -> list[int]:
         """Add rows or replace them by primary key, in one commit.
 
         Args:
             rows: as in `append`; all primary-key columns are needed.
+            progress: as in `append`.
 
         Returns:
             The ids of the new snapshots; empty if there are no rows.
@@ -115,7 +126,7 @@ class Table(AlterableTable):
             ['paid']
         """
         self._require_primary_key("upsert")
-        return self._write_and_commit(rows, None)
+        return self._write_and_commit(rows, None, progress)
 
     def delete(self, keys: Rows | str | Predicate | None = None, *, where: str | Predicate | None = None) -> list[int]:
         """Delete rows in one commit.
@@ -146,7 +157,7 @@ class Table(AlterableTable):
         from paimon_nb.table.dml_checks import check_delete
         from paimon_nb.table.row_changes import ChangedRows, change_rows
         from paimon_nb.table.scan import Predicate
-        from paimon_nb.table.write.input_rows import as_table
+        from paimon_nb.table.write.input_rows import as_reader, warn_of_empty_stream
 
         if keys is None and where is None:
             raise SchemaMismatch(
@@ -168,8 +179,9 @@ class Table(AlterableTable):
         self._require_primary_key("delete of keys")
         check_delete(self.store)
         assert condition is not None
-        found = self._with_all_columns(as_table(condition))
+        found = self._with_all_columns(as_reader(condition).read_all())
         if not found.num_rows:
+            warn_of_empty_stream(condition, self.name)
             return []
         return self._write_and_commit(found, arrow_column([3] * found.num_rows, pa.int8()))
 
@@ -320,13 +332,21 @@ class Table(AlterableTable):
             raise BadOptionValue("merge() needs a column in `on`", hint="merge(rows, on='id')", option="on")
         return TableMerge(self.store, source, {self.schema.column_name(k): v for k, v in names.items()})
 
-    def overwrite(self, rows: Rows, partition: Mapping[str, Any] | None = None, *, dynamic: bool = False) -> list[int]:
+    def overwrite(
+        self,
+        rows: Rows,
+        partition: Mapping[str, Any] | None = None,
+        *,
+        dynamic: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> list[int]:
         """Replace the whole table, one partition, or the partitions of the rows, in one commit.
 
         Args:
             rows: as in `append`.
             partition: values of partition columns: only this partition is replaced.
             dynamic: replace only the partitions that the rows have.
+            progress: as in `append`.
 
         Returns:
             The ids of the new snapshots.
@@ -337,27 +357,26 @@ class Table(AlterableTable):
         """
         from paimon_nb.table.publish.overwrite import Overwrite
         from paimon_nb.table.write import FormatTableWrite, TableWrite
-        from paimon_nb.table.write.input_rows import as_reader, bounded_chunks
+        from paimon_nb.table.write.input_rows import chunks_to_write
 
         count = 0
         store = self.store
         with FormatTableWrite(store) if store.is_format_table else TableWrite(store, overwrite=True) as writing:
-            for part in bounded_chunks(as_reader(rows)):
+            for part in chunks_to_write(rows, self.name, progress):
                 count += part.num_rows
                 writing.write(part)
             messages: Any = writing.prepare_commit()
         scope = Overwrite(in_row_spec(self.schema, partition or {}), dynamic=dynamic)
         return self.commit().commit(messages, overwrite=scope, expected_rows=count)
 
-    def _write_and_commit(self, rows: Rows, kinds: pa.Array | None) -> list[int]:
-        from paimon_nb.table.write.input_rows import as_reader, as_table, bounded_chunks
+    def _write_and_commit(
+        self, rows: Rows, kinds: pa.Array | None, progress: Callable[[int, int], None] | None = None
+    ) -> list[int]:
+        from paimon_nb.table.write.input_rows import as_table, chunks_to_write
 
         ignored = self.store.options.ignores_empty_commits
-        parts = (
-            bounded_chunks(as_reader(rows))
-            if kinds is None and not hasattr(rows, "num_rows")
-            else iter([as_table(rows)])
-        )
+        at_once = kinds is not None or (hasattr(rows, "num_rows") and progress is None)
+        parts = iter([as_table(rows)]) if at_once else chunks_to_write(rows, self.name, progress)
         count = 0
         with self.write() as writing:
             for part in parts:

@@ -18,6 +18,7 @@ from paimon_nb.base.errors import (
 from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.compact import compact
 from paimon_nb.table.publish.changes import compact_change
+from paimon_nb.table.write import input_rows
 
 pytestmark = pytest.mark.spark
 
@@ -199,6 +200,21 @@ def test_bad_rows_change_nothing(swb, text, kind):
     assert "\n\tat " not in str(error)
     assert sorted(p for p in root.rglob("*") if p.is_file()) == before
     assert rows(swb, "SELECT * FROM k") == [(1, "a", 1)]
+
+
+def test_a_spark_frame_is_a_source_that_is_read_partition_by_partition(swb, monkeypatch):
+    monkeypatch.setattr(input_rows, "_CHUNK_ROWS", 1)
+    frame = swb.spark.range(5, numPartitions=2).selectExpr(
+        "id", "cast(id AS STRING) AS v", "IF(id < 9, TIMESTAMP '2024-01-31 12:00:00', NULL) AS at"
+    )
+    chunks: list[int] = []
+    t = swb.create_table("t", frame, primary_key="id", progress=lambda rows, _: chunks.append(rows))
+    t.upsert(frame.selectExpr("id + 4 AS id", "'new' AS v"))
+    t.append(frame.where("id < 0"))
+    assert chunks == [2, 5]
+    noon = frame.toArrow()["at"][0].as_py()
+    found = {r["id"]: (r["v"], r["at"]) for r in t.to_arrow().to_pylist()}
+    assert found == {i: ("new", None) if i > 3 else (str(i), noon) for i in range(9)}
 
 
 def test_injection_is_a_value(swb):

@@ -7,7 +7,9 @@ Source: docs/spec/format.md section 10; docs/spec/merge-semantics.md sections 1 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
@@ -74,16 +76,33 @@ _CHUNK_ROWS = 1 << 17
 def as_reader(rows: Any) -> pa.RecordBatchReader:
     """Rows as a stream of record batches, without reading them all.
 
-    Takes what `as_table` takes, pyarrow datasets, and DataFrames of Spark and LazyFrames of polars (which are collected).
+    Takes what `as_table` takes, pyarrow datasets, DataFrames of Spark (a partition is in memory at a time), and LazyFrames of
+    polars (which are collected).
 
     Raises:
         SchemaMismatch: they are of another kind.
     """
-    if isinstance(rows, pa.RecordBatchReader):
-        return rows
-    if hasattr(rows, "toArrow"):  # a DataFrame of Spark
-        rows = rows.toArrow()
-    elif hasattr(rows, "collect") and hasattr(rows, "collect_schema"):  # a LazyFrame of polars
+    return rows if isinstance(rows, pa.RecordBatchReader) else _with_a_batch(_reader_of(rows))
+
+
+def _with_a_batch(reader: pa.RecordBatchReader) -> pa.RecordBatchReader:
+    """The same rows in at least one batch: without any, a reader cannot be told from one that was read before."""
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        first = next(iter(reader), None)
+        if first is None:
+            first = pa.RecordBatch.from_arrays([pa.nulls(0, f.type) for f in reader.schema], schema=reader.schema)
+        yield first
+        yield from reader
+
+    return pa.RecordBatchReader.from_batches(reader.schema, batches())
+
+
+def _reader_of(rows: Any) -> pa.RecordBatchReader:
+    """Rows that are no reader yet, as a stream."""
+    if hasattr(rows, "toArrow") and hasattr(rows, "mapInArrow"):  # a DataFrame of Spark
+        return _reader_of_spark_frame(rows)
+    if hasattr(rows, "collect") and hasattr(rows, "collect_schema"):  # a LazyFrame of polars
         rows = rows.collect()
     elif hasattr(rows, "scanner"):
         return _reader_of_dataset(rows)
@@ -97,6 +116,27 @@ def as_reader(rows: Any) -> pa.RecordBatchReader:
     return as_table(rows).to_reader()
 
 
+def _reader_of_spark_frame(frame: Any) -> pa.RecordBatchReader:
+    """The rows of a DataFrame, partition by partition. Spark itself offers them as Arrow only all at once."""
+    schema = frame.limit(0).toArrow().schema
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for (message,) in frame.mapInArrow(_batches_as_bytes, "batch binary").toLocalIterator():
+            for batch in pa.ipc.open_stream(message):
+                yield batch.cast(schema)
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def _batches_as_bytes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """In a task: each record batch as one row, in Arrow's IPC format."""
+    for batch in batches:
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, batch.schema) as stream:
+            stream.write_batch(batch)
+        yield pa.record_batch({"batch": pa.array([sink.getvalue().to_pybytes()], pa.binary())})
+
+
 def _reader_of_dataset(rows: Any) -> pa.RecordBatchReader:
     """The rows of a dataset of pyarrow, or of a table of ours, as a stream."""
     if hasattr(rows, "to_reader"):  # ours, read no further than the consumer has taken it
@@ -104,6 +144,43 @@ def _reader_of_dataset(rows: Any) -> pa.RecordBatchReader:
     # With threads, a scanner of pyarrow decodes up to a gigabyte ahead of the consumer.
     few = {"use_threads": False, "batch_readahead": 1} if type(rows).__module__ == "pyarrow._dataset" else {}
     return rows.scanner(**few).to_reader()
+
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Takes the number of rows that are written, and their bytes in memory."""
+
+
+def chunks_to_write(rows: Any, name: object, progress: Progress | None = None) -> Iterator[pa.Table]:
+    """The rows of a caller in tables of a bounded number of rows. Warns about a stream of record batches that has none.
+
+    Args:
+        rows: as for `as_reader`.
+        name: the table that takes them, for the warning.
+        progress: called when the consumer has taken a chunk and asks for the next.
+    """
+    count = size = chunks = 0
+    for chunk in bounded_chunks(as_reader(rows)):
+        chunks += 1
+        yield chunk
+        if progress is not None:
+            count, size = count + chunk.num_rows, size + chunk.nbytes
+            progress(count, size)
+    if not chunks:
+        warn_of_empty_stream(rows, name)
+
+
+def warn_of_empty_stream(rows: Any, name: object) -> None:
+    """Warn that a reader gave no record batch: pyarrow does not tell a consumed reader from an empty one."""
+    if not isinstance(rows, pa.RecordBatchReader):
+        return
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("paimon_nb."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(
+        f"{name}: the reader has no rows, so none were written. If it was read before, make a new one: a "
+        "pyarrow.RecordBatchReader can be read once",
+        stacklevel=level,
+    )
 
 
 def bounded_chunks(reader: pa.RecordBatchReader) -> Iterator[pa.Table]:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pytest
 
 import paimon_nb
-from paimon_nb.base.errors import SnapshotExpired
+from paimon_nb.base.errors import ReaderConsumed, SnapshotExpired
 from paimon_nb.table import query
 from paimon_nb.table.query import TableQuery
 from paimon_nb.table.row_rewrite import one_split_per_file
@@ -194,7 +194,11 @@ def test_a_batch_iterator_is_consumed_once_and_a_query_many_times(wb) -> None:
     t = in_runs(all_types.make(wb, "t", write_only="true"))
     batches = t.to_batches()
     assert sum(b.num_rows for b in batches) == KEYS + 10
-    assert list(batches) == []
+    assert next(batches, None) is None
+    for again in (lambda: list(batches), lambda: pa.table(batches), lambda: t.append(batches)):
+        with pytest.raises(ReaderConsumed, match="these record batches were read already") as raised:
+            again()
+        assert "to_batches()" in (raised.value.hint or "")
     assert sum(b.num_rows for b in t.to_batches()) == KEYS + 10
 
 

@@ -66,9 +66,14 @@ def duckdb_join(t: paimon_nb.Table) -> Any:
     return connection.sql("SELECT count(*) FROM rows a JOIN rows b USING (id)").fetchall()[0][0]
 
 
+def duckdb_variable(t: paimon_nb.Table) -> Any:  # noqa: ARG001  # DuckDB finds it by its name
+    duckdb = pytest.importorskip("duckdb")
+    return duckdb.sql("SELECT sum(n) FROM t WHERE id < 50").fetchall()[0][0]
+
+
 def ibis_sum(t: paimon_nb.Table) -> Any:
     ibis = pytest.importorskip("ibis")
-    return ibis.memtable(t.select("id", "n").to_arrow()).n.sum().execute()
+    return ibis.memtable(t.select("id", "n")).n.sum().execute()
 
 
 def parquet_round_trip(t: paimon_nb.Table, folder: Any) -> Any:
@@ -118,10 +123,13 @@ CALLS: dict[str, tuple[Callable[[paimon_nb.Table], Any], Any]] = {
     # DuckDB, ibis
     "duckdb.from_arrow": (duckdb_sum, SUM_N),
     "to_duckdb": (lambda t: t.where("n > 0").to_duckdb().count("*").fetchall()[0][0], len(POSITIVE)),
+    "duckdb FROM t": (duckdb_variable, SUM_N),
     "FROM scanner": (duckdb_replacement, len(POSITIVE)),
     "a join in DuckDB": (duckdb_join, 50),
     "ibis.memtable": (ibis_sum, SUM_N),
 }  # fmt: skip
+if hasattr(pd.DataFrame, "from_arrow"):  # pandas 3
+    CALLS["DataFrame.from_arrow"] = lambda t: int(pd.DataFrame.from_arrow(t)["n"].sum()), SUM_N
 
 
 @pytest.mark.parametrize("name", CALLS)

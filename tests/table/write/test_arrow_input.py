@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import datetime as dt
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+import polars
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from write_kit import make_table
 
+import paimon_nb
 from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.table.table import Table
+from paimon_nb.table.write import input_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,8 +48,6 @@ def test_rows_may_come_in_any_arrow_form(table, form):
 
 
 def test_a_frame_of_polars_with_categories(table):
-    import polars
-
     frame = polars.DataFrame({"k": [1, 2], "v": ["a", None]}, schema_overrides={"v": polars.Categorical})
     table.upsert(frame)
     assert table.to_arrow().to_pylist() == TWO.to_pylist()
@@ -63,6 +65,48 @@ def test_a_write_handle_takes_a_frame_and_a_list_of_kinds(table):
         write.write(TWO.to_pandas(), ["-D", "+U"])
         table.commit().commit(write.prepare_commit())
     assert table.to_arrow().to_pylist() == [{"k": 2, "v": None}]
+
+
+@pytest.mark.parametrize("write", ["append", "upsert", "overwrite", "delete", "merge", "create_table"])
+def test_a_reader_that_was_read_before_gives_a_warning(table, tmp_path, write):
+    """An empty frame does not: it is what it is."""
+    table.append(TWO)
+    merge = lambda rows: table.merge(rows, on="k").when_matched_delete().execute()  # noqa: E731
+    with paimon_nb.connect(str(tmp_path)) as wb, warnings.catch_warnings():
+        create = lambda rows: wb.create_table(f"t{len(wb.tables())}", rows)  # noqa: E731
+        call = {"merge": merge, "create_table": create}.get(write) or getattr(table, write)
+        warnings.simplefilter("error")
+        for empty in (TWO[:0], polars.DataFrame(TWO[:0]), polars.LazyFrame(TWO[:0])):
+            call(empty)
+        reader = TWO.to_reader()
+        reader.read_all()
+        with pytest.warns(UserWarning, match="the reader has no rows, so none were written") as caught:
+            call(reader)
+    assert [w.filename for w in caught] == [__file__]
+
+
+def test_record_batches_of_a_query_are_rows(table):
+    table.append(TWO)
+    table.overwrite(table.where("k = 2").to_batches())
+    assert table.to_arrow().to_pylist() == [{"k": 2, "v": None}]
+
+
+@pytest.mark.parametrize("write", ["append", "upsert", "overwrite", "create_table"])
+def test_progress_is_told_after_each_chunk(table, tmp_path, write, monkeypatch):
+    monkeypatch.setattr(input_rows, "_CHUNK_ROWS", 2)
+    batches = [pa.record_batch({"k": pa.array([i, -i], pa.int32())}) for i in (1, 2, 3)]
+    seen: list[tuple[int, int]] = []
+
+    def stops(*_: int) -> None:
+        raise ZeroDivisionError
+
+    with paimon_nb.connect(str(tmp_path)) as wb:
+        call = getattr(table, write, None) or (lambda *args, **more: wb.create_table("made", *args, **more))
+        with pytest.raises(ZeroDivisionError):
+            call(pa.Table.from_batches(batches), progress=stops)
+        assert (table.latest_snapshot(), [p.name for p in tmp_path.rglob("*.parquet")], wb.tables()) == (None, [], [])
+        call(pa.Table.from_batches(batches), progress=lambda rows, size: seen.append((rows, size)))
+    assert seen == [(2, 8), (4, 16), (6, 24)]
 
 
 @pytest.mark.parametrize("rows", [[{"k": 1}], {"k": [1]}, None, "abc", pd.Series([1])], ids=lambda r: type(r).__name__)
