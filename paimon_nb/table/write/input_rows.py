@@ -86,7 +86,7 @@ def as_reader(rows: Any) -> pa.RecordBatchReader:
 
 
 def _with_a_batch(reader: pa.RecordBatchReader) -> pa.RecordBatchReader:
-    """The same rows in at least one batch: without any, a reader cannot be told from one that was read before."""
+    """The same rows in at least one batch. A reader without any looks like one that was read before."""
 
     def batches() -> Iterator[pa.RecordBatch]:
         first = next(iter(reader), None)

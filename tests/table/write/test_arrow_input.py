@@ -92,7 +92,7 @@ def test_record_batches_of_a_query_are_rows(table):
 
 
 @pytest.mark.parametrize("write", ["append", "upsert", "overwrite", "create_table"])
-def test_progress_is_told_after_each_chunk(table, tmp_path, write, monkeypatch):
+def test_progress_is_reported_after_each_chunk(table, tmp_path, write, monkeypatch):
     monkeypatch.setattr(input_rows, "_CHUNK_ROWS", 2)
     batches = [pa.record_batch({"k": pa.array([i, -i], pa.int32())}) for i in (1, 2, 3)]
     seen: list[tuple[int, int]] = []
