@@ -1,7 +1,7 @@
 """Build hook: project URLs and README badges, derived from one setting.
 
 The setting is `[tool.paimon_nb] project-url` in pyproject.toml. It is empty until the project has a public address; then
-the package metadata gets its URLs, the documentation site its repository link, and the README its badges.
+the package metadata gets its URLs, the documentation site its repository link, and the README its badges and the line that clones.
 """
 
 from __future__ import annotations
@@ -41,6 +41,11 @@ def badges(address: str) -> str:
     return (
         f"[![ci]({address}/actions/workflows/ci.yml/badge.svg)]({address}/actions/workflows/ci.yml)" if address else ""
     )
+
+
+def clone_command(address: str) -> str:
+    """The README's first command; '' without an address."""
+    return f"git clone {address} && cd {address.rsplit('/', 1)[1]}" if address else ""
 
 
 class ProjectUrls(MetadataHookInterface):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import PaimonError
@@ -61,13 +62,23 @@ class Home:
     jobs: int
 
     def __str__(self) -> str:
-        lines = [f"warehouse  {self.warehouse}", f"current    {self.current}", f"Spark      {self.spark}"]
+        lines = [
+            f"warehouse  {_relative_path(self.warehouse)}",
+            f"current    {self.current}",
+            f"Spark      {self.spark}",
+        ]
         if self.tables:
             more = f" and {self.more_tables} more" if self.more_tables else ""
             lines.append(f"tables     {', '.join(t.name for t in self.tables)}{more}")
         if self.jobs:
             lines.append(f"jobs       {self.jobs} running")
         return "\n".join(lines)
+
+
+def _relative_path(warehouse: str) -> str:
+    """A warehouse below the current folder as a relative path; any other address as it is."""
+    path, here = Path(warehouse.removeprefix("file:")), Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else warehouse
 
 
 def home_of(wb: Workbench) -> Home:

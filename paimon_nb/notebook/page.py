@@ -1,4 +1,4 @@
-"""Exports a notebook as one self-contained HTML page: static pictures, no network access, light or dark.
+"""Exports a notebook as one self-contained HTML page: pictures, a playable history, no network access, light or dark.
 
 Also `jupyter nbconvert --to paimon-page` and an entry of JupyterLab's "Save and Export Notebook As".
 """
@@ -14,8 +14,10 @@ from jinja2 import DictLoader
 from nbconvert import HTMLExporter
 from traitlets.config import Config
 
+from paimon_nb.notebook.story import FRAMES, STORY_STYLE, story_html, story_script
+
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -45,7 +47,12 @@ main {
   max-width: 1100px;
   margin: 0 auto;
 }
+{% if resources.story_script %}{{ resources.story_style }}{% endif %}
 </style>
+{%- endblock -%}
+{%- block footer_js -%}
+{{ super() }}
+{% if resources.story_script %}<script>{{ resources.story_script }}</script>{% endif %}
 {%- endblock -%}
 """
 
@@ -72,17 +79,28 @@ class PageExporter(HTMLExporter):
 
     def from_notebook_node(self, nb: Any, resources: Any = None, **kw: Any) -> tuple[Any, dict[str, Any]]:
         """The HTML, and nbconvert's resources."""
-        return super().from_notebook_node(without_widgets(nb), resources, **kw)
+        plain = without_widgets(nb)
+        resources = dict(resources or {})
+        if any(FRAMES in output.get("data", {}) for output in _outputs(nb)):
+            resources |= {"story_script": story_script(), "story_style": STORY_STYLE}
+        return super().from_notebook_node(plain, resources, **kw)
 
 
 def without_widgets(notebook: Any) -> Any:
-    """A copy with static pictures instead of live widgets, which need a kernel."""
+    """A copy with still pictures, and histories that play, instead of live widgets, which need a kernel."""
     plain = copy.deepcopy(notebook)
-    for cell in plain.cells:
-        for output in cell.get("outputs", ()):
-            output.get("data", {}).pop(WIDGET, None)
+    for output in _outputs(plain):
+        data = output.get("data", {})
+        data.pop(WIDGET, None)
+        if frames := data.pop(FRAMES, None):
+            data["text/html"] = story_html(frames)
     plain.metadata.pop("widgets", None)
     return plain
+
+
+def _outputs(notebook: Any) -> Iterator[Any]:
+    """All outputs of a notebook node."""
+    return (output for cell in notebook.cells for output in cell.get("outputs", ()))
 
 
 def write_page(notebook: Any, target: Path, pages: Collection[str] = ()) -> int:

@@ -20,9 +20,10 @@ from paimon_nb.notebook.widgets.timeline import Timeline
 from paimon_nb.notebook.widgets.why import WhyView
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
     from paimon_nb.notebook.widgets.base import Panel
 
@@ -98,6 +99,60 @@ def test_texts_stand_left_and_numbers_right(browser: Browser, pages: Path) -> No
     row = page.locator(".pnb-t tr", has=page.locator("td", has_text="HA")).first.locator("td")
     assert row.evaluate_all("cells => cells.map(c => getComputedStyle(c).textAlign)") == ["left"] + ["right"] * 4
     page.close()
+
+
+@pytest.fixture
+def story(browser: Browser, pages: Path, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The quickstart's page without a network; the parameter is the reader's wish for motion."""
+    context = browser.new_context(offline=True, reduced_motion=request.param)
+    context.clock.install()
+    page = context.new_page()
+    page.goto((pages / "01-quickstart.html").as_uri())
+    yield page
+    context.close()
+
+
+def shown(page: Page) -> list[str]:
+    """The snapshots of the picture, of the marked commit and of the words below the slider."""
+    picture = page.locator(".story .frame").filter(visible=True)
+    words = page.locator(".story output").text_content() or ""
+    marked = page.locator(".story circle.at").get_attribute("data-snapshot")
+    return [picture.get_attribute("data-snapshot") or "", marked or "", words.split()[1]]
+
+
+@pytest.mark.parametrize("story", ["no-preference"], indirect=True)
+def test_the_history_plays_when_the_reader_gets_to_it(story: Page) -> None:
+    last = story.locator(".story .frame").last.get_attribute("data-snapshot")
+    assert shown(story) == [last] * 3
+    story.locator(".story").scroll_into_view_if_needed()
+    story.get_by_role("button", name="Pause the history").wait_for()
+    story.clock.run_for(2_500)
+    assert shown(story) == ["3"] * 3
+    story.get_by_role("button", name="Pause the history").click()
+    story.clock.run_for(5_000)
+    assert shown(story) == ["3"] * 3
+    story.get_by_role("button", name="Play the history").click()
+    story.clock.run_for(60_000)
+    assert shown(story) == [last] * 3
+    assert story.get_by_role("button", name="Play the history").is_visible()
+
+
+@pytest.mark.parametrize("story", ["reduce"], indirect=True)
+def test_less_motion_is_respected_and_mouse_and_keyboard_choose(story: Page) -> None:
+    last = int(story.locator(".story .frame").last.get_attribute("data-snapshot") or 0)
+    story.locator(".story").scroll_into_view_if_needed()
+    story.clock.run_for(5_000)
+    assert shown(story) == [str(last)] * 3
+    slider = story.get_by_role("slider", name="snapshot")
+    slider.press("ArrowLeft")
+    assert shown(story) == [str(last - 1)] * 3
+    assert (slider.get_attribute("aria-valuetext") or "").startswith(f"snapshot {last - 1} · ")
+    story.locator('.story circle[data-snapshot="2"]').click()
+    assert shown(story) == ["2"] * 3
+    box = slider.bounding_box()
+    assert box is not None
+    story.mouse.click(box["x"] + 3, box["y"] + box["height"] / 2)
+    assert shown(story) == ["1"] * 3
 
 
 def test_a_cancel_button_that_nothing_handles_is_not_shown(browser: Browser, tmp_path: Path) -> None:

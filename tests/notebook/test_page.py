@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from paimon_nb.cli import main
@@ -46,6 +47,55 @@ def test_a_widget_becomes_its_still_picture(tmp_path):
     assert size == len(page.encode()) < 400_000
     assert "<b>the picture</b>" in page
     assert made.metadata["widgets"]  # the notebook itself stays as it is
+
+
+@pytest.fixture
+def table(wb):
+    wb.run("CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1', 'write-only' = 'true')")
+    for n in range(5):
+        wb.table("t").upsert(pa.table({"id": pa.array([n, n + 1], pa.int32())}))
+    return wb.table("t")
+
+
+def test_a_timeline_becomes_a_history_with_all_its_pictures_in_the_page(table, tmp_path):
+    from paimon_nb.notebook.page import write_page
+    from paimon_nb.notebook.story import FRAMES
+    from paimon_nb.notebook.widgets.timeline import Timeline
+
+    data = Timeline(table, snapshot=3)._repr_mimebundle_()[0]
+    write_page(notebook(data, data), tmp_path / "a.html")
+    page = (tmp_path / "a.html").read_text()
+    pictures = re.findall(r'<div class="frame[^>]*data-label="([^"]*)"[^>]*><svg', page)
+    assert pictures == [f"snapshot {n} · append · +2 physical rows · {'1 file in 1 run' if n == 1 else f'{n} files in {n} runs'}" for n in range(1, 6)] * 2  # fmt: skip
+    assert page.count('type="range"') == 2
+    assert page.count("matchMedia") == 1  # one script for both
+    assert FETCHES.findall(page) == []
+    assert FRAMES not in page
+
+
+def test_the_pictures_of_a_long_history_are_bounded(table, monkeypatch):
+    from paimon_nb.notebook import story
+    from paimon_nb.notebook.widgets.timeline import Timeline
+
+    panel = Timeline(table)
+    commits = panel.model.commits
+    assert [c.id for c in story.chosen_commits(commits, 3)] == [1, 3, 5]
+    shown = len(panel.frames().encode())
+    monkeypatch.setattr(story, "MAX_FRAME_BYTES", shown // 2)
+    fewer = panel.frames()
+    assert re.findall(r'class="frame[^"]*" data-snapshot="(\d)"', fewer) == ["1", "5"]
+    monkeypatch.setattr(story, "MAX_FRAME_BYTES", 10)
+    assert panel.frames() == ""
+
+
+def test_one_snapshot_or_a_damaged_one_leaves_the_others(table):
+    from paimon_nb.notebook.widgets.timeline import Timeline
+
+    panel = Timeline(table)
+    manifest = table.store.snapshots.get(2).delta_manifest_list
+    (Path(table.store.root.removeprefix("file:")) / "manifest" / manifest).unlink()
+    panel._table = table.refresh()
+    assert re.findall(r'class="frame[^"]*" data-snapshot="(\d)"', panel.frames()) == ["1", "3", "4", "5"]
 
 
 def test_links_go_to_the_pages_that_are_there(tmp_path):

@@ -66,13 +66,17 @@ def test_a_cancel_button_is_hidden_where_nothing_handles_it() -> None:
     assert "button.pnb-cancel{display:inline-block !important}" in extension.read_text()
 
 
-def test_the_exported_quickstart_names_no_control_that_a_page_lacks(tmp_path: Path) -> None:
+def test_the_exported_quickstart_has_the_controls_that_it_names(tmp_path: Path) -> None:
     made = nbformat.read(ROOT / "notebooks" / "01-quickstart.ipynb", as_version=4)
     write_page(made, tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
-    assert 'type="range"' not in page
-    for sentence in re.sub(r"<[^>]+>", " ", page).split("."):
-        assert "In JupyterLab" in sentence or not re.search(r"\bslider\b", sentence)
+    (story,) = re.findall(r'<div class="pnb story">.*?</table>', page, re.S)
+    commits = re.findall(r'<circle[^>]* data-snapshot="(\d+)"', story)
+    assert re.findall(r'<div class="frame[^>]* data-snapshot="(\d+)"', story) == commits
+    assert len(commits) > 10
+    (slider,) = re.findall(r'<input[^>]*type="range"[^>]*>', page)
+    assert f'max="{len(commits) - 1}"' in slider
+    assert page.count('aria-label="Play the history"') == 1
 
 
 @pytest.mark.spark

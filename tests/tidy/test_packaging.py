@@ -13,7 +13,7 @@ import paimon_nb
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from hatch_build import badges, project_url, urls  # noqa: E402
+from hatch_build import badges, clone_command, project_url, urls  # noqa: E402
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
@@ -68,6 +68,15 @@ def test_addresses_come_from_the_setting_only() -> None:
     assert urls("") == {}
     assert badges("") == ""
     assert set(urls("https://example.org/p").values()) >= {"https://example.org/p", "https://example.org/p/issues"}
+
+
+def test_the_readme_clones_from_the_setting_only() -> None:
+    lines = (ROOT / "README.md").read_text().splitlines()
+    assert [line for line in lines if line.startswith("git clone")] == list(
+        filter(None, [clone_command(project_url())])
+    )
+    assert clone_command("") == ""
+    assert clone_command("https://example.org/a/p") == "git clone https://example.org/a/p && cd p"
 
 
 def test_dependencies_of_the_docs_have_a_reason() -> None:

@@ -9,6 +9,7 @@ from IPython.core.getipython import get_ipython
 from paimon_nb.notebook.magics.active import current
 from paimon_nb.notebook.magics.streams import cell_id
 from paimon_nb.notebook.progress import has_front_end
+from paimon_nb.notebook.svg import count
 from paimon_nb.table.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
@@ -48,13 +49,13 @@ def _make_current(rows: Rows) -> None:
 
 
 def read_facts(seconds: float, plans: Sequence[ScanPlan], result: Any) -> tuple[str, ...]:
-    """What a query's read took: time, snapshots, files, engine."""
+    """What a query's read took: time, snapshots, engine; and the planned files with their whole size, of which it may read a part."""
     snapshots = {p.store.name: p.snapshot.id for p in plans if p.snapshot is not None}
     files = {file.file_name: file.file_size for p in plans for file in p.files}
     if len(snapshots) == 1:
         where = [f"snapshot {next(iter(snapshots.values()))}"]
     else:
         where = [f"{name} snapshot {snapshot}" for name, snapshot in list(snapshots.items())[:4]]
-    size = f"{len(files):,} file{'s' * (len(files) != 1)}, {bytes_text(sum(files.values()))}" if files else ""
+    size = f"of {count(len(files), 'file')}, {bytes_text(sum(files.values()))}" if files else ""
     engine = "Spark" if result.arrow is None else "" if result.kind == "summary" else "paimon_nb"
     return tuple(filter(None, (f"{seconds:.1f} s", ", ".join(where), size, engine)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,16 @@ import traitlets
 
 from paimon_nb.base.errors import CommitConflict, PaimonError
 from paimon_nb.notebook.display import display_cells, is_number
-from paimon_nb.notebook.history_model import RollbackPreview, history_rows, rollback_preview, snapshot_of_commit
+from paimon_nb.notebook.history_model import (
+    HistoryRow,
+    RollbackPreview,
+    history_rows,
+    rollback_preview,
+    snapshot_of_commit,
+)
 from paimon_nb.notebook.lsm_model import lsm_text
+from paimon_nb.notebook.progress import has_front_end
+from paimon_nb.notebook.story import FRAMES, chosen_commits, history_frames, history_table_html
 from paimon_nb.notebook.svg import lsm_svg, timeline_svg
 from paimon_nb.notebook.timeline_model import TimelineModel, timeline_of_snapshots, timeline_text
 from paimon_nb.notebook.undo import history as cells_of_kernel
@@ -159,15 +168,19 @@ class Timeline(Zoomable):
         self.reload()
 
     def _show_history(self) -> None:
-        newest = self.model.commits[::-1][: self._row_limit]
         name, quoted = str(self._table.name), self._table.name.quoted()
         ids = [c.id for c in self.model.commits]
         self.table = {
-            "rows": [asdict(row) for row in history_rows(self._table.store, newest, self._statement)],
+            "rows": [asdict(row) for row in self._history_rows()],
             "more": max(0, len(ids) - self._row_limit), "name": name, "select": f"%%paimon\nSELECT * FROM {quoted} VERSION AS OF ",
             "compare": f"%paimon compare {quoted} ", "message": self._message,
             "rollback": asdict(self._rollback) if self._rollback else None,
         }  # fmt: skip
+
+    def _history_rows(self) -> list[HistoryRow]:
+        """The newest commits as rows of the table, newest first."""
+        newest = self.model.commits[::-1][: self._row_limit]
+        return history_rows(self._table.store, newest, self._statement)
 
     def _statement(self, snapshot: int, time_ms: int) -> str:
         return cells_of_kernel.text(str(self._table.name), snapshot, time_ms)
@@ -183,11 +196,10 @@ class Timeline(Zoomable):
         return f"SELECT * FROM {self._table.name.quoted()} VERSION AS OF {self.snapshot}"
 
     def _show_selected_snapshot(self) -> None:
-        store = self._table.store
         snapshot = None
-        if self.snapshot is not None:
-            store.snapshots.invalidate_cache()  # it may have expired
-            snapshot = snapshot_of_commit(store, self.model.commits[min(self.position, len(self.model.commits) - 1)])
+        if self.commit is not None:
+            self._table.store.snapshots.invalidate_cache()  # it may have expired
+            snapshot = snapshot_of_commit(self._table.store, self.commit)
         self._snapshot = snapshot
         self.draw()
         self.preview = self._preview_rows()
@@ -215,6 +227,31 @@ class Timeline(Zoomable):
 
     def still_svg(self) -> str:
         return stacked_svgs(timeline_svg(self.model, self.snapshot), lsm_svg(self._picture))
+
+    def frames(self) -> str:
+        """The history as pictures that a page without a kernel plays; '' for fewer than two snapshots."""
+        now, pictures = self._picture, []
+        for commit in chosen_commits(self.model.commits):
+            with suppress(PaimonError):  # expired since, or damaged: the others are shown
+                tree = self.tree(
+                    self._table.store, snapshot_of_commit(self._table.store, commit), now.partition, now.bucket
+                )
+                pictures.append((commit, tree))
+        return history_frames(self.model, pictures, self._history_html())
+
+    def _history_html(self) -> str:
+        """The history as a table for pages without a kernel."""
+        rows = self._history_rows()
+        return history_table_html(rows, len(self.model.commits) - len(rows))
+
+    def still_html(self) -> str:
+        return super().still_html() + self._history_html()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        data, meta = super()._repr_mimebundle_(**kwargs)
+        # A connected front end draws the live widget; its manifests are not read for pictures that nobody looks at.
+        frames = "" if has_front_end() else self.frames()
+        return ({**data, FRAMES: frames} if frames else data), meta
 
 
 def history_data(model: TimelineModel) -> dict[str, Any]:

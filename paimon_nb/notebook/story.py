@@ -1,0 +1,132 @@
+"""The history of a table as a story for pages without a kernel: a picture of each snapshot, a slider and a play button.
+
+A notebook that runs without a front end (`make demo`, `nbconvert --execute`) stores the pictures next to the timeline's
+other outputs. The exported page adds the controls, the style and the script, so that they are there once.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paimon_nb.notebook.display import STYLE as TABLE_STYLE
+from paimon_nb.notebook.svg import STYLE, WIDTH, clip, count, escape, lsm_svg, timeline_places, timeline_svg
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.notebook.history_model import HistoryRow
+    from paimon_nb.notebook.lsm_model import LsmPicture
+    from paimon_nb.notebook.timeline_model import Commit, TimelineModel
+
+FRAMES = "text/vnd.paimon-nb.history+html"
+"""MIME type of the stored pictures. Front ends that do not know it show the other forms of the output."""
+MAX_FRAMES = 40
+MAX_FRAME_BYTES = 300_000
+"""Maximum size of the pictures of one history."""
+MAX_STATEMENT = 48
+"""Characters of a cell's text in the table of the history."""
+
+_THUMB = 16
+"""Width of the slider's thumb in pixels."""
+
+
+def chosen_commits(commits: Sequence[Commit], limit: int = MAX_FRAMES) -> list[Commit]:
+    """At most `limit` commits at equal distances; the first and the last are always among them."""
+    if len(commits) <= limit:
+        return list(commits)
+    if limit < 2:
+        return list(commits[-limit:])
+    return [commits[round(i * (len(commits) - 1) / (limit - 1))] for i in range(limit)]
+
+
+def history_frames(model: TimelineModel, pictures: Sequence[tuple[Commit, LsmPicture]], table: str = "") -> str:
+    """The history, a picture of each chosen snapshot, and the history's table as HTML; '' for fewer than two pictures.
+
+    Pictures at equal distances are omitted until the others fit into MAX_FRAME_BYTES.
+    """
+    frames = [(commit, _frame(commit, picture)) for commit, picture in pictures]
+    while len(frames) > 1 and sum(len(html.encode()) for _, html in frames) > MAX_FRAME_BYTES:
+        kept = {c.id for c in chosen_commits([c for c, _ in frames], len(frames) // 2)}
+        frames = [(commit, html) for commit, html in frames if commit.id in kept]
+    if len(frames) < 2:
+        return ""
+    last = frames[-1][1].replace('class="frame"', 'class="frame shown"', 1)
+    inner = "".join([*(html for _, html in frames[:-1]), last])
+    track = _track_style(len(model.commits)) if len(frames) == len(model.commits) else ""
+    return (
+        f'<div class="history" data-track="{track}">{timeline_svg(model)}</div><div class="frames">{inner}</div>{table}'
+    )
+
+
+def _frame(commit: Commit, picture: LsmPicture) -> str:
+    """One snapshot's picture, with the words that the slider shows for it."""
+    words = [f"snapshot {commit.id}", commit.kind.lower(), f"{commit.delta_rows:+,} physical rows", *commit.flags]
+    words.append(f"{count(picture.files, 'file')} in {count(len(picture.lanes), 'run')}")
+    label = escape(" · ".join(words))
+    return f'<div class="frame" data-snapshot="{commit.id}" data-label="{label}">{lsm_svg(picture)}</div>'
+
+
+def _track_style(commits: int) -> str:
+    """Where the slider stands so that the middle of its thumb is below the selected commit."""
+    left, step = timeline_places(commits)
+    start, length = (left + step / 2) / WIDTH * 100, step * (commits - 1) / WIDTH * 100
+    return f"margin-left:calc({start:.3f}% - {_THUMB // 2}px);width:calc({length:.3f}% + {_THUMB}px)"
+
+
+def story_html(frames: str) -> str:
+    """The stored pictures with their controls, for a page that has `story_script`. The script shows the controls."""
+    last = max(0, frames.count('<div class="frame') - 2)  # one is the box of all frames
+    track = re.search(r'data-track="([^"]*)"', frames)
+    place = f' style="{track[1]}"' if track and track[1] else ""
+    controls = (
+        f'<div class="track" hidden><input type="range" min="0" max="{last}" step="1" value="{last}"{place} aria-label="snapshot"></div>'
+        '<div class="controls" hidden><button type="button" aria-label="Play the history">▶</button><output></output></div>'
+    )
+    history, divider, pictures = frames.partition('<div class="frames">')
+    return f'<div class="pnb story"><style>{STYLE}</style>{history}{controls}{divider}{pictures}</div>'
+
+
+def history_table_html(rows: Sequence[HistoryRow], more: int = 0) -> str:
+    """The history as a table, newest first; '' without a commit. `more` is the number of older commits."""
+    if not rows:
+        return ""
+    names = ("snapshot", "time (UTC)", "operation", "rows", "files", "size", "tags", "cell")
+    head = "".join(f"<th{' class=n' if n == 'snapshot' else ''}>{n}</th>" for n in names)
+    body = "".join(f"<tr>{_history_cells(row)}</tr>" for row in rows)
+    left_out = f'<div class="more">{count(more, "older commit")} not shown</div>' if more else ""
+    return f'<div class="pnb-t"><style>{TABLE_STYLE}</style><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{left_out}</div>'
+
+
+def _history_cells(row: HistoryRow) -> str:
+    """The cells of one commit; of a statement the beginning is shown, and the rest as its tooltip."""
+    texts = (row.time, row.operation, row.rows, row.files, row.size, ", ".join(row.tags))
+    statement = " ".join(row.statement.split())
+    tooltip = f' title="{escape(row.statement)}"' if len(statement) > MAX_STATEMENT else ""
+    cells = "".join(f"<td>{escape(text)}</td>" for text in texts)
+    return f"<td class=n>{row.id}</td>{cells}<td{tooltip}>{escape(clip(statement, MAX_STATEMENT))}</td>"
+
+
+@cache
+def story_script() -> str:
+    """The script of all stories of a page."""
+    return (Path(__file__).parent / "story.js").read_text()
+
+
+STORY_STYLE = f"""
+.story{{max-width:{WIDTH}px}}
+.story .frames{{display:grid}}
+.story .frame{{grid-area:1/1;visibility:hidden}}
+.story .frame.shown{{visibility:visible}}
+.story circle[data-snapshot]{{cursor:pointer}}
+.story circle.at{{stroke:currentColor;stroke-width:2.5}}
+.story .track input{{display:block;box-sizing:border-box;width:100%;margin:2px 0;accent-color:#0072B2}}
+.story .controls{{display:flex;align-items:center;gap:10px;margin:4px 0 10px}}
+.story [hidden]{{display:none}}
+.story button{{font:inherit;width:34px;height:26px;border:1px solid currentColor;border-radius:4px;background:none;color:inherit;cursor:pointer}}
+.story button:focus-visible,.story input:focus-visible{{outline:2px solid #0072B2;outline-offset:2px}}
+.story output{{font-variant-numeric:tabular-nums}}
+@media (prefers-color-scheme:dark){{.story .track input{{accent-color:#56B4E9}}.story button:focus-visible,.story input:focus-visible{{outline-color:#56B4E9}}}}
+"""
