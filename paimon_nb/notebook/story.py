@@ -26,8 +26,8 @@ FRAMES = "text/vnd.paimon-nb.history+html"
 MAX_FRAMES = 40
 MAX_FRAME_BYTES = 300_000
 """Maximum size of the pictures of one history."""
-MAX_STATEMENT = 48
-"""Characters of a cell's text in the table of the history."""
+MAX_TEXT = 48
+"""Characters of a text in the table of the history."""
 
 _THUMB = 16
 """Width of the slider's thumb in pixels."""
@@ -93,20 +93,25 @@ def history_table_html(rows: Sequence[HistoryRow], more: int = 0) -> str:
     """The history as a table, newest first; '' without a commit. `more` is the number of older commits."""
     if not rows:
         return ""
-    names = ("snapshot", "time (UTC)", "operation", "rows", "files", "size", "tags", "cell")
-    head = "".join(f"<th{' class=n' if n == 'snapshot' else ''}>{n}</th>" for n in names)
-    body = "".join(f"<tr>{_history_cells(row)}</tr>" for row in rows)
+    named = [
+        ("time (UTC)", [r.time for r in rows]),
+        ("operation", [r.operation for r in rows]),
+        ("rows", [r.rows for r in rows]),
+    ]
+    named += [("files", [r.files for r in rows]), ("size", [r.size for r in rows])]
+    optional = (("tags", [", ".join(r.tags) for r in rows]), ("cell", [" ".join(r.statement.split()) for r in rows]))
+    named += [(name, texts) for name, texts in optional if any(texts)]
+    head = "<th class=n>snapshot</th>" + "".join(f"<th>{name}</th>" for name, _ in named)
+    cells = zip(*([_text_cell(text) for text in texts] for _, texts in named), strict=True)
+    body = "".join(f"<tr><td class=n>{r.id}</td>{''.join(line)}</tr>" for r, line in zip(rows, cells, strict=True))
     left_out = f'<div class="more">{count(more, "older commit")} not shown</div>' if more else ""
     return f'<div class="pnb-t"><style>{TABLE_STYLE}</style><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{left_out}</div>'
 
 
-def _history_cells(row: HistoryRow) -> str:
-    """The cells of one commit; of a statement the beginning is shown, and the rest as its tooltip."""
-    texts = (row.time, row.operation, row.rows, row.files, row.size, ", ".join(row.tags))
-    statement = " ".join(row.statement.split())
-    tooltip = f' title="{escape(row.statement)}"' if len(statement) > MAX_STATEMENT else ""
-    cells = "".join(f"<td>{escape(text)}</td>" for text in texts)
-    return f"<td class=n>{row.id}</td>{cells}<td{tooltip}>{escape(clip(statement, MAX_STATEMENT))}</td>"
+def _text_cell(text: str) -> str:
+    """A cell of the history's table; of a long text the beginning, and all of it as the tooltip."""
+    tooltip = f' title="{escape(text)}"' if len(text) > MAX_TEXT else ""
+    return f"<td{tooltip}>{escape(clip(text, MAX_TEXT))}</td>"
 
 
 @cache
@@ -121,6 +126,7 @@ STORY_STYLE = f"""
 .story .frame{{grid-area:1/1;visibility:hidden}}
 .story .frame.shown{{visibility:visible}}
 .story circle[data-snapshot]{{cursor:pointer}}
+.story .history text{{pointer-events:none}}
 .story circle.at{{stroke:currentColor;stroke-width:2.5}}
 .story .track input{{display:block;box-sizing:border-box;width:100%;margin:2px 0;accent-color:#0072B2}}
 .story .controls{{display:flex;align-items:center;gap:10px;margin:4px 0 10px}}
