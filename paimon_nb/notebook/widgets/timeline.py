@@ -17,7 +17,7 @@ from paimon_nb.notebook.history_model import (
     rollback_preview,
     snapshot_of_commit,
 )
-from paimon_nb.notebook.lsm_model import lsm_text
+from paimon_nb.notebook.lsm_model import lsm_picture, lsm_text
 from paimon_nb.notebook.progress import has_front_end
 from paimon_nb.notebook.story import FRAMES, chosen_commits, history_frames, history_table_html
 from paimon_nb.notebook.svg import lsm_svg, timeline_svg
@@ -230,13 +230,11 @@ class Timeline(Zoomable):
 
     def frames(self) -> str:
         """The history as pictures that a page without a kernel plays; '' for fewer than two snapshots."""
-        now, pictures = self._picture, []
+        store, now, pictures = self._table.store, self._picture, []
         for commit in chosen_commits(self.model.commits):
             with suppress(PaimonError):  # expired since, or damaged: the others are shown
-                tree = self.tree(
-                    self._table.store, snapshot_of_commit(self._table.store, commit), now.partition, now.bucket
-                )
-                pictures.append((commit, tree))
+                snapshot = snapshot_of_commit(store, commit)
+                pictures.append((commit, lsm_picture(store, snapshot, now.partition, now.bucket, self._keys)))
         return history_frames(self.model, pictures, self._history_html())
 
     def _history_html(self) -> str:
