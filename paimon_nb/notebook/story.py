@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paimon_nb.notebook.display import STYLE as TABLE_STYLE
-from paimon_nb.notebook.svg import STYLE, WIDTH, clip, count, escape, lsm_svg, timeline_places, timeline_svg
+from paimon_nb.notebook.svg import STYLE, WIDTH, clip, count, escape, lsm_svg, timeline_columns, timeline_svg
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ _THUMB = 16
 """Width of the slider's thumb in pixels."""
 
 
-def chosen_commits(commits: Sequence[Commit], limit: int = MAX_FRAMES) -> list[Commit]:
+def frame_commits(commits: Sequence[Commit], limit: int = MAX_FRAMES) -> list[Commit]:
     """At most `limit` commits at equal distances; the first and the last are always among them."""
     if len(commits) <= limit:
         return list(commits)
@@ -49,8 +49,8 @@ def history_frames(model: TimelineModel, pictures: Sequence[tuple[Commit, LsmPic
     """
     frames = [(commit, _frame(commit, picture)) for commit, picture in pictures]
     while len(frames) > 1 and sum(len(html.encode()) for _, html in frames) > MAX_FRAME_BYTES:
-        kept = {c.id for c in chosen_commits([c for c, _ in frames], len(frames) // 2)}
-        frames = [(commit, html) for commit, html in frames if commit.id in kept]
+        fewer = {c.id for c in frame_commits([c for c, _ in frames], len(frames) // 2)}
+        frames = [(commit, html) for commit, html in frames if commit.id in fewer]
     if len(frames) < 2:
         return ""
     last = frames[-1][1].replace('class="frame"', 'class="frame shown"', 1)
@@ -71,7 +71,7 @@ def _frame(commit: Commit, picture: LsmPicture) -> str:
 
 def _track_style(commits: int) -> str:
     """Where the slider stands so that the middle of its thumb is below the selected commit."""
-    left, step = timeline_places(commits)
+    left, step = timeline_columns(commits)
     start, length = (left + step / 2) / WIDTH * 100, step * (commits - 1) / WIDTH * 100
     return f"margin-left:calc({start:.3f}% - {_THUMB // 2}px);width:calc({length:.3f}% + {_THUMB}px)"
 
@@ -80,9 +80,9 @@ def story_html(frames: str) -> str:
     """The stored pictures with their controls, for a page that has `story_script`. The script shows the controls."""
     last = max(0, frames.count('<div class="frame') - 2)  # one is the box of all frames
     track = re.search(r'data-track="([^"]*)"', frames)
-    place = f' style="{track[1]}"' if track and track[1] else ""
+    style = f' style="{track[1]}"' if track and track[1] else ""
     controls = (
-        f'<div class="track" hidden><input type="range" min="0" max="{last}" step="1" value="{last}"{place} aria-label="snapshot"></div>'
+        f'<div class="track" hidden><input type="range" min="0" max="{last}" step="1" value="{last}"{style} aria-label="snapshot"></div>'
         '<div class="controls" hidden><button type="button" aria-label="Play the history">▶</button><output></output></div>'
     )
     history, divider, pictures = frames.partition('<div class="frames">')

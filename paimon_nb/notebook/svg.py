@@ -187,7 +187,7 @@ def flag_positions(commits: Sequence[Commit], step: float, left: float) -> list[
     return out
 
 
-def timeline_places(commits: int) -> tuple[int, float]:
+def timeline_columns(commits: int) -> tuple[int, float]:
     """Where the first commit's column starts, and the width of a column."""
     left, right = 20, 20
     return left, min(72.0, (WIDTH - left - right) / max(1, commits))
@@ -197,7 +197,7 @@ def timeline_svg(model: TimelineModel, selected: int | None = None) -> str:
     """The history: one mark per commit, a bar for added rows (outline: removed), a sign for its kind, labels above."""
     commits = model.commits
     n = max(1, len(commits))
-    left, step = timeline_places(n)
+    left, step = timeline_columns(n)
     flags = flag_positions(commits, step, left)
     base = 92 + 14 * (1 + max((row for *_, row in flags), default=-1))
     height = base + 58

@@ -79,7 +79,7 @@ def test_the_pictures_of_a_long_history_are_bounded(table, monkeypatch):
 
     panel = Timeline(table)
     commits = panel.model.commits
-    assert [c.id for c in story.chosen_commits(commits, 3)] == [1, 3, 5]
+    assert [c.id for c in story.frame_commits(commits, 3)] == [1, 3, 5]
     shown = len(panel.frames().encode())
     monkeypatch.setattr(story, "MAX_FRAME_BYTES", shown // 2)
     fewer = panel.frames()

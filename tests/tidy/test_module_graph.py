@@ -36,9 +36,9 @@ FOLDERS = {
         "postgres_cdc",
     ),
     "notebook": (
-        *("errors", "key_values", "progress", "snippets", "undo", "page", "grid", "display", "table_feed"),
+        *("errors", "key_values", "progress", "snippets", "undo", "grid", "display", "table_feed"),
         *("lsm_model", "lsm_buckets", "timeline_model", "history_model", "create_model", "load_model", "stream_model"),
-        *("svg", "compaction_svg", "create_svg", "funnel_model", "overview", "home_model", "reports", "why_svg", "explore_model"),
+        *("svg", "story", "page", "compaction_svg", "create_svg", "funnel_model", "overview", "home_model", "reports", "why_svg", "explore_model"),
         *("format_tables", "catalog_tree", "widgets", "views", "magics", "table_panels", "complete", "editor", "catalog_comm", "extension"),
     ),
     "session": ("core", "query", "streaming", "statements", "executor", "spark_resolver"),

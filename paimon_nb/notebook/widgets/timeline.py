@@ -19,7 +19,7 @@ from paimon_nb.notebook.history_model import (
 )
 from paimon_nb.notebook.lsm_model import lsm_picture, lsm_text
 from paimon_nb.notebook.progress import has_front_end
-from paimon_nb.notebook.story import FRAMES, chosen_commits, history_frames, history_table_html
+from paimon_nb.notebook.story import FRAMES, frame_commits, history_frames, history_table_html
 from paimon_nb.notebook.svg import lsm_svg, timeline_svg
 from paimon_nb.notebook.timeline_model import TimelineModel, timeline_of_snapshots, timeline_text
 from paimon_nb.notebook.undo import history as cells_of_kernel
@@ -231,7 +231,7 @@ class Timeline(Zoomable):
     def frames(self) -> str:
         """The history as pictures that a page without a kernel plays; '' for fewer than two snapshots."""
         store, now, pictures = self._table.store, self._picture, []
-        for commit in chosen_commits(self.model.commits):
+        for commit in frame_commits(self.model.commits):
             with suppress(PaimonError):  # expired since, or damaged: the others are shown
                 snapshot = snapshot_of_commit(store, commit)
                 pictures.append((commit, lsm_picture(store, snapshot, now.partition, now.bucket, self._keys)))
@@ -247,7 +247,7 @@ class Timeline(Zoomable):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         data, meta = super()._repr_mimebundle_(**kwargs)
-        # A connected front end draws the live widget; its manifests are not read for pictures that nobody looks at.
+        # A connected front end draws the live widget; manifests are not read for pictures that it does not show.
         frames = "" if has_front_end() else self.frames()
         return ({**data, FRAMES: frames} if frames else data), meta
 
