@@ -1,4 +1,7 @@
-"""The page about the suites of Java Paimon's connectors, written from `tests/interop/compatibility/*.toml`."""
+"""docs/compatibility.md, about the suites of Java Paimon's connectors, written from `tests/interop/compatibility/*.toml`.
+
+Run this file to write the page again after a record was changed.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+PAGE = Path(__file__).parents[1] / "compatibility.md"
 RECORDS = Path(__file__).parents[2] / "tests" / "interop" / "compatibility"
 SESSIONS = RECORDS.parent / "deliberate_differences.toml"
 """What random sessions in Flink and here may answer differently."""
@@ -27,6 +31,9 @@ run in part, the cases that were run count; `python tests/interop/undecided.py C
 *Same* means the same rows, and a refusal where Java refuses; the words of messages are not compared. *Different* is a deliberate
 difference, listed below with its reason. *Internal* cases call Java classes and have no form in SQL, CALL or DataFrames.
 A case that a suite repeats for several formats or modes counts once per repetition.
+
+The cases were run once, by their own statements, and counted. *Tests here* are tests of this repository that play the behaviour of a
+suite with tables and rows of their own, so that a change of it is noticed; they do not repeat the suite case by case.
 """
 SESSIONS_HEAD = """## Random sessions of Flink SQL
 
@@ -35,8 +42,8 @@ here, and compares which statements are taken, the rows of every query, and what
 differences are deliberate:
 
 """
-TABLE = "| suite | cases | same | different | internal |\n|---|---|---|---|---|\n"
-ROW = "| {name} | {cases} | {equal} | {different} | {internal} |\n"
+TABLE = "| suite | cases | same | different | internal | tests here |\n|---|---|---|---|---|---|\n"
+ROW = "| {name} | {cases} | {equal} | {different} | {internal} | {tests} |\n"
 
 
 def page() -> str:
@@ -70,7 +77,7 @@ def _release(record: Mapping[str, Any]) -> str:
 def _section(engine: str, found: list[Mapping[str, Any]]) -> str:
     counts = [_counts(s) for s in found]
     total = {k: sum(int(c[k]) for c in counts) for k in ("cases", "equal", "different", "internal")}
-    rows = "".join(ROW.format(**c) for c in (*counts, {"name": "**all**", **total}))
+    rows = "".join(ROW.format(**c) for c in (*counts, {"name": "**all**", **total, "tests": ""}))
     text = f"## Suites of the {engine} connector\n\n{TABLE}{rows}"
     differences = [_differences(s) for s in found if s.get("different")]
     if differences:
@@ -80,7 +87,8 @@ def _section(engine: str, found: list[Mapping[str, Any]]) -> str:
 
 def _counts(suite: Mapping[str, Any]) -> dict[str, Any]:
     numbers = {key: len(suite.get(key, ())) for key in ("different", "internal")}
-    return {"name": suite["name"], "cases": suite["cases"], "equal": suite["equal"], **numbers}
+    tests = "<br>".join(f"`{name}`" for name in suite.get("tests", ()))
+    return {"name": suite["name"], "cases": suite["cases"], "equal": suite["equal"], **numbers, "tests": tests}
 
 
 def _differences(suite: Mapping[str, Any]) -> str:
@@ -98,3 +106,7 @@ def _differences(suite: Mapping[str, Any]) -> str:
 def _escaped(text: str) -> str:
     """Text as Markdown: a word between angle brackets is no tag."""
     return text.rstrip(".").replace("<", "&lt;").replace("*", r"\*").replace("_", r"\_")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())

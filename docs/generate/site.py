@@ -16,7 +16,6 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
-import compatibility_page  # noqa: E402
 import option_page  # noqa: E402
 import public_api  # noqa: E402
 import tutorials  # noqa: E402
@@ -42,7 +41,6 @@ def on_files(files: Files, config: Any) -> Files:
     pages = {
         "reference/options.md": option_page.page(),
         "tutorials/index.md": tutorials.index(),
-        "compatibility.md": compatibility_page.page(),
     }
     for notebook in tutorials.notebooks():
         page = tutorials.convert(notebook)

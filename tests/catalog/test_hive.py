@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import logging
 import os
 import shutil
@@ -263,6 +264,26 @@ def test_format_tables_are_entries_of_the_metastore(options, catalog):
     assert len(partitions(catalog, other)) == 2
     wb.run("CREATE OR REPLACE TABLE other (id INT) USING json; INSERT INTO other VALUES (7)")
     assert open_catalog("c", options).table(other).to_arrow().to_pylist() == [{"id": 7}]
+
+
+@pytest.mark.parametrize("file_format", ["csv", "json"])
+def test_format_tables_read_what_others_add_to_them(options, catalog, file_format):
+    """Files of another writer and compressed ones; the delimiter is in the definition; partitions are listed by their prefix."""
+    wb = paimon_nb.connect(options["warehouse"], catalog="c", options=options)
+    wb.run(f"USE d; CREATE TABLE t (f0 INT, f1 INT) USING {file_format} OPTIONS ('csv.field-delimiter' ';')")
+    folder = Path(wb.table("t").path)
+    text = {"csv": "1;2\n3;4", "json": '{"f0": 1, "f1": 2}\n{"f0": 3, "f1": 4}'}[file_format]
+    (folder / f"part-00000-0a28422e-c000.{file_format}").write_text(text)
+    wb.run("INSERT INTO t VALUES (5, 6)")
+    (own,) = folder.glob("data-*")
+    (folder / f"{own.name}.gz").write_bytes(gzip.compress(own.read_bytes()))
+    own.unlink()
+    assert sorted(tuple(r.values()) for r in wb.table("t").to_arrow().to_pylist()) == [(1, 2), (3, 4), (5, 6)]
+    assert "'csv.field-delimiter' = ';'" in wb.run("SHOW CREATE TABLE t").arrow[0][0].as_py()
+
+    wb.run(f"CREATE TABLE p USING {file_format} PARTITIONED BY (f0, f1) AS SELECT 0 AS id, * FROM t")
+    for spec, found in (("", ["f0=1/f1=2", "f0=3/f1=4", "f0=5/f1=6"]), ("PARTITION (f0 = 3)", ["f0=3/f1=4"])):
+        assert wb.run(f"SHOW PARTITIONS p {spec}").arrow[0].to_pylist() == found
 
 
 def test_a_table_that_hive_created_is_a_format_table(options, catalog, tmp_path):

@@ -502,6 +502,31 @@ def test_expire_changelogs(scene):
     assert len(scene.rows()) == 5
 
 
+def test_expire_changelogs_by_age(scene):
+    tail = (
+        "WITH ('bucket' = '1', 'changelog-producer' = 'input', 'changelog.num-retained.min' = '10', "
+        "'changelog.num-retained.max' = '100', 'snapshot.num-retained.min' = '1', 'snapshot.num-retained.max' = '1', 'num-sorted-run.compaction-trigger' = '99')"
+    )
+    scene.make(columns="k INT, v STRING, PRIMARY KEY (k) NOT ENFORCED", tail=tail)
+    for i in range(6):
+        scene.put((i, "x"))
+        time.sleep(0.002)
+    logs = scene.table().store.changelogs
+    assert logs.ids() == [1, 2, 3, 4, 5]
+    third = dt.datetime.fromtimestamp(logs.get(3).time_ms / 1000).isoformat(" ", "milliseconds")
+    call = f"expire_changelogs(`table` => 't', older_than => '{third}', {{}})"
+    for more, expired, left in (
+        ("retain_min => 5", 1, [2, 3, 4, 5]),  # at least five stay, the snapshot among them
+        ("retain_min => 1, max_deletes => 1", 1, [3, 4, 5]),
+        ("retain_min => 1", 0, [3, 4, 5]),  # the third is not older than itself
+    ):
+        assert scene.call(call.format(more)) == [{"deleted_changelogs_count": expired}]
+        assert scene.table().store.changelogs.ids() == left
+    with pytest.raises(SqlAnalysisError, match="options"):  # Java's procedure has none either
+        scene.call("expire_changelogs(`table` => 't', options => 'changelog.num-retained.min=1')")
+    assert (scene.table().store.changelogs.ids(), len(scene.rows())) == ([3, 4, 5], 6)
+
+
 def test_expire_partitions(scene):
     scene.make(columns="k INT, dt STRING", tail="PARTITIONED BY (dt)")
     scene.put((1, "2020-01-01"), (2, "2020-01-02"), (3, "2999-01-01"), (4, "soon"))

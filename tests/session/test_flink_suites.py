@@ -441,3 +441,15 @@ def test_a_stream_ends_with_its_table(wb):
         wb.run(f"DROP TABLE t; {create}; INSERT INTO t VALUES (1)")
         with pytest.raises(TableReplaced, match="dropped"):
             next(changes)
+
+
+@pytest.mark.spark
+def test_json_is_stored_as_variants(swb):
+    swb.run("""
+        SET 'execution.runtime-mode' = 'batch';
+        CREATE TABLE t (v VARIANT);
+        INSERT INTO t SELECT PARSE_JSON(s) FROM (VALUES ('{"a":1}'), ('{"a":2}'), ('"hello"')) AS T(s)
+    """)
+    small = b"\x02\x01\x00\x00\x02\x0c"  # an object with one field, an integer of one byte
+    stored = [v["value"] for v in swb.run("SELECT * FROM t").arrow.column("v").to_pylist()]
+    assert sorted(stored) == [small + b"\1", small + b"\2", b"\x15hello"]

@@ -17,9 +17,7 @@ import compatibility_page  # noqa: E402
 import option_page  # noqa: E402
 import tutorials  # noqa: E402
 
-GENERATED = {"reference/options.md", "tutorials/index.md", "compatibility.md"} | {
-    f"tutorials/{n.stem}.md" for n in tutorials.notebooks()
-}
+GENERATED = {"reference/options.md", "tutorials/index.md"} | {f"tutorials/{n.stem}.md" for n in tutorials.notebooks()}
 NAMED = set(re.findall(r"^ +- ([\w/.-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
 
 
@@ -43,6 +41,7 @@ def test_the_page_of_options_has_every_option_once() -> None:
 
 def test_the_page_of_compatibility_has_every_suite_and_difference() -> None:
     page = compatibility_page.page()
+    assert compatibility_page.PAGE.read_text() == page, "run `python docs/generate/compatibility_page.py`"
     found = [s for engine in compatibility_page.ENGINES for s in compatibility_page.suites(engine)]
     assert len(found) > 10
     assert {p.name.partition("_")[0] for p in compatibility_page.RECORDS.glob("*.toml")} <= set(
@@ -50,7 +49,8 @@ def test_the_page_of_compatibility_has_every_suite_and_difference() -> None:
     )
     for suite in found:
         numbers = (suite["cases"], suite["equal"], len(suite.get("different", ())), len(suite.get("internal", ())))
-        assert f"| {suite['name']} | {' | '.join(map(str, numbers))} |\n" in page
+        tests = "<br>".join(f"`{name}`" for name in suite.get("tests", ()))
+        assert f"| {suite['name']} | {' | '.join(map(str, numbers))} | {tests} |\n" in page
         assert [d["case"] for d in suite.get("different", ()) if f"`{d['case']}`" not in page] == []
 
 
