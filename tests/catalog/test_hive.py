@@ -266,8 +266,9 @@ def test_format_tables_are_entries_of_the_metastore(options, catalog):
     assert open_catalog("c", options).table(other).to_arrow().to_pylist() == [{"id": 7}]
 
 
+@pytest.mark.usefixtures("catalog")
 @pytest.mark.parametrize("file_format", ["csv", "json"])
-def test_format_tables_read_what_others_add_to_them(options, catalog, file_format):
+def test_format_tables_read_what_others_add_to_them(options, file_format):
     """Files of another writer and compressed ones; the delimiter is in the definition; partitions are listed by their prefix."""
     wb = paimon_nb.connect(options["warehouse"], catalog="c", options=options)
     wb.run(f"USE d; CREATE TABLE t (f0 INT, f1 INT) USING {file_format} OPTIONS ('csv.field-delimiter' ';')")
