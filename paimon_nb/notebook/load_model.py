@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.errors import AlreadyExists, UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.format.types import from_arrow_schema
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 PREVIEW_ROWS = 5
+MAX_UPLOAD_BYTES = 8_000_000
+"""Largest file that a page sends: Jupyter servers refuse messages of more than 10 MB."""
 _KEY_TYPES = ("INT", "BIGINT", "SMALLINT", "TINYINT", "VARCHAR", "STRING")
 
 
@@ -68,6 +71,59 @@ def _is_likely_key(rows: pa.Table, name: str, root: str) -> bool:
         return False
     column = rows.column(name)
     return bool(rows.num_rows and not column.null_count and pc.count_distinct(column).as_py() == rows.num_rows)
+
+
+def file_source(path: str, table: str = "") -> tuple[Draft, LoadSource]:
+    """The draft of a table for a file, and what fills it. `table` is its name; '' makes one of the file's.
+
+    Raises:
+        SourceUnavailable: no such file, or it cannot be read. UnsupportedFormat: another or a damaged format.
+    """
+    from paimon_nb.session.query.data_files import read_data_file
+    from paimon_nb.session.query.frames_and_files import to_paimon_types
+
+    read = read_data_file(path)
+    rows = to_paimon_types(read.rows, path)
+    return draft_of_rows(rows, table or table_name_of(path)), load_source(
+        rows, file_reference(path), f"{path}: {read.how}"
+    )
+
+
+def check_upload_size(name: str, size: int) -> None:
+    """Raises UnsupportedOperation: the file is too large for a message of the page."""
+    if size > MAX_UPLOAD_BYTES:
+        raise UnsupportedOperation(
+            f"{name} has {size:,} bytes; a page can send {MAX_UPLOAD_BYTES:,}",
+            hint="copy the file into the notebook's folder and run %paimon load FILE",
+        )
+
+
+def store_upload(name: str, data: bytes) -> bool:
+    """Store a file that a page sent in the working directory. An equal file stays as it is.
+
+    Returns: whether the file is new.
+
+    Raises:
+        AlreadyExists: the folder has another file of that name.
+        UnsupportedOperation: the name is not that of a plain file, or the file is too large.
+    """
+    if (
+        not name
+        or name != PurePath(name).name
+        or name.startswith((".", "~"))
+        or re.search(r"[*?\[\]\\\x00-\x1f]", name)
+    ):
+        raise UnsupportedOperation(f"{name!r} is not the name of a plain file", hint="rename the file")
+    check_upload_size(name, len(data))
+    target = Path(name)
+    try:
+        with target.open("xb") as file:
+            file.write(data)
+    except FileExistsError as error:
+        if target.is_file() and target.stat().st_size == len(data) and target.read_bytes() == data:
+            return False
+        raise AlreadyExists(f"the notebook's folder has another {name}", hint="rename one of the files") from error
+    return True
 
 
 def table_name_of(path: str) -> str:

@@ -254,6 +254,23 @@ def test_no_name_or_value_becomes_markup(shown: Notebook) -> None:
     assert shown.alerts == []
 
 
+DROP = """form => {
+  const data = new DataTransfer();
+  data.items.add(new File(["id,name\\n1,Ann\\n2,Ben\\n"], "dropped.csv"));
+  form.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+}"""
+
+
+def test_a_dropped_file_fills_the_form_and_a_large_one_is_refused(shown: Notebook) -> None:
+    output = shown.output(CREATE)
+    output.locator(".pnb.form").evaluate(DROP)
+    expect(output.locator("pre.ddl")).to_contain_text("INSERT INTO dropped SELECT * FROM 'dropped.csv'")
+    expect(output.get_by_label("name of column 2")).to_have_value("name")
+    large = {"name": "large.csv", "mimeType": "text/csv", "buffer": b"x" * 8_000_001}
+    output.get_by_label("data file").set_input_files(large)
+    expect(output.get_by_role("alert")).to_contain_text("large.csv has 8,000,001 bytes")
+
+
 PANELS = (("compaction", COMPACT), ("funnel", FUNNEL), ("why", WHY), ("compare", COMPARE), ("create", CREATE))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
@@ -11,6 +12,7 @@ from hostile import PAYLOADS
 
 from paimon_nb.notebook.create_model import Column, Draft, bucket_bytes, create_table_statement, try_create, warnings
 from paimon_nb.notebook.create_svg import layout_svg
+from paimon_nb.notebook.load_model import MAX_UPLOAD_BYTES
 from paimon_nb.notebook.widgets.create import CHOICES, TYPES, CreateForm
 from paimon_nb.options import TABLE_OPTIONS
 
@@ -195,3 +197,38 @@ def test_a_frame_fills_the_form_and_columns_may_be_left_out(shell: Shell) -> Non
 def test_what_cannot_be_loaded_is_said(shell: Shell, line: str, message: str) -> None:
     shell.value("import pandas as pd\nodd = pd.DataFrame({'a': [1, 'x']})\nnumber = 3\nopen('number', 'w').write('1')")
     assert message in shell.error(line)[1]
+
+
+def test_a_dropped_file_fills_the_form_and_is_stored_once(shell: Shell) -> None:
+    form = shell.value("%paimon create")
+    data = b"id,name\n1,Ann\n2,Ben\n"
+    for loaded in (1, 2):
+        form._on_message(form, {"file": "visits.csv", "size": len(data)}, [memoryview(data)])
+        assert (form.trouble, form.view["loaded"], form.view["source"]["count"]) == ("", loaded, 2)
+    shell.value("%%paimon\n" + form.sql)
+    assert shell.value("%paimon SELECT * FROM visits").to_arrow().to_pylist() == [
+        {"id": 1, "name": "Ann"},
+        {"id": 2, "name": "Ben"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "buffers", "message"),
+    [
+        ("large.csv", MAX_UPLOAD_BYTES + 1, [], "large.csv has 8,000,001 bytes; a page can send 8,000,000"),
+        ("large.csv", 3, [b"x" * (MAX_UPLOAD_BYTES + 1)], "large.csv has 8,000,001 bytes"),
+        ("../up.csv", 3, [b"a\n1"], "not the name of a plain file"),
+        ("*.csv", 3, [b"a\n1"], "not the name of a plain file"),
+        ("here.csv", 3, [b"a\n1"], "another here.csv"),
+        ("bad.parquet", 4, [b"PAR2"], "bad.parquet"),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_be_taken_is_named_and_leaves_nothing(
+    shell: Shell, name: str, size: int, buffers: list[bytes], message: str
+) -> None:
+    shell.value("open('here.csv', 'w').write('other')")
+    before = sorted(Path().iterdir())
+    form = shell.value("%paimon create")
+    form._on_message(form, {"file": name, "size": size}, buffers)
+    assert message in form.trouble
+    assert (form.view["loaded"], form.view["source"], sorted(Path().iterdir())) == (0, None, before)

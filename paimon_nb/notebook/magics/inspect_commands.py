@@ -138,22 +138,19 @@ class InspectCommands:
 
     def _do_load(self, command_args: str) -> Any:
         from paimon_nb.notebook.create_model import quoted_if_needed
-        from paimon_nb.notebook.load_model import draft_of_rows, file_reference, load_source, table_name_of
+        from paimon_nb.notebook.load_model import draft_of_rows, file_source, load_source
         from paimon_nb.notebook.widgets.create import CreateForm
-        from paimon_nb.session.query.data_files import read_data_file
-        from paimon_nb.session.query.frames_and_files import is_frame, rows_of_frame, to_paimon_types
+        from paimon_nb.session.query.frames_and_files import is_frame, rows_of_frame
 
         tokens = split_arguments(command_args)
         if not 1 <= len(tokens) <= 2:
             raise UsageError("%paimon load FILE|VARIABLE [TABLE]: a file such as sales.csv, or a variable with a frame")
-        name = tokens[0]
+        name, table = tokens[0], tokens[1] if len(tokens) > 1 else ""
         value = self.shell.user_ns.get(name)
-        if value is not None and is_frame(value):
-            rows, reference, how = rows_of_frame(value, name), quoted_if_needed(name), f"variable {name}"
-            table = f"{name.lower()}_table"
+        if value is None or not is_frame(value):
+            draft, source = file_source(name, table)
         else:
-            read = read_data_file(name)
-            rows, reference, how = to_paimon_types(read.rows, name), file_reference(name), f"{name}: {read.how}"
-            table = table_name_of(name)
-        draft = draft_of_rows(rows, tokens[1] if len(tokens) > 1 else table)
-        return CreateForm(draft=draft, source=load_source(rows, reference, how))
+            rows = rows_of_frame(value, name)
+            draft = draft_of_rows(rows, table or f"{name.lower()}_table")
+            source = load_source(rows, quoted_if_needed(name), f"variable {name}")
+        return CreateForm(draft=draft, source=source)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import traitlets
 
+from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook.create_model import DIALECTS, Column, Draft, create_table_statement, try_create, warnings
 from paimon_nb.notebook.create_svg import layout_svg
-from paimon_nb.notebook.widgets.base import Panel, script
+from paimon_nb.notebook.load_model import MAX_UPLOAD_BYTES, check_upload_size, file_source, store_upload
+from paimon_nb.notebook.widgets.base import Panel, report_errors, script
 from paimon_nb.options import TABLE_OPTIONS
 from paimon_nb.options.validation import find_option
 
@@ -46,6 +49,8 @@ class CreateForm(Panel):
         source: LoadSource | None = None,
     ) -> None:
         self.draft, self.source = draft or Draft(name), source
+        self._loaded = 0
+        """Number of files that the page sent; the page draws the form again when it grows."""
         super().__init__(view=self._view_data(), dialect=dialect)
         self.observe(lambda _: self._redraw(), "dialect")
 
@@ -65,7 +70,7 @@ class CreateForm(Panel):
             "columns": [{"name": c.name, "type": c.type, "key": c.key, "partition": c.partition, "nullable": c.nullable, "comment": c.comment, "source": c.source} for c in d.columns],
             "options": dict(d.options), "ddl": self.sql, "problems": list(self.verdict.problems), "warnings": self.notes(), "svg": layout_svg(d),
             "types": list(TYPES), "choices": {k: _option_choices(k) for k in CHOICES}, "known": sorted(TABLE_OPTIONS),
-            "source": self._source_data(),
+            "source": self._source_data(), "loaded": self._loaded, "maxFileBytes": MAX_UPLOAD_BYTES,
             "help": {k: _option_help(k) for k in {*d.options, *CHOICES, "bucket"}},
         }  # fmt: skip
 
@@ -83,9 +88,39 @@ class CreateForm(Panel):
             "columns": len(s.names),
         }
 
+    @report_errors
+    def _on_message(self, _: Any, content: Any, buffers: Any) -> None:
+        match content:
+            case {"file": str(name), "size": int(size)}:
+                check_upload_size(name, size)  # of a larger file the page sends the name only
+                if len(buffers) == 1:
+                    self.load_file(name, bytes(buffers[0]))
+            case _:
+                self.on_message(content)
+
     def on_message(self, content: Any) -> None:
         if "draft" in content:
             self.take(_draft_of_message(content["draft"]))
+
+    def load_file(self, name: str, data: bytes) -> None:
+        """Store a file in the working directory and show the form of a table for it.
+
+        Args:
+            name: of the file, without a folder. data: its content, at most MAX_UPLOAD_BYTES.
+
+        Raises:
+            AlreadyExists: the folder has another file of that name. UnsupportedFormat: another or a damaged format.
+            UnsupportedOperation: the name is not that of a plain file, or the file is too large.
+        """
+        new = store_upload(name, data)
+        try:
+            draft, self.source = file_source(name)
+        except PaimonError:
+            if new:
+                Path(name).unlink()
+            raise
+        self._loaded += 1
+        self.take(draft)
 
     def notes(self) -> list[str]:
         """Notes from CREATE TABLE and design warnings."""
