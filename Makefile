@@ -93,7 +93,8 @@ libraries: ## Read a table into torch, Ray and Daft, each in a venv of its own (
 	@set -e; for library in $(or $(LIBRARIES),torch ray daft); do \
 	venv=.venv-$$library; test -x $$venv/bin/python || $(PYTHON) -m venv $$venv; \
 	$$venv/bin/python -m pip install --quiet --disable-pip-version-check -e ".[test,$$library]"; \
-	$$venv/bin/python -m pytest -q -m nightly -k $$library tests/table/scan/test_calls_of_libraries.py -p no:cacheprovider; done
+	$$venv/bin/python -m pytest -q -m nightly -k $$library tests/table/scan/test_calls_of_libraries.py \
+	tests/table/scan/test_resumable_read.py -p no:cacheprovider; done
 
 # The type checker has one thread: the tests beside it use the other core.
 check: $(SETUP) ## Format, lint, types and tidiness (no JVM)

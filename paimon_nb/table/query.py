@@ -400,15 +400,18 @@ class TableQuery:
 
         Returns:
             A `torch.utils.data.IterableDataset` of dictionaries: a tensor for each column of numbers or booleans without
-            NULL, a list for any other column.
+            NULL, a list for any other column. Its `state_dict()` has the snapshot and the position after the last batch;
+            after `load_state_dict(state)` an iteration continues there, whatever was written meanwhile. With workers, the
+            `StatefulDataLoader` of torchdata stores the state of each. A tag keeps the snapshot from expiring.
 
         Raises:
             EnvironmentError_: torch is not installed.
         """
         _import_library("torch")
+        from paimon_nb.table.resumable_read import ResumableRead
         from paimon_nb.table.torch_dataset import torch_dataset
 
-        return torch_dataset(self, self._plan_scan(), batch_rows)
+        return torch_dataset(ResumableRead(self, self._plan_scan(), batch_rows))
 
     def to_ray(self) -> Any:
         """Read the rows into Ray.
@@ -509,6 +512,17 @@ class TableQuery:
         names = self._column_names(plan)
         fields = plan.schema.fields if names is None else [plan.schema.field(n) for n in names]
         return arrow_schema(fields, nullable=True)
+
+    def plan_at(self, snapshot: int) -> ScanPlan:
+        """The plan of this query in another snapshot.
+
+        Args:
+            snapshot: its id.
+
+        Returns:
+            The plan.
+        """
+        return self.at(snapshot=snapshot)._plan_scan()
 
     def batches_of(self, plan: ScanPlan, splits: Sequence[Split], batch_rows: int) -> Iterator[pa.RecordBatch]:
         """Record batches of some splits of a plan of this query.
