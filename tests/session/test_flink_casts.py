@@ -57,6 +57,14 @@ def test_texts_inside_rows_arrays_and_maps_take_their_length(flink):
     ]
 
 
+def test_the_length_enforcer_of_flink_is_said_to_change_nothing(wb):
+    for value in ("IGNORE", "TRIM_PAD"):
+        notes = wb.run(f"SET 'table.exec.sink.type-length-enforcer' = '{value}'").notes
+        assert [n.partition("; ")[2] for n in notes] == [
+            "no effect here: in Flink's modes, INSERT always cuts and pads texts and bytes to their column's length"
+        ]
+
+
 def test_update_casts_as_insert_does(flink):
     flink.run("""
         CREATE TABLE t (id INT, v VARCHAR(5), d DECIMAL(4, 2), q DOUBLE, e ARRAY<INT>, PRIMARY KEY (id) NOT ENFORCED);

@@ -109,6 +109,27 @@ def test_options_say_where_to_start_and_how_much_a_batch_takes(wb, tmp_path):
     assert table.store.consumers.next_snapshot("me") >= 9  # the last batch is dealt with once the next is asked for
 
 
+def test_the_first_state_is_whole_whatever_the_limit_and_what_follows_keeps_to_it(wb, tmp_path):
+    """`latest-full` under a trigger of its own time: one micro-batch of the state, then batches of the limit."""
+    table = make(wb, keys=False)
+    for n in range(1, 4):
+        table.append(rows((n, "x")))
+    reader = wb.spark.readStream.option("scan.mode", "latest-full").option("read.stream.maxRowsPerTrigger", 1)
+    seen: list[list[int]] = []
+    query = (
+        reader.table("t").writeStream.foreachBatch(lambda b, _n: seen.append(sorted(r.k for r in b.collect())))
+        .option("checkpointLocation", str(tmp_path / "c")).trigger(processingTime="200 milliseconds").start()
+    )  # fmt: skip
+    try:
+        query.processAllAvailable()
+        for n in (4, 5):
+            table.append(rows((n, "x")))
+        query.processAllAvailable()
+    finally:
+        query.stop()
+    assert [b for b in seen if b] == [[1, 2, 3], [4], [5]]
+
+
 @pytest.mark.nightly
 def test_changes_of_one_key_keep_their_order(wb, tmp_path):
     table = make(wb, bucket="4")

@@ -53,6 +53,7 @@ FLINK_FAMILIES: Mapping[str, str] = {
     "cluster.": "no Flink process runs",
     "restart-strategy": "Spark tries a failed task again by itself",
     "sql-client.": "answers are shown by the notebook",
+    "table.exec.sink.type-length-enforcer": "in Flink's modes, INSERT always cuts and pads texts and bytes to their column's length",
     "table.exec.": "Spark plans the query",
     "table.optimizer.": "Spark plans the query",
     "pipeline.": "Spark plans the query",
