@@ -67,7 +67,8 @@ SERVERS = {
         "browser/test_lab_streams.py",
     ),
     "JupyterLab: panels": (
-        "browser/test_lab.py", "browser/test_lab_home.py", "browser/test_lab_kernel.py", "browser/test_lab_panels.py",
+        "browser/test_lab.py", "browser/test_lab_home.py", "browser/test_lab_kernel.py", "browser/test_lab_pages.py",
+        "browser/test_lab_panels.py",
         "browser/test_live_page.py", "browser/test_exported.py", "browser/test_speed.py",
     ),
     "syntax trees of the package": (
