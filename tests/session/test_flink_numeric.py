@@ -95,6 +95,7 @@ FLOATING = [
     ("sum(f)", 7.1, "float"),
     ("avg(f)", 7.1, "float"),
     ("c / 3", "2.3333333333333", "decimal(16,13)"),
+    ("c / 9223372036854775807", "7.589E-19", "decimal(25,22)"),
     ("LN(z)", -INF, "double"),
     ("LOG10(-d)", NAN, "double"),
 ]

@@ -217,8 +217,9 @@ def _flink_divisions(spark: SparkSession, plan: Plan, text: str) -> Iterator[tup
             # Spark raises an error for a zero divisor; its inverse power is an infinity of the right sign.
             quotient = f"if(({right}) = 0, ({left}) * power(({right}), -1), ({left}){_CHECKED} / ({right}))"
             yield span, f"CAST({quotient} AS FLOAT)" if _is_float(*types) else quotient
-        elif right.isdecimal():  # in Flink always a DECIMAL(10, 0), which gives the quotient more digits
-            yield span, f"{left} / CAST({right} AS INT)"
+        elif right.isdecimal() and int(right) < 1 << 63:
+            # In Flink an INT is a DECIMAL(10, 0) and a BIGINT a DECIMAL(19, 0), which gives the quotient more digits.
+            yield span, f"{left} / CAST({right} AS {'INT' if int(right) < 1 << 31 else 'DECIMAL(19, 0)'})"
 
 
 def _is_float(left: str, right: str) -> bool:

@@ -249,7 +249,10 @@ def _divide(scope: Expressions, values: list[Value]) -> Value:
             return Value(f"({x} / {y})", DOUBLE)
         return Value(f"({x} / (CASE WHEN {y} = 0 THEN {LEAVE} ELSE {y} END))", DOUBLE, name)
     p = as_decimal(a)
-    q = as_decimal(b, as_literal=not scope.flink)
+    if scope.flink and b.literal is not None and b.type.root == "BIGINT":
+        q = Decimal(19, 0)
+    else:
+        q = as_decimal(b, as_literal=not scope.flink)
     scale = max(6, p.scale + q.precision + 1)
     t = spark_decimal_result(p.precision - p.scale + q.scale + scale, scale)
     shift = t.scale - p.scale + q.scale
