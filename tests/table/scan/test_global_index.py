@@ -81,7 +81,7 @@ CONDITIONS = [
 def test_the_same_rows_are_found(wb, kind):
     for column in ("b", "c", "f"):
         index(wb, column, kind, ", options => 'bitmap-index.dictionary-block-size=64 b,btree-index.block-size=128 b'")
-    wb.run("DELETE FROM t WHERE id IN (1, 250)")
+    wb.table("t").delete("id IN (1, 250)")
     wb.table("t").append(batch(FILES * ROWS, 20))  # which no index covers
     wb.table("t").update({"b": 37}, where="id IN (10, 399)")  # the index is older than these values
     for where in CONDITIONS:
@@ -144,7 +144,7 @@ def test_rows_are_changed_by_a_condition_on_the_index(wb):
     index(wb)
     wb.table("t").update({"c": "new"}, where="b = 37")
     wb.table("t").delete("b = 74")
-    wb.run("DELETE FROM t WHERE b = 148 AND id < 100")
+    wb.table("t").delete("b = 148 AND id < 100")
     assert (ids(wb, "c = 'new'"), ids(wb, "b = 37")) == ([1, 212], [1, 212])
     assert (ids(wb, "b IN (74, 148)"), wb.table("t").count()) == ([215], FILES * ROWS - 3)
     assert wb.table("t").where("b = 37").count() == 2
