@@ -202,9 +202,9 @@ class Flinks:
 # -- a session
 
 
-def deliberate(sql: str, flink: Outcome, ours: Outcome) -> str | None:
-    """The name of the deliberate difference that these outcomes show; None if it is no known one."""
-    texts = {"statement": sql, "flink": str(flink), "ours": str(ours)}
+def deliberate(sql: str, flink: Outcome, ours: Outcome, earlier: Sequence[str] = ()) -> str | None:
+    """The name of the deliberate difference that these outcomes show after `earlier` statements; None if it is no known one."""
+    texts = {"statement": sql, "flink": str(flink), "ours": str(ours), "earlier": "\n".join(earlier)}
     for difference in DELIBERATE:
         for case in difference.get("case", [difference]):
             if all(re.search(case[part], text) for part, text in texts.items() if part in case):
@@ -241,7 +241,7 @@ class Pair:
                 print(f"{at}: {sql}\n   Flink {outcomes[0]}\n   here  {outcomes[1]}", flush=True)
             if not differs(*outcomes):
                 continue
-            if (name := deliberate(sql, *outcomes)) is not None:
+            if (name := deliberate(sql, *outcomes, statements[:at])) is not None:
                 self.deliberate[name] += 1
             else:
                 found.append(Difference(seed, at, sql, str(outcomes[0]), str(outcomes[1])))

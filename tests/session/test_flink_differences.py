@@ -109,8 +109,12 @@ def test_a_merge_engine_without_deletes_takes_none_of_partitions_either(flink, e
 @pytest.mark.spark
 def test_a_partition_is_not_given_as_null(flink_queries):
     flink_queries.run("CREATE TABLE t (a INT, p INT) PARTITIONED BY (p)")
-    with pytest.raises(SqlAnalysisError, match="partition column 'p' cannot be given as NULL"):
-        flink_queries.run("INSERT INTO t PARTITION (p = NULL) VALUES (1)")
+    for statement in (
+        "INSERT INTO t PARTITION (p = NULL) VALUES (1)", "SHOW PARTITIONS t PARTITION (p = NULL)",
+        "ALTER TABLE t DROP PARTITION (p = NULL)",
+    ):  # fmt: skip
+        with pytest.raises(SqlAnalysisError, match="partition column 'p' cannot be given as NULL"):
+            flink_queries.run(statement)
 
 
 @pytest.mark.spark
@@ -196,6 +200,9 @@ def test_a_cast_to_fewer_digits_drops_the_others(flink_queries):
     digits = [None if v is None else v.microsecond for v in row]
     assert digits == [0, 789000, 700000, 789123, 789000, 0, 700000, None]
     assert {v.second for v in row if v is not None} == {56}
+    far = "CAST(TIMESTAMPADD(MONTH, 1, TIMESTAMP '9999-12-31 12:34:56.7') AS TIMESTAMP({}))"
+    late = flink_queries.sql(f"SELECT EXTRACT(YEAR FROM {far.format(0)}), EXTRACT(YEAR FROM {far.format(1)})").first()
+    assert tuple(late) == (10000, 10000)
 
 
 @pytest.mark.spark

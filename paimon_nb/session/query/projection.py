@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import ColumnNotFound, SchemaMismatch, SqlAnalysisError
+from paimon_nb.base.errors import ColumnNotFound, SchemaMismatch
 from paimon_nb.base.registry import did_you_mean
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def align_with_table(
     from pyspark.sql import functions as F
 
     from paimon_nb.session.query.flink_casts import implicit_cast, is_checked
+    from paimon_nb.session.query.partition_predicates import check_partition_without_null
     from paimon_nb.spark.types import spark_type
     from paimon_nb.spark.write.nested_fields import match_fields
 
@@ -56,11 +57,8 @@ def align_with_table(
     for name in (*(columns or ()), *partition):
         column_named(name, names, table)
     static = {column_named(k, names, table): v for k, v in partition.items() if v is not None}
-    if flink and (nulls := [k for k, v in static.items() if v.strip().upper() == "NULL"]):
-        raise SqlAnalysisError(
-            f"partition column {nulls[0]!r} cannot be given as NULL here",
-            hint=f"leave PARTITION ({nulls[0]} = NULL) out and select NULL for the column",
-        )
+    if flink:
+        check_partition_without_null(static)
     values: dict[str, Column] = {k: F.expr(v) for k, v in static.items()}
     source = list(frame.columns[:-1] if extra else frame.columns)
     if by_name:

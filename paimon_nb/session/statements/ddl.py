@@ -402,7 +402,7 @@ def alter_table(context: StatementContext, statement: AlterTable) -> Result:
                 table.rename_tag(name, new_name)
                 effects.append(f"tag {name} renamed to {new_name}")
             case DropPartition(partitions, if_exists):
-                specs = [partition_values(p, table.partition_keys) for p in partitions]
+                specs = [partition_values(p, table.partition_keys, flink=session.flink_semantics) for p in partitions]
                 if not session.flink_semantics:
                     _check_full_specs(table, specs)
                 ids = table.drop_partitions(specs, must_exist=not if_exists)
@@ -413,7 +413,7 @@ def alter_table(context: StatementContext, statement: AlterTable) -> Result:
                 from paimon_nb.table.maintenance import refuse_existing_partitions
 
                 table.store.check_has_snapshots("partitions to add: a directory is a partition")
-                specs = [partition_values(p, table.partition_keys) for p in partitions]
+                specs = [partition_values(p, table.partition_keys, flink=session.flink_semantics) for p in partitions]
                 refuse_existing_partitions(table.store, [] if if_not_exists else specs)
                 notes.append("nothing to add: a partition is created with its first row")
     return message_result(

@@ -135,7 +135,7 @@ def _show_partitions(context: StatementContext, statement: Show) -> Result:
     flink = context.session.flink_semantics
     legacy = flink and bool(table.options.get(opt.PARTITION_LEGACY_NAME))
     null = table.options.get(opt.PARTITION_DEFAULT_NAME) if flink else _NULL
-    spec = _named_partition(statement, table, legacy=legacy, default_name=null)
+    spec = _named_partition(statement, table, flink=flink, legacy=legacy, default_name=null)
     found = [
         "/".join(f"{k}={v}" for k, v in row.items())
         for row in table.partition_specs(legacy=legacy, default_name=null)
@@ -144,13 +144,13 @@ def _show_partitions(context: StatementContext, statement: Show) -> Result:
     return rows_result({"partition": sorted(found)})
 
 
-def _named_partition(statement: Show, table: Table, *, legacy: bool, default_name: str) -> dict[str, str]:
+def _named_partition(statement: Show, table: Table, *, flink: bool, legacy: bool, default_name: str) -> dict[str, str]:
     """The values of the statement's PARTITION clause, as partition names have them: the legacy name of a date is a number of days.
 
     Raises: ColumnNotFound: no such partition column. BadOptionValue: not a value of the column's type.
     """
     literals = {k: v for k, v in statement.partition.items() if v is not None}
-    values = partition_values(literals, table.partition_keys)
+    values = partition_values(literals, table.partition_keys, flink=flink)
     values = in_row_spec(table.schema, {k: None if v == default_name else v for k, v in values.items()})
     fields = [table.schema.field(name) for name in values]
     return dict(partition_names(fields, tuple(values.values()), legacy=legacy, default_name=default_name))

@@ -104,8 +104,11 @@ def _truncated_timestamp_cast(function: str, inside: Sequence[Token], at: int, s
             (start, f"timestamp_micros(unix_micros({function}("),
             (end, f"AS {spark})) div {unit} * {unit}) AS {spark}"),
         ]
-    length = 19 + (digits + 1 if digits else 0)
-    return [(start, f"left(CAST({function}("), (end, f"AS {spark}) AS STRING), {length}) AS {spark}")]
+    fraction = f"(?:[.][0-9]{{1,{digits}}})?" if digits else ""  # a year has more than four digits from 10000 on
+    return [
+        (start, f"regexp_extract(CAST({function}("),
+        (end, f"AS {spark}) AS STRING), '^[^.]+{fraction}', 0) AS {spark}"),
+    ]
 
 
 def _nanosecond_cast(function: str, inside: Sequence[Token], at: int, spark: str, digits: int) -> list[Edit]:
