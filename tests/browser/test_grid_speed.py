@@ -28,7 +28,7 @@ draw = np.random.default_rng(3)
 columns = {f"c{i}": pa.array(draw.integers(0, 1000, n)) for i in range(96)}
 many = pa.table({"id": pa.array(draw.permutation(n)), "price": draw.normal(size=n), "city": pa.array(["Rome", "Oslo", "Bonn"]).take(pa.array(draw.integers(0, 3, n))),
                  "name": pa.array([f"name {i}" for i in draw.integers(0, n, n)]), **columns})"""
-SHOW = "%load_ext paimon_nb\nRows(Result('rows', arrow=many, make_frame=lambda: None), 20)"
+SHOW = "%load_ext paimon_nb\nRows(Result('rows', arrow=many, is_query=True), 20)"
 FIRST = """
 () => new Promise((done) => {
   const area = window.jupyterapp.shell.currentWidget.content.widgets.at(-1).node, start = performance.now();

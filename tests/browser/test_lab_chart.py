@@ -24,7 +24,7 @@ n = 1_000_000
 draw = np.random.default_rng(3)
 many = {"t": pa.array(draw.integers(1.5e9, 1.6e9, n) * 1000, pa.timestamp("ms")), "v": pa.array(draw.normal(size=n))}
 wide = {f"w{i}": many["v"] for i in range(998)}
-Rows(Result("rows", arrow=pa.table({**many, **wide}), make_frame=lambda: None), 20)"""
+Rows(Result("rows", arrow=pa.table({**many, **wide}), is_query=True), 20)"""
 CELLS = (
     "%load_ext paimon_nb\n%paimon connect warehouse",
     "%%paimon\nSELECT day, shop, amount FROM sales",

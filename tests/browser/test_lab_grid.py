@@ -30,7 +30,7 @@ draw = np.random.default_rng(3)
 some = {f"c{i}": pa.array(draw.integers(0, 1000, n)) for i in range(3)}
 many = pa.table({"id": pa.array(np.arange(n)), "name": pa.array([f"name {i}" for i in draw.integers(0, n, n)]), **some})
 wide = {f"w{i}": many.column("c0") for i in range(95)}
-Rows(Result("rows", arrow=pa.table({**{n: many.column(n) for n in many.column_names}, **wide}), make_frame=lambda: None), 20)"""
+Rows(Result("rows", arrow=pa.table({**{n: many.column(n) for n in many.column_names}, **wide}), is_query=True), 20)"""
 CELLS = (
     "%load_ext paimon_nb\n%paimon connect warehouse",
     "%%paimon\nSELECT * FROM orders ORDER BY id",

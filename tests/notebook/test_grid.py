@@ -171,7 +171,7 @@ def test_a_grid_needs_a_front_end(shell: Shell) -> None:
     rows = shell.value("%%paimon\nSELECT * FROM t")
     assert set(rows._repr_mimebundle_()) == {"text/plain", "text/html"}
     assert rows.facts[1:] == ("snapshot 1", rows.facts[2], "paimon_nb")
-    assert re.fullmatch(r"of 1 file, \d+ B", rows.facts[2])
+    assert re.fullmatch(r"from 1 file, \d+ B", rows.facts[2])
 
 
 @pytest.mark.spark

@@ -56,6 +56,6 @@ def read_facts(seconds: float, plans: Sequence[ScanPlan], result: Any) -> tuple[
         where = [f"snapshot {next(iter(snapshots.values()))}"]
     else:
         where = [f"{name} snapshot {snapshot}" for name, snapshot in list(snapshots.items())[:4]]
-    size = f"of {count(len(files), 'file')}, {bytes_text(sum(files.values()))}" if files else ""
+    size = f"from {count(len(files), 'file')}, {bytes_text(sum(files.values()))}" if files else ""
     engine = "Spark" if result.arrow is None else "" if result.kind == "summary" else "paimon_nb"
     return tuple(filter(None, (f"{seconds:.1f} s", ", ".join(where), size, engine)))
