@@ -308,3 +308,14 @@ def test_what_sparks_streams_lack_is_computed_for_each_snapshot(swb):
     joined = swb.run("SELECT a.c, b.c FROM t a LEFT JOIN t b ON a.c = b.c AND b.c > 1").live
     found = joined.collect(limit=2, timeout_s=180)
     assert sorted(zip(found.column(1).to_pylist(), found.column(2).to_pylist(), strict=True)) == [(1, None), (2, 2)]
+
+
+@pytest.mark.spark
+def test_a_stream_that_spark_lacks_is_tagged_when_it_stops(swb):
+    swb.run("CREATE TABLE t (c INT); INSERT INTO t VALUES (1), (2)")
+    swb.run("CREATE TABLE common (c INT PRIMARY KEY NOT ENFORCED) WITH ('sink.savepoint.auto-tag' = 'true')")
+    swb.run(STREAMING)
+    job = swb.sql("INSERT INTO common SELECT c FROM t INTERSECT SELECT 1 FROM t")
+    assert job.wait_for(lambda: rows(swb, "common") == [(1,)])
+    swb.run(f"STOP JOB '{job.id}' WITH SAVEPOINT")
+    assert len(swb.table("common").tags()) == 1

@@ -124,6 +124,8 @@ def start_stream(
     except AnalysisException as error:  # the query itself was analyzed before: Spark has no such streaming operator
         if plan.mode is StreamMode.STATELESS or any(i.table is None or i.system is not None for i in plan.inputs):
             raise _no_streaming_operator(error) from error
+        if isinstance(output, TableOutput):
+            output.begin_results()
         return _start_recompute(frozen, plan, query, text, params, output, _configured_checkpoint(session, folder))
     if late is not None:
         late.attach(running)

@@ -86,6 +86,10 @@ class TableOutput:
 
         self._sink = TableSink(self.table, kinds=_KIND, folder=folder)
 
+    def begin_results(self) -> None:
+        """Called if the query did not start after `begin`: `replace` stores whole results, which Spark's sink does not see."""
+        self._sink = None
+
     def has_stored(self, batch: DataFrame, number: int) -> bool:
         """Whether a micro-batch that runs again was committed before."""
         return self._sink is not None and self._sink.has_committed(batch, number)
