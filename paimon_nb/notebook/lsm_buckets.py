@@ -8,10 +8,11 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import ADD
 from paimon_nb.table.inspect.formatting import bytes_text, partition_text
+from paimon_nb.table.lsm.levels import run_count
 from paimon_nb.table.maintenance.reachable import delta_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from paimon_nb.format.manifest import DataFile
     from paimon_nb.format.snapshot import Snapshot
@@ -59,18 +60,12 @@ def _bucket_cell(
     buckets: BucketEntries, names: Sequence[BucketName], has_keys: bool, first: int, last: int
 ) -> BucketCell:
     files = [[e.file for e in buckets.get(names[i], ())] for i in range(first, last + 1)]
-    runs = [sorted_runs(some) if has_keys else len(some) for some in files]
+    runs = [run_count(some) if has_keys else len(some) for some in files]
     worst = max(range(len(runs)), key=lambda i: runs[i])
     sizes = [f.file_size for some in files for f in some]
     return BucketCell(
         first, last, first + worst, bucket_label(names[first + worst]), names[first][0], runs[worst], len(sizes), sum(sizes)
     )  # fmt: skip
-
-
-def sorted_runs(files: Iterable[DataFile]) -> int:
-    """Sorted runs of a bucket: each file of level 0, and each deeper level that holds files."""
-    levels = [f.level for f in files]
-    return levels.count(0) + len(set(levels) - {0})
 
 
 def bucket_label(name: BucketName) -> str:
@@ -97,7 +92,8 @@ def change_text(store: TableStore, snapshot: Snapshot | None, name: BucketName) 
     old = [file for file_name, file in removed.items() if file_name not in added]
     parts = []
     if new and old:
-        parts.append(f"{_files_text(old)} merged into {_files_text(new)} ({_levels_and_size_text(new)})")
+        verb = "merged into" if snapshot.commit_kind == "COMPACT" else "replaced by"
+        parts.append(f"{_files_text(old)} {verb} {_files_text(new)} ({_levels_and_size_text(new)})")
     elif new:
         parts.append(f"{_files_text(new)} added ({_levels_and_size_text(new)})")
     elif old:

@@ -62,6 +62,8 @@ def test_each_step_shows_the_tree_and_says_what_the_commit_did(wb: Workbench) ->
         (2, ["L0 · 1", "L0 · 2"], "1 file added (L0)"),
         (3, ["L5"], "2 files merged into 1 file (L5)"),
     ]
+    table.overwrite(pa.table({"id": pa.array([7], pa.int64())}))
+    assert LsmView(wb.table("t")).picture["change"].startswith("1 file replaced by 1 file (L5, ")
     view.position = 1
     assert view.code == 'wb.table("default.t").lsm(bucket=0, by="key", snapshot=2)'
 

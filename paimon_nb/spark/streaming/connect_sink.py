@@ -47,7 +47,7 @@ def check_commits_in_server(store: TableStore, *, ends: bool) -> None:
         UnsupportedOperation: an option asks for commits without rows, or for a tag after the last commit.
     """
     if store.options.get(SINK_SAVEPOINT_AUTO_TAG):
-        _refuse(f"{SINK_SAVEPOINT_AUTO_TAG.key!r} of {store.name}")
+        _refuse(f"the tags that {SINK_SAVEPOINT_AUTO_TAG.key!r} of {store.name} asks for")
     if not ends and StreamCommitter.empty_checkpoint_may_commit(store):
         _refuse(
             f"full compactions, partition marks, tags or snapshots without rows, which options of {store.name} ask for,"
