@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import UnsupportedFormat
@@ -61,7 +61,6 @@ class FileMark:
     deletes: int
     min_sequence: int
     max_sequence: int
-    created_ms: int | None
     files: int = 1
     source: str = ""
 
@@ -108,8 +107,6 @@ class LsmPicture:
     max_level: int
     key_low: str = ""
     key_high: str = ""
-    others: tuple[BucketName, ...] = field(default=())
-    """All buckets of the snapshot, this one included."""
     window: Window = WHOLE
     """The visible part of the key axis; lanes contain the files that overlap it."""
     by_value: bool = False
@@ -223,13 +220,12 @@ def bucket_picture(
         buckets: the live files of the snapshot. keys: a cache of decoded keys.
     """
     kind, number = (snapshot.commit_kind, snapshot.id) if snapshot else ("", None)
-    others = tuple(sorted(buckets))
     files = [e.file for e in buckets.get(name, ())]
     if not files:
-        return LsmPicture(store.name, number, kind, *name, (), (), store.options.num_levels - 1, others=others)
+        return LsmPicture(store.name, number, kind, *name, (), (), store.options.num_levels - 1)
     if not store.has_keys:
-        return _append_bucket_picture(store, number, kind, name, files, others, options.window)
-    return _key_bucket_picture(store, number, kind, name, files, others, {} if keys is None else keys, options)
+        return _append_bucket_picture(store, number, kind, name, files, options.window)
+    return _key_bucket_picture(store, number, kind, name, files, {} if keys is None else keys, options)
 
 
 def _key_bucket_picture(
@@ -238,7 +234,6 @@ def _key_bucket_picture(
     kind: str,
     name: BucketName,
     files: Sequence[DataFile],
-    others: tuple[BucketName, ...],
     keys: Keys,
     options: PictureOptions,
 ) -> LsmPicture:
@@ -261,7 +256,7 @@ def _key_bucket_picture(
     overlaps = _overlap_ranges(files, decode_cached, scale)
     return LsmPicture(
         store.name, snapshot, kind, *name, tuple(lanes), overlaps, levels.max_level,
-        scale.low_text, scale.high_text, others, options.window, scale.numeric, scale.values, scale.dates,
+        scale.low_text, scale.high_text, options.window, scale.numeric, scale.values, scale.dates,
     )  # fmt: skip
 
 
@@ -342,7 +337,6 @@ def _append_bucket_picture(
     kind: str,
     name: BucketName,
     files: list[DataFile],
-    others: tuple[BucketName, ...],
     window: Window,
 ) -> LsmPicture:
     """Append tables have no keys: files are drawn one after the other, in write order."""
@@ -361,7 +355,7 @@ def _append_bucket_picture(
         x0, x1 = max((a - window[0]) / window_width, 0.0), min((b - window[0]) / window_width, 1.0)
         marks.append(_file_mark(grouped, 0, "", "", x0, x1, x0, x1))
     lanes = (Lane(0, "files", tuple(marks), files[0].file_name),) if files else ()
-    return LsmPicture(store.name, snapshot, kind, *name, lanes, (), 0, others=others, window=window)
+    return LsmPicture(store.name, snapshot, kind, *name, lanes, (), 0, window=window)
 
 
 def _files_along_axis_by_size(
@@ -500,7 +494,7 @@ def _file_mark(
         only_file.file_name if only_file else f"{len(files)} files", level, 0, sum(f.row_count for f in files),
         sum(f.file_size for f in files), min_key, max_key, x0, x1, s0, s1, sum(f.delete_row_count or 0 for f in files),
         min(f.min_sequence for f in files), max(f.max_sequence for f in files),
-        only_file.creation_time_ms if only_file else max(f.creation_time_ms or 0 for f in files), len(files), source,
+        len(files), source,
     )  # fmt: skip
 
 

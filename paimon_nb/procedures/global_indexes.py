@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
+from paimon_nb.options import parse_names
 from paimon_nb.procedures.procedure import (
     Argument,
     Context,
@@ -63,7 +64,7 @@ def _drop_global_index(
 
 def _column_names(text: str) -> list[str]:
     """'a, b' as names. Raises: BadOptionValue: there is none."""
-    names = [c.strip() for c in text.split(",") if c.strip()]
+    names = list(parse_names(text))
     if not names:
         raise BadOptionValue("index_column names no column", hint="write the name of a column")
     return names

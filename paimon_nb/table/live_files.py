@@ -1,9 +1,10 @@
 """Which data and index files are live in a snapshot: the only module of `table` that reads manifests of a snapshot.
 
-Base and delta manifests are merged: a file is live if it was added and not deleted. The answer has three forms:
+Base and delta manifests are merged: a file is live if it was added and not deleted. The answer has four forms:
 
 - `read_live`: all entries as columns, without manifests that cannot match. For scans.
 - `live_entries`: a list of entries. For commits, compaction and maintenance.
+- `live_file_names`: the names alone, with one manifest in memory at a time. For maintenance.
 - `LIVE_FILES.at`: files by bucket, cached from commit to commit. For writers.
 
 Knows no predicate and reads no rows. Source: docs/spec/format.md section 5.4.

@@ -12,7 +12,7 @@ import pytest
 import paimon_nb
 from paimon_nb.notebook.explore_model import Inspector
 from paimon_nb.notebook.funnel_model import funnel
-from paimon_nb.notebook.lsm_model import lsm_picture
+from paimon_nb.notebook.lsm_model import entries_by_bucket, lsm_picture
 from paimon_nb.notebook.timeline_model import timeline_of_snapshots
 from paimon_nb.table.inspect import amplification
 from paimon_nb.table.store import POSTPONE_BUCKET
@@ -60,9 +60,9 @@ def drawn(table: Table, snapshot: int, *, whole: bool = True) -> Counter:
     """
     store = table.store
     moment = store.snapshots.get(snapshot)
-    present = {partition for partition, _ in lsm_picture(store, store.latest()).others}
+    present = {partition for partition, _ in entries_by_bucket(store, store.latest())}
     found: Counter = Counter()
-    for partition, bucket in lsm_picture(store, moment).others:
+    for partition, bucket in sorted(entries_by_bucket(store, moment)):
         picture = lsm_picture(store, moment, partition, bucket)
         assert (picture.partition, picture.bucket) == (partition, bucket)
         if not whole and (bucket < 0 or partition not in present):

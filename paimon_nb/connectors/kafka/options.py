@@ -14,6 +14,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.connectors.formats.api import FormatOptions
 from paimon_nb.connectors.formats.registry import CDC_DECODERS, ENCODERS
 from paimon_nb.format.types import DataField, DataType, parse_type
+from paimon_nb.options import without_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -274,7 +275,7 @@ _JAAS = re.compile(r"""\b(username|password)\s*=\s*(?:"([^"]*)"|'([^']*)'|(\S+?)
 
 def _client_settings(settings: Mapping[str, str]) -> tuple[dict[str, str], str | None]:
     """Settings of the client, and `auto.offset.reset`."""
-    java = {k.removeprefix("properties."): v for k, v in settings.items() if k.startswith("properties.")}
+    java = without_prefix(settings, "properties.")
     client = {k: v for k, v in java.items() if k not in _JAVA_ONLY}
     if "sasl.jaas.config" in java:
         for name, *values in _JAAS.findall(java["sasl.jaas.config"]):

@@ -208,10 +208,10 @@ def iter_rows_at(
     rows: int | None = None,
     options: TableOptions | None = None,
 ) -> Iterator[pa.Table]:
-    """The rows of a file at ascending positions; units of the file without such rows are not decoded.
+    """The rows of a file at ascending positions; row groups (ORC: stripes) without such rows are not decoded.
 
     Args:
-        rows: of the file that are decoded at a time, at most; None: a whole unit.
+        rows: of the file that are decoded at a time, at most; None: a whole row group.
 
     Raises:
         MissingFile, CorruptFile, UnsupportedFormat.

@@ -166,8 +166,9 @@ class LsmView(Zoomable):
         if loaded is None or loaded != self.snapshot:
             buckets = entries_by_bucket(self._table.store, self._selected_snapshot())
             self._buckets = (self.snapshot, buckets)
-            latest = () if self._names else entries_by_bucket(self._table.store, self._table.store.latest())
-            self._names = sorted({*self._names, *buckets, *latest})
+            latest = None if self._names else self._table.store.latest()
+            later = () if latest is None or latest.id == self.snapshot else entries_by_bucket(self._table.store, latest)
+            self._names = sorted({*self._names, *buckets, *later})
         return buckets
 
     def _show_heat(self) -> None:
@@ -234,7 +235,6 @@ def history_marks(commits: Sequence[Commit]) -> dict[str, Any]:
 def picture_data(picture: LsmPicture) -> dict[str, Any]:
     """The picture as JSON data for the script. Not `asdict`, which deep-copies thousands of values."""
     out = _json_fields(picture)
-    del out["others"]  # a table may have many buckets
     out["lanes"] = [
         {
             **_json_fields(lane),
@@ -252,7 +252,6 @@ def picture_data(picture: LsmPicture) -> dict[str, Any]:
 def _mark_data(mark: FileMark) -> dict[str, Any]:
     """A file as JSON data, without what is empty; places to a hundredth of a pixel."""
     out = {name: value for name, value in _json_fields(mark).items() if value or name in ("level", "lane")}
-    out.pop("created_ms", None)
     return out | {name: round(getattr(mark, name), 6) for name in ("x0", "x1", "s0", "s1")}
 
 

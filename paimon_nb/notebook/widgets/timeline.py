@@ -66,6 +66,7 @@ class Timeline(Zoomable):
         super().__init__(history=history_data(self.model), position=index)
         self._row_limit, self._message = HISTORY_ROWS, ""
         self._rollback: RollbackPreview | None = None
+        self._rows: list[HistoryRow] = []
         self._show_selected_snapshot()
         self._show_history()
         self.observe(lambda _: self._on_position_change(), "position")
@@ -169,18 +170,14 @@ class Timeline(Zoomable):
 
     def _show_history(self) -> None:
         name, quoted = str(self._table.name), self._table.name.quoted()
-        ids = [c.id for c in self.model.commits]
+        newest = self.model.commits[::-1][: self._row_limit]
+        self._rows = history_rows(self._table.store, newest, self._statement)
         self.table = {
-            "rows": [asdict(row) for row in self._history_rows()],
-            "more": max(0, len(ids) - self._row_limit), "name": name, "select": f"%%paimon\nSELECT * FROM {quoted} VERSION AS OF ",
+            "rows": [asdict(row) for row in self._rows],
+            "more": len(self.model.commits) - len(self._rows), "name": name, "select": f"%%paimon\nSELECT * FROM {quoted} VERSION AS OF ",
             "compare": f"%paimon compare {quoted} ", "message": self._message,
             "rollback": asdict(self._rollback) if self._rollback else None,
         }  # fmt: skip
-
-    def _history_rows(self) -> list[HistoryRow]:
-        """The newest commits as rows of the table, newest first."""
-        newest = self.model.commits[::-1][: self._row_limit]
-        return history_rows(self._table.store, newest, self._statement)
 
     def _statement(self, snapshot: int, time_ms: int) -> str:
         return cells_of_kernel.text(str(self._table.name), snapshot, time_ms)
@@ -239,8 +236,7 @@ class Timeline(Zoomable):
 
     def _history_html(self) -> str:
         """The history as a table for pages without a kernel."""
-        rows = self._history_rows()
-        return history_table_html(rows, len(self.model.commits) - len(rows))
+        return history_table_html(self._rows, len(self.model.commits) - len(self._rows))
 
     def still_html(self) -> str:
         return super().still_html() + self._history_html()

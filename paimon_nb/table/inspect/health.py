@@ -17,6 +17,7 @@ from paimon_nb.format.data import read_data_file
 from paimon_nb.options import table as opt
 from paimon_nb.table.inspect.formatting import bytes_text, partition_text
 from paimon_nb.table.live_files import by_bucket, live_entries, snapshot_manifests
+from paimon_nb.table.lsm.levels import run_count
 from paimon_nb.table.maintenance.orphans import find_orphans
 from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.read.split_reader import schema_and_system
@@ -199,7 +200,7 @@ def _find_many_runs(table_state: _TableState) -> Iterator[Finding]:
     options = table_state.store.options
     trigger = options.get(opt.NUM_SORTED_RUN_COMPACTION_TRIGGER)
     stop = options.stop_trigger
-    runs = {b: _run_count(files) for b, files in table_state.buckets.items() if b[1] >= 0}
+    runs = {b: run_count(files) for b, files in table_state.buckets.items() if b[1] >= 0}
     high = {b: n for b, n in runs.items() if n > trigger}
     if high:
         worst = max(high, key=lambda b: high[b])
@@ -210,10 +211,6 @@ def _find_many_runs(table_state: _TableState) -> Iterator[Finding]:
             f" {len(high)} of {len(runs)} buckets are above{write_only}",
             f"CALL sys.compact('{table_state.name}')",
         )  # fmt: skip
-
-
-def _run_count(files: Sequence[DataFile]) -> int:
-    return sum(f.level == 0 for f in files) + len({f.level for f in files if f.level > 0})
 
 
 def _find_small_files(table_state: _TableState) -> Iterator[Finding]:

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from paimon_nb.format.types import DataType
 
 
+def run_count(files: Iterable[DataFile]) -> int:
+    """Sorted runs of a bucket: each file of level 0, and each deeper level that holds files."""
+    levels = [f.level for f in files]
+    return levels.count(0) + len(set(levels) - {0})
+
+
 @dataclass(frozen=True, slots=True)
 class SortedRun:
     """Files in key order whose key ranges do not overlap."""

@@ -15,7 +15,7 @@ from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import SEQUENCE_NUMBER
 from paimon_nb.format.types.arrow_builders import fill_null, from_numpy, to_numpy
-from paimon_nb.options import TableOptions, parse_names
+from paimon_nb.options import TableOptions, parse_names, without_prefix
 from paimon_nb.options import table as opt
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def _aggregators_by_column(
     for f in schema.fields:
         prefix = f"fields.{f.name}."
         own = options.field(f.name, "aggregate-function")
-        extra = {k[len(prefix) :]: v for k, v in options.raw.items() if k.startswith(prefix)}
+        extra = without_prefix(options.raw, prefix)
         ignore = extra.get("ignore-retract", "false").lower() == "true"
         if ignore and options.get(opt.AGGREGATION_REMOVE_RECORD_ON_DELETE):
             raise _contradiction(f"{prefix}ignore-retract", opt.AGGREGATION_REMOVE_RECORD_ON_DELETE.key)

@@ -78,13 +78,14 @@ def build_global_index(
     if snapshot is None:
         return []
     store = plan.store
-    _check_no_other_index(store, snapshot, kind, field)
+    indexed = index_entries(store, snapshot)
+    _check_no_other_index(store, indexed, kind, field)
     splits = [s for s in one_split_per_file(plan) if partitions is None or partitions(s.partition)]
     messages: list[CommitMessage] = []
     try:
         for partition in dict.fromkeys(s.partition for s in splits):
             own = [s for s in splits if s.partition == partition]
-            covered, stale = _covered_ranges(store, snapshot, kind, field, own)
+            covered, stale = _covered_ranges(store, indexed, kind, field, own)
             for rows, some in _ranges_to_index(own, covered):
                 messages.append(_index_range(store, snapshot, kind, field, rows, some))
             if stale:
@@ -116,9 +117,9 @@ def _check_can_index(store: TableStore, column: str) -> DataField:
     return field
 
 
-def _check_no_other_index(store: TableStore, snapshot: Snapshot, kind: str, field: DataField) -> None:
+def _check_no_other_index(store: TableStore, indexed: Sequence[IndexEntry], kind: str, field: DataField) -> None:
     """Raises UnsupportedOperation: Java accepts one kind of index on a column."""
-    for entry in index_entries(store, snapshot):
+    for entry in indexed:
         if dict(entry.global_index or ()).get("_INDEX_FIELD_ID") == field.id and entry.index_type != kind:
             raise UnsupportedOperation(
                 f"{store.name}: column {field.name} has a global index of kind {entry.index_type} already",
@@ -129,12 +130,12 @@ def _check_no_other_index(store: TableStore, snapshot: Snapshot, kind: str, fiel
 
 
 def _covered_ranges(
-    store: TableStore, snapshot: Snapshot, kind: str, field: DataField, splits: Sequence[Split]
+    store: TableStore, indexed: Sequence[IndexEntry], kind: str, field: DataField, splits: Sequence[Split]
 ) -> tuple[list[Range], list[IndexEntry]]:
     """Ranges of row ids that the column's index covers, and the files of ranges with updated rows, to be built again."""
     files = [f for s in splits for f in s.files]
     covered, stale = list[Range](), list[IndexEntry]()
-    own = (e for e in index_entries(store, snapshot) if e.partition == splits[0].partition and e.index_type == kind)
+    own = (e for e in indexed if e.partition == splits[0].partition and e.index_type == kind)
     for index in index_ranges(own, [field]):
         if row_id_range(index.first, index.last).intersect(stale_row_ids(store, index, files)):
             stale += index.files
@@ -207,14 +208,15 @@ def _write_index_file(store: TableStore, kind: str, partition: bytes, field: Dat
     root = store.options.get(opt.GLOBAL_INDEX_EXTERNAL_PATH)
     external = f"{str(root).rstrip('/')}/{name}" if root else None
     data = _index_file_bytes(store, kind, keys)
-    store.fs.write(external or f"{store.root}/index/{name}", data)
     ends = [encode_index_key(field.type, keys.keys[i]) for i in (0, -1)] if keys.keys else [None, None]
     described: tuple[tuple[str, Any], ...] = (
         ("_INDEX_FIELD_ID", field.id),
         ("_EXTRA_FIELD_IDS", None),
         ("_INDEX_META", KeyBounds(ends[0], ends[1], bool(len(keys.nulls))).to_bytes()),
     )
-    return IndexEntry(partition, 0, kind, name, len(data), keys.row_count, None, external, described)
+    entry = IndexEntry(partition, 0, kind, name, len(data), keys.row_count, None, external, described)
+    store.fs.write(store.index_path(entry), data)
+    return entry
 
 
 def _index_file_bytes(store: TableStore, kind: str, keys: SortedKeys) -> bytes:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Key = int | bytes
+"""Bytes of texts, numbers of everything else."""
 Positions = npt.NDArray[np.int64]
 
 _LAYOUT = {
@@ -51,7 +52,7 @@ def encode_key(t: DataType, key: Key) -> bytes:
     """Serialize a key."""
     if isinstance(key, bytes):
         return struct.pack(">i", len(key)) + key
-    return struct.pack(_LAYOUT[t.root], _total_order(t.root, key))
+    return struct.pack(_LAYOUT[t.root], total_order(t.root, key))
 
 
 def decode_key(t: DataType, data: memoryview, at: int) -> tuple[Key, int]:
@@ -63,7 +64,7 @@ def decode_key(t: DataType, data: memoryview, at: int) -> tuple[Key, int]:
         return bytes(data[at + 4 : at + 4 + size]), at + 4 + size
     layout = _LAYOUT[t.root]
     (stored,) = struct.unpack_from(layout, data, at)
-    return _total_order(t.root, stored), at + struct.calcsize(layout)
+    return total_order(t.root, stored), at + struct.calcsize(layout)
 
 
 def index_keys_of(t: DataType, value: Value) -> tuple[Key, ...]:
@@ -91,10 +92,10 @@ def _in_millis(t: DataType) -> bool:
 def _float_key(root: str, value: float) -> int:
     layout = "<f" if root == "FLOAT" else "<d"
     raw = struct.pack(layout, math.nan if math.isnan(value) else value)
-    return _total_order(root, int.from_bytes(raw, "little", signed=True))
+    return total_order(root, int.from_bytes(raw, "little", signed=True))
 
 
-def _total_order(root: str, bits: int) -> int:
+def total_order(root: str, bits: int) -> int:
     """Convert bits of a float to a number in Java's order, and back; other types are unchanged."""
     if root == "FLOAT":
         return bits if bits >= 0 else bits ^ 0x7FFF_FFFF

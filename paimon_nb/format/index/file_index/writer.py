@@ -17,6 +17,7 @@ from paimon_nb.format.index.file_index import bitmap, bloom, bsi, range_bitmap
 from paimon_nb.format.index.file_index.bitmap_keys import has_keys
 from paimon_nb.format.index.file_index.container import write_container
 from paimon_nb.format.types import DataField, DataType, Map
+from paimon_nb.options.option import without_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -116,8 +117,7 @@ def _index_spec(text: str, kind: str, fields: Mapping[str, DataField], options: 
         )
     own: dict[str, str] = {}
     for name in dict.fromkeys((column, text)):  # options of the column, overridden by those of its key
-        prefix = f"{PREFIX}{kind}.{name}."
-        own |= {k[len(prefix) :]: v for k, v in options.raw.items() if k.startswith(prefix)}
+        own |= without_prefix(options.raw, f"{PREFIX}{kind}.{name}.")
     return IndexSpec(column, map_key, kind, t, own)
 
 

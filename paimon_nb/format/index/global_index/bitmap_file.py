@@ -49,17 +49,18 @@ def write_bitmap_file(keys: SortedKeys, block_bytes: int, compression: str = "no
     out = BlockOutput(compression, level)
     blocks: list[bytes] = []
     pending: list[bytes] = []
-    first = b""
+    first, size = b"", 0
     order = [encode_index_key(keys.type, key) for key in keys.keys]
     if order != sorted(order):
         block_bytes = 1
     for encoded, rows in zip(order, keys.rows, strict=True):
         entry = _entry(encoded, out.write(row_ids_to_bytes(row_ids_of(rows))))
-        if pending and sum(map(len, pending)) + len(entry) > block_bytes:
+        if pending and size + len(entry) > block_bytes:
             blocks.append(_entry(first, out.write_block(_listing(pending))))
-            pending = []
+            pending, size = [], 0
         first = encoded if not pending else first
         pending.append(entry)
+        size += len(entry)
     if pending:
         blocks.append(_entry(first, out.write_block(_listing(pending))))
     nulls = out.write(row_ids_to_bytes(row_ids_of(keys.nulls)))

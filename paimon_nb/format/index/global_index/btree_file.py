@@ -161,7 +161,7 @@ class _Entries:
 def _varints_at(
     data: npt.NDArray[np.uint8], at: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The varints at these shifts, and the ends of their bytes. Raises: IndexError."""
+    """The varints at these offsets, and the ends of their bytes. Raises: IndexError."""
     numbers, ends, open_ = np.zeros(len(at), np.int64), at.copy(), np.ones(len(at), bool)
     shift = 0
     while open_.any():

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.format.index.file_index.bitmap_keys import group_rows, has_keys, index_keys_of
+from paimon_nb.format.index.file_index.bitmap_keys import Key, group_rows, has_keys, index_keys_of, total_order
 from paimon_nb.format.row.binary_row import unscaled_of
 from paimon_nb.format.row.binary_row_vectorized import as_array, fixed_width_buffer_values
 from paimon_nb.format.types import DataType, Decimal, LocalZonedTimestamp, Timestamp
@@ -26,14 +26,12 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.row.binary_row import Value
 
-IndexKey = int | bytes
-"""Bytes of texts, numbers of everything else."""
+IndexKey = Key
 
 _LAYOUT = {
     "BOOLEAN": "<b", "TINYINT": "<b", "SMALLINT": "<h", "INT": "<i", "DATE": "<i", "TIME": "<i", "BIGINT": "<q",
     "FLOAT": "<i", "DOUBLE": "<q", "DECIMAL": "<q",
 }  # fmt: skip
-_SIGN_OF_FLOAT = {"FLOAT": 0x7FFF_FFFF, "DOUBLE": 0x7FFF_FFFF_FFFF_FFFF}
 _MICROS, _MILLIS = 6, 3
 
 
@@ -50,7 +48,7 @@ def encode_index_key(t: DataType, key: IndexKey) -> bytes:
         return _encode_time(t, key)
     if isinstance(t, Decimal) and t.precision > 18:
         return key.to_bytes((key if key >= 0 else ~key).bit_length() // 8 + 1, "big", signed=True)
-    return struct.pack(_LAYOUT[t.root], _java_float_bits(t.root, key))
+    return struct.pack(_LAYOUT[t.root], total_order(t.root, key))
 
 
 def decode_index_key(t: DataType, data: bytes) -> IndexKey:
@@ -61,12 +59,7 @@ def decode_index_key(t: DataType, data: bytes) -> IndexKey:
         return _decode_time(t, data)
     if isinstance(t, Decimal) and t.precision > 18:
         return int.from_bytes(data, "big", signed=True)
-    return _java_float_bits(t.root, struct.unpack_from(_LAYOUT[t.root], data)[0])
-
-
-def _java_float_bits(root: str, bits: int) -> int:
-    """Bits of a float as a number in Java's order, and back; other types are unchanged."""
-    return bits if bits >= 0 or root not in _SIGN_OF_FLOAT else bits ^ _SIGN_OF_FLOAT[root]
+    return total_order(t.root, struct.unpack_from(_LAYOUT[t.root], data)[0])
 
 
 def _units_per_milli(t: DataType) -> int:

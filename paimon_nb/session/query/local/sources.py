@@ -15,7 +15,7 @@ from paimon_nb.session.query.hints import check_consumer, scan_partitions
 from paimon_nb.session.query.local.values import engine_type, is_floating, quote_name, quote_text
 from paimon_nb.session.query.run_query import global_system_table, known_to_spark, time_travel_options
 from paimon_nb.sql.select_tree import NotLocal
-from paimon_nb.table.scan.read.decoded_size import row_bytes
+from paimon_nb.table.scan.read.decoded_size import bytes_per_row
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
@@ -214,7 +214,7 @@ def _scan_rows(scan: PlannedScan) -> pa.Table | pa.RecordBatchReader:
         rows = read_searched(scan, splits)
         if rows is not None:
             return rows
-    in_memory = sum(s.row_count for s in splits) * row_bytes(scan.fields) <= _IN_MEMORY_BYTES
+    in_memory = sum(s.row_count for s in splits) * bytes_per_row(scan.fields) <= _IN_MEMORY_BYTES
     by_position = hides_by_position(scan.store, splits, scan.routes)
     if by_position and in_memory:
         return pa.concat_tables([empty_table(scan.fields), *_visible_rows(scan)])
@@ -229,7 +229,7 @@ def _scan_rows(scan: PlannedScan) -> pa.Table | pa.RecordBatchReader:
 def _visible_rows(scan: PlannedScan) -> Generator[pa.Table, None, None]:
     from paimon_nb.spark.scan.visible_rows import visible_rows
 
-    ahead = _IN_MEMORY_BYTES // max(row_bytes(scan.fields), 1)
+    ahead = _IN_MEMORY_BYTES // max(bytes_per_row(scan.fields), 1)
     return visible_rows(scan.store, scan.plan.splits, scan.fields, scan.plan.predicate, rows_ahead=ahead)
 
 

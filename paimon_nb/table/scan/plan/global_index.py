@@ -69,7 +69,7 @@ _MAX_SCAN_BYTES = {
 }
 
 
-# -- what an index is names_used
+# -- what an index is asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +179,7 @@ def _gaps(keys: Sequence[tuple[IndexKey, IndexKey]]) -> tuple[KeyRange, ...]:
 def _prefix_query(prefix: str) -> KeyQuery:
     """Texts with a prefix."""
     low = prefix.encode()
-    short = low.rstrip(b"\xff")
-    high = short[:-1] + bytes((short[-1] + 1,)) if short else None
+    high = low[:-1] + bytes((low[-1] + 1,)) if low else None  # UTF-8 has no byte 0xFF
     return KeyQuery((KeyRange(low, high, high_open=high is not None),), points=True)
 
 
@@ -270,6 +269,7 @@ class GlobalIndexSearch:
 
     def __post_init__(self) -> None:
         self.rows = BitMap64()
+        self._current: dict[int, BitMap64] = {}
         for file in self.files:
             if file.first_row_id is not None:
                 self.rows.add_range(file.first_row_id, file.first_row_id + file.row_count)
@@ -306,13 +306,13 @@ class GlobalIndexSearch:
         return found
 
     def _row_ids_of_leaf(self, condition: Predicate, column: str) -> BitMap64 | None:
-        indexes = [i for i in self.indexes if i.column.name == column]
-        query = key_query(condition, indexes[0].column.type) if indexes else None
+        indexes = [(at, i) for at, i in enumerate(self.indexes) if i.column.name == column]
+        query = key_query(condition, indexes[0][1].column.type) if indexes else None
         if query is None:
             return None
         found, unknown, answered = BitMap64(), self.rows.copy(), False
-        for index in indexes:
-            covered = row_id_range(index.first, index.last) - stale_row_ids(self.store, index, self.files)
+        for at, index in indexes:
+            covered = self._current_rows(at)
             if not covered.intersect(unknown):
                 continue
             files = self._files_to_read(index, query)
@@ -326,6 +326,14 @@ class GlobalIndexSearch:
             return None
         self.used.add(column)
         return found & self.rows | unknown
+
+    def _current_rows(self, at: int) -> BitMap64:
+        """Rows for which the index at this place is up to date."""
+        if at not in self._current:
+            index = self.indexes[at]
+            stale = stale_row_ids(self.store, index, self.files)
+            self._current[at] = row_id_range(index.first, index.last) - stale
+        return self._current[at]
 
     def _files_to_read(self, index: IndexRange, query: KeyQuery) -> list[IndexEntry] | None:
         """Files whose keys may match; None: reading them would cost more than the option allows."""
@@ -343,7 +351,7 @@ class GlobalIndexSearch:
 
 
 def _may_hold(index: IndexRange, entry: IndexEntry, query: KeyQuery) -> bool:
-    """False if the file's smallest and largest key exclude all that is names_used."""
+    """False if the file's smallest and largest key exclude every key of the query."""
     data = dict(entry.global_index or ()).get("_INDEX_META")
     if data is None:
         return True
@@ -385,7 +393,7 @@ def prune_by_global_index(
 
 
 def _files_with_row_ids(files: Sequence[DataFile], candidates: BitMap64) -> np.ndarray:
-    """Whether each file, or another one of the same rows, has a candidates row: a boolean per file.
+    """Whether each file, or another one of the same rows, has a candidate row: a boolean per file.
 
     Files whose row ids are not counted from a first one are taken as having one.
     """

@@ -17,7 +17,7 @@ _OTHER_BYTES, _TEXT_BYTES = 8, 40
 """Bytes of a value of another type; of a text or bytes, about."""
 
 
-def row_bytes(fields: Sequence[DataField]) -> int:
+def bytes_per_row(fields: Sequence[DataField]) -> int:
     """Bytes of a decoded row, by the types of its columns."""
     kinds = [f.type.root for f in fields]
     return sum(_TEXT_BYTES if k.endswith(("CHAR", "BINARY")) else _VALUE_BYTES.get(k, _OTHER_BYTES) for k in kinds)
@@ -25,4 +25,4 @@ def row_bytes(fields: Sequence[DataField]) -> int:
 
 def split_bytes(split: Split, fields: Sequence[DataField]) -> int:
     """Bytes of a split's decoded rows. Files of repeated values are much smaller than their rows, so the types count, too."""
-    return max(split.size * UNPACKED, split.row_count * row_bytes(fields))
+    return max(split.size * UNPACKED, split.row_count * bytes_per_row(fields))

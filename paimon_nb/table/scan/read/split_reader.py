@@ -30,7 +30,6 @@ from paimon_nb.format.data import (
 )
 from paimon_nb.format.data.schema_evolution import rows_as_read_fields
 from paimon_nb.format.index import DeletionVector, read_deletion_vector
-from paimon_nb.format.index.global_index.row_id_bitmap import row_id_range, row_ids_as_array
 from paimon_nb.format.row import bucket_of
 from paimon_nb.format.schema import readable_fields
 from paimon_nb.format.types import arrow_schema
@@ -56,7 +55,7 @@ from paimon_nb.table.scan.read.data_evolution import (
     files_by_column,
     group_by_row_range,
 )
-from paimon_nb.table.scan.read.decoded_size import UNPACKED, row_bytes, split_bytes
+from paimon_nb.table.scan.read.decoded_size import UNPACKED, bytes_per_row, split_bytes
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore, map_in_threads
 
 if TYPE_CHECKING:
@@ -421,6 +420,8 @@ class SplitFiles:
         """Positions of the file's selected rows that are not deleted; None: all rows are read, as many of them are selected."""
         if self.row_ids is None or file.first_row_id is None:
             return None
+        from paimon_nb.format.index.global_index.row_id_bitmap import row_id_range, row_ids_as_array
+
         selected = row_ids_as_array(
             self.row_ids & row_id_range(file.first_row_id, file.first_row_id + file.row_count - 1)
         )
@@ -471,7 +472,7 @@ class SplitFiles:
     def _rows_per_piece(self, file: DataFile, fields: Sequence[DataField], share: float) -> int | None:
         if self.piece_bytes is None:
             return None
-        bytes_each = max(file.file_size * UNPACKED / max(file.row_count, 1), row_bytes(fields), 1)
+        bytes_each = max(file.file_size * UNPACKED / max(file.row_count, 1), bytes_per_row(fields), 1)
         return int(min(_MAX_ROWS, max(_MIN_ROWS, self.piece_bytes * share / bytes_each)))
 
     def _pieces_of_file(
