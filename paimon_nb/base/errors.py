@@ -63,11 +63,12 @@ class PaimonError(Exception):
         return f"{self.message}; {self.hint}" if self.hint else self.message
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Errors cross process borders (Spark tasks), so they must survive pickling with their facts.
-        return _rebuild_error, (type(self), self.message, self.hint, self.facts)
+        # An error that another process raised, such as a pool's worker, keeps its facts.
+        return error_of_kind, (type(self), self.message, self.hint, self.facts)
 
 
-def _rebuild_error(kind: type[PaimonError], message: str, hint: str | None, facts: dict[str, Any]) -> PaimonError:
+def error_of_kind(kind: type[PaimonError], message: str, hint: str | None, facts: dict[str, Any]) -> PaimonError:
+    """An error from its parts, as pickle and Spark's messages have them. A subclass's own constructor is not called."""
     error = kind.__new__(kind)
     PaimonError.__init__(error, message, hint=hint, **facts)
     return error

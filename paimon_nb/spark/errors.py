@@ -189,9 +189,7 @@ def _decode_error(text: str) -> PaimonError:
     kind = getattr(tree, body["kind"], EngineError)
     if not (isinstance(kind, type) and issubclass(kind, PaimonError)):
         kind = EngineError
-    error: PaimonError = kind.__new__(kind)
-    PaimonError.__init__(error, body["message"], hint=body["hint"], **body["facts"])
-    return error
+    return tree.error_of_kind(kind, body["message"], body["hint"], body["facts"])
 
 
 def _is_spark(error: BaseException) -> bool:

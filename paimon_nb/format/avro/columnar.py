@@ -134,7 +134,7 @@ def _decode_records(
     walk = _Walk(plain)
     root = _decoder_of_type(schema, walk)
     try:
-        return dict(root.columns("", walk.records(root, begins, blocks, worth)))
+        return dict(root.columns("", walk.decode_lanes(root, begins, blocks, worth)))
     except (IndexError, OverflowError, pa.ArrowInvalid) as error:
         raise UnsupportedLayout(str(error)) from None
 
@@ -176,7 +176,9 @@ class _Walk:
         words = self.words[at]
         return words, _positions_after_varints(at, words)
 
-    def records(self, root: _Node, begins: Sequence[int], blocks: Sequence[tuple[int, bytes]], worth: int) -> _Order:
+    def decode_lanes(
+        self, root: _Node, begins: Sequence[int], blocks: Sequence[tuple[int, bytes]], worth: int
+    ) -> _Order:
         """Decode all lanes to their ends. Raises `UnsupportedLayout`; `IndexError` if a lane runs past the bytes."""
         sizes = [len(block) for _, block in blocks]
         bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -188,20 +190,20 @@ class _Walk:
         steps = int((end - at).max()) * records // int(bounds[-1]) + 1
         if records < steps * worth:
             raise UnsupportedLayout("few lanes")
-        met: list[np.ndarray] = []
+        record_starts: list[np.ndarray] = []
         seen = 0
         while len(at):
-            if len(met) > 4 * steps + 100:
+            if len(record_starts) > 4 * steps + 100:
                 raise UnsupportedLayout("a lane does not end")
-            met.append(at)
+            record_starts.append(at)
             at = root.step(at, np.arange(seen, seen + len(at)))
-            seen += len(met[-1])
+            seen += len(record_starts[-1])
             going = at < end
             if not going.all():
                 if (at > end).any():
                     raise UnsupportedLayout("a lane does not end where it should")
                 at, end = at[going], end[going]
-        positions = np.concatenate(met)
+        positions = np.concatenate(record_starts)
         counted = np.bincount(np.searchsorted(bounds[1:], positions, "right"), minlength=len(blocks)).tolist()
         if any(found != count for found, (count, _) in zip(counted, blocks, strict=True)):
             raise UnsupportedLayout("another number of records")

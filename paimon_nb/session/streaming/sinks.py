@@ -183,7 +183,7 @@ class TableOutput:
             )
         fields = table.schema.fields
         rows = to_arrow(self.align(result, None), fields).to_pylist()
-        changes = self._changes(rows)
+        changes = self._changes_from_last_result(rows)
         if changes:
             with self._write_lock:
                 checkpoints = self._checkpoints = self._checkpoints or StreamCommitter(table.store)
@@ -197,7 +197,7 @@ class TableOutput:
                     checkpoints.commit(table.store, writing.prepare_commit(), self._commits, full=full)
             self._rows += len(changes)
 
-    def _changes(self, rows: list[dict[str, Any]]) -> list[Change]:
+    def _changes_from_last_result(self, rows: list[dict[str, Any]]) -> list[Change]:
         """The difference from the last result. A table that merges rows gets each row, also several of one key."""
         if self.takes_update_before:
             return self._changes_by_value(rows)

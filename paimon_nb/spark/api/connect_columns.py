@@ -51,7 +51,7 @@ class SqlRenderer:
 
     def __init__(self, source: LogicalPlan, alias: str) -> None:
         self._alias = alias
-        self._source_plans = {plan._plan_id for plan in _with_inputs(source)}
+        self._source_plans = {plan._plan_id for plan in _source_plan_and_inputs(source)}
 
     def __call__(self, column: Column) -> str:
         """A column as SQL text.
@@ -117,7 +117,7 @@ class SqlRenderer:
         return ", ".join(map(self._text, arguments))
 
 
-def _with_inputs(plan: LogicalPlan | None) -> Iterator[LogicalPlan]:
+def _source_plan_and_inputs(plan: LogicalPlan | None) -> Iterator[LogicalPlan]:
     """A plan, its input, the input's input and so on."""
     while plan is not None:
         yield plan

@@ -129,7 +129,7 @@ def assign_buckets(
         }
         rescaled = {p: count.buckets for p, count in counts.items() if count.rescales}
         if rescaled:
-            made = commit(*_rescale_partitions(store, rescaled))
+            made = commit(*_rescale_real_buckets(store, rescaled))
         written = _write_postponed_to_buckets(store, files, {p: c.buckets for p, c in counts.items()}, overwrite)
     except BaseException:
         abort_messages(store, [*written, *others])
@@ -156,9 +156,9 @@ def _write_postponed_to_buckets(
     return messages
 
 
-def _rescale_partitions(store: TableStore, counts: Mapping[bytes, int]) -> tuple[list[CommitMessage], Overwrite]:
+def _rescale_real_buckets(store: TableStore, counts: Mapping[bytes, int]) -> tuple[list[CommitMessage], Overwrite]:
     """The rows of the real buckets of some partitions, in other numbers of buckets."""
-    # Level 0 too, which ordinary scans of a table with deletion vectors leave to a compaction.
+    # Rows that wait for a bucket stay. Level 0 too, which ordinary scans of a table with deletion vectors leave to a compaction.
     whole = store.without_fallback().copy(
         {opt.DELETION_VECTORS_MERGE_ON_READ.key: "true", opt.POSTPONE_MERGE_ON_READ.key: "false"}
     )

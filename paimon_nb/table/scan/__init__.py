@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.lazy_imports import lazy_getattr
 
 if TYPE_CHECKING:
-    from paimon_nb.table.scan.plan.incremental import plan_changes, plan_incremental
+    from paimon_nb.table.scan.plan.incremental import plan_changes_of_snapshots, plan_incremental
     from paimon_nb.table.scan.plan.planner import plan_scan
     from paimon_nb.table.scan.plan.point_lookup import PointLookup
     from paimon_nb.table.scan.plan.scan_report import ScanReport, Skip, Stage
@@ -58,7 +58,7 @@ else:
         __name__,
         {
             "plan.scan_report": "ScanReport Skip Stage",
-            "plan.incremental": "plan_changes plan_incremental",
+            "plan.incremental": "plan_changes_of_snapshots plan_incremental",
             "plan.planner": "plan_scan", "plan.snapshot_scan": "DvRef ScanPlan Split all_levels plan_snapshot",
             "plan.point_lookup": "PointLookup",
             "predicate.evaluate": "filter_rows", "predicate.model": "And Compare Constant In IsNotNull IsNull Like Not Or Predicate StartsWith conjunction_of conjuncts",
@@ -73,6 +73,6 @@ __all__ = [
     "Constant", "DvRef", "ScanReport", "In", "Increment", "IsNotNull", "IsNull", "PointLookup", "Latest", "Like", "Not", "Or",
     "Predicate", "ScanPlan", "Skip", "Split", "Stage", "StartsWith", "ToAutoTag", "TimeTravel", "conjunction_of", "conjuncts",
     "all_levels", "iter_plan", "iter_split", "filter_rows", "load_deletion_vector", "parse_incremental", "parse_predicate", "parse_travel",
-    "plan_changes", "plan_incremental", "plan_scan", "plan_snapshot", "read_plan", "read_split", "read_split_kinds",
+    "plan_changes_of_snapshots", "plan_incremental", "plan_scan", "plan_snapshot", "read_plan", "read_split", "read_split_kinds",
     "resolve_time_travel", "travels",
 ]  # fmt: skip

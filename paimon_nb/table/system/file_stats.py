@@ -29,7 +29,7 @@ _CACHE_ROWS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class _StatsLayout:
+class _StatsTextLayout:
     """Shared properties of files with the same schema and statistics columns."""
 
     arity: int
@@ -88,26 +88,26 @@ class StatsTexts:
 
     def __init__(self, store: TableStore) -> None:
         self.store = store
-        self._layouts: dict[tuple[int, tuple[str, ...] | None], _StatsLayout] = {}
+        self._layouts: dict[tuple[int, tuple[str, ...] | None], _StatsTextLayout] = {}
 
     def keys(self, file: DataFile) -> tuple[str | None, str | None]:
         """(min_key, max_key) as `[v1, v2]`; None for append tables."""
-        form = self._layout_of_file(file)
+        form = self._text_layout_of_file(file)
         return form.key_text(file.min_key), form.key_text(file.max_key)
 
     def values(self, file: DataFile) -> tuple[str, str, str]:
         """(null_value_counts, min_value_stats, max_value_stats) as `{a=1, b=null}`, columns by name."""
-        form, stats = self._layout_of_file(file), file.value_stats
+        form, stats = self._text_layout_of_file(file), file.value_stats
         nulls = form.nulls(stats.null_counts or (), file.row_count)
         return nulls, form.bounds_text(stats.min_values), form.bounds_text(stats.max_values)
 
-    def _layout_of_file(self, file: DataFile) -> _StatsLayout:
+    def _text_layout_of_file(self, file: DataFile) -> _StatsTextLayout:
         key = (file.schema_id, file.stats_cols)
         if key not in self._layouts:
             self._layouts[key] = self._new_layout(*key)
         return self._layouts[key]
 
-    def _new_layout(self, schema_id: int, listed: tuple[str, ...] | None) -> _StatsLayout:
+    def _new_layout(self, schema_id: int, listed: tuple[str, ...] | None) -> _StatsTextLayout:
         schema = file_schema(self.store, schema_id)
         return _make_layout(schema.fields, schema.key_fields, listed, self.store.schema.fields)
 
@@ -118,7 +118,7 @@ def _make_layout(
     key_fields: tuple[DataField, ...],
     listed: tuple[str, ...] | None,
     present_fields: tuple[DataField, ...],
-) -> _StatsLayout:
+) -> _StatsTextLayout:
     """
     Args:
         stored_fields, key_fields: of the schema that the files were written with. listed: columns of the statistics;
@@ -130,7 +130,7 @@ def _make_layout(
     present = sorted(present_fields, key=lambda f: f.name.encode("utf-16-be"))
     position = {f.id: i for i, f in reversed(list(enumerate(in_stats)))}
     stored, end = {f.id for f in stored_fields}, len(in_stats)
-    return _StatsLayout(
+    return _StatsTextLayout(
         arity=end,
         read=RowReader([f.type for f in in_stats]).read,
         names=tuple(f"{f.name}=" for f in present),

@@ -102,7 +102,7 @@ def _plan_between_ids(store: TableStore, mode: str, start: int, end: int, predic
     if mode == "diff":
         return _plan_state_diff(store, snapshot_by_id(store, start), snapshot_by_id(store, end), predicate)
     mode = effective_mode(store, mode)
-    return plan_changes(
+    return plan_changes_of_snapshots(
         store, [_changelog_or_snapshot(store, i, mode) for i in range(start + 1, end + 1)], mode, predicate
     )
 
@@ -142,7 +142,7 @@ def _plan_between_times(
         return _plan_state_diff(store, start or earliest, end, predicate)
     first = earliest.id - 1 if start is None else start.id
     mode = effective_mode(store, mode)
-    return plan_changes(
+    return plan_changes_of_snapshots(
         store, [_changelog_or_snapshot(store, i, mode) for i in range(first + 1, end.id + 1)], mode, predicate
     )
 
@@ -174,7 +174,7 @@ def _empty_plan(store: TableStore, snapshot: Snapshot | None, predicate: Predica
 # -- deltas and changelogs
 
 
-def plan_changes(
+def plan_changes_of_snapshots(
     store: TableStore, snapshots: Sequence[Snapshot], mode: str, predicate: Predicate | None = None
 ) -> ScanPlan:
     """The changes of some snapshots, each row as it was written.

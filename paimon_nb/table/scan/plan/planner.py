@@ -81,9 +81,9 @@ def plan_scan(
     predicate = _parse_condition(store, predicate, where)
     bound = bind_to_store(store, predicate)
     if isinstance(travel, LatestDelta) and snapshot is not None:
-        from paimon_nb.table.scan.plan.incremental import plan_changes
+        from paimon_nb.table.scan.plan.incremental import plan_changes_of_snapshots
 
-        return plan_changes(store, [snapshot], "delta", predicate)
+        return plan_changes_of_snapshots(store, [snapshot], "delta", predicate)
     if snapshot is None:
         store.check_readable()  # a table of another kind has no snapshot, and its rows are elsewhere
         plan = ScanPlan(store, None, (), ScanReport(), bound)
