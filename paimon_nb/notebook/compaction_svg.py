@@ -13,29 +13,37 @@ if TYPE_CHECKING:
 
     from paimon_nb.table.inspect.amplification import Amplification, Sample
 
-_LEFT, _RIGHT = 74, 190
-_PLOT = WIDTH - _LEFT - _RIGHT
+_LEFT, _RIGHT = 74, 230
 _TALL, _GAP, _TOP = 44, 16, 34
 _LINE = "#0072B2"
 
 
-def amplification_svg(history: Amplification, trigger: int | None = None) -> str:
-    """Three lanes over the same commits. `trigger`: the number of runs at which compaction begins, as a dashed line."""
+def amplification_svg(history: Amplification, trigger: int | None = None, width: int = WIDTH) -> str:
+    """Three lanes over the same commits.
+
+    Args:
+        trigger: the number of runs at which compaction begins, as a dashed line.
+        width: in pixels.
+    """
     states = history.samples
     height = _TOP + 3 * (_TALL + _GAP) + 34
-    parts = [open_svg(height, f"compactions of {history.table}: {_summary_text(history)}")]
+    parts = [open_svg(height, f"compactions of {history.table}: {_summary_text(history)}", width)]
     parts.append('<text x="0" y="14" font-weight="600">compaction history: cost and effect</text>')
     if not states:
         return "".join([*parts, f'<text x="{_LEFT}" y="{_TOP + 20}" class="dim">no snapshot yet</text></svg>'])
     since = f"since snapshot {states[0].snapshot}"
-    parts.append(f'<text x="{WIDTH}" y="14" text-anchor="end" class="dim">{since}</text>')
-    step = min(72.0, _PLOT / len(states))
+    parts.append(f'<text x="{width}" y="14" text-anchor="end" class="dim">{since}</text>')
+    side = width - _RIGHT + 10
+    step = min(72.0, (width - _LEFT - _RIGHT) / len(states))
     xs = [_LEFT + step * (i + 0.5) for i in range(len(states))]
     end = _LEFT + step * len(states)
     tops = [_TOP + i * (_TALL + _GAP) for i in range(3)]
-    parts += _written_bars(states, xs, step, tops[0], end, history)
+    parts += _written_bars(states, xs, step, tops[0], end)
+    parts += _side_text(side, tops[0], *_written_text(history))
     parts += _run_count_line(states, xs, step, tops[1], end, trigger)
+    parts += _side_text(side, tops[1], count(states[-1].runs, "run"), f"per read; max {max(m.runs for m in states)}")
     parts += _space_bars(states, xs, step, tops[2], end)
+    parts += _side_text(side, tops[2], *_space_text(states[-1]))
     parts += _commit_dots(states, xs, step, tops[2] + _TALL + 18)
     parts += [_hover_column(m, x, step, height) for m, x in zip(states, xs, strict=True)]
     return "".join([*parts, "</svg>"])
@@ -52,15 +60,22 @@ def _axis_with_label(label: str, top: float, end: float) -> list[str]:
     ]
 
 
-def _side_text(top: float, first: str, second: str = "") -> list[str]:
-    x = _LEFT + _PLOT + 10
+def _side_text(x: float, top: float, first: str, second: str) -> list[str]:
     lines = [f'<text x="{x}" y="{top + 18}" font-weight="600">{escape(first)}</text>']
-    return [*lines, f'<text x="{x}" y="{top + 34}" class="dim" font-size="11">{escape(second)}</text>']
+    return [*lines, f'<text x="{x}" y="{top + 34}" class="dim">{escape(second)}</text>']
 
 
-def _written_bars(
-    states: Sequence[Sample], xs: Sequence[float], step: float, top: float, end: float, history: Amplification
-) -> list[str]:
+def _written_text(history: Amplification) -> tuple[str, str]:
+    ratio = "nothing written" if history.write is None else f"× {history.write:.1f} write amplification"
+    return ratio, f"{bytes_text(history.by_writers)} written, {bytes_text(history.by_compaction)} rewritten"
+
+
+def _space_text(latest: Sample) -> tuple[str, str]:
+    share = "" if latest.space is None else f" · {latest.space * 100:.0f} %"
+    return bytes_text(latest.size) + share, f"dark = oldest run: {bytes_text(latest.oldest)}"
+
+
+def _written_bars(states: Sequence[Sample], xs: Sequence[float], step: float, top: float, end: float) -> list[str]:
     out = _axis_with_label("written", top, end)
     largest = max((m.written for m in states), default=0) or 1
     wide = max(1.5, min(22.0, step * 0.55))
@@ -71,10 +86,7 @@ def _written_bars(
                 f'<rect x="{x - wide / 2:.1f}" y="{top + _TALL - tall:.1f}" width="{wide:.1f}" height="{tall:.1f}" rx="1.5" '
                 f'fill="{KIND_COLOURS.get(m.kind, "#888")}"/>'
             )
-    ratio = "nothing written" if history.write is None else f"× {history.write:.1f} write amplification"
-    return out + _side_text(
-        top, ratio, f"{bytes_text(history.by_writers)} written, {bytes_text(history.by_compaction)} rewritten"
-    )
+    return out
 
 
 def _run_count_line(
@@ -89,14 +101,13 @@ def _run_count_line(
     if trigger is not None and y_of(trigger) > top:
         y = y_of(trigger)
         out.append(f'<line class="pole" x1="{_LEFT}" y1="{y:.1f}" x2="{end:.1f}" y2="{y:.1f}"/>')
-        out.append(f'<text x="{_LEFT + 3}" y="{y - 3:.1f}" class="dim" font-size="10">trigger: {trigger}</text>')
+        out.append(f'<text x="{_LEFT + 3}" y="{y - 3:.1f}" class="dim">trigger: {trigger}</text>')
     path = "".join(
         f"{'M' if i == 0 else 'L'}{x - step / 2:.1f} {y_of(m.runs):.1f}H{x + step / 2:.1f}"
         for i, (m, x) in enumerate(zip(states, xs, strict=True))
     )
     out.append(f'<path d="{path}" fill="none" stroke="{_LINE}" stroke-width="2"/>')
-    latest_runs = states[-1].runs
-    return out + _side_text(top, count(latest_runs, "run"), f"per read; max {max(m.runs for m in states)}")
+    return out
 
 
 def _space_bars(states: Sequence[Sample], xs: Sequence[float], step: float, top: float, end: float) -> list[str]:
@@ -109,9 +120,7 @@ def _space_bars(states: Sequence[Sample], xs: Sequence[float], step: float, top:
             out.append(
                 f'<rect x="{x - wide / 2:.1f}" y="{top + _TALL - tall:.1f}" width="{wide:.1f}" height="{tall:.1f}" {style}/>'
             )
-    latest = states[-1]
-    share = "" if latest.space is None else f" · {latest.space * 100:.0f} %"
-    return out + _side_text(top, bytes_text(latest.size) + share, f"dark = oldest run: {bytes_text(latest.oldest)}")
+    return out
 
 
 def _commit_dots(states: Sequence[Sample], xs: Sequence[float], step: float, y: float) -> list[str]:
@@ -121,9 +130,9 @@ def _commit_dots(states: Sequence[Sample], xs: Sequence[float], step: float, y: 
     for i, (m, x) in enumerate(zip(states, xs, strict=True)):
         out.append(f'<circle cx="{x:.1f}" cy="{y}" r="{radius:.1f}" fill="{KIND_COLOURS.get(m.kind, "#888")}"/>')
         if radius > 5:
-            out.append(f'<text x="{x:.1f}" y="{y + 4}" text-anchor="middle" class="sign" style="fill:#fff" font-size="10" font-weight="700">{SIGN.get(m.kind, "?")}</text>')  # fmt: skip
+            out.append(f'<text x="{x:.1f}" y="{y + 4}" text-anchor="middle" class="sign" style="fill:#fff" font-weight="700">{SIGN.get(m.kind, "?")}</text>')  # fmt: skip
         if i % label_step == 0:
-            out.append(f'<text x="{x:.1f}" y="{y + 21}" text-anchor="middle" class="dim" font-size="11">{m.snapshot}</text>')  # fmt: skip
+            out.append(f'<text x="{x:.1f}" y="{y + 21}" text-anchor="middle" class="dim">{m.snapshot}</text>')  # fmt: skip
     return out
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from paimon_nb.notebook.create_model import Draft, bucket_bytes
-from paimon_nb.notebook.svg import LEVEL_COLOURS, WIDTH, clipped, escape, open_svg
+from paimon_nb.notebook.svg import CHARACTER, LEVEL_COLOURS, WIDTH, clipped, escape, open_svg
 from paimon_nb.table.inspect.formatting import bytes_text
 
 _TALL = 178
 
 
-def layout_svg(draft: Draft) -> str:
-    """Table, partitions, buckets, files, from left to right."""
-    parts = [open_svg(_TALL, f"layout of {draft.name}")]
+def layout_svg(draft: Draft, width: int = WIDTH) -> str:
+    """Table, partitions, buckets, files, from left to right. `width`: in pixels."""
+    parts = [open_svg(_TALL, f"layout of {draft.name}", width)]
     columns = draft.parts
     x = 1.0
     parts += _folder_box(x, 62, 129, 34, draft.name or "?", "table")
@@ -33,12 +33,12 @@ def layout_svg(draft: Draft) -> str:
     for i, label in enumerate(labels):
         y = 18 + i * step
         parts.append(_arrow(*start, x, y + 13))
-        parts += _folder_box(x, y, 122, 26, label, "")
+        parts += _folder_box(x, y, 136, 26, label, "")
     if size is not None:
-        parts.append(f'<text x="{x}" y="{_TALL - 4}" class="dim" font-size="11">about {bytes_text(size)} each</text>')
-    at = x + 122
+        parts.append(f'<text x="{x}" y="{_TALL - 4}" class="dim">about {bytes_text(size)} each</text>')
+    at = x + 136
     parts.append(_arrow(at, 31, at + 40, 60))
-    parts += _bucket_contents(draft, at + 44)
+    parts += _bucket_contents(draft, at + 44, width - at - 48)
     return "".join([*parts, "</svg>"])
 
 
@@ -58,25 +58,24 @@ def _bucket_directory_names(draft: Draft) -> list[str]:
             return ["?"]
 
 
-def _bucket_contents(draft: Draft, x: float) -> list[str]:
+def _bucket_contents(draft: Draft, x: float, width: float) -> list[str]:
     """A key table's levels, or plain files."""
-    width = WIDTH - x - 4
+    characters = int(width / CHARACTER)
     if not draft.keys:
-        out = [f'<text x="{x}" y="30" class="dim" font-size="11">files, in write order</text>']
+        out = [f'<text x="{x}" y="30" class="dim">files, in write order</text>']
         return out + [
             f'<rect x="{x + i * width / 4:.1f}" y="44" width="{width / 4 - 6:.1f}" height="20" rx="3" fill="{LEVEL_COLOURS[0]}"/>'
             for i in range(4)
         ]
-    out = [f'<text x="{x}" y="30" class="dim" font-size="11">sorted runs by {clipped(", ".join(c.name for c in draft.keys if not c.partition) or "?", 26)}</text>']  # fmt: skip
+    keys = ", ".join(c.name for c in draft.keys if not c.partition) or "?"
+    out = [f'<text x="{x}" y="30" class="dim">{clipped(f"sorted runs by {keys}", characters)}</text>']
     for i, (level, share) in enumerate(((0, 0.3), (0, 0.42), (4, 0.7), (5, 1.0))):
         y = 42 + i * 25
         left = x + 26 + (width - 26) * (0.1 if i == 1 else 0.0)
-        out.append(
-            f'<text x="{x + 20}" y="{y + 14}" text-anchor="end" font-size="11" font-weight="600">L{level}</text>'
-        )
+        out.append(f'<text x="{x + 20}" y="{y + 14}" text-anchor="end" font-weight="600">L{level}</text>')
         out.append(f'<rect x="{left:.1f}" y="{y}" width="{(width - 26) * share * 0.9:.1f}" height="19" rx="3" fill="{LEVEL_COLOURS[level]}"/>')  # fmt: skip
     engine = draft.options.get("merge-engine") or "deduplicate"
-    out.append(f'<text x="{x}" y="160" class="dim" font-size="11">{clipped(f"merged on read: {engine}", 42)}</text>')
+    out.append(f'<text x="{x}" y="160" class="dim">{clipped(f"merged on read: {engine}", characters)}</text>')
     return out
 
 
@@ -86,7 +85,7 @@ def _folder_box(x: float, y: float, width: float, height: float, text: str, capt
         f'<text x="{x + 8}" y="{y + height / 2 + 4:.1f}" font-weight="600">{clipped(text, int(width / 7.4))}</text>',
     ]
     if caption:
-        out.append(f'<text x="{x + 8}" y="{y + height + 12:.1f}" class="dim" font-size="10">{escape(caption)}</text>')
+        out.append(f'<text x="{x + 8}" y="{y + height + 12:.1f}" class="dim">{escape(caption)}</text>')
     return out
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.notebook.svg import WIDTH, clipped, count, escape, open_svg
+from paimon_nb.notebook.svg import CHARACTER, WIDTH, clipped, count, escape, open_svg
 from paimon_nb.table.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
@@ -83,33 +83,37 @@ def funnel(plan: ScanPlan, where: str) -> FunnelModel:
     )
 
 
-_LEFT, _MIDDLE, _HALF, _TALL = 104, 300, 180, 40
+_LEFT, _TALL = 104, 40
 
 
-def funnel_svg(model: FunnelModel) -> str:
-    """A funnel that narrows stage by stage, with what each stage skipped and why."""
+def funnel_svg(model: FunnelModel, width: int = WIDTH) -> str:
+    """A funnel that narrows stage by stage, with what each stage skipped and why. `width`: in pixels."""
+    half = round(width * 0.21)
+    middle, x = _LEFT + 16 + half, _LEFT + 34 + 2 * half
+    characters = int((width - x) / 6.2)
     tops, y = [], 36
     for s in model.steps:
         tops.append(y)
         y += max(_TALL, 20 + 15 * len(s.left_out)) + 6
-    parts = [open_svg(y + 34, f"files that a query on {model.table} reads: {model.left}")]
-    parts.append(f'<text x="0" y="14" font-weight="600">{clipped(model.where or "all rows", 90)}</text>')
-    parts.append(f'<text x="{WIDTH}" y="14" text-anchor="end" class="dim">snapshot {model.snapshot}</text>')
+    parts = [open_svg(y + 34, f"files that a query on {model.table} reads: {model.left}", width)]
+    parts.append(
+        f'<text x="0" y="14" font-weight="600">{clipped(model.where or "all rows", (width - 120) // CHARACTER)}</text>'
+    )
+    parts.append(f'<text x="{width}" y="14" text-anchor="end" class="dim">snapshot {model.snapshot}</text>')
     share = 1.0
     ends = [*tops[1:], y] if tops else []
     for s, top, end in zip(model.steps, tops, ends, strict=True):
         before, share = share, share * s.share
-        a, b = max(2.0, _HALF * before), max(2.0, _HALF * share)
-        middle = top + (end - top) * 0.62
-        shape = f"M{_MIDDLE - a:.1f} {top}H{_MIDDLE + a:.1f}L{_MIDDLE + b:.1f} {middle:.1f}V{end}H{_MIDDLE - b:.1f}V{middle:.1f}Z"
+        a, b = max(2.0, half * before), max(2.0, half * share)
+        low = top + (end - top) * 0.62
+        shape = f"M{middle - a:.1f} {top}H{middle + a:.1f}L{middle + b:.1f} {low:.1f}V{end}H{middle - b:.1f}V{low:.1f}Z"
         facts = [f"{s.remaining:,} of {s.total:,} {s.name} are read", *s.left_out]
         tip, label = escape("\n".join(facts)), escape(" · ".join(facts))
         parts.append(f'<path class="stage" d="{shape}" fill="#0072B2" fill-opacity="{0.35 + 0.5 * (1 - share):.2f}" tabindex="0" role="img" aria-label="{label}"><title>{tip}</title></path>')  # fmt: skip
         parts.append(f'<text x="{_LEFT - 10}" y="{top + 20}" text-anchor="end" font-weight="600">{clipped(s.name, 22)}</text>')  # fmt: skip
-        x = _MIDDLE + _HALF + 18
         weight = ' font-weight="600"' if s.remaining < s.total else ' class="dim"'
         parts.append(f'<text x="{x}" y="{top + 17}"{weight}>{s.remaining:,} of {s.total:,}</text>')
         for i, reason in enumerate(s.left_out):
-            parts.append(f'<text x="{x}" y="{top + 33 + 15 * i}" class="dim" font-size="12">✗ {clipped(reason, 52)}</text>')  # fmt: skip
-    parts.append(f'<text x="{_MIDDLE}" y="{y + 20}" text-anchor="middle" font-weight="600">{model.left}, {count(model.rows, "physical row")}</text>')  # fmt: skip
+            parts.append(f'<text x="{x}" y="{top + 33 + 15 * i}" class="dim" font-size="12">✗ {clipped(reason, characters - 2)}</text>')  # fmt: skip
+    parts.append(f'<text x="{middle}" y="{y + 20}" text-anchor="middle" font-weight="600">{model.left}, {count(model.rows, "physical row")}</text>')  # fmt: skip
     return "".join([*parts, "</svg>"])

@@ -198,13 +198,13 @@ def commit_strip_svg(commits: Sequence[Commit]) -> str:
     biggest = max((abs(c.delta_rows) for c in displayed), default=1) or 1
     label = f"last {len(displayed)} commits" if len(commits) > len(displayed) else count(len(displayed), "commit")
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {tall}" width="{width}" height="{tall}" role="img" aria-label="{label}" font-size="10">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {tall}" width="{width}" height="{tall}" role="img" aria-label="{label}" font-size="12">',
         f'<line class="axis" x1="0" y1="{base}" x2="{step * len(displayed):.1f}" y2="{base}"/>',
     ]
     label_step = max(1, -(-len(displayed) // 16))
     for i, c in enumerate(displayed):
         x, w = step * (i + 0.5), max(2.0, min(18.0, step * 0.62))
-        colour, radius = KIND_COLOURS.get(c.kind, "#888"), min(7.0, max(2.5, step * 0.34))
+        colour, radius = KIND_COLOURS.get(c.kind, "#888"), min(8.0, max(2.5, step * 0.34))
         height = 4 + 30 * (abs(c.delta_rows) / biggest) ** 0.4 if c.delta_rows else 0
         when = dt.datetime.fromtimestamp(c.time_ms / 1000, dt.UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
         tip = "\n".join([f"snapshot {c.id} · {c.kind.lower()}", f"{c.delta_rows:+,} physical rows", when, *c.flags])
@@ -215,10 +215,10 @@ def commit_strip_svg(commits: Sequence[Commit]) -> str:
             parts.append(f'<rect x="{x - w / 2:.1f}" y="{base - height:.1f}" width="{w:.1f}" height="{height:.1f}" rx="2" {fill}/>')  # fmt: skip
         parts.append(f'<circle cx="{x:.1f}" cy="{base}" r="{radius:.1f}" fill="{colour}"/>')
         if radius > 5:
-            parts.append(f'<text x="{x:.1f}" y="{base + 3.5}" text-anchor="middle" class="sign" style="fill:#fff" font-weight="700">{SIGN.get(c.kind, "?")}</text>')  # fmt: skip
+            parts.append(f'<text x="{x:.1f}" y="{base + 4}" text-anchor="middle" class="sign" style="fill:#fff" font-weight="700">{SIGN.get(c.kind, "?")}</text>')  # fmt: skip
         if (len(displayed) - 1 - i) % label_step == 0:
             parts.append(f'<text x="{x:.1f}" y="{base + 22}" text-anchor="middle" class="dim">{c.id}</text>')
         if c.tags:
-            parts.append(f'<text x="{x:.1f}" y="{max(9.0, base - height - 4):.1f}" text-anchor="middle">⚑</text>')
+            parts.append(f'<text x="{x:.1f}" y="{max(11.0, base - height - 4):.1f}" text-anchor="middle">⚑</text>')
         parts.append("</g>")
     return "".join(parts) + "</svg>"

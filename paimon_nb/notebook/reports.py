@@ -24,7 +24,7 @@ STYLE = """
 .pnb-r .rules td{max-width:none}.pnb-r .rules td.wide{white-space:normal}.pnb-r .dim{opacity:.68}.pnb-r .gone td{opacity:.5;text-decoration:line-through}.pnb-r .gone td.say{text-decoration:none}
 .pnb-r .new{font-weight:700}.pnb-r .null{opacity:.45;font-style:italic}
 .pnb-r .level{display:inline-block;min-width:1.7em;text-align:center;border-radius:3px;padding:0 3px;color:#111;font-weight:600}
-.pnb-r code{font:11.5px var(--jp-code-font-family,monospace);background:var(--jp-layout-color2,#8881);padding:1px 5px;border-radius:3px;user-select:all}
+.pnb-r code{font:12px var(--jp-code-font-family,monospace);background:var(--jp-layout-color2,#8881);padding:1px 5px;border-radius:3px;user-select:all}
 .pnb-r .row td{border-top:2px solid var(--jp-border-color1,#8886);font-weight:600}
 .pnb-r .grade{display:inline-block;width:1.4em;font-weight:700}
 """

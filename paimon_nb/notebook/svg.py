@@ -23,9 +23,11 @@ KIND_COLOURS = {"APPEND": "#009E73", "COMPACT": "#0072B2", "OVERWRITE": "#D55E00
 SIGNS = {"▸": "picked for compaction", "+": "added", "→": "moved to another level", "−": "removed"}
 """Meaning of the signs on files."""
 WIDTH = 860
+NARROWEST, WIDEST = 680, 1600
+"""A panel's pictures are as wide as the page, within these bounds: the size of a text does not change with the width."""
 _LEFT, _RIGHT = 74, 190
 _LANE, _GAP = 20, 7
-_CHARACTER = 7
+CHARACTER = 7
 """The mean width of a character at 12 px."""
 _FOLDED = 62
 """Height of a lane that holds several runs."""
@@ -62,23 +64,24 @@ def escape(text: str) -> str:
     return html_escape(_UNPRINTABLE.sub("\ufffd", text))
 
 
-def lsm_svg(picture: LsmPicture, by: str = "key", signs: Mapping[str, str] | None = None) -> str:
+def lsm_svg(picture: LsmPicture, by: str = "key", signs: Mapping[str, str] | None = None, width: int = WIDTH) -> str:
     """The LSM tree: one lane per sorted run, newest at the top.
 
     Args:
         by: 'key' places files by key range, 'size' draws them as wide as their size.
         signs: file name -> sign; these files are outlined and show the sign.
+        width: in pixels.
     """
-    plot = WIDTH - _LEFT - _RIGHT
+    plot = width - _LEFT - _RIGHT
     top = 34
     height = top + (sum(_lane_height(lane) + _GAP for lane in picture.lanes) or _LANE + _GAP) + 30
     largest = max((lane.bytes for lane in picture.lanes), default=1) or 1
-    parts = [open_svg(height, f"LSM tree of {picture.table}, {picture.snapshot_text}")]
-    title = f"{picture.table}"
+    parts = [open_svg(height, f"LSM tree of {picture.table}, {picture.snapshot_text}", width)]
     facts = picture.snapshot_text + (f" · {picture.kind.lower()}" if picture.kind else "")
     where = (f"{picture.partition} · " if picture.partition else "") + f"bucket {picture.bucket}"
-    parts.append(f'<text x="0" y="14" font-weight="600">{escape(title)}</text>')
-    parts.append(f'<text x="{WIDTH}" y="14" text-anchor="end" class="dim">{escape(f"{facts} · {where}")}</text>')
+    parts.append(f'<text x="0" y="14" font-weight="600">{clipped(picture.table, 40)}</text>')
+    right = clipped(f"{facts} · {where}", (width - 300) // CHARACTER)
+    parts.append(f'<text x="{width}" y="14" text-anchor="end" class="dim">{right}</text>')
     bottom = height - 26
     if by == "key":
         for x0, x1, runs in picture.overlaps:
@@ -96,7 +99,7 @@ def lsm_svg(picture: LsmPicture, by: str = "key", signs: Mapping[str, str] | Non
     if by == "key" and picture.key_low:
         axis = bottom + 4
         label = "key →" if picture.by_value else "keys in order, not to scale →"
-        max_characters = min(44, (plot // _CHARACTER - len(label) - 3) // 2)
+        max_characters = min(44, (plot // CHARACTER - len(label) - 3) // 2)
         parts.append(f'<line class="axis" x1="{_LEFT}" y1="{axis}" x2="{_LEFT + plot}" y2="{axis}"/>')
         parts.append(
             f'<text x="{_LEFT}" y="{axis + 15}" class="dim" font-size="12">{clipped(picture.key_low, max_characters)}</text>'
@@ -106,7 +109,7 @@ def lsm_svg(picture: LsmPicture, by: str = "key", signs: Mapping[str, str] | Non
             f'<text x="{_LEFT + plot / 2}" y="{axis + 15}" text-anchor="middle" class="dim" font-size="12">{label}</text>'
         )
     total = f"{count(picture.files, 'file')} · {count(picture.runs, 'run')} · {bytes_text(picture.bytes)}"
-    parts.append(f'<text x="{WIDTH}" y="{height - 7}" text-anchor="end" class="dim" font-size="12">{total}</text>')
+    parts.append(f'<text x="{width}" y="{height - 7}" text-anchor="end" class="dim" font-size="12">{total}</text>')
     parts.append("</svg>")
     return "".join(parts)
 
@@ -233,10 +236,10 @@ def timeline_svg(model: TimelineModel, selected: int | None = None) -> str:
     legend = left
     for kind, sign in SIGN.items():
         if any(c.kind == kind for c in commits):
-            parts.append(f'<circle cx="{legend + 6}" cy="{height - 10}" r="6" fill="{KIND_COLOURS[kind]}"/>')
-            parts.append(f'<text x="{legend + 6}" y="{height - 6}" text-anchor="middle" class="sign" style="fill:#fff" font-size="9" font-weight="700">{sign}</text>')  # fmt: skip
-            parts.append(f'<text x="{legend + 17}" y="{height - 6}" font-size="12" class="dim">{kind.lower()}</text>')
-            legend += 34 + 7 * len(kind)
+            parts.append(f'<circle cx="{legend + 8}" cy="{height - 10}" r="8" fill="{KIND_COLOURS[kind]}"/>')
+            parts.append(f'<text x="{legend + 8}" y="{height - 6}" text-anchor="middle" class="sign" style="fill:#fff" font-size="12" font-weight="700">{sign}</text>')  # fmt: skip
+            parts.append(f'<text x="{legend + 21}" y="{height - 6}" font-size="12" class="dim">{kind.lower()}</text>')
+            legend += 38 + 7 * len(kind)
     note = (
         "bar = rows added"
         + ("; outline = rows removed" if any(c.delta_rows < 0 for c in commits) else "")
@@ -273,8 +276,8 @@ def standalone_svg(svg: str) -> str:
     return inner.replace(">", f"><style>{style}</style>", 1)
 
 
-def open_svg(height: float, label: str) -> str:
-    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" width="{WIDTH}" height="{height:.0f}" role="img" aria-label="{escape(label)}" font-size="12">'  # fmt: skip
+def open_svg(height: float, label: str, width: int = WIDTH) -> str:
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height:.0f}" width="{width}" height="{height:.0f}" role="img" aria-label="{escape(label)}" font-size="12">'  # fmt: skip
 
 
 def clip(text: str, length: int) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import expect
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from lab_kit import Lab, Notebook
 
@@ -73,6 +74,45 @@ e => [...e.querySelectorAll("*")].filter((n) => {
 def live_nodes_of(notebook: Notebook, cell: int) -> list[str]:
     """Nodes of a cell's output that run or fetch something, whatever made them."""
     return list(notebook.output(cell).evaluate(LIVE))
+
+
+SMALL_TEXTS = """
+e => [...e.querySelectorAll("*")].filter((n) => [...n.childNodes].some((c) => c.nodeType === 3 && c.data.trim())).filter((n) => {
+  const box = n.getBoundingClientRect();
+  return box.width && box.height && getComputedStyle(n).visibility !== "hidden";
+}).map((n) => {
+  const svg = n.ownerSVGElement, scale = svg ? svg.getBoundingClientRect().width / svg.viewBox.baseVal.width : 1;
+  return [n.textContent.trim().slice(0, 60), parseFloat(getComputedStyle(n).fontSize) * scale];
+}).filter(([, size]) => size < 11.9)
+"""
+
+
+def small_texts(notebook: Notebook, cell: int) -> list[tuple[str, float]]:
+    """Texts in a cell's output, those of pictures included, that are drawn smaller than 12 px, and their sizes."""
+    return [(text, size) for text, size in notebook.output(cell).evaluate(SMALL_TEXTS)]
+
+
+@contextmanager
+def pictures_as_wide_as(notebook: Notebook, width: int, cells: Sequence[int], least: int) -> Iterator[None]:
+    """A window of another width, whose pictures were drawn for it. Afterwards it has its own width.
+
+    Args:
+        least: the width below which they scroll.
+    """
+    before = notebook.page.viewport_size
+    notebook.page.set_viewport_size({"width": width, "height": 900})
+    try:
+        for cell in cells:
+            notebook.output(cell).scroll_into_view_if_needed()  # one that is out of sight is not drawn
+            notebook.page.wait_for_function(
+                """([e, least]) => [...e.querySelectorAll(".pnb svg")].some((svg) =>
+                  Math.abs(svg.getBoundingClientRect().width - Math.max(least, Math.min(svg.parentNode.clientWidth, 1600))) < 2)""",
+                arg=[notebook.output(cell).element_handle(), least],
+            )
+        yield
+    finally:
+        assert before is not None
+        notebook.page.set_viewport_size(before)
 
 
 def walk_to_a_file(explorer: Any, snapshot: int) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from lab_kit import REPO, Lab, Notebook
-from panel_kit import live_nodes_of, opened, serious_issues, signs
+from panel_kit import live_nodes_of, opened, pictures_as_wide_as, serious_issues, signs, small_texts
 from playwright.sync_api import expect
 from table_kit import PAYLOADS
 from test_lab import CONTRAST
@@ -303,6 +303,13 @@ def test_nothing_is_cut_off_at_900_pixels(shown: Notebook) -> None:
             assert wide[0] <= wide[1] + 1, (name, wide)
     finally:
         shown.page.set_viewport_size({"width": 1180, "height": 1000})
+
+
+@pytest.mark.parametrize("width", [900, 1280, 1920])
+def test_texts_in_pictures_keep_their_size_at_every_width(shown: Notebook, width: int) -> None:
+    with pictures_as_wide_as(shown, width, [cell for _, cell in PANELS], least=680):
+        for _, cell in PANELS:
+            assert small_texts(shown, cell) == []
 
 
 def test_a_dropped_table_is_told_on_the_page(shown: Notebook) -> None:

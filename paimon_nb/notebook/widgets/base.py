@@ -11,7 +11,7 @@ import traitlets
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook.errors import error_sentence, last
-from paimon_nb.notebook.svg import framed, standalone_svg
+from paimon_nb.notebook.svg import NARROWEST, WIDEST, WIDTH, framed, standalone_svg
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,3 +110,23 @@ class Panel(anywidget.AnyWidget):
             "image/svg+xml": standalone_svg(self.still_svg()),
         }
         return {**data, **still}, meta
+
+
+class DrawnPanel(Panel):
+    """A panel whose pictures the kernel draws, as wide as the page says."""
+
+    view = traitlets.Dict().tag(sync=True)
+    width = traitlets.Int(WIDTH, min=NARROWEST, max=WIDEST).tag(sync=True)
+    """Of the pictures, in pixels."""
+
+    def __init__(self, **traits: Any) -> None:
+        super().__init__(**traits)
+        self.observe(self._on_width_change, "width")
+
+    @report_errors
+    def _on_width_change(self, _: Any) -> None:
+        self.view = {**self.view, **self.draw_pictures()}
+
+    def draw_pictures(self) -> dict[str, Any]:
+        """The pictures of `view`, as SVG of the width that the page has."""
+        raise NotImplementedError

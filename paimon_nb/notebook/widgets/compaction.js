@@ -82,6 +82,7 @@ export default {
     model.on("change:work", doing);
     model.on("change:watching", follow);
     picture(); follow();
-    return () => clearInterval(timer);
+    const unwatch = fitPictures(host, model);
+    return () => { clearInterval(timer); unwatch(); };
   },
 };

@@ -13,8 +13,8 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.notebook.compaction_svg import amplification_svg
 from paimon_nb.notebook.lsm_model import LsmPicture, lsm_picture, lsm_text
-from paimon_nb.notebook.svg import count, lsm_svg
-from paimon_nb.notebook.widgets.base import Panel, report_errors, script
+from paimon_nb.notebook.svg import WIDTH, count, lsm_svg
+from paimon_nb.notebook.widgets.base import DrawnPanel, report_errors, script
 from paimon_nb.options import table as opt
 from paimon_nb.table.inspect import CompactionPreview, amplification
 from paimon_nb.table.inspect.formatting import bytes_text
@@ -59,7 +59,7 @@ class CompactionOutcome:
         )
 
 
-class Compaction(Panel):
+class Compaction(DrawnPanel):
     """`t.compaction()`: writes nothing until a button is pressed or `run` is called.
 
     Args:
@@ -70,7 +70,6 @@ class Compaction(Panel):
     """
 
     _esm = script("panel.js", "compaction.js")
-    view = traitlets.Dict().tag(sync=True)
     work: traitlets.Dict[str, Any] = traitlets.Dict({"running": False}).tag(sync=True)
     watching = traitlets.Bool(False).tag(sync=True)
 
@@ -103,11 +102,14 @@ class Compaction(Panel):
         where = (due.partition, due.bucket) if due else (None, None)
         self.picture: LsmPicture = lsm_picture(self.table.store, self.snapshot, *where)
 
+    def draw_pictures(self) -> dict[str, str]:
+        return {"svg": self._svg(self.width), "history": self._history_svg(self.width)}
+
     def _view_data(self, error: str = "") -> dict[str, Any]:
         due = self.due[self._bucket_index] if self.due else None
         options = self.table.options
         return {
-            "svg": self._svg(),
+            **self.draw_pictures(),
             "sentence": self.sentence(),
             "due": bool(due and due.decided_by),
             "anyDue": any(d.decided_by for d in self.due),
@@ -124,21 +126,21 @@ class Compaction(Panel):
             "bucket": self._bucket_index,
             "options": {key: str(options.get(knob)) for key, knob in KNOBS.items()},
             "changed": [key for key in KNOBS if key in self._options],
-            "history": self._history_svg(),
             "sql": [self.call("minor"), self.call("full")],
             "prices": (prices := self.rewrite_costs()),
             "anyFiles": prices["full"] != NOTHING,
             "error": error,
         }
 
-    def _svg(self, picked: Collection[str] | None = None) -> str:
+    def _svg(self, width: int, picked: Collection[str] | None = None) -> str:
         """The tree; `picked`: the files of a compaction, without it those of the next one."""
         due = self.due[self._bucket_index] if self.due else None
         files = picked if picked is not None else due.files if due else ()
-        return lsm_svg(self.picture, "key", dict.fromkeys(files, "▸"))
+        return lsm_svg(self.picture, "key", dict.fromkeys(files, "▸"), width)
 
-    def _history_svg(self) -> str:
-        return amplification_svg(self.history, self.table.options.get(opt.NUM_SORTED_RUN_COMPACTION_TRIGGER))
+    def _history_svg(self, width: int) -> str:
+        trigger = self.table.options.get(opt.NUM_SORTED_RUN_COMPACTION_TRIGGER)
+        return amplification_svg(self.history, trigger, width)
 
     def sentence(self) -> str:
         """The next compaction of the selected bucket, as a sentence."""
@@ -223,7 +225,7 @@ class Compaction(Panel):
         self._report_progress(0, 1, "planning")
         try:
             tasks = plan_compaction(self.table.store, full=full)
-            before = self._svg({f.file_name for t in tasks for f in t.files})
+            before = self._svg(self.width, {f.file_name for t in tasks for f in t.files})
             done = self._run_compaction(tasks, started)
         except BaseException:
             self.work = {"running": False}
@@ -302,7 +304,7 @@ class Compaction(Panel):
     def still_svg(self) -> str:
         from paimon_nb.notebook.widgets.timeline import stacked_svgs
 
-        return stacked_svgs(self._svg(), self._history_svg())
+        return stacked_svgs(self._svg(WIDTH), self._history_svg(WIDTH))
 
 
 def _cost_text(files: int, size: int) -> str:

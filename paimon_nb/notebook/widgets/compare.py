@@ -6,16 +6,14 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import traitlets
-
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.format.data import python_values
 from paimon_nb.notebook.display import display_cells, is_number
 from paimon_nb.notebook.lsm_model import lsm_picture
 from paimon_nb.notebook.reports import static_compare_report
-from paimon_nb.notebook.svg import count, lsm_svg
+from paimon_nb.notebook.svg import STYLE, WIDTH, count, lsm_svg
 from paimon_nb.notebook.timeline_model import SIGN, timeline_of_snapshots
-from paimon_nb.notebook.widgets.base import Panel, script
+from paimon_nb.notebook.widgets.base import DrawnPanel, script
 from paimon_nb.notebook.widgets.timeline import stacked_svgs
 from paimon_nb.table.inspect.formatting import bytes_text
 from paimon_nb.table.inspect.row_changes import with_update_before_rows
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.notebook.lsm_model import LsmPicture
     from paimon_nb.table.inspect import SnapshotComparison
     from paimon_nb.table.table import Table
 
@@ -39,7 +38,7 @@ _SIGN = {"added": "+", "moved": "→", "removed": "−"}
 _KINDS = ("+I", "-U", "+U", "-D")
 
 
-class CompareView(Panel):
+class CompareView(DrawnPanel):
     """`t.compared(3, 7)`: ids or tags.
 
     Args:
@@ -50,7 +49,6 @@ class CompareView(Panel):
     """
 
     _esm = script("panel.js", "compare.js")
-    view = traitlets.Dict().tag(sync=True)
 
     def __init__(self, table: Table, before: int | str | None = None, after: int | str | None = None) -> None:
         self._table = table
@@ -70,7 +68,7 @@ class CompareView(Panel):
         self._buckets = sorted({(f.partition, f.bucket) for f in self.compared.files})
         self._bucket_index = 0
         self._rows = self._changed_rows(force=False)
-        self.pictures = self._draw_lsm_trees()
+        self._trees = self._read_trees()
 
     def show(self, before: int | str, after: int | str) -> None:
         """Compare two other snapshots of the current table. Raises TableReplaced, TimeTravelError, SnapshotExpired."""
@@ -80,20 +78,25 @@ class CompareView(Panel):
 
     # -- view
 
-    def _draw_lsm_trees(self) -> tuple[str, str]:
-        """The LSM tree of one bucket at both snapshots, with signs on changed files."""
+    def draw_pictures(self) -> dict[str, tuple[str, str]]:
+        return {"svgs": self._lsm_svgs(self.width)}
+
+    def _lsm_svgs(self, width: int) -> tuple[str, str]:
+        """The LSM trees at both snapshots, with signs on changed files."""
+        old, new = self._trees
+        signs = {f.file: _SIGN[f.what] for f in self.compared.files}
+        before = {name: sign for name, sign in signs.items() if sign != "+"}
+        after = {name: sign for name, sign in signs.items() if sign != "−"}
+        return lsm_svg(old, "key", before, width), lsm_svg(new, "key", after, width)
+
+    def _read_trees(self) -> tuple[LsmPicture, LsmPicture]:
+        """The LSM tree of one bucket at both snapshots."""
         store, (old, new) = self._table.store, self._snapshots
         partition_and_bucket = self._buckets[self._bucket_index] if self._buckets else None
         if partition_and_bucket is None:
             first = lsm_picture(store, new)
             partition_and_bucket = (first.partition, first.bucket)
-        signs = {f.file: _SIGN[f.what] for f in self.compared.files}
-        before = {name: sign for name, sign in signs.items() if sign != "+"}
-        after = {name: sign for name, sign in signs.items() if sign != "−"}
-        return (
-            lsm_svg(lsm_picture(store, old, *partition_and_bucket), "key", before),
-            lsm_svg(lsm_picture(store, new, *partition_and_bucket), "key", after),
-        )
+        return lsm_picture(store, old, *partition_and_bucket), lsm_picture(store, new, *partition_and_bucket)
 
     def _changed_rows(self, *, force: bool) -> dict[str, Any]:
         """The changed rows with their kinds; large diffs only with `force`."""
@@ -151,7 +154,7 @@ class CompareView(Panel):
         tags = [[t, f"⚑ {t}"] for c in commits for t in c.tags]
         c = self.compared
         return {
-            "snapshots": [*tags, *snapshots], "before": self._names[0], "after": self._names[1], "svgs": list(self.pictures),
+            "snapshots": [*tags, *snapshots], "before": self._names[0], "after": self._names[1], **self.draw_pictures(),
             "buckets": [", ".join(filter(None, [p, f"bucket {b}"])) for p, b in self._buckets], "bucket": self._bucket_index,
             "summary": self.sentence(), "changes": [*(f"column {x}" for x in c.columns), *(f"option {x}" for x in c.options)],
             "files": self._changed_files_data(), "rows": self._rows, "sql": self.sql, "error": error,
@@ -164,7 +167,7 @@ class CompareView(Panel):
                     self.show(before, after)
                 case {"bucket": int(index)} if 0 <= index < len(self._buckets):
                     self._bucket_index = index
-                    self.pictures = self._draw_lsm_trees()
+                    self._trees = self._read_trees()
                     self.view = self._view_data()
                 case {"reload": True}:
                     self.show(*self._names)
@@ -191,12 +194,10 @@ class CompareView(Panel):
         return str(self.compared)
 
     def still_svg(self) -> str:
-        return stacked_svgs(*self.pictures)
+        return stacked_svgs(*self._lsm_svgs(WIDTH))
 
     def still_html(self) -> str:
-        from paimon_nb.notebook.svg import STYLE
-
-        first, second = self.pictures
+        first, second = self._lsm_svgs(WIDTH)
         page = static_compare_report(self.compared, [f"<style>{STYLE}</style>{first}", second])
         return page._repr_mimebundle_()["text/html"]
 

@@ -34,7 +34,8 @@ export default {
       stop = drawForm(model, form);
     };
     model.on("change:view", again);
-    return () => { model.off("change:view", again); stop(); };
+    const unwatch = fitPictures(el, model);
+    return () => { model.off("change:view", again); stop(); unwatch(); };
   },
 };
 

@@ -11,7 +11,7 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook.create_model import DIALECTS, Column, Draft, create_table_statement, try_create, warnings
 from paimon_nb.notebook.create_svg import layout_svg
 from paimon_nb.notebook.load_model import MAX_UPLOAD_BYTES, check_upload_size, file_source, store_upload
-from paimon_nb.notebook.widgets.base import Panel, report_errors, script
+from paimon_nb.notebook.widgets.base import DrawnPanel, report_errors, script
 from paimon_nb.options import TABLE_OPTIONS
 from paimon_nb.options.validation import find_option
 
@@ -29,7 +29,7 @@ MAX_COLUMNS = 1000
 """Maximum number of columns."""
 
 
-class CreateForm(Panel):
+class CreateForm(DrawnPanel):
     """`%paimon create db.t`: creates nothing; the statement is inserted as a cell for the user to run.
 
     Args:
@@ -38,7 +38,6 @@ class CreateForm(Panel):
     """
 
     _esm = script("panel.js", "create.js")
-    view = traitlets.Dict().tag(sync=True)
     dialect = traitlets.Enum(DIALECTS, "flink").tag(sync=True)
 
     def __init__(
@@ -62,13 +61,16 @@ class CreateForm(Panel):
     def _redraw(self) -> None:
         self.view = self._view_data()
 
+    def draw_pictures(self) -> dict[str, str]:
+        return {"svg": layout_svg(self.draft, self.width)}
+
     def _view_data(self) -> dict[str, Any]:
         d = self.draft
         self.verdict = try_create(d)
         return {
             "name": d.name, "comment": d.comment, "rows": d.rows or "", "partitions": d.partitions or "",
             "columns": [{"name": c.name, "type": c.type, "key": c.key, "partition": c.partition, "nullable": c.nullable, "comment": c.comment, "source": c.source} for c in d.columns],
-            "options": dict(d.options), "ddl": self.sql, "problems": list(self.verdict.problems), "warnings": self.notes(), "svg": layout_svg(d),
+            "options": dict(d.options), "ddl": self.sql, "problems": list(self.verdict.problems), "warnings": self.notes(), **self.draw_pictures(),
             "types": list(TYPES), "choices": {k: _option_choices(k) for k in CHOICES}, "known": sorted(TABLE_OPTIONS),
             "source": self._source_data(), "loaded": self._loaded, "maxFileBytes": MAX_UPLOAD_BYTES,
             "help": {k: _option_help(k) for k in {*d.options, *CHOICES, "bucket"}},

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import traitlets
-
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook.funnel_model import FunnelModel, funnel, funnel_svg
-from paimon_nb.notebook.widgets.base import Panel, script
+from paimon_nb.notebook.widgets.base import DrawnPanel, script
 
 if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 
-class FunnelView(Panel):
+class FunnelView(DrawnPanel):
     """`t.funnel("id = 7")`: reads metadata and footers, no rows.
 
     Raises:
@@ -22,7 +20,6 @@ class FunnelView(Panel):
     """
 
     _esm = script("panel.js", "funnel.js")
-    view = traitlets.Dict().tag(sync=True)
 
     def __init__(self, table: Table, where: str = "") -> None:
         self._table = table
@@ -40,10 +37,13 @@ class FunnelView(Panel):
         self.model = self._plan_funnel(where)
         self.view = self._view_data()
 
+    def draw_pictures(self) -> dict[str, str]:
+        return {"svg": funnel_svg(self.model, self.width)}
+
     def _view_data(self, error: str = "", where: str | None = None) -> dict[str, Any]:
         columns = [f"{f.name} {f.type}" for f in self._table.schema.fields]
         return {
-            "svg": funnel_svg(self.model), "where": self.model.where if where is None else where, "error": error,
+            **self.draw_pictures(), "where": self.model.where if where is None else where, "error": error,
             "columns": columns, "sql": self.sql,
         }  # fmt: skip
 

@@ -9,7 +9,7 @@ function svgInto(host, text, onFile) {
   const svg = document.importNode(made, true);
   // A group, so that a screen reader finds the files in it.
   svg.setAttribute("role", "group");
-  host.classList.add("drawn");  // wider than a narrow page: it scrolls, so that its text stays legible
+  host.classList.add("drawn");  // wider than a very narrow page: it scrolls
   host.appendChild(svg);
   // What scrolls takes the focus. A cell that is out of sight has no width when it is drawn.
   if (!host.sizes) host.sizes = new ResizeObserver(() => { if (host.scrollWidth > host.clientWidth + 1) host.tabIndex = 0; else host.removeAttribute("tabindex"); });
@@ -18,6 +18,18 @@ function svgInto(host, text, onFile) {
   for (const file of svg.querySelectorAll(".file")) {
     for (const event of ["mouseenter", "focus"]) file.addEventListener(event, () => onFile && onFile(file.getAttribute("aria-label")));
   }
+}
+
+// Tells the kernel how wide its pictures may be: their text keeps its size. The bounds are those of svg.py.
+function fitPictures(host, model) {
+  const tell = () => {
+    const width = Math.max(680, Math.min(1600, host.clientWidth));
+    if (!host.clientWidth || width === model.get("width")) return;
+    model.set("width", width);
+    model.save_changes();
+  };
+  tell();
+  return onWidth(host, tell);
 }
 
 function button(host, label, onClick, attributes) {

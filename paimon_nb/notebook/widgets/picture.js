@@ -160,10 +160,10 @@ function drawHistory(host, history, selected, onPick) {
   let at = left;
   for (const [kind, [colour, sign]] of Object.entries(KINDS)) {
     if (!commits.some((c) => c.kind === kind)) continue;
-    el(svg, "circle", { cx: at + 6, cy: height - 10, r: 6, fill: colour });
-    el(svg, "text", { x: at + 6, y: height - 6, "text-anchor": "middle", class: "sign", "font-size": 9 }, sign);
-    el(svg, "text", { x: at + 17, y: height - 6, "font-size": 12, class: "dim" }, kind.toLowerCase());
-    at += 34 + 7 * kind.length;
+    el(svg, "circle", { cx: at + 8, cy: height - 10, r: 8, fill: colour });
+    el(svg, "text", { x: at + 8, y: height - 6, "text-anchor": "middle", class: "sign", "font-size": 12 }, sign);
+    el(svg, "text", { x: at + 21, y: height - 6, "font-size": 12, class: "dim" }, kind.toLowerCase());
+    at += 38 + 7 * kind.length;
   }
   el(svg, "text", { x: W, y: height - 6, "text-anchor": "end", "font-size": 12, class: "dim" },
     "bar = rows added" + (commits.some((c) => c.delta_rows < 0) ? "; outline = rows removed" : "") + " (not to scale)");

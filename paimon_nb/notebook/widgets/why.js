@@ -39,5 +39,6 @@ export default {
     };
     model.on("change:view", draw);
     draw();
+    return fitPictures(host, model);
   },
 };

@@ -12,7 +12,7 @@ from paimon_nb.notebook.grid.texts import value_text
 from paimon_nb.notebook.key_values import InvalidKeyValue, key_value
 from paimon_nb.notebook.reports import why_report
 from paimon_nb.notebook.why_svg import why_svg
-from paimon_nb.notebook.widgets.base import Panel, report_errors, script
+from paimon_nb.notebook.widgets.base import DrawnPanel, report_errors, script
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 
-class WhyView(Panel):
+class WhyView(DrawnPanel):
     """`%paimon why`: reads the files that may contain the key.
 
     Args:
@@ -32,7 +32,6 @@ class WhyView(Panel):
     """
 
     _esm = script("panel.js", "why.js")
-    view = traitlets.Dict().tag(sync=True)
     step = traitlets.Int(0).tag(sync=True)
     """Number of versions merged."""
 
@@ -54,10 +53,13 @@ class WhyView(Panel):
     def _on_step_change(self, _: Any) -> None:
         self.view = self._view_data()
 
+    def draw_pictures(self) -> dict[str, str]:
+        return {"svg": why_svg(self.answer, self.step, self.width)}
+
     def _view_data(self, error: str = "", key: Mapping[str, str] | None = None) -> dict[str, Any]:
         values = {k: value_text(self.answer.key[k]) if k in self.answer.key else "" for k in self._table.primary_keys}
         return {
-            "svg": why_svg(self.answer, self.step), "rule": self.answer.rule, "summary": self.step_text(), "steps": len(self.answer.versions),
+            **self.draw_pictures(), "rule": self.answer.rule, "summary": self.step_text(), "steps": len(self.answer.versions),
             "key": dict(key) if key is not None else {k: v or "" for k, v in values.items()}, "error": error, "sql": self.sql,
         }  # fmt: skip
 
