@@ -362,6 +362,14 @@ class LazyFiles(Sequence[DataFile]):
         self._entries, self._begin, self._end = entries, begin, end
         self._made: tuple[DataFile, ...] | None = None
 
+    @property
+    def origin(self) -> tuple[Entries, np.ndarray]:
+        """(entries, positions of the files in them)."""
+        rows = np.arange(self._begin, self._end)
+        if isinstance(self._entries, SelectedEntries):
+            return self._entries.whole, self._entries.rows[rows]
+        return self._entries, rows
+
     def numbers(self, name: str) -> list[int]:
         """A column of `NUMBERS`, without creating the files."""
         return self._entries.numbers(name)[self._begin : self._end]
@@ -408,6 +416,19 @@ class LazyFiles(Sequence[DataFile]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return tuple, (self._all_files(),)
+
+
+def data_files_of(groups: Sequence[Sequence[DataFile]]) -> list[DataFile]:
+    """The data files of all groups, in order. Those of lazy groups over the same entries are created together, and the
+    groups do not keep them.
+    """
+    if not groups or not all(isinstance(group, LazyFiles) for group in groups):
+        return [file for group in groups for file in group]
+    origins = [group.origin for group in groups if isinstance(group, LazyFiles)]
+    entries = origins[0][0]
+    if not all(other is entries for other, _ in origins):
+        return [file for group in groups for file in group[:]]
+    return [entry.file for entry in entries.objects(np.concatenate([rows for _, rows in origins]))]
 
 
 def object_array(items: Sequence[Any]) -> np.ndarray:

@@ -49,6 +49,8 @@ _SOME = 8
 """After this fraction of the entries was requested as objects in small portions, all are created, which costs a third
 per entry.
 """
+_PORTION_WITHOUT_CACHE = 100
+"""Objects of portions of this size are not cached: they cost no more than all at once, and a million take 2 GB."""
 
 
 def entries_by_columns(container: Container, version: int, worth: int = WORTH) -> EntryColumns | None:
@@ -112,6 +114,9 @@ class EntryColumns(Entries):
 
     def objects(self, rows: np.ndarray | None = None) -> list[ManifestEntry]:
         if self._made is None:
+            if rows is not None and len(rows) >= _PORTION_WITHOUT_CACHE:
+                with gc_paused():
+                    return list(self._make_entries(rows))
             self._objects_made += len(self) if rows is None else len(rows)
             with gc_paused():
                 if self._objects_made < len(self) // _SOME and rows is not None:

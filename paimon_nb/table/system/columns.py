@@ -53,7 +53,7 @@ def columns_of(columns: Mapping[str, str]) -> tuple[DataField, ...]:
     return tuple(DataField(counter(), name, parse_type(partition_text)) for name, partition_text in columns.items())
 
 
-_PIECE_ROWS = 50_000
+PIECE_ROWS = 50_000
 """Rows that are Python objects at the same time: a million rows of `t$files` take gigabytes."""
 
 
@@ -61,11 +61,11 @@ def table_of(fields: Sequence[DataField], rows: Iterable[Sequence[Any]]) -> pa.T
     """An Arrow table from rows; TIMESTAMP(3) values are passed as milliseconds."""
     schema, remaining = arrow_schema(fields), iter(rows)
     parts: list[pa.Table] = []
-    while (piece := list(islice(remaining, _PIECE_ROWS))) or not parts:
+    while (piece := list(islice(remaining, PIECE_ROWS))) or not parts:
         columns = list(zip(*piece, strict=True)) or [()] * len(fields)
         arrays = [arrow_column(c, f.type) for c, f in zip(columns, schema, strict=True)]
         parts.append(pa.Table.from_arrays(arrays, schema=schema))
-    return parts[0] if len(parts) == 1 else pa.concat_tables(parts).combine_chunks()
+    return parts[0] if len(parts) == 1 else pa.concat_tables(parts)
 
 
 def partition_text_function(store: TableStore) -> Callable[[bytes], str]:

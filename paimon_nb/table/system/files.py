@@ -4,22 +4,26 @@ of partitions that still exist.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data import format_of
 from paimon_nb.format.file_cache import FileCache
+from paimon_nb.format.manifest import data_files_of
 from paimon_nb.table.scan import all_levels, parse_travel, plan_scan
 from paimon_nb.table.scan.plan.time_travel import Latest
-from paimon_nb.table.system.columns import SystemTable, partition_text_function, system_table_with_columns
+from paimon_nb.table.system.columns import PIECE_ROWS, SystemTable, partition_text_function, system_table_with_columns
 from paimon_nb.table.system.file_stats import StatsTexts
 from paimon_nb.table.system.file_totals import file_totals_by, unmerged_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     import pyarrow as pa
 
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.table.scan import Split
     from paimon_nb.table.store import TableStore
 
 COLUMNS = {
@@ -52,17 +56,36 @@ def _file_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
         store = store.at_schema(store.schemas.get(plan.snapshot.schema_id))  # a past snapshot uses its own columns
         present = set(file_totals_by(unmerged_entries(store, store.latest()), lambda e: e.partition))
     texts, partition = StatsTexts(store), partition_text_function(store)
-    for split in plan.splits:
-        if present is not None and split.partition not in present:
-            continue
-        folder = store.bucket_dir(split.partition, split.bucket) if split.files else ""
-        for f in split.files[:]:  # a slice, so that the plan does not keep an object per file
+    splits = plan.splits if present is None else [s for s in plan.splits if s.partition in present]
+    for split, files in files_of_splits(splits):
+        folder = store.bucket_dir(split.partition, split.bucket) if files else ""
+        for f in files:
             path = f.external_path or f"{folder}/{f.file_name}"
             yield (
                 partition(split.partition), split.bucket, path, format_name(f.file_name), f.schema_id, f.level,
                 f.row_count, f.file_size, *texts.keys(f), *texts.values(f), f.min_sequence, f.max_sequence,
                 f.creation_time_ms, f.delete_row_count, SOURCES.get(f.file_source) if f.file_source is not None else None,
             )  # fmt: skip
+
+
+def files_of_splits(splits: Iterable[Split]) -> Iterator[tuple[Split, list[DataFile]]]:
+    """Each split and its files. A portion of the files is in memory at a time: the plan does not keep them."""
+    for portion in _portions_of_splits(splits):
+        files = iter(data_files_of([split.files for split in portion]))
+        for split in portion:
+            yield split, list(islice(files, len(split.files)))
+
+
+def _portions_of_splits(splits: Iterable[Split]) -> Iterator[list[Split]]:
+    portion: list[Split] = []
+    count = 0
+    for split in splits:
+        portion.append(split)
+        count += len(split.files)
+        if count >= PIECE_ROWS:
+            yield portion
+            portion, count = [], 0
+    yield portion
 
 
 def format_name(file_name: str) -> str:

@@ -1,15 +1,23 @@
-"""`$files` of the newest snapshot is kept from one asking to the next, and is never told of another moment, schema or table."""
+"""`$files` of the newest snapshot is kept from one asking to the next, and never that of another moment, schema or table."""
 
 from __future__ import annotations
 
+import gc
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from paimon_nb.format.manifest import DataFile
+from paimon_nb.format.row import deserialize, serialize
+from paimon_nb.format.types import parse_type
+from paimon_nb.table.commit import CommitMessage
 from paimon_nb.workbench import connect
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from paimon_nb.workbench import Workbench
 
 
 def test_what_is_told_again_is_what_is_there_now(tmp_path: Path) -> None:
@@ -42,3 +50,41 @@ def test_what_is_told_again_is_what_is_there_now(tmp_path: Path) -> None:
     assert asked() == ([], [], [])
     wb.table("t").upsert(pa.table({"k": pa.array([7], pa.int64()), "w": ["y"]}))
     assert (asked()[:2], set(asked()[2]) & set(before[2])) == (([1], ["{k=7, w=y}"]), set())
+
+
+def test_no_object_per_file_stays_after_files_were_listed(tmp_path: Path) -> None:
+    """A million of them take 2 GB."""
+    wb = connect(str(tmp_path))
+    wb.run("CREATE TABLE t (p INT, k BIGINT, PRIMARY KEY (p, k) NOT ENFORCED) PARTITIONED BY (p) WITH ('bucket' = '1')")
+    table = wb.table("t")
+    with table.write() as writing:
+        writing.write(pa.table({"p": pa.array([0], pa.int32()), "k": [1]}))
+        (real,) = writing.prepare_commit()
+    types, (pattern,) = [table.schema.field("p").type], real.new_files
+    names = {p: [f"data-{p}-{i}.parquet" for i in range(500)] for p in range(6)}
+    for first in (0, 3):
+        files = {p: tuple(replace(pattern, file_name=name) for name in names[p]) for p in range(first, first + 3)}
+        table.commit().commit([CommitMessage(serialize(types, (p,)), 0, 1, new_files=f) for p, f in files.items()])
+    del files
+
+    before = _data_files_in_memory()
+    listed = wb.table("t").files()
+
+    assert _data_files_in_memory() - before < 500
+    found = [path.split("/")[-3:] for path in listed.column("file_path").to_pylist()]
+    assert found == [[f"p={p}", "bucket-0", name] for p, names in planned_names(wb).items() for name in names]
+    assert wb.table("t").system("file_key_ranges").column("file_path") == listed.column("file_path")
+
+
+def planned_names(wb: Workbench) -> dict[int, list[str]]:
+    """The files of each partition, in the order of the plan's splits."""
+    planned: dict[int, list[str]] = {}
+    for split in wb.table("t").scan().plan.splits:
+        (partition,) = deserialize([parse_type("INT")], split.partition)
+        planned.setdefault(partition, []).extend(f.file_name for f in split.files)
+    return planned
+
+
+def _data_files_in_memory() -> int:
+    gc.collect()
+    return sum(type(item) is DataFile for item in gc.get_objects())
