@@ -14,12 +14,14 @@ ON_BRANCH = "/*+ OPTIONS('branch' = 'b1') */"
 def branched(wb: paimon_nb.Workbench) -> paimon_nb.Workbench:
     """Main has the row 1, branch b1 the rows 3 and 5, which it got in two snapshots."""
     wb.run("""
-        CREATE TABLE t (a INT, b INT);
+        CREATE TABLE t (a INT, b INT) WITH ('row-tracking.enabled' = 'true', 'file-index.bloom-filter.columns' = 'b');
         INSERT INTO t VALUES (1, 2);
         CALL sys.create_branch('default.t', 'b1');
         INSERT INTO `t$branch_b1` VALUES (3, 4);
         INSERT INTO `t$branch_b1` VALUES (5, 6);
         CALL sys.create_tag('default.t$branch_b1', 'tag1', 1);
+        CALL sys.reset_consumer('default.t$branch_b1', 'reader', 2);
+        ANALYZE TABLE `t$branch_b1` COMPUTE STATISTICS;
         ALTER TABLE `t$branch_b1` SET ('snapshot.time-retained' = '5 h')
     """)
     return wb
@@ -41,7 +43,8 @@ def test_a_hint_reads_the_branch(branched):
 
 @pytest.mark.parametrize(
     "system",
-    ["audit_log", "binlog", "ro", "files", "snapshots", "tags", "schemas", "options", "manifests", "partitions", "buckets"],
+    ["audit_log", "binlog", "ro", "files", "snapshots", "tags", "schemas", "options", "manifests", "partitions", "buckets",
+     "consumers", "statistics", "file_indexes", "file_key_ranges", "row_tracking"],
 )  # fmt: skip
 def test_a_hint_reads_system_tables_of_the_branch(branched, system):
     hinted = rows(branched, f"SELECT * FROM `t${system}` {ON_BRANCH}")

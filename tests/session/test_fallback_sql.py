@@ -49,6 +49,13 @@ def test_a_branch_without_snapshots_gets_keys_and_buckets_of_its_own(wb):
     assert rows(wb, "SELECT * FROM t") == [(1, 10, "apple"), (1, 20, "banana"), (2, 10, "dog")]
 
 
+def test_a_table_without_snapshots_gets_keys_and_buckets(wb):
+    wb.run("CREATE TABLE t (k INT, v STRING); ALTER TABLE t SET ('primary-key' = 'k', 'bucket' = '2')")
+    wb.run("INSERT INTO t VALUES (1, 'old'), (2, 'b'), (3, 'c'), (4, 'd'); INSERT INTO t VALUES (1, 'new')")
+    assert rows(wb, "SELECT * FROM t") == [(1, "new"), (2, "b"), (3, "c"), (4, "d")]
+    assert {bucket for (bucket,) in rows(wb, "SELECT bucket FROM `t$files`")} == {0, 1}
+
+
 def test_keys_are_set_as_long_as_there_is_neither_key_nor_snapshot(wb):
     wb.run("CREATE TABLE t (k INT, p INT, v STRING); ALTER TABLE t SET ('primary-key' = 'k,p', 'partition' = 'p')")
     table = wb.table("t")

@@ -93,11 +93,25 @@ def test_a_number_too_large_for_a_decimal_is_null(flink):
 def test_sparks_dialect_refuses_what_is_too_long(swb):
     from paimon_nb.base.errors import PaimonError
 
-    swb.run("CREATE TABLE t (id INT, v VARCHAR(5), d DECIMAL(4, 2))")
-    for values in ("(1, 'Apache Paimon', 1)", "(1, 'x', 123.45)"):
+    swb.run("CREATE TABLE t (id INT, v VARCHAR(5), d DECIMAL(4, 2), c CHAR(5))")
+    for values in ("(1, 'Apache Paimon', 1, 'x')", "(1, 'x', 123.45, 'x')", "(1, 'x', 1, 'Apache Paimon')"):
         with pytest.raises(PaimonError):
             swb.run(f"INSERT INTO t VALUES {values}")
     assert rows(swb, "SELECT * FROM t") == []
+
+
+def test_columns_that_are_not_named_get_their_nested_default(flink):
+    flink.run("""
+        CREATE TABLE t (id INT, items ARRAY<ROW<name STRING, n INT>>, r ROW<place ROW<x INT, y STRING>, open BOOLEAN>);
+        CALL sys.alter_column_default_value('t', 'items', '[{bolt, 4}]');
+        CALL sys.alter_column_default_value('t', 'r', '{{7, north}, true}');
+        INSERT INTO t (id, items) VALUES (1, ARRAY[ROW('nut', 9)]);
+        INSERT INTO t (id, r) SELECT 2, ROW(ROW(8, 'south'), FALSE)
+    """)
+    assert rows(flink, "SELECT id, items[1].name, items[1].n, r.place.x, r.place.y, r.`open` FROM t") == [
+        (1, "nut", 9, 7, "north", True),
+        (2, "bolt", 4, 8, "south", False),
+    ]
 
 
 def test_a_row_is_the_only_column_of_a_values_row(flink):

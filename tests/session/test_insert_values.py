@@ -49,6 +49,24 @@ def test_every_plain_type(run):
     )  # fmt: skip
 
 
+def test_defaults_of_nested_columns_in_java_texts(run):
+    """The text of a default has brackets for arrays and rows as Java prints them."""
+    run("""
+        CREATE TABLE t (
+            id INT, items ARRAY<ROW<name STRING, n INT>>, r ROW<place ROW<x INT, y STRING>, open BOOLEAN>, m MAP<STRING, INT>, e ARRAY<INT>
+        );
+        CALL sys.alter_column_default_value('t', 'items', '[{bolt, 4}, {nut, 5}]');
+        CALL sys.alter_column_default_value('t', 'r', '{{7, north}, true}');
+        CALL sys.alter_column_default_value('t', 'm', '{one -> 1, two -> 2}');
+        CALL sys.alter_column_default_value('t', 'e', '[]');
+        INSERT INTO t (id) VALUES (1);
+        SET 'execution.runtime-mode' = 'batch';
+        INSERT INTO t (id) VALUES (2)
+    """)
+    items, place = [{"name": "bolt", "n": 4}, {"name": "nut", "n": 5}], {"place": {"x": 7, "y": "north"}, "open": True}
+    assert stored(run.wb) == [(i, items, place, [("one", 1), ("two", 2)], []) for i in (1, 2)]
+
+
 def test_columns_defaults_and_bound_values(run):
     run(
         """CREATE TABLE t (id INT, v STRING DEFAULT 'none', n BIGINT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1')"""

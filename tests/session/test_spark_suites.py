@@ -264,6 +264,20 @@ def test_values_of_partitions_in_quotes(wb, chosen):
     assert levels(wb, "t") == {"{p,1, 1}": {5}, "{p2, 2}": {0}}
 
 
+def test_conditions_of_procedures_have_texts_in_double_quotes(wb):
+    wb.run(
+        "CREATE TABLE t (id INT, day STRING) PARTITIONED BY (day) TBLPROPERTIES ('file-index.in-manifest-threshold' = '1 b')"
+    )
+    wb.run("INSERT INTO t VALUES (1, '2024-01-01'), (2, '2024-01-02')")
+    wb.run("""CALL sys.copy(source_table => 't', target_table => 'u', where => 'day = "2024-01-02"')""")
+    assert wb.table("u").to_arrow().column("id").to_pylist() == [2]
+    wb.run("ALTER TABLE t SET TBLPROPERTIES ('file-index.bloom-filter.columns' = 'id')")
+    wb.run("""CALL sys.rewrite_file_index(table => 't', where => 'day = "2024-01-01"')""")
+    assert [r["partition"] for r in wb.table("t").system("file_indexes").to_pylist()] == ["{2024-01-01}"]
+    wb.run("""CALL sys.drop_partition(table => 't', partition => 'day="2024-01-01"')""")
+    assert wb.table("t").to_arrow().column("id").to_pylist() == [2]
+
+
 def test_a_compaction_of_an_unknown_partition_says_so(wb):
     wb.run("CREATE TABLE t (id INT, pt STRING) PARTITIONED BY (pt); INSERT INTO t VALUES (1, 'a')")
     done = wb.run("CALL sys.compact(table => 't', partitions => 'pt=b')")

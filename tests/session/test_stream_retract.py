@@ -48,6 +48,17 @@ def test_sums_of_groups_of_changing_rows_are_replaced(swb):
 
 
 @pytest.mark.spark
+def test_sums_of_rows_by_their_own_key_are_replaced(swb):
+    swb.run(f"""
+        CREATE TABLE inp (k INT PRIMARY KEY NOT ENFORCED, b INT) WITH ('bucket' = '1');
+        CREATE TABLE agg (k INT PRIMARY KEY NOT ENFORCED, s BIGINT) {AGG};
+        INSERT INTO inp VALUES (1, 1)
+    """)
+    text = "INSERT INTO agg SELECT k, SUM(b) FROM inp GROUP BY k"
+    follows(swb, text, "agg", [("SHOW TABLES", [(1, 1)]), ("INSERT INTO inp VALUES (1, 3)", [(1, 3)])])
+
+
+@pytest.mark.spark
 def test_several_groups_of_one_key_are_summed(swb):
     swb.run(f"""
         CREATE TABLE inp (k INT, id INT, b INT, PRIMARY KEY (k, id) NOT ENFORCED) WITH ('bucket' = '1');
