@@ -108,8 +108,14 @@ def is_of_the_rest(item: pytest.Item) -> bool:
     return item.get_closest_marker("unit") is None and item.get_closest_marker("nightly") is None
 
 
+def pytest_collection() -> None:
+    """What is imported now stays: there is no garbage to look for."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """Thousands of tests and their modules live to the end: no collection need walk them again (a tenth of the CPU of small tests)."""
+    gc.enable()
     gc.collect()
     gc.freeze()
 

@@ -187,13 +187,13 @@ def test_nested_values_are_written_as_json(value: Any, text: str) -> None:
 
 
 def test_large_values_are_cut_before_they_are_copied() -> None:
-    rows = pa.table({"t": ["ä" * 2_500_000] * 64, "b": [b"\xff" * 5_000_000] * 64})
+    rows = pa.table({"t": ["ä" * 2_500_000] * 8, "b": [b"\xff" * 5_000_000] * 8})
     before = pa.total_allocated_bytes()
-    page = ArrangedRows(rows).page(0, 64, 0, 2)
+    page = ArrangedRows(rows).page(0, 8, 0, 2)
     assert {len(t) for t in page if t is not None} == {500}
     assert pa.total_allocated_bytes() - before < 1_000_000
     shuffled = filter_and_sort_rows(rows, Arrangement(filters=(Condition(0, "t", "is not null"),)))
-    assert shuffled.page(60, 64, 0, 1) == ["ä" * 499 + "…"] * 4
+    assert shuffled.page(4, 8, 0, 1) == ["ä" * 499 + "…"] * 4
 
 
 def test_pages_are_columns_of_texts() -> None:

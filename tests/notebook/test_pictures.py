@@ -126,14 +126,14 @@ def mark(i: int, n: int) -> FileMark:
 @pytest.mark.parametrize("keyed_table", [True, False], ids=["keys", "append"])
 def test_many_files_become_bins_that_lose_nothing(wb: Workbench, keyed_table: bool) -> None:
     if keyed_table:
-        write_many(wb, "many", 10_000)
+        write_many(wb, "many", 4_000)
     else:
         wb.run("CREATE TABLE many (id BIGINT, v STRING)")
-        append_many(wb, "many", 10_000)
+        append_many(wb, "many", 4_000)
     table = wb.table("many")
     picture = lsm_picture(table.store)
     files = table.files()
-    assert picture.files == files.num_rows > 9_999
+    assert picture.files == files.num_rows >= 4_000
     assert picture.rows == sum(files["record_count"].to_pylist())
     assert picture.bytes == sum(files["file_size_in_bytes"].to_pylist())
     for lane in picture.lanes:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import io
 import re
-import tokenize
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -58,10 +56,8 @@ def _bindings(file: Path) -> Iterator[str]:
 
 
 def _texts(file: Path) -> Iterator[str]:
-    """Comments and string literals: docstrings, messages, hints."""
-    for token in tokenize.generate_tokens(io.StringIO(file.read_text()).readline):
-        if token.type == tokenize.COMMENT:
-            yield token.string
+    """Comments and string literals: docstrings, messages, hints. A `#` in a string begins no comment, but what follows is text, too."""
+    yield from re.findall("#.*", file.read_text())
     for node in nodes(file):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield " ".join(node.value.split())

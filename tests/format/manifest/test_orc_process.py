@@ -75,9 +75,9 @@ def test_threads_and_forks_get_their_own_rows():
     assert wrong() == []
     forked = os.fork()
     if not forked:
-        os._exit(1 if any(wrong() for _ in range(5)) else 0)
+        os._exit(1 if any(wrong() for _ in range(2)) else 0)
     with ThreadPoolExecutor(4) as threads:
-        assert not any(threads.map(wrong, range(20)))
+        assert not any(threads.map(wrong, range(8)))
     assert os.waitstatus_to_exitcode(os.waitpid(forked, 0)[1]) == 0
 
 
