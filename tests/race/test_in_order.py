@@ -122,17 +122,27 @@ COMMANDS: dict[str, Callable[[TableStore], object]] = {
 PAIRS = [(t, a, b) for t in TABLES for a in COMMANDS for b in COMMANDS]
 
 
-def filled(table: str) -> tuple[TableStore, Interrupted]:
-    fs = Interrupted()
+@cache
+def filled_once(table: str) -> MemoryFileIO:
+    """The files of a table of four commits, below `memory:/<its name>`. Shared: do not change them."""
+    fs = MemoryFileIO()
     keys = ("p", "k") if table in KEYED else ()
     options = {"file-index.bloom-filter.columns": "v", "num-sorted-run.compaction-trigger": "4", **TABLES[table]}
-    store = make_table(f"memory:/order{next(_numbers)}/t", COLUMNS, keys, ["p"], fs, **options)
+    store = make_table(f"memory:/{table}", COLUMNS, keys, ["p"], fs, **options)
     for turn in range(4):
         some = rows(*(("ab"[(k + turn) % 2], k, f"v{turn}") for k in range(turn, turn + 4)))
         Table(store).append(arrow(store, some))
     if table == "postpone":
         Table(store).compact()
-    return again(store), fs
+    return fs
+
+
+def filled(table: str) -> tuple[TableStore, Interrupted]:
+    """A copy of the table in a place of its own."""
+    root, fs = f"memory:/order{next(_numbers)}/t", Interrupted()
+    fs._files = dict(filled_once(table)._files)
+    fs.move(f"memory:/{table}", root)
+    return TableStore.open(fs, root), fs
 
 
 def again(store: TableStore) -> TableStore:
