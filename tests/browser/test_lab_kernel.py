@@ -42,10 +42,10 @@ LIVE_CONTROLS = (
 )
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def shown(notebook: Notebook, lab: Lab, tables: Path) -> Notebook:
-    if not (lab.root / "warehouse").exists():
-        shutil.copytree(tables, lab.root / "warehouse")
+    """The notebook after Run All, as the first test leaves it, too."""
+    shutil.copytree(tables, lab.root / "warehouse")
     return opened(notebook, lab, "kernel.ipynb", CELLS)
 
 

@@ -17,6 +17,7 @@ import pyspark
 from server_kit import free_port
 
 from paimon_nb.spark.runtime.java import java_home
+from paimon_nb.spark.runtime.jvm_cds import sharing_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +62,9 @@ def spark_cluster(folder: Path, cores: int = 2) -> Iterator[SparkCluster]:
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | {
         "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_SCALA_VERSION": "2.13", "SPARK_HOME": str(jars.parent), "SPARK_WORKER_DIR": str(folder / "work"), "JAVA_HOME": str(java_home()),
     }  # fmt: skip
-    java = [f"{java_home()}/bin/java", "-Xmx256m", "-cp", f"{jars}/*"]
+    # The class path of Spark's own scripts: the archive of its classes is for that one.
+    class_path = [f"{jars.parent}/conf", *map(str, jars.glob("slf4j-api-*.jar")), f"{jars}/*"]
+    java = [f"{java_home()}/bin/java", *sharing_option().split(), "-Xmx256m", "-cp", ":".join(class_path)]
     deploy = "org.apache.spark.deploy"
     commands: dict[str, list[Any]] = {
         "master": [f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", port, "--webui-port", 0],

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import paimon_nb
+from paimon_nb.spark.runtime.jvm_cds import sharing_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -50,6 +51,7 @@ def connected() -> paimon_nb.Workbench:
 def _cluster_settings() -> dict[str, str]:
     return {
         "spark.executor.memory": "1g",
+        "spark.executor.extraJavaOptions": sharing_option(),
         "spark.executor.cores": settings.get("executor_cores", "1"),
         "spark.sql.shuffle.partitions": "4",
         "spark.ui.enabled": "false",
@@ -63,7 +65,7 @@ def _session() -> SparkSession:
     if settings["session"] == "connect":
         return SparkSession.builder.remote(settings["master"]).getOrCreate()
     builder = SparkSession.builder.master(settings["master"]).config("spark.driver.host", "127.0.0.1")
-    for key, value in _cluster_settings().items():
+    for key, value in {**_cluster_settings(), "spark.driver.extraJavaOptions": sharing_option()}.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 
