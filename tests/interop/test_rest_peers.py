@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ import pyarrow as pa
 import pytest
 from peer_kit import Peers
 from rest_server import RestServer
+from writer_processes import process_context
 
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog import Catalog, open_catalog
@@ -142,9 +142,9 @@ def test_writers_at_once(server, peers, writers, of_pypaimon, commits):
         server.fault("POST", "/commit", "lose reply", times=max(1, commits // 5))
         server.fault("POST", "/commit", "lose request", times=max(1, commits // 5))
     others = [peers() for _ in range(of_pypaimon)]
-    spawn = multiprocessing.get_context("spawn")
+    context = process_context()
     processes = [
-        spawn.Process(target=_write_ours, args=(server.options(), i, commits)) for i in range(writers - of_pypaimon)
+        context.Process(target=_write_ours, args=(server.options(), i, commits)) for i in range(writers - of_pypaimon)
     ]
 
     def write_theirs(me: int) -> None:

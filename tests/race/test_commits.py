@@ -1,6 +1,5 @@
 """Many processes commit to one table at once: everybody's commit is there exactly once."""
 
-import multiprocessing
 import os
 import random
 import subprocess
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from commit_kit import added, compacted, data_file, leftovers, live, make_table
+from writer_processes import process_context
 
 from paimon_nb.base.errors import CommitConflict
 from paimon_nb.fs import LocalFileIO
@@ -30,7 +30,7 @@ def append(root: str, commits: int, who: int) -> None:
 
 
 def run_all(target, *args) -> None:
-    context = multiprocessing.get_context("spawn")
+    context = process_context()
     workers = [context.Process(target=target, args=(*args, who)) for who in range(PROCESSES)]
     for worker in workers:
         worker.start()
@@ -81,10 +81,12 @@ def test_appends_and_compactions_keep_every_row(tmp_path, commits):
 @pytest.mark.skipif(not hasattr(os, "kill"), reason="needs POSIX signals")
 def test_killed_writers_leave_a_sound_table(tmp_path):
     store = make_table(LocalFileIO(), str(tmp_path / "t"))
+    tests = Path(__file__).parents[1]
+    folders = [str(tests / name) for name in ("race", "table/commit", "servers")]
     code = (
-        "import sys; sys.path[:0] = [{!r}, {!r}]\n"
+        f"import sys; sys.path[:0] = {folders}\n"
         "import test_commits; print('go', flush=True); test_commits.append(sys.argv[1], 25, int(sys.argv[2]))"
-    ).format(str(Path(__file__).parent), str(Path(__file__).parents[1] / "table" / "commit"))
+    )
     dice = random.Random(3)
     for round_ in range(6):
         worker = subprocess.Popen([sys.executable, "-c", code, store.root, str(round_)], stdout=subprocess.PIPE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import random
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pyarrow as pa
 import pytest
 from history_kit import missing
 from write_kit import make_table
+from writer_processes import process_context
 
 from paimon_nb.base.errors import CommitConflict
 from paimon_nb.fs import LocalFileIO
@@ -60,7 +60,7 @@ def keep_expiring(root: str, stop: str) -> None:
 
 def race(root: str, writers: int, commits: int, seed: int) -> Table:
     """Run all of them at once, to the end of the writers."""
-    context = multiprocessing.get_context("spawn")
+    context = process_context()
     stop = f"{root}.stop"
     upkeep = [context.Process(target=work, args=(root, stop)) for work in (keep_compacting, keep_expiring)]
     crowd = [context.Process(target=write, args=(root, who, commits, seed)) for who in range(writers)]

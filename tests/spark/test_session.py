@@ -93,7 +93,9 @@ def test_a_session_of_the_users_stays_theirs():
         from paimon_nb.spark.runtime.java import java_home
         os.environ["JAVA_HOME"] = str(java_home())  # PySpark alone does not find the Java from PyPI
         from pyspark.sql import SparkSession
-        mine = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+        from paimon_nb.spark.runtime.jvm_cds import sharing_option
+        builder = SparkSession.builder.master("local[1]").config("spark.driver.extraJavaOptions", sharing_option())
+        mine = builder.config("spark.ui.enabled", "false").getOrCreate()
         from paimon_nb.spark.runtime.session import spark_session, stop
         assert spark_session(mine) is mine
         assert spark_session() is mine
