@@ -179,7 +179,8 @@ def append_rows(
         held_here = fields_in_file(store, file, schema.fields)
         stored = [f for f in held_here if file.write_cols is None or f.name in file.write_cols]
         ids = stored_tracking_fields(file) if tracked else ()
-        for batch in iter_data_file(store.fs, path, (*schema.fields, *ids), [f.name for f in (*stored, *ids)]):
+        columns = [f.name for f in (*stored, *ids)]
+        for batch in iter_data_file(store.fs, path, (*schema.fields, *ids), columns, options=store.options):
             table = pa.Table.from_batches([batch])
             if tracked:
                 table = with_tracking(table, file, position)

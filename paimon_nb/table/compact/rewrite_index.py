@@ -84,7 +84,8 @@ def _build_file_index(
         return None
     fields = kv_columns(schema.fields) if store.has_keys else schema.fields
     columns = list(dict.fromkeys(spec.column for spec in specs))
-    for batch in iter_data_file(store.fs, store.data_path(partition, bucket, file), fields, columns):
+    path = store.data_path(partition, bucket, file)
+    for batch in iter_data_file(store.fs, path, fields, columns, options=store.options):
         writer.add(pa.Table.from_batches([batch]))
     return writer.finish()
 

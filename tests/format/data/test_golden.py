@@ -1,11 +1,14 @@
 """Data files that real Java wrote: every row, in every format and codec."""
 
 import random
+import shutil
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from data_kit import GOLDEN, as_rows, comparable, file_fields, golden_file, golden_rows, golden_schema
 
+import paimon_nb
 from paimon_nb.base.errors import CorruptFile, PaimonError
 from paimon_nb.format.data import format_of, iter_data_file, read_data_file
 from paimon_nb.format.types import arrow_schema
@@ -41,6 +44,22 @@ def test_orc_zone_is_the_writers(name, monkeypatch):
         assert comparable(as_rows(table, schema.fields), schema.fields) == comparable(golden_rows(name), schema.fields)
     monkeypatch.undo()
     time.tzset()
+
+
+def test_a_table_reads_the_zone_of_its_orc_files_as_its_options_say(tmp_path):
+    schema = golden_schema("new_york_o2")
+    expected = read_data_file(FS, golden_file("new_york_o2"), schema.fields, options=TableOptions(schema.options))
+    columns = ", ".join(f"{f.name} {f.type}" for f in schema.fields)
+    options = ", ".join(f"'{k}' = '{v}'" for k, v in schema.options.items())
+    wb = paimon_nb.connect(str(tmp_path))
+    wb.run(f"CREATE TABLE t ({columns}) WITH ({options}, 'compaction.min.file-num' = '2')")
+    for _ in range(2):
+        wb.table("t").append(expected)
+    for path in wb.table("t").files().column("file_path").to_pylist():
+        shutil.copyfile(golden_file("new_york_o2"), path)
+    for step in ("SHOW TABLES", "CALL sys.compact('t')"):
+        wb.run(step)
+        assert wb.table("t").to_arrow().equals(pa.concat_tables([expected, expected]))
 
 
 @pytest.mark.parametrize(("name", "zone"), [("ltz_orc", "UTC"), ("tokyo_ltz_orc", "Asia/Tokyo")])

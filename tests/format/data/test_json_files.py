@@ -74,6 +74,20 @@ def test_keys_and_changed_columns(wb, kind):
     assert wb.table("k").lookup(id=2).to_pylist() == [expected[1]]
 
 
+@pytest.mark.parametrize("keys", ["", ", PRIMARY KEY (id) NOT ENFORCED"], ids=["no keys", "keys"])
+def test_lines_end_as_the_option_says(wb, keys):
+    rows = [{"id": 1, "v": "a"}, {"id": 2, "v": "b"}]
+    table = made(
+        wb, "json", f"id INT, v STRING{keys}", rows, **{"json.line-delimiter": "|", "bucket": "1" if keys else "-1"}
+    )
+    assert only_file(table).read_text().count("|") == 2
+    table.append(pa.table({"id": pa.array([3], pa.int32()), "v": ["c"]}))
+    expected = [*rows, {"id": 3, "v": "c"}]
+    assert table.to_arrow().sort_by("id").to_pylist() == expected
+    wb.run("ALTER TABLE t SET ('compaction.min.file-num' = '2'); CALL sys.compact('t')")
+    assert wb.table("t").to_arrow().sort_by("id").to_pylist() == expected
+
+
 def test_what_a_text_file_cannot_store(wb):
     with pytest.raises(UnsupportedFormat, match="snappy"):
         made(wb, "json", "id INT", [{"id": 1}], **{"file.compression": "snappy"})

@@ -271,7 +271,10 @@ class TestMemory:
         from paimon_nb.table.bucket_compact import lookup_levels, sorted_run_reader
 
         real = sorted_run_reader.iter_data_file
-        small = lambda fs, path, fields, columns=None, rows=7: real(fs, path, fields, columns, min(rows, 7))  # noqa: E731
+
+        def small(fs, path, fields, columns=None, rows=7, **given):
+            return real(fs, path, fields, columns, min(rows, 7), **given)
+
         monkeypatch.setattr(sorted_run_reader, "iter_data_file", small)
         monkeypatch.setattr(lookup_levels, "iter_data_file", small)
         dice = random.Random(1)

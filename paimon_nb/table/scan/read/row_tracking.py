@@ -78,7 +78,11 @@ def tracked_rows(store: TableStore, split: Split, columns: Sequence[str] | None 
     rows = read_split(store, split, columns)
     stored = stored_tracking_fields(file) if len(split.files) == 1 else ()
     path = store.data_path(split.partition, split.bucket, file)
-    ids = read_data_file(store.fs, path, stored) if stored else pa.table({"": pa.nulls(file.row_count)})
+    ids = (
+        read_data_file(store.fs, path, stored, options=store.options)
+        if stored
+        else pa.table({"": pa.nulls(file.row_count)})
+    )
     ids = with_tracking(ids, file).select([f.name for f in TRACKING_FIELDS])
     ref = (split.deletion_vectors or {}).get(anchor_file(split.files).file_name)
     if ref is not None:

@@ -512,9 +512,8 @@ class SplitFiles:
             found = iter([pa.table({"": pa.nulls(len(positions))}) if not stored else empty_table(stored)])
         else:
             path, columns = self.store.data_path(self.partition, self.bucket, file), [f.name for f in stored]
-            options = self.store.options if file.file_name.endswith(".blob") else None
             found = iter_rows_at(
-                self.store.fs, path, schema_and_system(schema), columns, positions, piece_rows, options=options
+                self.store.fs, path, schema_and_system(schema), columns, positions, piece_rows, self.store.options
             )
         for rows in found:
             yield self._as_requested(file, rows, stored, fields)
@@ -556,7 +555,7 @@ class SplitFiles:
             return
         path = self.store.data_path(self.partition, self.bucket, file)
         fields, columns = schema_and_system(schema), [f.name for f in stored]
-        options = self.store.options if file.file_name.endswith(".blob") else None
+        options = self.store.options
         if piece_rows is None or (early is not None and early.points):  # of one value there are few rows
             yield read_data_file(self.store.fs, path, fields, columns, options=options, keep=early)
             return
