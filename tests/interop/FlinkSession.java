@@ -98,7 +98,10 @@ public class FlinkSession {
         c.setString("rest.bind-port", "0");
         c.setString("rest.bind-address", "127.0.0.1");
         c.setString("client.retry-period", "50");
-        if (streaming()) c.setString("execution.checkpointing.interval", "300 ms");
+        if (streaming()) {
+            c.setString("execution.checkpointing.interval", "300 ms");
+            c.setString("restart-strategy.type", "none"); // a job that fails gives its error; else Flink starts it again for ever
+        }
         settings.forEach(c::setString);
         EnvironmentSettings.Builder b = EnvironmentSettings.newInstance().withConfiguration(c);
         env = TableEnvironment.create(streaming() ? b.inStreamingMode().build() : b.inBatchMode().build());

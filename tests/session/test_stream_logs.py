@@ -1,10 +1,13 @@
-"""Streaming SELECT of `$audit_log` and `$binlog`: changes as rows that are added, for as long as the stream runs."""
+"""Streaming SELECT of system tables: `$audit_log` and `$binlog` have changes as rows that are added, `$ro` the table's rows."""
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 from test_stream_normalize import FROM_1, changes, history
 from test_stream_retract import follows
+
+from paimon_nb.base.errors import UnsupportedOperation
 
 __all__ = ["history"]
 
@@ -33,6 +36,36 @@ def test_the_binlog_goes_on(wb):
     assert changes(wb, f"SELECT * FROM t$binlog {FROM_1}") == [
         ("+I", "+I", [1], ["a"]), ("+I", "+U", [1, 1], ["a", "b"]), ("+I", "+I", [2], ["c"]),
     ]  # fmt: skip
+
+
+def test_the_read_optimized_rows_of_an_append_table_go_on(wb):
+    """Flink's answers."""
+    wb.run("""
+        CREATE TABLE t (k INT, v STRING);
+        INSERT INTO t VALUES (1, 'a');
+        INSERT INTO t VALUES (2, 'b');
+        SET 'execution.runtime-mode' = 'streaming'
+    """)
+    assert changes(wb, "SELECT * FROM t$ro /*+ OPTIONS('scan.snapshot-id' = '2') */") == [("+I", 2, "b")]
+    with wb.stream("SELECT k FROM `t$ro`") as live:
+        found = iter(live)
+        assert sorted(r["k"] for r in next(found).to_pylist()) == [1, 2]
+        wb.table("t").append(pa.table({"k": pa.array([3], pa.int32()), "v": ["c"]}))
+        assert [tuple(r.values()) for r in next(found).to_pylist()] == [("+I", 3)]
+
+
+def test_read_optimized_rows_of_keys_are_no_stream(wb):
+    """The job fails in Flink, too."""
+    wb.run("""
+        CREATE TABLE t (k INT PRIMARY KEY NOT ENFORCED, v STRING) WITH ('bucket' = '1');
+        INSERT INTO t VALUES (1, 'a');
+        CALL sys.compact('t');
+        SET 'execution.runtime-mode' = 'streaming'
+    """)
+    with pytest.raises(UnsupportedOperation, match=r"t\$ro cannot be read as a stream"):
+        wb.run("SELECT * FROM t$ro")
+    wb.run("SET 'execution.runtime-mode' = 'batch'")
+    assert wb.run("SELECT * FROM t$ro").arrow.to_pylist() == [{"k": 1, "v": "a"}]
 
 
 @pytest.mark.spark

@@ -21,6 +21,7 @@ from paimon_nb.plan import CreateTable, Query, TableRef, TimestampAsOf, Watermar
 from paimon_nb.session.query.hints import check_consumer, check_stream_of_files
 from paimon_nb.session.query.run_query import time_travel_options
 from paimon_nb.session.query.watermark import stream_watermark
+from paimon_nb.session.streaming.relations import system_table_of_stream
 from paimon_nb.session.streaming.windows import watermark_closes_all_groups
 from paimon_nb.sql.aggregates import EXPLODE_FUNCTIONS, is_aggregate
 from paimon_nb.syntax.queries import query_tree_of
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
 
 
 LOG_TABLES = ("audit_log", "binlog")
-"""System tables that are read as streams."""
+"""System tables whose streams have the changes of their table as rows."""
 
 
 class StreamMode(Enum):
@@ -78,7 +79,7 @@ class StreamInput:
     """The text that the reference's spans point into."""
     table: Table | None = None
     system: str | None = None
-    """The system table of `LOG_TABLES` that is read: changes of the table as rows that are only added."""
+    """The system table that is read: one of `LOG_TABLES`, whose rows are only added, or `ro` of a table with keys."""
     source: Source | None = None
     declared: CreateTable | None = None
 
@@ -179,8 +180,9 @@ def inputs_of(session: Session, query: Query, text: str) -> list[StreamInput]:
             statement = session.temporary[ref.parts[0]]
             if statement.definition.options.get("connector", "paimon") != "paimon":
                 found.append(StreamInput(ref, text, source=source_of(session, statement), declared=statement))
-        elif session.exists(ref.parts) and (system := session.find(ref.parts).name.system) in (None, *LOG_TABLES):
+        elif session.exists(ref.parts) and (system := session.find(ref.parts).name.system) in (None, "ro", *LOG_TABLES):
             table = session.table(ref.parts, ref.options)
+            system = system_table_of_stream(system, table)
             check_consumer(table)
             check_stream_of_files(table)
             if ref.has_own_schema:
@@ -237,6 +239,8 @@ def plan_stream(session: Session, query: Query, text: str, *, merges: bool = Fal
     Raises UnsupportedOperation: no mode gives correct results for this query.
     """
     inputs = tuple(inputs_of(session, query, text))
+    for stream_input in inputs:
+        _check_has_stream(stream_input)
     traits = _query_traits(session, query)
     stateless = not traits.keeps_state and len(inputs) == 1
     if stateless:
@@ -265,6 +269,16 @@ def plan_stream(session: Session, query: Query, text: str, *, merges: bool = Fal
             )
         mode = StreamMode.RECOMPUTE
     return StreamPlan(mode, inputs, grouped, closing, traits.keys, traits.aggregated)
+
+
+def _check_has_stream(stream_input: StreamInput) -> None:
+    """Raise UnsupportedOperation for `$ro` of a table with keys. Source: Paimon `ReadOptimizedTable.newStreamScan`."""
+    if stream_input.system == "ro":
+        assert stream_input.table is not None
+        raise UnsupportedOperation(
+            f"{stream_input.table.name}$ro cannot be read as a stream: it has the rows of the last full compaction, not changes",
+            hint="stream the table itself, or SET 'execution.runtime-mode' = 'batch'",
+        )
 
 
 def start_options_of(snapshot: int | None) -> dict[str, str]:

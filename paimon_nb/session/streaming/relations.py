@@ -42,6 +42,7 @@ def stream_of(session: Session, ref: TableRef, text: str) -> DataFrame | None:
     except (TableNotFound, DatabaseNotFound, CatalogNotFound):
         return None
     try:
+        system = system_table_of_stream(system, table)
         if system not in (None, "audit_log", "binlog"):
             raise UnsupportedOperation(
                 f"{found.name} cannot be read as a stream",
@@ -59,6 +60,11 @@ def stream_of(session: Session, ref: TableRef, text: str) -> DataFrame | None:
         )
     except PaimonError as error:
         raise with_position(error, text, ref.span) from None
+
+
+def system_table_of_stream(system: str | None, table: Table) -> str | None:
+    """The system table that a stream of `table$system` reads; None for the table itself, as for `$ro` of a table without keys."""
+    return None if system == "ro" and not table.primary_keys else system
 
 
 def table_sink(
