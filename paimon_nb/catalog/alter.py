@@ -155,6 +155,11 @@ def _edit_nested(
         return _edit_field_inside_type(t, remaining_path, edit, full_path)
     element_field = [DataField(0, full_path[-1], t)]  # the element, edited like a column
     edit(element_field, 0)
+    if element_field[0].default_value is not None:
+        raise SchemaChangeError(
+            f"{'.'.join(full_path)!r} cannot have a default: it is a value inside a column",
+            hint=f"set the default of the whole column {full_path[0]!r}",
+        )
     return element_field[0].type
 
 

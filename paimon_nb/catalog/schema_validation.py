@@ -11,7 +11,7 @@ from paimon_nb.base.errors import BadOptionValue, SchemaMismatch, UnsupportedFor
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.format_table_rules import check_format_table
 from paimon_nb.format.schema import FORMAT_TABLE
-from paimon_nb.format.types import DataField, Vector, is_blob_type, is_nano, is_opaque
+from paimon_nb.format.types import DataField, Row, Vector, is_blob_type, is_nano, is_opaque
 from paimon_nb.options import TableOptions, validate_table_options
 from paimon_nb.options import table as opt
 from paimon_nb.options.option import parse_names
@@ -22,8 +22,11 @@ from paimon_nb.table.merge.aggregate import AGGREGATES
 from paimon_nb.table.scan import parse_travel
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.format.snapshot import BranchDirectory
+    from paimon_nb.format.types import DataType
 
 _NESTED = ("ARRAY", "MAP", "MULTISET", "ROW", "VECTOR")
 _SYSTEM_COLUMNS = ("_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL", "rowkind", "_ROW_ID")
@@ -43,7 +46,7 @@ def check_schema(schema: TableSchema) -> None:
     validate_table_options(schema.options)
     options = TableOptions(schema.options)
     _check_column_names(schema)
-    _check_default_values(schema)
+    _check_default_values(schema.fields)
     if schema.options.get(opt.TYPE.key) == FORMAT_TABLE:
         check_format_table(schema)
         return
@@ -141,21 +144,32 @@ def _check_column_names(schema: TableSchema) -> None:
             raise SchemaMismatch(f"column name {name!r} is reserved by Paimon", hint="rename the column", column=name)
 
 
-def _check_default_values(schema: TableSchema) -> None:
+def _check_default_values(fields: Iterable[DataField], prefix: str = "") -> None:
     """A default is text that can be cast to the column's type; like Java, functions are not allowed."""
-    for field in schema.fields:
+    from paimon_nb.format.data import cast_text
+
+    for field in fields:
+        name = prefix + field.name
+        _check_default_values(_fields_inside(field.type), f"{name}.")
         if field.default_value is None:
             continue
-        from paimon_nb.format.data import cast_text
-
         try:
             cast_text(field.default_value, field.type)
         except SchemaMismatch:
             raise SchemaMismatch(
-                f"column {field.name!r}: default {field.default_value!r} is not a valid {field.type.bare()}",
+                f"column {name!r}: default {field.default_value!r} is not a valid {field.type.bare()}",
                 hint="a default is a constant; use functions such as CURRENT_TIMESTAMP in the INSERT",
-                column=field.name, default=field.default_value,
+                column=name, default=field.default_value,
             ) from None  # fmt: skip
+
+
+def _fields_inside(t: DataType) -> Iterator[DataField]:
+    """The fields of the rows in a type, without those inside of these."""
+    if isinstance(t, Row):
+        yield from t.fields
+    else:
+        for child in t.children:
+            yield from _fields_inside(child)
 
 
 def _check_file_format(schema: TableSchema, options: TableOptions) -> None:

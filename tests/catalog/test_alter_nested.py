@@ -1,8 +1,13 @@
-"""A ROW that is modified: fields of the same name keep their ids, new ones take the next, as real Paimon gives them."""
+"""Changes inside columns: ids of the fields of a ROW that is modified, and defaults, as real Paimon has them."""
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
 import paimon_nb
+from paimon_nb.base.errors import ColumnNotFound, SchemaChangeError, SchemaMismatch
 
 
 def _ids(t) -> object:
@@ -32,3 +37,45 @@ def test_only_new_fields_take_ids(tmp_path):
         "m": {"q": (9, None), "qq": (19, None)},
     }  # fmt: skip
     assert schema.highest_field_id == 19
+
+
+@pytest.fixture
+def wb(tmp_path):
+    return paimon_nb.connect(str(tmp_path))
+
+
+def set_default(wb, column, value):
+    wb.run(f"CALL sys.alter_column_default_value('t', '{column}', '{value}')")
+
+
+def test_rows_get_defaults_of_columns_not_of_fields_inside(wb):
+    """Flink's answers."""
+    wb.run("CREATE TABLE t (k INT, s ROW<a INT, r ROW<b INT, c STRING>>, l ARRAY<ROW<a INT>>)")
+    set_default(wb, "s.a", "5")
+    set_default(wb, "s.r", "{7, x}")
+    set_default(wb, "l.element.a", "3")
+    assert wb.table("t").schema.field("s").type.fields[0].default_value == "5"
+    wb.run(
+        "INSERT INTO t (k) VALUES (1); INSERT INTO t VALUES (2, STRUCT(NULL, STRUCT(NULL, 'y')), ARRAY(STRUCT(NULL)))"
+    )
+    assert wb.table("t").to_arrow().sort_by("k").to_pylist() == [
+        {"k": 1, "s": None, "l": None},
+        {"k": 2, "s": {"a": None, "r": {"b": None, "c": "y"}}, "l": [{"a": None}]},
+    ]
+    set_default(wb, "s", "{1, {2, z}}")
+    wb.run("INSERT INTO t (k) VALUES (3)")
+    assert wb.table("t").to_arrow().to_pylist()[-1]["s"] == {"a": 1, "r": {"b": 2, "c": "z"}}
+
+
+def test_a_default_inside_a_column_is_one_of_its_type(wb):
+    wb.run("CREATE TABLE t (k INT, s ROW<a INT, r ROW<b INT, c STRING>>, l ARRAY<ROW<a INT>>, m MAP<STRING, INT>)")
+    for column, value in [("s.a", "x"), ("s.r", "{7}"), ("s.r.b", "x"), ("l.element.a", "x")]:
+        with pytest.raises(SchemaMismatch, match=f"column '.*': default '{re.escape(value)}' is not a valid"):
+            set_default(wb, column, value)
+    with pytest.raises(ColumnNotFound, match=r"no column 's\.b'"):
+        set_default(wb, "s.b", "1")
+    for column in ("l.element", "m.value"):
+        with pytest.raises(SchemaChangeError, match=re.escape(f"'{column}' cannot have a default")) as refused:
+            set_default(wb, column, "1")
+        assert refused.value.hint == f"set the default of the whole column '{column[0]}'"
+    assert wb.table("t").schema.id == 0
