@@ -1,5 +1,7 @@
 """`/` between whole numbers: Spark's, until the user sets Flink's mode."""
 
+from decimal import Decimal
+
 import pytest
 
 pytestmark = pytest.mark.spark
@@ -170,3 +172,43 @@ def test_a_quotient_by_zero_in_where_and_insert(swb):
 def test_division_by_zero_in_sparks_dialect(swb):
     with pytest.raises(Exception, match="DIVIDE_BY_ZERO"):
         swb.sql("SELECT CAST(1 AS DOUBLE) / 0").collect()
+
+
+QUOTIENTS = [
+    ("(c / 0.125) / i", "266.666666666666666667", "decimal(24,18)"),
+    ("(100.00 / 0.125) / 3", "266.666666666666666667", "decimal(24,18)"),
+    ("(c + 1.0) / (0.5 / i)", "605.9999999987880000", "decimal(32,16)"),
+    ("c * 0.5 / i", "16.66666666666667", "decimal(19,14)"),
+    ("i / .03", "100.000000", "decimal(18,6)"),
+    ("c / h", "40000.00000000", "decimal(15,8)"),
+]
+"""Flink's answers."""
+
+
+def test_a_zero_before_the_point_is_a_digit_of_a_quotient(flink):
+    flink.run("CREATE TABLE q (c DECIMAL(5, 2), i INT); INSERT INTO q VALUES (100.00, 3)")
+    found = answers(flink, QUOTIENTS, "FROM (SELECT c, i, 0.0025 AS h FROM q)")
+    assert [(e, str(value), kind) for (e, *_), (value, kind) in zip(QUOTIENTS, found, strict=True)] == QUOTIENTS
+    assert flink.sql("SELECT 0.5, c / i FROM q").columns[0] == "0.5"
+
+
+def test_expressions_in_values_mean_what_they_mean_in_a_select(flink):
+    """Flink's answers."""
+    flink.run("""
+        CREATE TABLE v (d DOUBLE, i INT, x DECIMAL(30, 20), s STRING);
+        INSERT INTO v VALUES (7 / 2, 7 / 2, (100.00 / 0.125) / 3, CAST(1 > 2 AS STRING)), (7.5e0 / 2, -7 / 2, 1, CAST(TRUE AS STRING));
+        INSERT INTO v (i, d) VALUES (DEFAULT, 5 / 4)
+    """)
+    assert sorted(map(str, flink.sql("SELECT * FROM v").toArrow().to_pylist())) == [
+        "{'d': 1.0, 'i': None, 'x': None, 's': None}",
+        "{'d': 3.0, 'i': 3, 'x': Decimal('266.66666666666666666700'), 's': 'FALSE'}",
+        "{'d': 3.75, 'i': -3, 'x': Decimal('1.00000000000000000000'), 's': 'TRUE'}",
+    ]
+    values = "(VALUES (7 / 2, 1.0 / 3), (9 / 2, 2)) AS t (a, b)"
+    assert answers(flink, [("MAX(a)",), ("MIN(b)",)], f"FROM {values}") == [
+        (4, "int"),
+        (Decimal("0.333333333333"), "decimal(22,12)"),
+    ]
+    assert answers(flink, [("i",)], "FROM v WHERE i IN (VALUES (7 / 2), (11))") == [(3, "int")]
+    rows = "(VALUES ROW(7 / 2, 1), (ROW(5 / 2, 2)), (3, 3)) AS t (a, b)"
+    assert answers(flink, [("SUM(a)",), ("SUM(b)",)], f"FROM {rows}") == [(8, "bigint"), (6, "bigint")]

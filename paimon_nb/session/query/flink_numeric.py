@@ -2,31 +2,37 @@
 
 Only Spark knows the types, so Spark analyses the query first. Then `/` becomes `div` between integers and follows
 IEEE 754 between floating-point numbers, AVG and SUM are cast to Flink's type, a boolean that is cast to a string is
-upper-cased, FLOOR and CEIL of a DOUBLE stay a DOUBLE, and FLOAT + 1 stays a FLOAT.
+upper-cased, FLOOR and CEIL of a DOUBLE stay a DOUBLE, FLOAT + 1 stays a FLOAT, and 0.5 is a DECIMAL(2, 1). Spark's
+analysis of VALUES has no expressions, so their rows become those of a SELECT before.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from paimon_nb.plan import Span
 from paimon_nb.spark.runtime.jvm_bridge import analyzed_plan, has_bridge, jvm
+from paimon_nb.sql.flink.inline_tables import values_as_select
 from paimon_nb.syntax.lexer import Token, tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
     from paimon_nb.spark.runtime.jvm_types import Expression, Plan, ScalaSeq
 
 T = TypeVar("T")
+Search = Callable[["SparkSession", "Plan", str], "Iterator[tuple[Span, str]]"]
+"""(Spark, a query's analysis, its text) -> spans of the text and what is there in Flink's semantics."""
 _TEXT_TYPES = ("STRING", "VARCHAR", "CHAR")
 _AGGREGATES = ("AVG", "MEAN", "SUM")
 _ROUNDING = ("FLOOR", "CEIL", "CEILING")
 _CHECKED = "/* the divisor is not zero */"
 """Marks a division that needs no more edits."""
+_MAX_PRECISION = 38
 _INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 _SAME_RANK = frozenset({"*", "/", "%", "DIV"})
 _SUM_RANK = frozenset({"+", "-"})
@@ -35,26 +41,24 @@ _OF_FLOATS = {"Add": _SUM_RANK, "Subtract": _SUM_RANK, "Multiply": _SAME_RANK}
 _OPENING, _CLOSING = frozenset({"(", "[", "CASE"}), frozenset({")", "]", "END"})
 
 
+def with_rows_as_expressions(text: str) -> str:
+    """The query with the rows of VALUES as expressions if their types decide what they mean, see `with_flink_numerics`."""
+    if "VALUES" not in text.upper():
+        return text
+    words = tokens(text)
+    return values_as_select(text) if _casts_to_text(words) or _searches_for(words) else text
+
+
 def with_flink_numerics(spark: SparkSession, text: str, frame: DataFrame, args: Mapping[str, Any] | None) -> DataFrame:
     """The same query with Flink's semantics. `frame` is Spark's analysis of `text`."""
     words = tokens(text)
-    pairs = {(a.upper, b.upper) for a, b in pairwise(words)}
-    if any(("AS", kind) in pairs for kind in _TEXT_TYPES) and has_bridge(frame):
+    if _casts_to_text(words) and has_bridge(frame):
         booleans = sorted(_booleans_cast_to_string(spark, analyzed_plan(frame)), key=lambda s: -s.start)
         for span in booleans:
             text = f"{text[: span.start]}upper({text[span.start : span.stop]}){text[span.stop :]}"
         if booleans:
             frame = spark.sql(text, args=dict(args) if args else None)
-    searches = [
-        search
-        for is_needed, search in (
-            (any((name, "(") in pairs for name in _AGGREGATES), _aggregate_result_casts),
-            (any((name, "(") in pairs for name in _ROUNDING), _rounding_result_casts),
-            (_has_arithmetic(words), _float_arithmetic_casts),
-            (any(w.text == "/" for w in words), _flink_divisions),
-        )
-        if is_needed
-    ]
+    searches = _searches_for(words)
     # From the inside out: each replacement may change the types around it.
     while searches and has_bridge(frame):
         plan = analyzed_plan(frame)
@@ -65,6 +69,32 @@ def with_flink_numerics(spark: SparkSession, text: str, frame: DataFrame, args: 
             text = text[: span.start] + found[span] + text[span.stop :]
         frame = spark.sql(text, args=dict(args) if args else None)
     return frame
+
+
+def _casts_to_text(words: Sequence[Token]) -> bool:
+    """Whether there is a CAST to a text of something else than a quoted text or a number: it may be a boolean."""
+    return any(
+        words[i].upper == "AS"
+        and words[i + 1].upper in _TEXT_TYPES
+        and not (words[i - 1].kind in ("string", "number") and words[i - 2].text == "(")
+        for i in range(2, len(words) - 1)
+    )
+
+
+def _searches_for(words: Sequence[Token]) -> list[Search]:
+    """The searches for expressions with another meaning in Flink that may find some in a query of these tokens."""
+    called = {a.upper for a, b in pairwise(words) if b.text == "("}
+    return [
+        search
+        for is_needed, search in (
+            (not called.isdisjoint(_AGGREGATES), _aggregate_result_casts),
+            (not called.isdisjoint(_ROUNDING), _rounding_result_casts),
+            (_has_arithmetic(words), _float_arithmetic_casts),
+            (any(w.text == "/" for w in words), _flink_divisions),
+            (any(_has_zero_before_point(w.text) for w in words), _decimal_literal_casts),
+        )
+        if is_needed
+    ]
 
 
 def _has_arithmetic(words: Sequence[Token]) -> bool:
@@ -220,6 +250,29 @@ def _flink_divisions(spark: SparkSession, plan: Plan, text: str) -> Iterator[tup
         elif right.isdecimal() and int(right) < 1 << 63:
             # In Flink an INT is a DECIMAL(10, 0) and a BIGINT a DECIMAL(19, 0), which gives the quotient more digits.
             yield span, f"{left} / CAST({right} AS {'INT' if int(right) < 1 << 31 else 'DECIMAL(19, 0)'})"
+
+
+def _decimal_literal_casts(_spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[Span, str]]:
+    """Spans of literals such as 0.125, and the text with Flink's type: DECIMAL(4, 3), in Spark DECIMAL(3, 3)."""
+    for e in _expressions(plan):
+        for child in scala_items(e.children()):
+            if child.getClass().getSimpleName() != "Literal" or not child.origin().startIndex().isDefined():
+                continue
+            span = Span(child.origin().startIndex().get(), child.origin().stopIndex().get() + 1)
+            written = text[span.start : span.stop]
+            unsigned = written.lstrip("- ")
+            if not _has_zero_before_point(unsigned) or len(unsigned) > _MAX_PRECISION + 1:
+                continue
+            kind = f"DECIMAL({len(unsigned) - 1}, {len(unsigned) - unsigned.index('.') - 1})"
+            is_unnamed = e.getClass().getSimpleName() == "Alias" and e.name() == written
+            if not is_unnamed and not _is_cast(text, span, kind):
+                yield span, f"CAST({written} AS {kind})"
+
+
+def _has_zero_before_point(number: str) -> bool:
+    """Whether it is a decimal number such as 0.5."""
+    whole, _, fraction = number.partition(".")
+    return whole.startswith("0") and whole.isdecimal() and fraction.isdecimal()
 
 
 def _is_float(left: str, right: str) -> bool:

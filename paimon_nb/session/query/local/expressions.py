@@ -92,7 +92,7 @@ class Expressions:
             case Column():
                 return self.resolve(e)
             case Literal():
-                return _literal(e)
+                return _literal(e, flink=self.flink)
             case Case():
                 return self._case(e)
             case Cast():
@@ -176,7 +176,7 @@ def _casts_as_in_spark(value: Value, target: DataType) -> bool:
     return s == BOOLEAN and target == STRING
 
 
-def _literal(e: Literal) -> Value:
+def _literal(e: Literal, *, flink: bool) -> Value:
     match e.kind:
         case "NULL":
             return Value("NULL", NULL, "NULL")
@@ -188,7 +188,8 @@ def _literal(e: Literal) -> Value:
         case "DECIMAL":
             _, digits, exponent = Number(e.text).as_tuple()
             scale = -int(exponent)
-            exact = Decimal(max(len(digits), scale, 1), scale)
+            counted = sum(map(str.isdigit, e.text)) if flink else len(digits)  # Flink counts the zero of 0.5
+            exact = Decimal(max(counted, scale, 1), scale)
             return Value(f"CAST({quote_text(e.text)} AS {engine_type(exact)})", exact)
         case "DOUBLE":
             return Value(f"CAST({quote_text(e.text)} AS DOUBLE)", DOUBLE)
