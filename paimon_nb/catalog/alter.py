@@ -301,6 +301,8 @@ def _check_not_in_options(draft: _Draft, column: str) -> None:
 def _alter_column(draft: _Draft, change: AlterColumn) -> None:
     is_partition_key, is_primary_key = draft.key_columns(change.path)
     options = TableOptions(draft.options)
+    if is_primary_key and change.type is not None:
+        change = replace(change, nullable=False)  # a key is NOT NULL, also where its type is written without it
 
     def change_column(siblings: list[DataField], index: int) -> None:
         field = siblings[index]
@@ -368,7 +370,9 @@ def _changed_type(
     draft: _Draft, field: DataField, change: AlterColumn, is_key: bool, options: TableOptions
 ) -> DataType:
     new_type = parse_type(change.type or "")
-    if change.nullable is None and "NOT NULL" not in (change.type or "").upper():
+    if change.nullable is not None:
+        new_type = new_type.with_nullable(change.nullable)
+    elif "NOT NULL" not in (change.type or "").upper():
         new_type = new_type.with_nullable(field.type.nullable)
     if new_type == field.type:
         return new_type

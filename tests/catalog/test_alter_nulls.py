@@ -48,3 +48,17 @@ def test_a_compaction_tells_that_there_were_some(tmp_path, form):
     wb.run("ALTER TABLE t MODIFY v INT")
     wb.table("t").compact(full=True)
     assert wb.table("t").to_arrow().to_pylist() == [{"k": 1, "v": None}, {"k": 2, "v": 4}]
+
+
+@pytest.mark.parametrize("change", ["MODIFY k INT", "MODIFY (k INT COMMENT 'c' FIRST)", "MODIFY (p STRING AFTER v)"])
+def test_a_key_stays_not_null(tmp_path, change):
+    """Flink's answer. Java cannot read a table with a nullable key."""
+    wb = paimon_nb.connect(str(tmp_path))
+    wb.run("CREATE TABLE t (v INT, p STRING, k INT, PRIMARY KEY (p, k) NOT ENFORCED) PARTITIONED BY (p)")
+    wb.run(f"ALTER TABLE t {change}")
+    schema = wb.table("t").schema
+    assert (schema.id, str(schema.field("k").type), str(schema.field("p").type)) == (
+        1,
+        "INT NOT NULL",
+        "STRING NOT NULL",
+    )
