@@ -282,3 +282,23 @@ def test_postponed_rows_of_a_write_only_table_with_vectors_are_compacted(flink, 
     """)
     assert sorted(flink.table("t").to_arrow().column("v").to_pylist()) == ["b", "c"]
     assert flink.table("t").files().column("level").to_pylist() == [5]
+
+
+@pytest.mark.parametrize(
+    ("call", "answer"),
+    [
+        ("OVERLAY('abc' PLACING 'xy' FROM 3)", "abxy"),
+        ("OVERLAY('abc' PLACING 'xy' FROM 4)", "abc"),
+        ("OVERLAY('' PLACING 'xy' FROM 1)", ""),
+        ("OVERLAY('abc' PLACING 'xy' FROM 0 FOR 1)", "abc"),
+        ("OVERLAY('abcdef' PLACING 'x' FROM 2 FOR 3)", "axef"),
+        ("OVERLAY('abcdef' PLACING 'x' FROM 2 FOR 0)", "ax"),
+        ("OVERLAY('abcdef' PLACING '' FROM 2)", "a"),
+        ("OVERLAY('abc' PLACING CAST(NULL AS STRING) FROM 9)", None),
+        ("OVERLAY(CAST(NULL AS STRING) PLACING 'x' FROM 1)", None),
+        ("SUBSTRING('abc' FROM -4 FOR 2)", ""),
+        ("SUBSTRING('abc' FROM -2 FOR 2)", "bc"),
+    ],
+)
+def test_parts_of_a_text_outside_of_it(flink_queries, call, answer):
+    assert flink_queries.sql(f"SELECT {call} AS x").first()["x"] == answer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from paimon_nb.plan import Span
 from paimon_nb.sql.render import replace_spans
@@ -75,17 +75,17 @@ def append_default_argument(count: int, more: str) -> Rewrite:
     return append_argument
 
 
-def arguments(text: SqlText, bracket: Sequence[Token]) -> list[str]:
-    """The arguments' texts."""
-    return [text[s.start : s.stop].strip() for s in argument_spans(bracket)]
+def arguments(text: SqlText, bracket: Sequence[Token], separators: Collection[str] = (",",)) -> list[str]:
+    """The arguments' texts. `separators`: what stands between them, as FROM in `SUBSTRING(s FROM 2)`."""
+    return [text[s.start : s.stop].strip() for s in argument_spans(bracket, separators)]
 
 
-def argument_spans(bracket: Sequence[Token]) -> list[Span]:
+def argument_spans(bracket: Sequence[Token], separators: Collection[str] = (",",)) -> list[Span]:
     """The spans of a bracket's top-level arguments; `bracket` includes both brackets."""
     out: list[Span] = []
     depth, start, previous = 0, None, bracket[0]
     for token in bracket[1:-1]:
-        if token.text == "," and depth == 0 and start is not None:
+        if token.upper in separators and depth == 0 and start is not None:
             out.append(Span(start, previous.stop))
             start = None
             continue

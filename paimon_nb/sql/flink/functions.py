@@ -116,10 +116,22 @@ def _rewrite_sign(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[
 
 def _rewrite_substring(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """SUBSTR(s, n[, length]) is empty for an `n` before the start; Spark counts the missing characters."""
-    args = arguments(text, bracket)
+    args = arguments(text, bracket, separators=(",", "FROM", "FOR"))
     if len(args) not in (2, 3) or args[1].isdecimal():
         return []
     sql = f"IF(({args[1]}) < -char_length({args[0]}), '', {name.text}({', '.join(args)}))"
+    return [(call_span(name, bracket), sql)]
+
+
+def _rewrite_overlay(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """OVERLAY(s PLACING r FROM n [FOR length]) is `s` for an `n` outside of it, and nothing follows `r` for a length of 0."""
+    args = arguments(text, bracket, separators=(",", "PLACING", "FROM", "FOR"))
+    if len(args) not in (3, 4):
+        return []
+    s, r, n, length = args if len(args) == 4 else (*args, f"char_length({args[1]})")
+    inside = f"CASE WHEN ({length}) > 0 THEN overlay({s}, {r}, {n}, {length}) ELSE left({s}, ({n}) - 1) || {r} END"
+    outside = f"CASE WHEN ({length}) IS NOT NULL AND ({r}) IS NOT NULL THEN {s} END"
+    sql = f"(CASE WHEN ({n}) BETWEEN 1 AND char_length({s}) THEN {inside} WHEN ({n}) IS NOT NULL THEN {outside} END)"
     return [(call_span(name, bracket), sql)]
 
 
@@ -172,6 +184,7 @@ FLINK_SEMANTICS: Mapping[str, Rewrite] = {
     "TO_TIMESTAMP": to_timestamp,
     "DATE_FORMAT": date_format,
     "SIGN": _rewrite_sign,
+    "OVERLAY": _rewrite_overlay,
     "SUBSTR": _rewrite_substring,
     "SUBSTRING": _rewrite_substring,
     "LN": _rewrite_logarithm("ln"),
