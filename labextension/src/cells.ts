@@ -43,19 +43,42 @@ function insertForWidgets(app: JupyterFrontEnd, tracker: INotebookTracker): void
   });
 }
 
-// The cancel button of a progress line interrupts the kernel.
+const cancelButton = (target: EventTarget | null): HTMLButtonElement | null =>
+  target instanceof Element ? target.closest<HTMLButtonElement>("button.pnb-cancel") : null;
+
+// The cancel button of a progress line interrupts the kernel. The line is drawn again several times a second, so a click may
+// begin on one button and end on the next: the press counts. A keyboard's click has no press before it.
 function cancelButtons(tracker: INotebookTracker): void {
   const style = document.createElement("style");
   style.textContent = "button.pnb-cancel{display:inline-block !important}";
   document.head.appendChild(style);
-  document.addEventListener("click", (event) => {
-    const panel = tracker.currentWidget;
-    const pressed = event.target instanceof Element ? event.target.closest<HTMLButtonElement>("button.pnb-cancel") : null;
+  const interrupt = (event: MouseEvent): void => {
+    const panel = tracker.currentWidget, pressed = cancelButton(event.target);
     const kernel = pressed && panel && panel.node.contains(pressed) ? panel.sessionContext.session?.kernel : null;
     if (!pressed || !kernel) return;
     pressed.disabled = true;
     void kernel.interrupt();
+  };
+  document.addEventListener("pointerdown", (event) => { if (event.button === 0) interrupt(event); });
+  document.addEventListener("click", (event) => { if (event.detail === 0) interrupt(event); });
+  document.addEventListener("focusin", (event) => {
+    const button = cancelButton(event.target);
+    if (button) keepFocus(button);
   });
+}
+
+// A line that is drawn again has a new button: it takes the focus of the one before, unless the user has moved on.
+function keepFocus(button: HTMLButtonElement): void {
+  const area = button.closest(".jp-OutputArea");
+  if (!area) return;
+  const watch = new MutationObserver(() => {
+    if (button.isConnected) return;
+    watch.disconnect();
+    if (document.activeElement === document.body) area.querySelector<HTMLButtonElement>("button.pnb-cancel")?.focus();
+  });
+  watch.observe(area, { childList: true, subtree: true });
+  // A button that is removed loses the focus, too.
+  button.addEventListener("blur", () => setTimeout(() => { if (button.isConnected) watch.disconnect(); }, 0));
 }
 
 export const help: JupyterFrontEndPlugin<void> = {

@@ -7,7 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from panel_kit import LIVE, opened, serious_issues_of
+from panel_kit import LIVE, opened, serious_issues_of, write_notebook
 from playwright.sync_api import expect
 
 if TYPE_CHECKING:
@@ -200,6 +200,85 @@ def test_a_restarted_kernel_is_loaded_by_a_button(shown: Notebook, bar: Locator)
     load.press("Enter")
     expect(item(bar, "default, database")).to_be_visible(timeout=60_000)  # a new process imports the package
     assert shown.page.evaluate(COUNT) == 0  # nothing is in the history
+
+
+CLOSE = "name => [...window.jupyterapp.shell.widgets('main')].filter((w) => w.title.label === name).forEach((w) => w.dispose())"
+RUN = f"code => {KERNEL}.requestExecute({{code, store_history: false}}).done.then((m) => m.content.status)"
+START = f"code => {{ {KERNEL}.requestExecute({{code, store_history: false}}).done.catch(() => null); }}"
+
+
+def without_paimon_nb(shown: Notebook, bar: Locator) -> Locator:
+    """Restart the kernel. The button that loads paimon_nb in it."""
+    shown.page.evaluate(f"() => {KERNEL}.restart().then(() => null)")
+    load = bar.get_by_role("button", name="Load paimon_nb")
+    expect(load).to_be_enabled(timeout=60_000)
+    return load
+
+
+def test_a_failed_load_is_told_and_can_be_tried_again(shown: Notebook, bar: Locator) -> None:
+    load = without_paimon_nb(shown, bar)
+    assert shown.page.evaluate(RUN, "import sys; sys.modules['paimon_nb.notebook.catalog_comm'] = None") == "ok"
+    load.click()
+    expect(bar.get_by_role("status")).to_contain_text(
+        re.compile("paimon_nb cannot be loaded: .*import of paimon_nb.notebook.catalog_comm halted")
+    )
+    again = bar.get_by_role("button", name="Try again")
+    assert serious_issues_of(shown, "#paimon-nb-catalog") == []
+    assert shown.page.evaluate(RUN, "del sys.modules['paimon_nb.notebook.catalog_comm']") == "ok"
+    again.press("Enter")
+    expect(item(bar, "default, database")).to_be_visible(timeout=60_000)
+
+
+def test_a_load_that_a_restart_interrupts_can_be_tried_again(shown: Notebook, bar: Locator) -> None:
+    load = without_paimon_nb(shown, bar)
+    shown.page.evaluate(START, "import time; time.sleep(600)")
+    load.click()
+    expect(bar.get_by_role("status")).to_contain_text("Loading paimon_nb in the kernel of catalog.ipynb")
+    without_paimon_nb(shown, bar).press("Enter")
+    expect(item(bar, "default, database")).to_be_visible(timeout=60_000)
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"], ids=["light", "dark"])
+def test_it_is_legible_in_a_narrow_window(shown: Notebook, bar: Locator, theme: str) -> None:
+    shown.theme(theme)
+    load = without_paimon_nb(shown, bar)
+    shown.page.set_viewport_size({"width": 900, "height": 700})
+    try:
+        outside = "e => [...e.querySelectorAll('button, input, div')].filter((n) => n.getBoundingClientRect().right > e.getBoundingClientRect().right + 1).length"
+        assert bar.evaluate(outside) == 0
+        assert load.evaluate("e => e.scrollWidth <= e.clientWidth")
+        assert serious_issues_of(shown, "#paimon-nb-catalog") == []
+    finally:
+        shown.page.set_viewport_size({"width": 1180, "height": 1000})
+    load.press("Enter")
+    expect(item(bar, "default, database")).to_be_visible(timeout=60_000)
+
+
+def test_it_shows_the_catalog_of_the_notebook_in_front(shown: Notebook, lab: Lab, bar: Locator) -> None:
+    """By mouse, with a click on the notebook's tab, and by keyboard."""
+    page = shown.page
+    assert page.evaluate(RUN, "%load_ext paimon_nb\n%paimon connect warehouse") == "ok"
+    bar.get_by_role("button", name="Refresh").click()
+    expect(item(bar, "orders, table")).to_be_visible()
+    cells = ["%load_ext paimon_nb\n%paimon connect other_warehouse", "%paimon CREATE TABLE only_here (id INT)"]
+    write_notebook(lab, "other.ipynb", cells)
+    shown.command("docmanager:open", path=f"{lab.folder}/other.ipynb")
+    try:
+        expect(bar.locator(".pnb-cat-where")).to_contain_text("other.ipynb")
+        expect(bar.get_by_role("button", name="Load paimon_nb")).to_be_visible(timeout=60_000)
+        expect(item(bar, "orders, table")).to_have_count(0)
+        shown.run_all()
+        expect(item(bar, "only_here, table")).to_be_visible(timeout=60_000)
+        page.get_by_role("tab", name="catalog.ipynb").click()
+        expect(item(bar, "orders, table")).to_be_visible()
+        expect(item(bar, "only_here, table")).to_have_count(0)
+        page.keyboard.press("Control+Shift+BracketRight")  # the next tab
+        expect(bar.locator(".pnb-cat-where")).to_contain_text("other.ipynb")
+        expect(item(bar, "only_here, table")).to_be_visible()
+        expect(item(bar, "orders, table")).to_have_count(0)
+    finally:
+        page.evaluate(CLOSE, "other.ipynb")
+    expect(item(bar, "orders, table")).to_be_visible()
 
 
 def test_without_a_notebook_it_says_what_to_open(shown: Notebook, bar: Locator) -> None:

@@ -53,6 +53,10 @@ export class KernelCatalog {
   constructor(readonly connection: Kernel.IKernelConnection) {
     connection.registerCommTarget(TARGET, (comm) => this.attach(comm));
     connection.statusChanged.connect(this.onStatus, this);
+    connection.connectionStatusChanged.connect((_, status) => {
+      // Replies may have been lost while the page was offline.
+      if (status === "connected" && this.current === "absent") this.look();
+    });
     connection.iopubMessage.connect(this.onOutput, this);
     connection.disposed.connect(() => this.end("dead"));
     void this.probe();
@@ -155,11 +159,15 @@ export class KernelCatalog {
   private onStatus(_: Kernel.IKernelConnection, status: Kernel.Status): void {
     if (isGone(status)) return this.end(status === "dead" ? "dead" : "restarting");
     if (this.current === "restarting" || this.current === "dead") {
-      this.become("waiting");
-      void this.probe();
+      this.look();
     } else {
       this.signal.emit();
     }
+  }
+
+  private look(): void {
+    this.become("waiting");
+    void this.probe();
   }
 
   private end(state: State): void {

@@ -12,12 +12,22 @@ const FILTER_MS = 150;
 /** A kernel that is busy for longer than this is mentioned. */
 const BUSY_MS = 800;
 
+/** What the user can do when paimon_nb was not loaded. */
+function loadProblem(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return error instanceof CatalogError && /No module named/.test(text)
+    ? "The kernel's Python has no paimon_nb. Install it there: pip install paimon-nb"
+    : `paimon_nb cannot be loaded: ${text}`;
+}
+
 export class CatalogSideBar extends Widget {
   readonly tree = new TreeView();
   private target: Target | null = null;
   private model: TreeModel | null = null;
   private models = new WeakMap<KernelCatalog, TreeModel>();
   private problem = "";
+  /** The kernel that was asked to load paimon_nb and has not answered. */
+  private loading: KernelCatalog | null = null;
   private stale = false;
   private typing = 0;
   private busy = 0;
@@ -62,6 +72,7 @@ export class CatalogSideBar extends Widget {
   follow(target: Target | null, catalog: KernelCatalog | null): void {
     this.target = target;
     this.problem = "";
+    if (this.loading !== catalog) this.loading = null;
     if (this.model?.catalog !== catalog) {
       this.model?.catalog.changed.disconnect(this.onKernel, this);
       this.model?.changed.disconnect(this.drawState, this);
@@ -103,6 +114,11 @@ export class CatalogSideBar extends Widget {
 
   private onKernel(): void {
     const state = this.model?.catalog.state;
+    if (state !== "absent") {
+      // Loaded, or the kernel ends and will not answer.
+      this.problem = "";
+      this.loading = null;
+    }
     if (state !== "ready") this.stale = true;
     else if (this.stale) this.refresh();
     this.draw();
@@ -213,7 +229,9 @@ export class CatalogSideBar extends Widget {
     switch (catalog.state) {
       case "waiting": return [catalog.connection.status === "busy" ? "Waiting for the kernel, which is busy …" : "Waiting for the kernel …", "", nothing];
       case "foreign": return [`The kernel of ${target.name} runs ${catalog.language}. The catalog needs Python.`, "", nothing];
-      case "absent": return [`paimon_nb is not loaded in the kernel of ${target.name}.`, "Load paimon_nb", () => void this.load()];
+      case "absent":
+        if (this.loading === catalog) return [`Loading paimon_nb in the kernel of ${target.name} …`, "", nothing];
+        return [`paimon_nb is not loaded in the kernel of ${target.name}.`, "Load paimon_nb", () => void this.load()];
       case "restarting": return ["The kernel is restarting …", "", nothing];
       case "dead": return ["The kernel has died.", "Restart the kernel", () => void target.session.restartKernel()];
     }
@@ -226,15 +244,17 @@ export class CatalogSideBar extends Widget {
     const catalog = this.model?.catalog;
     if (!catalog) return;
     this.problem = "";
-    this.state.querySelector("button")?.setAttribute("disabled", "");
+    this.loading = catalog;
+    this.draw();
+    let problem = "";
     try {
       await catalog.load();
     } catch (error) {
-      if (!(error instanceof CatalogError)) return;
-      this.problem = /No module named/.test(error.message)
-        ? "The kernel's Python has no paimon_nb. Install it there: pip install paimon-nb"
-        : `paimon_nb cannot be loaded: ${error.message}`;
+      problem = loadProblem(error);
     }
+    if (this.loading !== catalog) return; // the kernel has ended, or the side bar follows another one
+    this.loading = null;
+    this.problem = problem;
     this.draw();
   }
 }

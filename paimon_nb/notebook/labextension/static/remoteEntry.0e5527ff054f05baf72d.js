@@ -1,5 +1,5 @@
 // Generated from labextension/ by `make labextension`. Do not edit.
-// sources: 3ba9bb33130a02ff5a8fac074f8134c945daf69a0fda9760dd1534417147ddae
+// sources: 6118f709bcb04f5c66ceeeb00738aecd9148318dcb194f778e8041610effb9b4
 (() => {
 const SHARED = ["@codemirror/language","@codemirror/state","@codemirror/view","@jupyterlab/application","@jupyterlab/apputils","@jupyterlab/codemirror","@jupyterlab/completer","@jupyterlab/console","@jupyterlab/notebook","@jupyterlab/rendermime","@jupyterlab/ui-components","@lumino/coreutils","@lumino/signaling","@lumino/widgets"];
 let scope;
@@ -193,18 +193,41 @@ function insertForWidgets(app, tracker) {
     });
   });
 }
+var cancelButton = (target) => target instanceof Element ? target.closest("button.pnb-cancel") : null;
 function cancelButtons(tracker) {
   const style = document.createElement("style");
   style.textContent = "button.pnb-cancel{display:inline-block !important}";
   document.head.appendChild(style);
-  document.addEventListener("click", (event) => {
-    const panel = tracker.currentWidget;
-    const pressed = event.target instanceof Element ? event.target.closest("button.pnb-cancel") : null;
+  const interrupt = (event) => {
+    const panel = tracker.currentWidget, pressed = cancelButton(event.target);
     const kernel = pressed && panel && panel.node.contains(pressed) ? panel.sessionContext.session?.kernel : null;
     if (!pressed || !kernel) return;
     pressed.disabled = true;
     void kernel.interrupt();
+  };
+  document.addEventListener("pointerdown", (event) => {
+    if (event.button === 0) interrupt(event);
   });
+  document.addEventListener("click", (event) => {
+    if (event.detail === 0) interrupt(event);
+  });
+  document.addEventListener("focusin", (event) => {
+    const button = cancelButton(event.target);
+    if (button) keepFocus(button);
+  });
+}
+function keepFocus(button) {
+  const area = button.closest(".jp-OutputArea");
+  if (!area) return;
+  const watch2 = new MutationObserver(() => {
+    if (button.isConnected) return;
+    watch2.disconnect();
+    if (document.activeElement === document.body) area.querySelector("button.pnb-cancel")?.focus();
+  });
+  watch2.observe(area, { childList: true, subtree: true });
+  button.addEventListener("blur", () => setTimeout(() => {
+    if (button.isConnected) watch2.disconnect();
+  }, 0));
 }
 var help = {
   id: "paimon-nb:help",
@@ -246,6 +269,9 @@ var KernelCatalog = class {
     this.language = "";
     connection.registerCommTarget(TARGET, (comm) => this.attach(comm));
     connection.statusChanged.connect(this.onStatus, this);
+    connection.connectionStatusChanged.connect((_, status) => {
+      if (status === "connected" && this.current === "absent") this.look();
+    });
     connection.iopubMessage.connect(this.onOutput, this);
     connection.disposed.connect(() => this.end("dead"));
     void this.probe();
@@ -336,11 +362,14 @@ var KernelCatalog = class {
   onStatus(_, status) {
     if (isGone(status)) return this.end(status === "dead" ? "dead" : "restarting");
     if (this.current === "restarting" || this.current === "dead") {
-      this.become("waiting");
-      void this.probe();
+      this.look();
     } else {
       this.signal.emit();
     }
+  }
+  look() {
+    this.become("waiting");
+    void this.probe();
   }
   end(state) {
     this.comm = null;
@@ -863,6 +892,10 @@ ${facts.tip}` : node.tip;
 // src/catalog/sidebar.ts
 var FILTER_MS = 150;
 var BUSY_MS = 800;
+function loadProblem(error) {
+  const text2 = error instanceof Error ? error.message : String(error);
+  return error instanceof CatalogError && /No module named/.test(text2) ? "The kernel's Python has no paimon_nb. Install it there: pip install paimon-nb" : `paimon_nb cannot be loaded: ${text2}`;
+}
 var CatalogSideBar = class extends import_widgets2.Widget {
   constructor() {
     super();
@@ -871,6 +904,8 @@ var CatalogSideBar = class extends import_widgets2.Widget {
     this.model = null;
     this.models = /* @__PURE__ */ new WeakMap();
     this.problem = "";
+    /** The kernel that was asked to load paimon_nb and has not answered. */
+    this.loading = null;
     this.stale = false;
     this.typing = 0;
     this.busy = 0;
@@ -908,6 +943,7 @@ var CatalogSideBar = class extends import_widgets2.Widget {
   follow(target, catalog2) {
     this.target = target;
     this.problem = "";
+    if (this.loading !== catalog2) this.loading = null;
     if (this.model?.catalog !== catalog2) {
       this.model?.catalog.changed.disconnect(this.onKernel, this);
       this.model?.changed.disconnect(this.drawState, this);
@@ -943,6 +979,10 @@ var CatalogSideBar = class extends import_widgets2.Widget {
   }
   onKernel() {
     const state = this.model?.catalog.state;
+    if (state !== "absent") {
+      this.problem = "";
+      this.loading = null;
+    }
     if (state !== "ready") this.stale = true;
     else if (this.stale) this.refresh();
     this.draw();
@@ -1050,6 +1090,7 @@ var CatalogSideBar = class extends import_widgets2.Widget {
       case "foreign":
         return [`The kernel of ${target.name} runs ${catalog2.language}. The catalog needs Python.`, "", nothing];
       case "absent":
+        if (this.loading === catalog2) return [`Loading paimon_nb in the kernel of ${target.name} …`, "", nothing];
         return [`paimon_nb is not loaded in the kernel of ${target.name}.`, "Load paimon_nb", () => void this.load()];
       case "restarting":
         return ["The kernel is restarting …", "", nothing];
@@ -1064,13 +1105,17 @@ var CatalogSideBar = class extends import_widgets2.Widget {
     const catalog2 = this.model?.catalog;
     if (!catalog2) return;
     this.problem = "";
-    this.state.querySelector("button")?.setAttribute("disabled", "");
+    this.loading = catalog2;
+    this.draw();
+    let problem = "";
     try {
       await catalog2.load();
     } catch (error) {
-      if (!(error instanceof CatalogError)) return;
-      this.problem = /No module named/.test(error.message) ? "The kernel's Python has no paimon_nb. Install it there: pip install paimon-nb" : `paimon_nb cannot be loaded: ${error.message}`;
+      problem = loadProblem(error);
     }
+    if (this.loading !== catalog2) return;
+    this.loading = null;
+    this.problem = problem;
     this.draw();
   }
 };
