@@ -9,7 +9,7 @@ import numpy as np
 
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.notebook.grid.filters import Condition, is_comparable, searchable_texts
-from paimon_nb.notebook.grid.text_ranks import text_ranks
+from paimon_nb.notebook.grid.text_order import text_order
 from paimon_nb.notebook.grid.texts import display_texts
 
 if TYPE_CHECKING:
@@ -127,8 +127,8 @@ def sorted_rows(table: pa.Table, column: int, descending: bool) -> Index:
     if pa.types.is_boolean(values.type):
         values = values.cast(pa.int8())
     if pa.types.is_string(values.type) and values.nbytes < 1 << 30:
-        values = text_ranks(values)
-    elif pa.types.is_decimal128(values.type) and values.type.precision <= _LONG_DIGITS:
+        return text_order(values, descending)
+    if pa.types.is_decimal128(values.type) and values.type.precision <= _LONG_DIGITS:
         values = _unscaled_integers(values)
     order = "descending" if descending else "ascending"
     return np.asarray(pc.array_sort_indices(values, order, null_placement="at_end").to_numpy()).astype(np.int64)
