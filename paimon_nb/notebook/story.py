@@ -89,29 +89,34 @@ def story_html(frames: str) -> str:
     return f'<div class="pnb story"><style>{STYLE}</style>{history}{controls}{divider}{pictures}</div>'
 
 
+_LEFT_OUT_IF_EMPTY = ("tags", "statement")
+
+
 def history_table_html(rows: Sequence[HistoryRow], more: int = 0) -> str:
-    """The history as a table, newest first; '' without a commit. `more` is the number of older commits."""
+    """The history as a table with the columns of the panel, newest first; '' without a commit. `more` is the number of older commits."""
     if not rows:
         return ""
-    named = [
-        ("time (UTC)", [r.time for r in rows]),
-        ("operation", [r.operation for r in rows]),
-        ("rows", [r.rows for r in rows]),
+    columns = [
+        ("time (UTC)", "", [r.time for r in rows]),
+        ("operation", "", [r.operation for r in rows]),
+        ("physical rows", " class=n", [r.rows for r in rows]),
+        ("files", " class=n", [r.files for r in rows]),
+        ("bytes", " class=n", [r.size for r in rows]),
+        ("tags", "", [", ".join(r.tags) for r in rows]),
+        ("statement", "", [" ".join(r.statement.split()) for r in rows]),
     ]
-    named += [("files", [r.files for r in rows]), ("size", [r.size for r in rows])]
-    optional = (("tags", [", ".join(r.tags) for r in rows]), ("cell", [" ".join(r.statement.split()) for r in rows]))
-    named += [(name, texts) for name, texts in optional if any(texts)]
-    head = "<th class=n>snapshot</th>" + "".join(f"<th>{name}</th>" for name, _ in named)
-    cells = zip(*([_text_cell(text) for text in texts] for _, texts in named), strict=True)
+    named = [column for column in columns if any(column[2]) or column[0] not in _LEFT_OUT_IF_EMPTY]
+    head = "<th class=n>snapshot</th>" + "".join(f"<th{side}>{name}</th>" for name, side, _ in named)
+    cells = zip(*([_text_cell(text, side) for text in texts] for _, side, texts in named), strict=True)
     body = "".join(f"<tr><td class=n>{r.id}</td>{''.join(line)}</tr>" for r, line in zip(rows, cells, strict=True))
     left_out = f'<div class="more">{count(more, "older commit")} not shown</div>' if more else ""
     return f'<div class="pnb-t"><style>{TABLE_STYLE}</style><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{left_out}</div>'
 
 
-def _text_cell(text: str) -> str:
+def _text_cell(text: str, side: str) -> str:
     """A cell of the history's table; of a long text the beginning, and all of it as the tooltip."""
     tooltip = f' title="{escape(text)}"' if len(text) > MAX_TEXT else ""
-    return f"<td{tooltip}>{escape(clip(text, MAX_TEXT))}</td>"
+    return f"<td{side}{tooltip}>{escape(clip(text, MAX_TEXT))}</td>"
 
 
 @cache
