@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 from hostile import PAYLOADS
+from lab_kit import REPO
 from panel_kit import live_nodes_of, serious_issues, write_notebook
 from playwright.sync_api import expect
 
@@ -29,7 +30,7 @@ n = 1_000_000
 draw = np.random.default_rng(3)
 some = {f"c{i}": pa.array(draw.integers(0, 1000, n)) for i in range(3)}
 many = pa.table({"id": pa.array(np.arange(n)), "name": pa.array([f"name {i}" for i in draw.integers(0, n, n)]), **some})
-wide = {f"w{i}": many.column("c0") for i in range(95)}
+wide = {f"w{i}": many.column("c0") for i in range(995)}
 Rows(Result("rows", arrow=pa.table({**{n: many.column(n) for n in many.column_names}, **wide}), is_query=True), 20)"""
 CELLS = (
     "%load_ext paimon_nb\n%paimon connect warehouse",
@@ -39,6 +40,7 @@ CELLS = (
     "%%paimon\nSELECT * FROM nested",
 )
 ORDERS, HOSTILE, MILLION, NESTED = 1, 2, 3, 4
+PICTURE = (REPO / "docs" / "images" / "cell-light.png").read_bytes()
 NAME = "grid.ipynb"
 
 
@@ -49,9 +51,9 @@ def shown(notebook: Notebook, lab: Lab, tables: Path) -> Notebook:
 
     shutil.copytree(tables, lab.root / "warehouse")
     with paimon_nb.connect(str(lab.root / "warehouse")) as wb:
-        wb.run("CREATE TABLE nested (id INT, addr ROW<street STRING, zip INT>, tags ARRAY<STRING>)")
+        wb.run("CREATE TABLE nested (id INT, addr ROW<street STRING, zip INT>, tags ARRAY<STRING>, picture BYTES)")
         table = wb.table("nested")
-        rows = [{"id": 1, "addr": {"street": "Main", "zip": 5}, "tags": ["a", None]}]
+        rows = [{"id": 1, "addr": {"street": "Main", "zip": 5}, "tags": ["a", None], "picture": PICTURE}]
         table.append(pa.Table.from_pylist(rows, schema=table.schema.arrow))
     write_notebook(lab, NAME, CELLS)
     notebook.open(lab, NAME)
@@ -160,6 +162,84 @@ def test_by_keyboard_cells_are_walked_sorted_filtered_and_copied(shown: Notebook
     expect(grid.locator(".chip")).to_have_count(0)
 
 
+def test_by_mouse_cells_are_dragged_over_and_copied(shown: Notebook) -> None:
+    """As tab-separated lines, which a spreadsheet takes."""
+    grid, page = shown.output(ORDERS), shown.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    cells = grid.locator(".dg-r .dg-c")
+    first, last = cells.nth(0), cells.nth(2 * 3 + 1)  # the second column of the third row
+    expected = ["\t".join(cells.nth(3 * row + at).inner_text() for at in range(2)) for row in range(3)]
+    first.hover()
+    page.mouse.down()
+    last.hover()
+    page.mouse.up()
+    expect(grid.locator(".dg-c.chosen")).to_have_count(6)
+    page.keyboard.press("Control+c")
+    expect(grid.get_by_text("Copied 3 rows × 2 columns")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()").split("\n") == expected
+    page.keyboard.press("Control+Shift+C")
+    page.wait_for_function(
+        "expected => navigator.clipboard.readText().then((text) => text === expected)",
+        arg="\n".join(["id\tstatus", *expected]),
+    )
+    page.keyboard.press("Escape")
+
+
+def test_by_keyboard_columns_are_pinned_hidden_found_and_resized(shown: Notebook) -> None:
+    grid, page, keyboard = shown.output(ORDERS), shown.page, shown.page.keyboard
+    grid.get_by_role("grid").focus()
+    for key in ("Control+Home", "ArrowUp", "ArrowRight", "ArrowRight"):
+        keyboard.press(key)
+    expect(header(shown, ORDERS, "amount")).to_have_class(re.compile("here"))
+    for entry, column in (("Pin to the left", "1"), ("Unpin", "3")):
+        keyboard.press("Shift+F10")
+        chosen_by_arrows(shown, entry)
+        expect(header(shown, ORDERS, "amount")).to_have_attribute("aria-colindex", column)
+        keyboard.press("Control+ArrowLeft" if column == "1" else "Control+ArrowRight")
+    wide = header(shown, ORDERS, "amount").bounding_box()["width"]
+    keyboard.press("Alt+ArrowRight")
+    page.wait_for_function(
+        "([e, wide]) => e.getBoundingClientRect().width === wide",
+        arg=[header(shown, ORDERS, "amount").element_handle(), wide + 24],
+    )
+    keyboard.press("Alt+ArrowLeft")
+    keyboard.press("Shift+F10")
+    chosen_by_arrows(shown, "Hide")
+    expect(header(shown, ORDERS, "amount")).to_have_count(0)
+    grid.get_by_role("button", name="Columns").press("Enter")
+    keyboard.type("amo")
+    keyboard.press("Tab")
+    keyboard.press("Space")
+    keyboard.press("Escape")
+    expect(header(shown, ORDERS, "amount")).to_have_count(1)
+    expect(grid.get_by_role("grid")).to_be_focused()
+
+
+def chosen_by_arrows(shown: Notebook, entry: str) -> None:
+    """Walk down the open menu to an entry and press Enter."""
+    entries = shown.output(ORDERS).get_by_role("menuitem")
+    expect(entries.first).to_be_focused()
+    for _ in range(entries.all_inner_texts().index(entry)):
+        shown.page.keyboard.press("ArrowDown")
+    expect(entries.filter(has_text=re.compile(f"^{entry}$"))).to_be_focused()
+    shown.page.keyboard.press("Enter")
+
+
+def test_by_mouse_a_column_becomes_wider(shown: Notebook) -> None:
+    page, grip = shown.page, header(shown, ORDERS, "status").locator(".grip")
+    before, at = header(shown, ORDERS, "status").bounding_box(), grip.bounding_box()
+    page.mouse.move(at["x"] + at["width"] / 2, at["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(at["x"] + at["width"] / 2 + 60, at["y"] + 10, steps=4)
+    page.mouse.up()
+    page.wait_for_function(
+        "([e, wide]) => e.getBoundingClientRect().width === wide",
+        arg=[header(shown, ORDERS, "status").element_handle(), before["width"] + 60],
+    )
+    next_ = header(shown, ORDERS, "amount").bounding_box()
+    assert next_["x"] == pytest.approx(before["x"] + before["width"] + 60, abs=1)
+
+
 def test_columns_are_pinned_hidden_and_found(shown: Notebook) -> None:
     grid, page = shown.output(ORDERS), shown.page
     header(shown, ORDERS, "amount").locator(".menu").click()
@@ -190,6 +270,27 @@ def test_nested_values_open_in_place(shown: Notebook) -> None:
     page.keyboard.press("Escape")
     expect(opened).to_have_count(0)
     expect(grid.get_by_role("grid")).to_be_focused()
+    grid.locator(".dg-r .dg-c").nth(2).dblclick()
+    tags = grid.get_by_role("dialog", name="value of tags")
+    expect(tags).to_contain_text("0: a")
+    header(shown, NESTED, "id").locator(".type").click()
+    expect(tags).to_have_count(0)
+
+
+def test_a_picture_opens_by_mouse_and_by_keyboard(shown: Notebook) -> None:
+    grid, page = shown.output(NESTED), shown.page
+    image = grid.get_by_role("img", name="picture in picture")
+    decoded = "e => e.decode().then(() => e.naturalWidth)"
+    grid.locator(".dg-r .dg-c").nth(3).dblclick()
+    assert image.evaluate(decoded) > 800
+    assert serious_issues(shown, NESTED) == []
+    page.keyboard.press("Escape")
+    expect(image).to_have_count(0)
+    grid.get_by_role("grid").focus()
+    page.keyboard.press("Control+ArrowRight")
+    page.keyboard.press("Enter")
+    assert image.evaluate(decoded) > 800
+    page.keyboard.press("Escape")
 
 
 def test_rows_are_downloaded(shown: Notebook, tmp_path: Path) -> None:
@@ -199,11 +300,17 @@ def test_rows_are_downloaded(shown: Notebook, tmp_path: Path) -> None:
         with page.expect_download() as download:
             page.get_by_role("menuitem", name=kind).click()
         download.value.save_as(tmp_path / f"rows.{kind.lower()}")
+    grid.get_by_role("button", name="Download").press("Enter")
+    expect(page.get_by_role("menuitem", name="CSV")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    assert download.value.suggested_filename.endswith(".parquet")
     assert (tmp_path / "rows.csv").read_text().splitlines()[1].startswith('1,"{""street"": ""Main""')
     assert parquet.read_table(tmp_path / "rows.parquet").to_pylist()[0]["addr"] == {"street": "Main", "zip": 5}
 
 
-def test_a_million_rows_of_a_hundred_columns_are_scrolled_and_sorted(shown: Notebook) -> None:
+def test_a_million_rows_of_a_thousand_columns_are_scrolled_and_sorted(shown: Notebook) -> None:
     grid, page = shown.output(MILLION), shown.page
     expect(footer(shown, MILLION)).to_have_text("1,000,000 rows")
     grid.get_by_role("grid").focus()
@@ -215,8 +322,11 @@ def test_a_million_rows_of_a_hundred_columns_are_scrolled_and_sorted(shown: Note
     header(shown, MILLION, "id").locator(".menu").click()
     page.get_by_role("menuitem", name="Sort descending").click()
     expect(grid.locator(".dg-r .dg-c").first).to_have_text("999999")
-    drawn = grid.evaluate("e => e.querySelectorAll('.dg-c').length")
-    assert drawn < 1000
+    page.keyboard.press("Control+ArrowRight")
+    expect(grid.locator(".here")).to_have_attribute("data-at", "999")
+    expect(grid.locator(".here")).to_have_text(re.compile(r"^\d+$"))
+    assert grid.evaluate("e => e.querySelectorAll('.dg-c, .dg-h').length") < 1000  # what is out of sight is not drawn
+    page.keyboard.press("Control+ArrowLeft")
 
 
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"], ids=["light", "dark"])

@@ -143,8 +143,8 @@ export default {
       grip.addEventListener("pointerdown", (event) => {
         const from = event.clientX, before = columns.widths[column];
         grip.setPointerCapture(event.pointerId);
-        grip.onpointermove = (move) => { columns.widths[column] = Math.max(48, Math.min(900, before + move.clientX - from)); relaid(); };
-        grip.onpointerup = () => { grip.onpointermove = grip.onpointerup = null; drawPlot(column); };
+        grip.onpointermove = (move) => resize(column, before + move.clientX - from);
+        grip.onpointerup = () => { grip.onpointermove = grip.onpointerup = null; };
       });
       setTimeout(() => drawPlot(column));
       return node;
@@ -195,6 +195,12 @@ export default {
       });
     }
 
+    function resize(column, width) {
+      columns.widths[column] = Math.max(48, Math.min(900, width));
+      columns.layout();
+      drawPlot(column);
+      relaid();
+    }
     const relaid = () => { here.at = Math.min(here.at, columns.order.length - 1); space.style.width = `${columns.width}px`; later(); };
 
     // -- choosing cells
@@ -245,7 +251,8 @@ export default {
         ArrowDown: [ctrl ? total() - 1 : row + 1, at], ArrowUp: [ctrl ? 0 : row - 1, at], ArrowLeft: [row, ctrl ? 0 : at - 1], ArrowRight: [row, ctrl ? end : at + 1],
         PageDown: [row + page, at], PageUp: [Math.max(0, row - page), at], Home: [ctrl ? 0 : row, 0], End: [ctrl ? total() - 1 : row, end],
       };
-      if (moves[event.key] && !event.altKey) go(...moves[event.key], event.shiftKey);
+      if (event.altKey && ["ArrowLeft", "ArrowRight"].includes(event.key)) resize(columns.order[at], columns.widths[columns.order[at]] + (event.key === "ArrowRight" ? 24 : -24));
+      else if (moves[event.key] && !event.altKey) go(...moves[event.key], event.shiftKey);
       else if (event.key === "Enter" || event.key === " ") here.row < 0 ? toggleSort(columns.order[at]) : openHere();
       else if (event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey)) columnMenu(columns.order[at], placeOfHere());
       else if (ctrl && event.key.toLowerCase() === "c") copy(event.shiftKey);
