@@ -31,7 +31,7 @@ CELLS = (
     "%paimon jobs",
 )
 PANELS = range(1, len(CELLS))
-ENDED = "The kernel has restarted. Run the cell again to use this panel."
+ENDED = "The kernel has restarted: this panel keeps its last state. To use it, run the cells that load paimon_nb and connect, then this cell."
 RESTART = "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart().then(() => null)"
 DIE = """() => {
   const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;

@@ -65,7 +65,7 @@ function endedKernel(host, model) {
     if (shown) return;
     shown = true;
     host.classList.add("ended");
-    const box = html(host, "div", { class: "warning lost", role: "status" }, "The kernel has restarted. Run the cell again to use this panel.");
+    const box = html(host, "div", { class: "warning lost", role: "status" }, "The kernel has restarted: this panel keeps its last state. To use it, run the cells that load paimon_nb and connect, then this cell.");
     host.prepend(box);
     for (const control of host.querySelectorAll("button, input, select, textarea")) control.disabled = true;
   };
