@@ -6,7 +6,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from panel_kit import live_nodes_of, serious_issues, write_notebook
+from panel_kit import live_nodes_of, serious_issues, small_texts, write_notebook
 from playwright.sync_api import expect
 
 if TYPE_CHECKING:
@@ -115,6 +115,29 @@ def test_the_chart_becomes_code_and_a_file(shown: Notebook, tmp_path: Path) -> N
     expect(page.locator(".jp-CodeCell")).to_have_count(before)
 
 
+def test_by_keyboard_the_chart_becomes_code_and_a_file(shown: Notebook) -> None:
+    output, page = chart_of(shown, SALES), shown.page
+    kind = output.get_by_label("Type", exact=True)
+    kind.select_option("scatter")
+    before = kind.input_value()
+    kind.focus()
+    page.keyboard.press("ArrowUp")
+    expect(kind).not_to_have_value(before)
+    expect(kind).to_be_focused()  # drawing again took nothing away
+    page.keyboard.press("ArrowDown")
+    expect(kind).to_have_value(before)
+    with page.expect_download() as download:
+        output.get_by_role("button", name="Save picture").press("Enter")
+    assert download.value.suggested_filename.endswith(".svg")
+    cells = page.locator(".jp-CodeCell")
+    count = cells.count()
+    output.get_by_role("button", name="As code").press("Enter")
+    expect(cells).to_have_count(count + 1)
+    expect(cells.nth(SALES + 1).locator(".cm-content")).to_contain_text("import plotly.express as px")
+    shown.command("notebook:delete-cell")
+    expect(cells).to_have_count(count)
+
+
 def test_a_million_rows_of_a_thousand_columns_become_few_points(shown: Notebook) -> None:
     output = chart_of(shown, MILLION)
     expect(output.locator(".dg-chart-title")).to_have_text("sum of v by t", timeout=60_000)
@@ -132,10 +155,11 @@ def test_it_is_accessible_and_fits_in_both_themes(shown: Notebook, theme: str) -
         for cell in (SALES, HOSTILE):
             chart_of(shown, cell)
             assert serious_issues(shown, cell) == []
-            for width in (900, 1920):
+            for width in (900, 1280, 1920):
                 shown.page.set_viewport_size({"width": width, "height": 900})
                 outer, inner = shown.output(cell).evaluate("e => [e.scrollWidth, e.clientWidth]")
                 assert outer <= inner + 1
+                assert small_texts(shown, cell) == []
     finally:
         shown.page.set_viewport_size({"width": 1180, "height": 1000})
 

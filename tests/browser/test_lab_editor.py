@@ -101,3 +101,28 @@ def test_an_editor_by_mouse_and_by_keyboard(notebook: Notebook, lab: Lab, tables
     expect(problem).to_have_count(0)
     assert page.evaluate(COUNT) == before
     assert shown.alerts == []
+
+
+def test_by_mouse_a_problem_is_read_a_name_completed_and_the_text_formatted(
+    notebook: Notebook, lab: Lab, tables: Path
+) -> None:
+    if not (lab.root / "warehouse").exists():
+        shutil.copytree(tables, lab.root / "warehouse")
+    shown = opened(notebook, lab, "mouse.ipynb", CELLS)
+    page, keyboard = shown.page, shown.page.keyboard
+    cell = page.locator(".jp-CodeCell").nth(1)
+    text, tip = cell.locator(".cm-content"), page.locator(".pnb-tip")
+    text.click()
+    keyboard.press("Control+a")
+    keyboard.type("%%paimon\nselect amount, statuss from orders where sta")
+    keyboard.press("Tab")
+    page.locator(".jp-Completer-item[data-value=status]").click()
+    expect(text).to_contain_text("where status")
+    cell.locator(".pnb-problem").first.hover()
+    expect(tip).to_contain_text("with name `statuss` cannot be resolved")
+    page.mouse.move(5, 5)
+    expect(tip).to_have_count(0)
+    text.click(button="right")
+    page.get_by_role("menuitem", name="Format SQL").click()
+    expect(text).to_contain_text("SELECT amount, statuss FROM orders WHERE status")
+    assert shown.alerts == []

@@ -12,7 +12,7 @@ import pyarrow.parquet as parquet
 import pytest
 from hostile import PAYLOADS
 from lab_kit import REPO
-from panel_kit import live_nodes_of, serious_issues, write_notebook
+from panel_kit import live_nodes_of, serious_issues, small_texts, write_notebook
 from playwright.sync_api import expect
 
 if TYPE_CHECKING:
@@ -346,6 +346,7 @@ def test_it_fills_the_width_and_not_more(shown: Notebook, width: int) -> None:
         for cell in (ORDERS, HOSTILE, MILLION):
             outer, inner = shown.output(cell).evaluate("e => [e.scrollWidth, e.clientWidth]")
             assert outer <= inner + 1
+            assert small_texts(shown, cell) == []
     finally:
         shown.page.set_viewport_size({"width": 1180, "height": 1000})
 

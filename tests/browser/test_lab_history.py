@@ -21,8 +21,11 @@ CELLS = (
     "%%paimon\nINSERT INTO orders VALUES (50001, 'new', 12.50)",
     "%paimon timeline orders",
     "%paimon timeline hostile",
+    "wb = %paimon workbench\nimport pyarrow as pa\n"
+    "many = wb.create_table('many', pa.table({'id': [0]}))\nfor i in range(44):\n    _ = many.append(pa.table({'id': [i]}))\n"
+    "many.timeline()",
 )
-TIMELINE, HOSTILE = 2, 3
+TIMELINE, HOSTILE, MANY = 2, 3, 4
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +70,33 @@ def test_by_mouse_a_snapshot_is_chosen_and_read(shown: Notebook) -> None:
     expect(cells).to_have_count(before)
 
 
+def test_earlier_snapshots_are_shown_by_mouse_and_by_keyboard(shown: Notebook) -> None:
+    output = shown.output(MANY)
+    rows, latest = output.locator(".history tbody tr"), output.get_by_role("button", name="select snapshot 45")
+    expect(latest).to_have_count(1)
+    expect(rows).to_have_count(20)
+    output.get_by_role("button", name="Show 20 more of 25 earlier snapshots").click()
+    expect(rows).to_have_count(40)
+    output.get_by_role("button", name="Show 5 more of 5 earlier snapshots").press("Enter")
+    expect(rows).to_have_count(45)
+
+
+def test_by_keyboard_a_snapshot_is_read_and_compared(shown: Notebook) -> None:
+    output, cells = shown.output(TIMELINE), shown.page.locator(".jp-CodeCell")
+    output.get_by_role("button", name="select snapshot 13").press("Enter")
+    expect(output.locator(".bar output").first).to_have_text("snapshot 13 · append")
+    before = cells.count()
+    output.get_by_role("button", name="Read").press("Enter")
+    expect(cells).to_have_count(before + 1)
+    expect(cells.nth(TIMELINE + 1)).to_contain_text("VERSION AS OF 13")
+    shown.command("notebook:delete-cell")
+    expect(cells).to_have_count(before)
+    output.get_by_role("button", name="Compare with previous").press("Enter")
+    expect(shown.output(TIMELINE + 1).locator(".verdict")).to_contain_text("snapshot 12 → 13: ")
+    shown.command("notebook:delete-cell")
+    expect(cells).to_have_count(before)
+
+
 def test_by_keyboard_a_snapshot_is_tagged_and_rolled_back_to(shown: Notebook, lab: Lab) -> None:
     import paimon_nb
 
@@ -92,3 +122,26 @@ def test_by_keyboard_a_snapshot_is_tagged_and_rolled_back_to(shown: Notebook, la
         found = wb.table("orders").latest_snapshot()
         assert found is not None
         assert found.id == 11
+
+
+def test_by_mouse_a_snapshot_is_tagged_and_rolled_back_to(shown: Notebook, lab: Lab) -> None:
+    import paimon_nb
+
+    output = shown.output(MANY)
+    output.locator(".history tbody tr").nth(2).click()
+    output.get_by_role("button", name="Tag …").click()
+    output.get_by_label("name of the tag for snapshot 43").fill("kept")
+    output.get_by_role("button", name="Create tag").click()
+    expect(output.locator(".history-said")).to_have_text("Tag 'kept' created for snapshot 43.")
+    roll_back = output.get_by_role("button", name="Roll back …")
+    roll_back.click()
+    dialog = output.get_by_role("alertdialog")
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_have_count(0)
+    roll_back.click()
+    dialog.get_by_role("button", name="Roll back to snapshot 43").click()
+    expect(output.locator(".history-said")).to_have_text("Rolled back to snapshot 43.")
+    with paimon_nb.connect(str(lab.root / "warehouse")) as wb:
+        found = wb.table("many").latest_snapshot()
+        assert found is not None
+        assert found.id == 43

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,6 +11,7 @@ from shell_kit import KEYED, rows
 
 from paimon_nb.base.errors import CommitConflict
 from paimon_nb.notebook.undo import history
+from paimon_nb.notebook.widgets.base import stylesheet
 from paimon_nb.notebook.widgets.timeline import HISTORY_ROWS, Timeline
 
 if TYPE_CHECKING:
@@ -131,6 +133,16 @@ def test_the_statement_of_this_session_is_shown(shell: Shell) -> None:
     at = panel.model.commits[-1].time_ms
     assert history.text("default.t", 2, at) == "INSERT INTO t VALUES (2), (3)"
     assert history.text("default.t", 2, at + 60_000) == "", "a later commit with the same id"
+
+
+def test_the_exported_history_has_the_columns_of_the_panel(shell: Shell) -> None:
+    shell.value("%%paimon\nCREATE TABLE t (id INT);\nINSERT INTO t VALUES (1)")
+    table = shell.value("wb = %paimon workbench\nwb.table('t')")
+    table.create_tag("first")
+    exported = re.findall(r"<th[^>]*>([^<]*)</th>", Timeline(table).still_html())
+    assert exported == ["snapshot", "time (UTC)", "operation", "physical rows", "files", "bytes", "tags", "statement"]
+    panel = re.findall(r'\["([a-z UTC()]+)"(?:, "n")?\]', stylesheet("history.js"))
+    assert [name for name in panel if name != "user"] == exported  # a user is one of many random names
 
 
 @pytest.mark.parametrize("message", [{"tag": "", "snapshot": 2}, {"tag": 5, "snapshot": 2}, {"tag": "a"}, {"tag": "a", "snapshot": 99}, {"rollback": "1"}, {"rollback": 99}, {"more": 1}, {"preview_rollback": "1"}, {"preview_rollback": 99}, None], ids=str)  # fmt: skip

@@ -44,6 +44,7 @@ function addCommands(app: JupyterFrontEnd, notebooks: INotebookTracker, consoles
     palette?.addItem({ command: id, category: "Paimon" });
   };
   add("paimon-nb:format", "Format SQL", ["Accel Shift F"], SQL_EDITOR, (view, model) => format(view, model, kernels));
+  app.contextMenu.addItem({ command: "paimon-nb:format", selector: SQL_EDITOR, rank: 0 });
   add("paimon-nb:describe", "Show Documentation of a SQL Name", ["Shift Tab"], AT_A_WORD, (view, model) => openTip(view, model, kernels));
   add("paimon-nb:next-problem", "Go to the Next SQL Problem", ["F8"], SQL_EDITOR, async (view, model) => {
     const at = nextProblem(view.state, view.state.selection.main.head);

@@ -1,5 +1,5 @@
 // Generated from labextension/ by `make labextension`. Do not edit.
-// sources: 6118f709bcb04f5c66ceeeb00738aecd9148318dcb194f778e8041610effb9b4
+// sources: 577bf0c4b8c4204d18af8284f33e543e77c4a9d5db0f771554cc40e156e65e54
 (() => {
 const SHARED = ["@codemirror/language","@codemirror/state","@codemirror/view","@jupyterlab/application","@jupyterlab/apputils","@jupyterlab/codemirror","@jupyterlab/completer","@jupyterlab/console","@jupyterlab/notebook","@jupyterlab/rendermime","@jupyterlab/ui-components","@lumino/coreutils","@lumino/signaling","@lumino/widgets"];
 let scope;
@@ -1775,6 +1775,7 @@ function addCommands2(app, notebooks, consoles, palette, kernels) {
     palette?.addItem({ command: id, category: "Paimon" });
   };
   add("paimon-nb:format", "Format SQL", ["Accel Shift F"], SQL_EDITOR, (view, model) => format(view, model, kernels));
+  app.contextMenu.addItem({ command: "paimon-nb:format", selector: SQL_EDITOR, rank: 0 });
   add("paimon-nb:describe", "Show Documentation of a SQL Name", ["Shift Tab"], AT_A_WORD, (view, model) => openTip(view, model, kernels));
   add("paimon-nb:next-problem", "Go to the Next SQL Problem", ["F8"], SQL_EDITOR, async (view, model) => {
     const at = nextProblem(view.state, view.state.selection.main.head);
