@@ -24,6 +24,9 @@ export const endings: JupyterFrontEndPlugin<void> = {
       panel.sessionContext.statusChanged.connect((_, status) => {
         if (isGone(status)) endPanels(panel.node);
       });
+      panel.sessionContext.connectionStatusChanged.connect((_, status) => {
+        for (const shown of panel.node.querySelectorAll(".pnb")) shown.dispatchEvent(new CustomEvent("paimon-nb:connection", { detail: status }));
+      });
     });
   },
 };

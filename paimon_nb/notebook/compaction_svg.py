@@ -101,7 +101,10 @@ def _run_count_line(
     if trigger is not None and y_of(trigger) > top:
         y = y_of(trigger)
         out.append(f'<line class="pole" x1="{_LEFT}" y1="{y:.1f}" x2="{end:.1f}" y2="{y:.1f}"/>')
-        out.append(f'<text x="{_LEFT + 3}" y="{y - 3:.1f}" class="dim">trigger: {trigger}</text>')
+        # Below the lane's name: the line of the runs would cross a text beside it.
+        out.append(
+            f'<text x="{_LEFT - 10}" y="{top + _TALL / 2 + 20}" text-anchor="end" class="dim">trigger {trigger}</text>'
+        )
     path = "".join(
         f"{'M' if i == 0 else 'L'}{x - step / 2:.1f} {y_of(m.runs):.1f}H{x + step / 2:.1f}"
         for i, (m, x) in enumerate(zip(states, xs, strict=True))

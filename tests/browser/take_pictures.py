@@ -178,11 +178,6 @@ def _a_form_filled_in(_: Notebook, output: Any) -> None:
     expect(output.locator(".warning")).not_to_have_count(0)
 
 
-def _pointer_aside(notebook: Notebook, _: Any) -> None:
-    """At the left edge it would show the tool that collapses the output."""
-    notebook.page.mouse.move(WIDTH - 10, 400)
-
-
 def _changes_come(_: Notebook, output: Any) -> None:
     expect(output.locator("tbody tr").first).to_contain_text("-D")
 
@@ -200,7 +195,7 @@ SCENES = {
     "explore": Scene("%paimon explore flights"),
     "explore-file": Scene("%paimon explore flights", lambda _, explorer: walk_to_a_file(explorer, 25)),
     "timeline": Scene("%paimon timeline flights 19"),
-    "lsm": Scene(LSM, _pointer_aside),
+    "lsm": Scene(LSM),
     "compaction": Scene("%paimon compact flights", _what_if),
     "funnel": Scene("%paimon skip by_month WHERE `month` = 7 AND `day` = 4 AND carrier = 'UA'"),
     "why": Scene(f"%paimon why flights {WHY}"),
@@ -232,6 +227,7 @@ def take(notebook: Notebook, lab: Lab, names: Sequence[str], to: Path) -> None:
         output = notebook.output(at)
         output.locator(".pnb, .pnb-r, .pnb-t").first.wait_for()
         SCENES[name].act(notebook, output)
+    page.mouse.move(WIDTH - 10, 400)  # at the left edge it would show the tool that collapses an output
     # The chosen cell has tools at its right.
     page.evaluate(
         "() => { document.activeElement.blur(); window.jupyterapp.shell.currentWidget.content.activeCellIndex = 0; }"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lab_kit import Lab, Notebook
+    from playwright.sync_api import WebSocketRoute
 
 pytestmark = pytest.mark.browser
 
@@ -76,3 +78,37 @@ def test_every_panel_says_that_its_kernel_has_died(shown: Notebook) -> None:
     shown.page.evaluate(DIE)
     for cell in PANELS:
         said(shown, cell)
+
+
+def test_every_panel_says_that_the_connection_is_lost_and_answers_again(
+    notebook: Notebook, lab: Lab, tables: Path
+) -> None:
+    connections: list[WebSocketRoute] = []
+    is_offline = False
+
+    def connect(route: WebSocketRoute) -> None:
+        if is_offline:
+            route.close()
+        else:
+            route.connect_to_server()
+            connections.append(route)
+
+    notebook.page.route_web_socket(re.compile(r"/api/kernels/.*/channels"), connect)
+    notebook.forget_page()  # routes hold for pages that are loaded afterwards
+    if not (lab.root / "warehouse").exists():
+        shutil.copytree(tables, lab.root / "warehouse")
+    shown = opened(notebook, lab, "offline.ipynb", CELLS)
+    is_offline = True
+    for connection in connections:
+        connection.close()
+    for cell in PANELS:
+        expect(shown.output(cell).locator(".lost")).to_have_text(
+            re.compile("^(Reconnecting to|No connection to) the kernel")
+        )
+    assert serious_issues(shown, 4) == []
+    is_offline = False
+    shown.command("kernelmenu:reconnect-to-kernel")
+    for cell in PANELS:
+        expect(shown.output(cell).locator(".lost")).to_have_count(0, timeout=60_000)
+    shown.output(3).get_by_role("slider").press("ArrowLeft")
+    expect(shown.output(3).get_by_text("VERSION AS OF 13")).to_be_visible()

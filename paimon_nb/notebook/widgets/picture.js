@@ -73,6 +73,16 @@ function endedKernel(host, model) {
   const look = () => setTimeout(() => { if (host.closest(".jupyter-widgets-disconnected")) ended(); }, 0);
   model.on("comm_live_update", look);
   host.addEventListener("paimon-nb:kernel-ended", ended);  // the JupyterLab extension: also when a kernel dies by itself
+  let offline = null;
+  host.addEventListener("paimon-nb:connection", ({ detail }) => {
+    offline?.remove();
+    offline = null;
+    if (shown || detail === "connected") return;
+    offline = html(host, "div", { class: "warning lost", role: "status" }, detail === "connecting"
+      ? "Reconnecting to the kernel: until then this panel shows its last state."
+      : "No connection to the kernel: this panel shows its last state. Choose Reconnect to Kernel in the menu Kernel.");
+    host.prepend(offline);
+  });
 }
 
 // Other writers may have committed.

@@ -1,5 +1,5 @@
 // Generated from labextension/ by `make labextension`. Do not edit.
-// sources: 577bf0c4b8c4204d18af8284f33e543e77c4a9d5db0f771554cc40e156e65e54
+// sources: 824912c11c8cdc8754663d61305f72e707e1e66dd97a40695529e83b1a4fec53
 (() => {
 const SHARED = ["@codemirror/language","@codemirror/state","@codemirror/view","@jupyterlab/application","@jupyterlab/apputils","@jupyterlab/codemirror","@jupyterlab/completer","@jupyterlab/console","@jupyterlab/notebook","@jupyterlab/rendermime","@jupyterlab/ui-components","@lumino/coreutils","@lumino/signaling","@lumino/widgets"];
 let scope;
@@ -176,6 +176,9 @@ var endings = {
     tracker.widgetAdded.connect((_, panel) => {
       panel.sessionContext.statusChanged.connect((_2, status) => {
         if (isGone(status)) endPanels(panel.node);
+      });
+      panel.sessionContext.connectionStatusChanged.connect((_2, status) => {
+        for (const shown of panel.node.querySelectorAll(".pnb")) shown.dispatchEvent(new CustomEvent("paimon-nb:connection", { detail: status }));
       });
     });
   }
