@@ -1,4 +1,4 @@
-"""Reads and writes CSV files of format tables, one row a line, with the columns by position.
+"""Reads and writes CSV files, one row a line, with the columns by position: of format tables and of tables without keys.
 
 Source: Paimon 2.1 `format/csv/Csv{Options,Parser,FileReader,FormatWriter}.java`.
 """
@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from paimon_nb.base.errors import BadOptionValue, CorruptFile, ReadError
+from paimon_nb.base.errors import BadOptionValue, CorruptFile, ReadError, UnsupportedFormat
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data.json_files import column_of_java_texts, java_texts_of
 from paimon_nb.format.data.schema_cast import without_columns
 from paimon_nb.format.data.text_codecs import new_encoder, read_text, split_lines
 from paimon_nb.format.types import arrow_schema, arrow_type
 from paimon_nb.format.types.arrow_builders import empty_table
+from paimon_nb.options import table as opt
 from paimon_nb.options.option import parse_bool
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ _KEYS = {
     "mode": ("csv.mode", "mode"),
 }
 """By attribute of `CsvOptions`: the option of the table, then the names that Java and Spark also accept."""
+UNSUPPORTED_TYPES = ("ARRAY", "MAP", "MULTISET", "ROW", "VECTOR", "VARIANT", "BLOB")
+"""Types whose values are no text of a CSV file."""
 PERMISSIVE, DROP_MALFORMED, FAIL_FAST = "permissive", "dropmalformed", "failfast"
 _INTEGER = re.compile(r"[+-]?\d+")
 _INTEGER_BITS = {"TINYINT": 7, "SMALLINT": 15, "INT": 31, "BIGINT": 63}
@@ -147,6 +150,16 @@ def format_csv_line(values: Sequence[str | None], options: CsvOptions) -> str:
     return options.field_delimiter.join(parts) + options.line_delimiter
 
 
+def _check_positions_are_known(fields: Sequence[DataField], options: TableOptions | None) -> None:
+    """Raises UnsupportedFormat: the file has system columns, or may have only some of the table's columns."""
+    tracked = options is not None and options.get(opt.ROW_TRACKING_ENABLED)
+    if tracked or any(f.name == "_SEQUENCE_NUMBER" for f in fields):
+        raise UnsupportedFormat(
+            "CSV files have no names of columns, so that tables with a primary key or row tracking have none",
+            hint="use 'file.format' = 'parquet', 'orc', 'avro' or 'json'", feature="csv",
+        )  # fmt: skip
+
+
 class CsvReader:
     """The rows of one file, as one row group. `fields` are all columns of the file, by position."""
 
@@ -158,12 +171,13 @@ class CsvReader:
         options: TableOptions | None = None,
         columns: Sequence[str] | None = None,
     ) -> None:
-        """`columns`: the names of the columns to read; None: all."""
+        """`columns`: the names of the columns to read, in this order; None: all."""
+        _check_positions_are_known(fields, options)
         self._path, self._options = path, CsvOptions.of(options.raw if options is not None else {})
         lines = split_lines(read_text(fs, path), self._options.line_delimiter)
         self._lines = lines[1:] if self._options.header else lines
-        selected = None if columns is None else set(columns)
-        self._read = [(i, f) for i, f in enumerate(fields) if selected is None or f.name in selected]
+        self._columns = [f.name for f in fields] if columns is None else list(columns)
+        self._read = [(i, f) for i, f in enumerate(fields) if f.name in self._columns]
 
     @property
     def num_rows(self) -> int:
@@ -181,7 +195,7 @@ class CsvReader:
         """All rows, in file order. Raises CorruptFile: in the mode 'failfast', a value does not fit its column."""
         fields = [f for _, f in self._read]
         if not self._lines or groups == []:
-            return empty_table(fields)
+            return empty_table(fields).select(self._columns)
         if not fields:
             return without_columns(len(self._lines))
         rows = [parse_csv_line(line, self._options) if line.strip() else [] for line in self._lines]
@@ -199,7 +213,7 @@ class CsvReader:
                 )  # fmt: skip
             bad.update(misfits)
             columns.append(column)
-        table = pa.Table.from_arrays(columns, schema=arrow_schema(fields, nullable=True))
+        table = pa.Table.from_arrays(columns, schema=arrow_schema(fields, nullable=True)).select(self._columns)
         if bad and self._options.mode == DROP_MALFORMED:
             return table.filter(pa.array([i not in bad for i in range(table.num_rows)]))
         return table
@@ -262,6 +276,13 @@ class CsvWriter:
 
     def __init__(self, out: Any, fields: Sequence[DataField], options: TableOptions, compression: str) -> None:
         self._fields = tuple(fields)
+        _check_positions_are_known(fields, options)
+        for f in self._fields:
+            if f.type.root in UNSUPPORTED_TYPES:
+                raise UnsupportedFormat(
+                    f"column {f.name!r} is {f.type.bare()}, which CSV files cannot store",
+                    hint="use 'file.format' = 'parquet', or 'json' for ARRAY, MAP and ROW", column=f.name,
+                )  # fmt: skip
         self._options = CsvOptions.of(options.raw)
         self._out, self._encoder = out, new_encoder(compression)
         self._started = False

@@ -31,12 +31,12 @@ ROW_ID_FIELD = DataField(2147483642, ROW_ID, Atomic("BIGINT"))
 TRACKING_FIELDS = (ROW_ID_FIELD, replace(SEQUENCE_FIELD, type=Atomic("BIGINT")))
 """Additional columns of a rewritten file of a table with row tracking."""
 
-FORMATS = ("parquet", "orc", "avro", "json")
+FORMATS = ("parquet", "orc", "avro", "json", "csv")
 PLAIN_FORMATS = ("csv", "json", "text", "orc", "parquet")
 """Formats of format tables."""
 BLOB_FORMAT = "blob"
 """Format of files with the values of one BLOB column; no `file.format` of a table."""
-_KNOWN_ELSEWHERE = ("csv", "text", "lance", "vortex", "mosaic")
+_KNOWN_ELSEWHERE = ("text", "lance", "vortex", "mosaic")
 _CODEC_EXTENSIONS = frozenset(
     ["zst", "zstd", "gz", "gzip", "lz4", "snappy", "bz2", "deflate", "lzo", "br", "zlib", "none"]
 )
@@ -111,7 +111,7 @@ def file_layout(options: TableOptions, level: int, *, changelog: bool = False) -
     from paimon_nb.format.data.text_codecs import TEXT_EXTENSIONS
 
     extension = TEXT_EXTENSIONS.get(codec, codec)
-    if name == "json":
+    if name in ("json", "csv"):
         return FileLayout(name, codec, f"{name}.{extension}" if extension else name)
     with_codec = extension and options.get(opt.FILE_SUFFIX_INCLUDE_COMPRESSION)
     return FileLayout(name, codec, f"{extension}.{name}" if with_codec else name)

@@ -11,6 +11,7 @@ from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.base.registry import Registry
 from paimon_nb.format.data.avro import AvroReader
 from paimon_nb.format.data.blob import BlobReader
+from paimon_nb.format.data.csv_files import CsvReader
 from paimon_nb.format.data.file_schema import BLOB_FORMAT, format_of, is_compacted_changelog
 from paimon_nb.format.data.json_files import JsonReader
 from paimon_nb.format.data.orc import OrcReader
@@ -63,7 +64,14 @@ class Reader(Protocol):
 
 READERS: Registry[Callable[[FileIO, str, Sequence[DataField], TableOptions | None], Reader]] = Registry(
     "file format",
-    {"parquet": ParquetReader, "orc": OrcReader, "avro": AvroReader, "json": JsonReader, "blob": BlobReader},
+    {
+        "parquet": ParquetReader,
+        "orc": OrcReader,
+        "avro": AvroReader,
+        "json": JsonReader,
+        "csv": CsvReader,
+        "blob": BlobReader,
+    },
 )
 
 
@@ -73,6 +81,15 @@ def open_data_file(fs: FileIO, path: str, fields: Sequence[DataField], options: 
     """
     _check_readable(path, fields)
     return READERS.find(format_of(path))(_with_changelog_ranges(fs, path), path, fields, options)
+
+
+def _open_columns(
+    fs: FileIO, path: str, fields: Sequence[DataField], columns: Sequence[str] | None, options: TableOptions | None
+) -> Reader:
+    """A reader of some of a file's columns. CSV files have no names: their reader needs to know all columns."""
+    if format_of(path) == "csv":
+        return CsvReader(fs, path, fields, options, columns)
+    return open_data_file(fs, path, _selected_fields(fields, columns), options)
 
 
 def _with_changelog_ranges(fs: FileIO, path: str) -> FileIO:
@@ -140,7 +157,7 @@ def read_data_file(
         found = find_rows_by_page_index(_with_changelog_ranges(fs, path), path, selected, keep)
         if found is not None:
             return found
-    reader = open_data_file(fs, path, selected, options)
+    reader = _open_columns(fs, path, fields, columns, options)
     try:
         if keep is not None:
             return reader.read_where(keep) if isinstance(reader, ParquetReader) else keep.apply(reader.read())
@@ -179,7 +196,7 @@ def iter_data_file(
     keep: RowFilter | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The same in batches of at most `rows` rows; about one batch of the file is in memory."""
-    reader = open_data_file(fs, path, _selected_fields(fields, columns), options)
+    reader = _open_columns(fs, path, fields, columns, options)
     try:
         if keep is not None:
             groups = reader.groups_with_matches(keep, rows) if isinstance(reader, ParquetReader) else None
@@ -223,7 +240,7 @@ def iter_rows_at(
         if found is not None:
             yield found
             return
-    reader = open_data_file(fs, path, selected, options)
+    reader = _open_columns(fs, path, fields, columns, options)
     try:
         sizes = reader.row_groups
         ends = np.cumsum(sizes)

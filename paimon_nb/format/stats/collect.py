@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.row.binary_row import Value
 
+_WITHOUT_STATISTICS = ("json", "csv")
+"""Formats whose files have none in Java."""
 KEY_MODE = "truncate(128)"
 """Mode of `_KEY_` columns and of keys in thin files, regardless of the options."""
 
@@ -95,7 +97,7 @@ def stats_modes(
     """
     table_mode = _stats_mode_of_file(options, level, changelog)
     keep = options.get(opt.METADATA_STATS_KEEP_FIRST_N_COLUMNS)
-    if file_format == "json":
+    if file_format in _WITHOUT_STATISTICS:
         return ["none"] * len(fields)
     avro = file_format == "avro"
     stored = leading_columns if avro else 0
@@ -121,7 +123,7 @@ def key_modes(
     file_format: str = "parquet",
 ) -> list[str]:
     """The mode of each `_KEY_` column's statistics. Key statistics are never dense."""
-    if file_format == "json":
+    if file_format in _WITHOUT_STATISTICS:
         return ["none"] * len(key_fields)
     if file_format != "avro":
         return [KEY_MODE] * len(key_fields)

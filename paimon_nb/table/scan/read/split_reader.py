@@ -512,11 +512,17 @@ class SplitFiles:
             found = iter([pa.table({"": pa.nulls(len(positions))}) if not stored else empty_table(stored)])
         else:
             path, columns = self.store.data_path(self.partition, self.bucket, file), [f.name for f in stored]
+            fields_of_file = self._fields_of_file(schema, stored)
             found = iter_rows_at(
-                self.store.fs, path, schema_and_system(schema), columns, positions, piece_rows, self.store.options
+                self.store.fs, path, fields_of_file, columns, positions, piece_rows, self.store.options
             )
         for rows in found:
             yield self._as_requested(file, rows, stored, fields)
+
+    def _fields_of_file(self, schema: TableSchema, stored: Sequence[DataField]) -> Sequence[DataField]:
+        """Columns by which a file can be asked. Those of a table without keys come in the order of the file."""
+        plain = not self.store.has_keys and {f.name for f in stored} <= set(schema.names)
+        return schema.fields if plain else schema_and_system(schema)
 
     def _stored_fields(self, file: DataFile, schema: TableSchema, fields: Sequence[DataField]) -> list[DataField]:
         """Those of the fields that a file holds, as it was written."""
@@ -554,7 +560,7 @@ class SplitFiles:
                 yield pa.table({"": pa.nulls(min(piece_rows or file.row_count, file.row_count - begin))})
             return
         path = self.store.data_path(self.partition, self.bucket, file)
-        fields, columns = schema_and_system(schema), [f.name for f in stored]
+        fields, columns = self._fields_of_file(schema, stored), [f.name for f in stored]
         options = self.store.options
         if piece_rows is None or (early is not None and early.points):  # of one value there are few rows
             yield read_data_file(self.store.fs, path, fields, columns, options=options, keep=early)
