@@ -35,6 +35,12 @@ class StoredView:
     comment: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     """Its TBLPROPERTIES."""
+    dialects: Mapping[str, str] = field(default_factory=dict)
+    """The query in the dialects of "spark", "flink" and other engines, if the catalog keeps several."""
+
+    def query_in(self, dialect: str) -> str:
+        """The query in a dialect; if the view lacks it, in one that this product reads, too, else `query`."""
+        return next((self.dialects[d] for d in (dialect, "spark", "flink") if d in self.dialects), self.query)
 
 
 def _no_iceberg_catalog(_name: Identifier, _schema: TableSchema) -> None:

@@ -182,6 +182,16 @@ def test_a_view_has_a_query_for_each_dialect(server, wb):
 
 
 @pytest.mark.spark
+def test_each_dialect_creates_and_reads_its_own_query_of_a_view(server, wb):
+    wb.run("SET 'execution.runtime-mode' = 'batch'; CREATE VIEW v AS SELECT 7 / 2 AS half")
+    assert server.views["default", "v"]["dialects"] == {"flink": "SELECT 7 / 2 AS half"}
+    wb.run("CALL sys.alter_view_dialect('v', 'add', 'spark', 'SELECT 8 AS half')")
+    assert wb.run("SELECT half FROM v").frame.collect()[0].half == 3
+    wb.run("RESET 'execution.runtime-mode'")
+    assert wb.run("SELECT half FROM v").frame.collect()[0].half == 8
+
+
+@pytest.mark.spark
 def test_a_stored_view_sees_neither_files_nor_variables(server, wb, tmp_path):
     (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
     wb.session.variables = {"df": pa.table({"a": [1]})}.get

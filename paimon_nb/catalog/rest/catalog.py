@@ -277,10 +277,9 @@ class RestCatalog(Catalog):
         if node is None:
             return None
         try:
-            dialects = node.texts("dialects")
-            query = dialects.get("spark") or dialects.get("flink") or node.get("query", str)
+            query, dialects = node.get("query", str), node.texts("dialects")
             fields = tuple(parse_field_json(f, "column") for f in node.get("fields", list))
-            return StoredView(query, fields, node.get("comment", str, None), node.texts("options"))
+            return StoredView(query, fields, node.get("comment", str, None), node.texts("options"), dialects)
         except FormatError as error:
             raise StoreError(
                 f"view {name}: the catalog server at {self.api.transport.uri} sends an invalid definition: {error.message}",
@@ -292,7 +291,7 @@ class RestCatalog(Catalog):
         body = {
             "fields": [f.to_json() for f in view.fields],
             "query": view.query,
-            "dialects": {"spark": view.query},
+            "dialects": dict(view.dialects),
             "comment": view.comment,
             "options": dict(view.options),
         }

@@ -347,6 +347,11 @@ class Session:
         """Whether Flink's semantics apply where the dialects conflict: the user has set Flink's runtime mode."""
         return "execution.runtime-mode" in self.settings
 
+    @property
+    def dialect(self) -> str:
+        """'flink' if the session has Flink's semantics, else 'spark'."""
+        return "flink" if self.flink_semantics else "spark"
+
     def setting(self, key: str, default: Any = None) -> Any:
         return self.settings.get(key, default)
 

@@ -34,14 +34,15 @@ def find_view(session: Session, ref: TableRef) -> tuple[str, Identifier, CreateV
         return None
     if stored is None:
         return None
-    text = _HEAD + stored.query
+    query = stored.query_in(session.dialect)
+    text = _HEAD + query
     try:
         [definition] = parse(text)
     except (NameError_, ValueError):
         definition = None
     if not isinstance(definition, CreateView):
         raise UnsupportedFormat(
-            f"view {found.name}: its query cannot be read: {stored.query:.100}",
+            f"view {found.name}: its query cannot be read: {query:.100}",
             hint="create the view again with a query in Spark's or Flink's dialect",
             feature="view",
         )

@@ -479,7 +479,9 @@ def _store_view(context: StatementContext, statement: CreateView) -> Result:
         text = f"SELECT * FROM ({text}) AS v({names})"
     if statement.or_replace:
         found.catalog.drop_view(found.name)
-    found.catalog.create_view(found.name, StoredView(text, tuple(fields), statement.comment, statement.options))
+    dialects = {session.dialect: text}
+    view = StoredView(text, tuple(fields), statement.comment, statement.options, dialects)
+    found.catalog.create_view(found.name, view)
     return message_result(f"view {found.name} created")
 
 

@@ -56,7 +56,7 @@ class ProcedureContext:
     @property
     def dialect(self) -> str:
         """'flink' if the session has Flink's semantics, else 'spark'."""
-        return "flink" if self.session.flink_semantics else "spark"
+        return self.session.dialect
 
     @property
     def spark(self) -> SparkSession | None:

@@ -148,7 +148,10 @@ def describe_view(name: Identifier, view: StoredView, *, extended: bool) -> Resu
         options = ", ".join(f"{k}={v}" for k, v in sorted(redact_options(view.options).items()))
         lines += [("", "", _NO_COMMENT), ("# Detailed View Information", "", _NO_COMMENT)]
         lines += [("Name", str(name), _NO_COMMENT), ("Comment", view.comment or "", _NO_COMMENT)]
-        lines += [("View Text", view.query, _NO_COMMENT), ("View Query Output Columns", f"[{columns}]", _NO_COMMENT)]
+        lines += [
+            ("View Text", view.query_in("spark"), _NO_COMMENT),
+            ("View Query Output Columns", f"[{columns}]", _NO_COMMENT),
+        ]
         lines.append(("View Properties", f"[{options}]", _NO_COMMENT))
     return _as_rows(lines)
 
@@ -166,7 +169,7 @@ def spark_create_view_text(name: Identifier, view: StoredView) -> str:
         text += (
             "TBLPROPERTIES (\n  " + ",\n  ".join(f"{text_literal(k)} = {text_literal(v)}" for k, v in options) + ")\n"
         )
-    return f"{text}AS\n{view.query}\n"
+    return f"{text}AS\n{view.query_in('spark')}\n"
 
 
 def _spark_table_properties(table: Table) -> dict[str, str]:
