@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import posixpath
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import fastavro
 import pyarrow as pa
@@ -29,6 +29,7 @@ from paimon_nb.base.errors import (
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.catalog.file_import import SUFFIX, describe_file, imported_name, undo_moves
+from paimon_nb.catalog.iceberg.avro_input import DecompressingIO
 from paimon_nb.catalog.iceberg.schema import paimon_schemas_of_iceberg
 from paimon_nb.format.row import EMPTY_ROW, serialize
 from paimon_nb.format.row.binary_row import from_python, instant_from_units
@@ -138,18 +139,18 @@ def _open_table(location: str, options: Mapping[str, str]) -> Any:
 
 def _live_files(table: Any, schema: TableSchema, numbers: Mapping[int, int]) -> list[_File]:
     """The data files of the current snapshot. Raises UnsupportedOperation: delete files, or an older partition spec."""
-    snapshot = table.current_snapshot()
+    snapshot, files = table.current_snapshot(), cast("Any", DecompressingIO(table.io))
     found: list[_File] = []
-    for manifest in snapshot.manifests(table.io) if snapshot else ():
+    for manifest in snapshot.manifests(files) if snapshot else ():
         if manifest.content == ManifestContent.DELETES:
             raise UnsupportedOperation(
                 f"{table.metadata.location} has delete files, which Paimon cannot read",
                 hint="rewrite its data files in Iceberg first (rewrite_data_files)",
             )
-        with table.io.new_input(manifest.manifest_path).open() as raw:
+        with files.new_input(manifest.manifest_path).open() as raw:
             manifest_schema = json.loads(fastavro.reader(raw).metadata["schema"])
         number = numbers.get(manifest_schema.get("schema-id"), schema.id)
-        for entry in manifest.fetch_manifest_entry(table.io, discard_deleted=True):
+        for entry in manifest.fetch_manifest_entry(files, discard_deleted=True):
             file = entry.data_file
             assert entry.status != ManifestEntryStatus.DELETED
             assert file.content == DataFileContent.DATA

@@ -77,6 +77,15 @@ def parse_container(data: bytes, path: str) -> Container:
     return Container(schema, tuple(_each_block(reader, _UNPACK[codec], sync, smallest)))
 
 
+def uncompressed_container(data: bytes, path: str) -> bytes:
+    """The same container without compression: its schema and its other header entries are as they were."""
+    blocks = parse_container(data, path).blocks
+    header = _Reader(data, path, len(MAGIC)).read_header()
+    schema = json.loads(header.pop("avro.schema"))
+    header.pop("avro.codec", None)
+    return _joined_container(schema, "null", blocks, {key: value.decode() for key, value in header.items()})
+
+
 def _record_schema_of(schema: Any) -> dict[str, Any]:
     """The only record schema of a union. pypaimon-rust writes unions, Java plain records."""
     branches = [b for b in schema if b != "null"] if isinstance(schema, list) else [schema]
