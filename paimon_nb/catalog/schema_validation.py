@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
-from paimon_nb.base.errors import BadOptionValue, SchemaMismatch, UnsupportedFormat
+from paimon_nb.base.errors import BadOptionValue, SchemaMismatch, UnsupportedFormat, UnsupportedOperation
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.format_table_rules import check_format_table
 from paimon_nb.format.schema import FORMAT_TABLE
@@ -22,7 +22,7 @@ from paimon_nb.table.merge.aggregate import AGGREGATES
 from paimon_nb.table.scan import parse_travel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.format.snapshot import BranchDirectory
@@ -107,11 +107,22 @@ def check_fallback(schema: TableSchema, branches: BranchDirectory) -> None:
         )
 
 
+def check_table_kind(options: Mapping[str, str]) -> None:
+    """Raises UnsupportedOperation: the option `type` asks for a kind of table that is not made here."""
+    kind = options.get(opt.TYPE.key, "")
+    if kind in ("object-table", "lance-table", "iceberg-table"):
+        raise UnsupportedOperation(
+            f"'type' = {kind!r}: a catalog here makes Paimon tables and format tables only",
+            hint="leave 'type' out, or 'type' = 'format-table' for a directory of files",
+        )
+
+
 def check_new_table_options(schema: TableSchema) -> None:
-    """Check the options that a table of a catalog cannot have from its start. Raises BadOptionValue.
+    """Check the options that a table of a catalog cannot have from its start. Raises BadOptionValue, UnsupportedOperation.
 
     It has no branch yet, and a catalog makes no table when a connector uses it first.
     """
+    check_table_kind(schema.options)
     options = TableOptions(schema.options)
     if options.get(opt.AUTO_CREATE):
         _refuse_option(

@@ -5,7 +5,7 @@ import re
 import pytest
 
 import paimon_nb
-from paimon_nb.base.errors import BadOptionValue, PaimonError
+from paimon_nb.base.errors import BadOptionValue, PaimonError, UnsupportedOperation
 
 KEY = "k INT, p STRING, a INT, n ARRAY<INT>, PRIMARY KEY (k) NOT ENFORCED"
 KEYS = "k INT, p STRING, a INT, n ARRAY<INT>, PRIMARY KEY (k, p) NOT ENFORCED"
@@ -124,6 +124,17 @@ def create(columns: str, partition: str, options: dict[str, str]) -> str:
 @pytest.fixture(scope="module")
 def wb() -> paimon_nb.Workbench:
     return paimon_nb.connect("memory:/rules")
+
+
+@pytest.mark.parametrize("kind", ["object-table", "lance-table", "iceberg-table"])
+@pytest.mark.parametrize("columns", ["", "(k INT)"])
+def test_kinds_of_tables_that_a_catalog_does_not_make(tmp_path, kind, columns):
+    wb = paimon_nb.connect(str(tmp_path / "w"))
+    with pytest.raises(UnsupportedOperation, match=kind):
+        wb.run(f"CREATE TABLE t {columns} WITH ('type' = '{kind}')")
+    with pytest.raises(BadOptionValue, match="type"):
+        wb.run("CREATE TABLE t (k INT) WITH ('type' = 'objekt-table')")
+    assert wb.tables() == []
 
 
 @pytest.mark.parametrize(("columns", "partition", "options", "named"), REFUSED, ids=lambda v: str(v)[:60])

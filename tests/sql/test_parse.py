@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from paimon_nb.base.errors import SqlError, SqlSyntaxError
 from paimon_nb.plan import (
     AddColumn,
+    AlterDatabase,
     AlterTable,
     Call,
     CreateCatalog,
@@ -174,6 +175,12 @@ def test_set_in_both_dialects(text, key, value):
     s = one(text)
     assert isinstance(s, SetOption)
     assert (s.key, s.value) == (key, value)
+
+
+def test_the_location_of_a_database_is_one_of_its_properties():
+    [spark, flink] = parse("ALTER DATABASE d SET LOCATION '/here'; ALTER DATABASE d SET ('location' = '/here')")
+    assert isinstance(spark, AlterDatabase)
+    assert (spark.name, spark.options) == (flink.name, flink.options) == (("d",), {"location": "/here"})
 
 
 def test_alter_table_in_both_dialects():

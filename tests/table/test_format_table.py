@@ -117,6 +117,14 @@ def test_overwrites_truncate_and_drop(wb):
     assert (table.count(), files(table)) == (0, [])
 
 
+def test_a_purged_table_leaves_nothing_and_warns_of_nothing(wb, caplog):
+    table = made(wb, "csv")
+    table.append(arrow(table, ROWS))
+    name, path = table.name.table, Path(table.path)
+    wb.run(f"DROP TABLE {name} PURGE")
+    assert (path.exists(), caplog.text) == (False, "")
+
+
 def test_a_failed_write_leaves_nothing(wb):
     table = made(wb, "csv")
     table.append(arrow(table, ROWS))

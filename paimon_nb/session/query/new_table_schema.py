@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, SchemaMismatch
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.format.schema import FORMAT_TABLE, TableSchema, create_schema
+from paimon_nb.format.schema import TableSchema, create_schema
 from paimon_nb.options import parse_names
 from paimon_nb.session.query.watermark import watermark_options
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from paimon_nb.plan import TableDef
 
 
-_STORED_TYPES = (("type", "table"), ("type", FORMAT_TABLE))
-"""Kinds of tables that are stored as the option `type`; `type` = 'paimon' is Flink's name of the connector."""
-
-
 def new_table_schema(definition: TableDef, fields: tuple[object, ...] | None = None) -> TableSchema:
     """Schema 0 of CREATE TABLE. Keys may be in clauses or in options, as in Paimon."""
-    options = {k: v for k, v in definition.options.items() if k not in ("connector", "type") or (k, v) in _STORED_TYPES}
+    from paimon_nb.catalog.schema_validation import check_table_kind  # the rules of writing, which a query needs not
+
+    check_table_kind(definition.options)
+    # `type` is a kind of table, as in format-table; 'paimon' is Flink's name of the connector.
+    options = {k: v for k, v in definition.options.items() if k != "connector" and (k, v) != ("type", "paimon")}
     primary = _keys_from_clause_or_option("primary-key", definition.primary_keys, options)
     partition = _keys_from_clause_or_option("partition", definition.partition_keys, options)
     if definition.location is not None:

@@ -56,6 +56,8 @@ def alter(cursor: Cursor, span: Span) -> Statement:
     if what != "TABLE":
         name = cursor.parts("database")
         cursor.expect("SET")
+        if cursor.take("LOCATION"):
+            return AlterDatabase(text, span, name, {"location": cursor.string("a path")})
         cursor.take_one("DBPROPERTIES", "PROPERTIES")
         return AlterDatabase(text, span, name, cursor.options())
     if_exists = cursor.take("IF", "EXISTS")

@@ -23,6 +23,8 @@ def delete_external_files_of_purged_table(store: TableStore) -> None:
     Only files that the table's manifests name: other tables may have the same paths. Paths that the catalog does not allow
     are left alone.
     """
+    if store.is_format_table:  # it has neither manifests nor external paths
+        return
     branches = [store, *(store.on_branch(name) for name in store.branches.names())]
     options = [TableOptions(schema.options) for branch in branches for schema in branch.schemas.all()]
     roots = {root for each in options for root in external_path_roots(each)}
