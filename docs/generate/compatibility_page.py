@@ -9,6 +9,8 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import documented_statements
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -53,7 +55,7 @@ def page() -> str:
         found = list(suites(prefix))
         if found:
             parts.append(_section(engine, found))
-    return "\n".join([*parts, random_sessions()])
+    return "\n".join([*parts, documented_statements.section(), random_sessions()])
 
 
 def random_sessions() -> str:

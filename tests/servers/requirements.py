@@ -80,6 +80,12 @@ def shared_folder() -> Path | None:
     return path if (path / "oracle").is_dir() and not hidden("shared") else None
 
 
+def paimon_checkout() -> Path | None:
+    """A work tree of apache/paimon at release 1.3.1: what PAIMON_NB_CHECKOUT names, else `paimon` beside the repository."""
+    path = Path(os.environ.get("PAIMON_NB_CHECKOUT") or REPO.parent / "paimon")
+    return path if (path / "docs" / "content").is_dir() and not hidden("paimon-checkout") else None
+
+
 def cached_jars(name: str) -> Path:
     """The folder where Maven's copy of these jars is, whether or not it has been made."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paimon-nb" / name
@@ -115,6 +121,10 @@ class Requirement:
 REQUIREMENTS = {
     "java": Requirement(_has_java, "no Java of 17 to 23: make system-deps"),
     "shared": Requirement(lambda: shared_folder() is not None, "no folder ../shared with real Java tables beside this repository"),
+    "paimon-checkout": Requirement(
+        lambda: paimon_checkout() is not None,
+        "no work tree of apache/paimon: git clone --branch release-1.3.1 https://github.com/apache/paimon ../paimon",
+    ),
     "java-paimon": Requirement(
         lambda: java_paimon.is_prepared() or program("maven", "mvn") is not None,
         "no Maven for the jars of Java Paimon: make system-deps",
