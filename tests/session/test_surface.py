@@ -176,8 +176,8 @@ def test_row_13_15_and_16_formats_and_codecs(wb, do):
         f"CREATE TABLE levels {KEYED} WITH ('bucket' = '1', 'file.format' = 'parquet', 'file.format.per.level' = '0:avro,1:avro',"
         " 'file.compression' = 'zstd', 'file.compression.zstd-level' = '3', 'orc.compress' = 'zlib')"
     )
-    do("INSERT INTO levels VALUES (1, 'a')")
-    assert wb.table("levels").system("files")["file_format"].to_pylist() == ["avro"]
+    do("INSERT INTO levels VALUES (1, 'a'); INSERT INTO levels VALUES (1, 'b')")
+    assert wb.table("levels").system("files")["file_format"].to_pylist() == ["avro", "avro"]
     do("CALL sys.compact('levels')")
     assert wb.table("levels").system("files")["file_format"].to_pylist() == ["parquet"]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.format.data import file_extension
+from paimon_nb.format.data import file_format
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.bucket_compact.expire_rows import RowExpiry
@@ -106,12 +106,12 @@ class BucketCompaction:
         to_top = output == self.levels.max_level
         if has_deletes and (to_top or self.vectors is not None):
             return False
-        if not file.file_name.endswith("." + file_extension(self.store.options, output)):
+        if not self.lookup or file.level != 0:
+            return True
+        if file_format(self.store.options, 0) != file_format(self.store.options, output):
             return False
-        if self.lookup and file.level == 0 and not to_top:
-            # Merging with the rows above can change these rows, unless the newest row simply wins.
-            return self.spec.engine == "deduplicate" and not self.spec.sequence_fields
-        return True
+        # Merging with the rows above can change these rows, unless the newest row simply wins.
+        return to_top or (self.spec.engine == "deduplicate" and not self.spec.sequence_fields)
 
     # -- rewriting
 

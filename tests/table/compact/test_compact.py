@@ -70,6 +70,25 @@ class TestFull:
         compact_all(store)
         assert [(e.file.file_name, e.file.level) for e in live_entries(store, store.latest())] == [(before[0], 5)]
 
+    @pytest.mark.parametrize(
+        ("options", "format"),
+        [
+            ({}, "parquet"),
+            ({"changelog-producer": "full-compaction"}, "parquet"),
+            ({"changelog-producer": "lookup"}, "orc"),
+            ({"deletion-vectors.enabled": "true"}, "orc"),
+        ],
+    )
+    def test_an_upgraded_file_keeps_its_format_unless_its_rows_are_looked_up(self, tmp_path, options, format):
+        """Flink's answers."""
+        store = table(
+            tmp_path, write_only="true", **{"file.format": "parquet", "file.format.per.level": "5:orc"}, **options
+        )
+        put(store, rows((1, "a")))
+        compact_all(store)
+        (entry,) = live_entries(store, store.latest())
+        assert (entry.file.level, entry.file.file_name.rpartition(".")[2]) == (5, format)
+
     def test_a_file_with_deletes_is_rewritten(self, tmp_path):
         store = table(tmp_path, write_only="true")
         put(store, rows((1, "a"), (2, "b")), ["+I", "-D"])
