@@ -298,7 +298,41 @@ def test_postponed_rows_of_a_write_only_table_with_vectors_are_compacted(flink, 
         ("OVERLAY(CAST(NULL AS STRING) PLACING 'x' FROM 1)", None),
         ("SUBSTRING('abc' FROM -4 FOR 2)", ""),
         ("SUBSTRING('abc' FROM -2 FOR 2)", "bc"),
+        ("INITCAP('aBc dEF_gH-1x')", "Abc Def_Gh-1x"),
+        ("INITCAP('日 éb😀x')", "日 éB😀X"),
+        ("INITCAP('')", ""),
+        ("INITCAP(CAST(NULL AS STRING))", None),
+        ("LPAD('abc', -1, 'x')", None),
+        ("RPAD('abc', 2, '')", None),
+        ("LPAD('abc', 0, 'x')", ""),
+        ("RPAD('abc', 2 + 3, 'xy')", "abcxy"),
+        ("ASCII('日')", -26),
+        ("ASCII('é') + ASCII('😀')", -77),
+        ("ASCII('')", 0),
+        ("ASCII('ab')", 97),
+        ("ASCII(CAST(NULL AS STRING))", None),
     ],
 )
-def test_parts_of_a_text_outside_of_it(flink_queries, call, answer):
+def test_functions_of_texts(flink_queries, call, answer):
+    """Flink's answers."""
     assert flink_queries.sql(f"SELECT {call} AS x").first()["x"] == answer
+
+
+def test_distinct_of_maps(flink_queries):
+    flink_queries.run("""
+        CREATE TABLE t (k INT, m MAP<STRING, INT>);
+        INSERT INTO t VALUES (1, MAP['a', 1, 'b', 2]), (1, MAP['b', 2, 'a', 1]), (2, CAST(NULL AS MAP<STRING, INT>))
+    """)
+
+    def rows(query):
+        return [tuple(r) for r in flink_queries.sql(query).collect()]
+
+    assert rows("SELECT DISTINCT k, MAP['x', 7] AS c FROM t ORDER BY k DESC") == [(2, {"x": 7}), (1, {"x": 7})]
+    assert rows("SELECT DISTINCT 1, MAP['x', 7] FROM t WHERE k > 5") == []
+    assert rows("SELECT DISTINCT * FROM t ORDER BY k LIMIT 5") == [(1, {"a": 1, "b": 2}), (2, None)]
+    assert rows(
+        "SELECT COUNT(*) FROM (SELECT DISTINCT m FROM t) AS x JOIN (SELECT DISTINCT k FROM t) AS y ON TRUE"
+    ) == [(4,)]
+    assert rows("SELECT DISTINCT k, MAX(k), MAP['x', k] FROM t GROUP BY k HAVING k = 1") == [(1, 1, {"x": 1})]
+    flink_queries.run("INSERT INTO t SELECT DISTINCT 3, MAP['x', 7] FROM t")
+    assert rows("SELECT m FROM t WHERE k = 3") == [({"x": 7},)]

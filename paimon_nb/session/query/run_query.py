@@ -102,7 +102,7 @@ def run_query(
             sql = with_hidden_columns_selected(sql, hidden) if hidden else sql
             sql = sql if rewrite is None else rewrite(sql)
             sql = with_rows_as_expressions(sql) if session.flink_semantics else sql
-            return sql, session.spark.sql(sql, args=arguments or None)
+            return _analyse_with_distinct_maps(session, sql, arguments)
 
         sql, frame = analyse_with_unnest(query, analyse) if query.unnested else analyse(query)
         if _reads_csv_by_spark(query.text):
@@ -110,6 +110,21 @@ def run_query(
                 "csv.`path` takes line 1 for a row and all values for texts; FROM 'path' finds header and types"
             )
         return with_flink_numerics(session.spark, sql, frame, arguments) if session.flink_semantics else frame
+
+
+def _analyse_with_distinct_maps(session: Session, sql: str, arguments: Mapping[str, Any]) -> tuple[str, DataFrame]:
+    """Spark's analysis of a query, and the text that it analysed: with groups for SELECT DISTINCT if that has maps, in Flink's semantics."""
+    from pyspark.errors import AnalysisException
+
+    from paimon_nb.sql.flink.distinct import distinct_as_groups
+
+    try:
+        return sql, session.spark.sql(sql, args=dict(arguments) or None)
+    except AnalysisException as error:
+        if not session.flink_semantics or "SET_OPERATION_ON_MAP_TYPE" not in str(error):
+            raise
+    sql = distinct_as_groups(sql)
+    return sql, session.spark.sql(sql, args=dict(arguments) or None)
 
 
 def _reads_csv_by_spark(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SqlSyntaxError
@@ -135,6 +136,27 @@ def _rewrite_overlay(text: SqlText, name: Token, bracket: Sequence[Token]) -> li
     return [(call_span(name, bracket), sql)]
 
 
+def _rewrite_pad(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """LPAD and RPAD to a negative length or with an empty text are NULL."""
+    args = arguments(text, bracket)
+    if len(args) != 3 or (args[1].isdecimal() and args[2] != "''" and args[2].startswith("'")):
+        return []
+    sql = f"(CASE WHEN ({args[1]}) >= 0 AND ({args[2]}) <> '' THEN {name.text}({', '.join(args)}) END)"
+    return [(call_span(name, bracket), sql)]
+
+
+def _rewrite_initcap(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """INITCAP(s) changes the letters A to Z only; a word ends at everything else but digits, in Spark at a space."""
+    args = arguments(text, bracket)
+    if len(args) != 1:
+        return []
+    lower, upper = string.ascii_lowercase, string.ascii_uppercase
+    starts_word = f"__i = 0 OR NOT substring({args[0]}, __i, 1) RLIKE '[A-Za-z0-9]'"
+    letter = f"if({starts_word}, translate(__c, '{lower}', '{upper}'), translate(__c, '{upper}', '{lower}'))"
+    sql = f"array_join(transform(split({args[0]}, ''), (__c, __i) -> {letter}), '')"
+    return [(call_span(name, bracket), sql)]
+
+
 FUNCTION_EDITS: Mapping[str, Rewrite] = {
     "PROCTIME": rewrite_from_template("current_timestamp()"),
     "CURRENT_ROW_TIMESTAMP": rewrite_from_template("current_timestamp()"),
@@ -184,6 +206,12 @@ FLINK_SEMANTICS: Mapping[str, Rewrite] = {
     "TO_TIMESTAMP": to_timestamp,
     "DATE_FORMAT": date_format,
     "SIGN": _rewrite_sign,
+    "ASCII": rewrite_from_template(
+        "CASE WHEN ascii({0}) < 128 THEN ascii({0}) ELSE CAST(conv(left(hex({0}), 2), 16, 10) AS INT) - 256 END"
+    ),
+    "INITCAP": _rewrite_initcap,
+    "LPAD": _rewrite_pad,
+    "RPAD": _rewrite_pad,
     "OVERLAY": _rewrite_overlay,
     "SUBSTR": _rewrite_substring,
     "SUBSTRING": _rewrite_substring,
