@@ -227,7 +227,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background
 with paimon_nb.connect(sys.argv[1]) as wb:
     wb.run("CREATE TABLE big (n BIGINT)")
     wb.table("big").append(pa.table({"n": [1] * 200_000}))
-    threading.Timer(3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    threading.Timer(1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     try:
         wb.run("SELECT count(*) AS c FROM big a JOIN big b ON a.n = b.n JOIN big c ON b.n = c.n")
     except KeyboardInterrupt:

@@ -69,7 +69,9 @@ def one_step(store, dice: random.Random, step: int) -> None:
             remove_orphans(store, clock.now_ms() + 1, dry_run=False)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize(
+    "seed", [*range(20), *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(20, 40))]
+)
 def test_no_needed_file_is_ever_deleted(seed):
     dice = random.Random(seed)
     store = make_table()
