@@ -35,8 +35,8 @@ lab: $(SETUP) ## Open JupyterLab on the start page of the notebooks
 export PYTHONDONTWRITEBYTECODE :=
 # JVMs that live for seconds spend half of them on optimising code; the long runs have them as users do.
 # With room for code, none looks for some to throw away; with room for classes, none starts a collection. Several share the
-# cores: a collector without threads of its own costs least.
-SHORT_JVM = -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=256m
+# cores: a collector without threads of its own costs least. With room for new objects, it collects seldom.
+SHORT_JVM = -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=256m -XX:InitialRAMPercentage=6 -XX:NewRatio=1
 test: export JAVA_TOOL_OPTIONS ?= $(SHORT_JVM)
 nightly: export JAVA_TOOL_OPTIONS ?=
 # Thousands of commits wait for the disk to say that it has them; where memory is plenty, their files need none.

@@ -28,18 +28,20 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 # A test's JVM lives for seconds, and spends half of them on optimising code that ends before it is fast. `make nightly` does not set this.
 # Nor has it code to throw away: with little room for it, a thread looks for some all the time; and little room for classes starts collections.
-# Several JVMs share the cores: a collector without threads of its own costs least.
+# Several JVMs share the cores: a collector without threads of its own costs least. With room for new objects, it collects seldom.
 os.environ.setdefault(
     "JAVA_TOOL_OPTIONS",
-    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=256m",
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=256m "
+    "-XX:InitialRAMPercentage=6 -XX:NewRatio=1",
 )
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job: tests of Ctrl-C would wait for ever
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SLOWEST_FIRST = (
-    "tests/tidy/test_words.py", "tests/browser/test_lab.py", "tests/browser/test_lab_chart.py", "tests/connectors/test_kafka.py", "tests/interop/test_alternating.py", "tests/catalog/test_s3.py",
-    "notebooks/01-quickstart.ipynb", "notebooks/09-streams.ipynb", "tests/session/test_update_delete.py",
+    "tests/tidy/test_words.py", "tests/session/test_update_delete.py", "tests/connectors/test_kafka.py",
+    "tests/browser/test_lab.py", "tests/browser/test_lab_chart.py", "tests/interop/test_alternating.py", "tests/catalog/test_s3.py",
+    "notebooks/01-quickstart.ipynb", "notebooks/09-streams.ipynb",
     "tests/spark/test_standalone_cluster.py", "notebooks/07-buckets-and-partitions.ipynb", "notebooks/10-cdc.ipynb",
     "tests/spark/test_spark_write.py", "tests/session/test_merge.py", "tests/session/test_flink_functions.py",
     "tests/session/test_spark_suites.py", "tests/procedures/test_procedures.py", "tests/spark/test_table_scan.py",
@@ -55,16 +57,23 @@ SLOWEST_FIRST = (
 SERVERS = {
     "metastores and S3": (
         "catalog/test_s3.py", "catalog/test_s3_requests.py", "catalog/test_every_catalog.py", "catalog/test_s3_spark.py", "catalog/test_hive_lock.py",
-        "catalog/test_hive.py", "catalog/test_clone_hive.py", "catalog/test_migrate.py", "catalog/test_rest.py",
+        "catalog/test_hive.py", "catalog/test_clone_hive.py", "catalog/test_migrate.py", "catalog/test_rest.py", "catalog/test_iceberg_registration.py",
     ),
-    "Kafka and MariaDB": (
+    "Spark: statements": ("session/",),
+    "Spark, Kafka, MariaDB and Flink": (
         "connectors/test_kafka.py", "connectors/test_kafka_sync.py", "connectors/test_kafka_kills.py", "session/test_documents.py",
         "connectors/test_mysql_sync.py", "connectors/test_mysql_table.py", "connectors/test_jdbc_table.py",
+        "interop/test_alternating.py", "interop/test_privileges.py", "interop/test_fuzz_sessions.py",
+        "spark/", "procedures/test_procedures.py", "procedures/test_copy.py", "catalog/test_privilege.py", "catalog/test_rest_sql.py",
+        "interop/test_peers_spark.py", "options/test_support.py", "table/compact/test_cluster.py", "table/scan/test_newer_columns.py",
+        "notebook/test_catalog_tree.py", "notebook/test_chart.py", "notebook/test_error_places.py", "notebook/test_grid.py", "notebook/test_magics.py", "notebook/test_undo.py",
+        "notebook/test_panel_words.py", "notebook/test_plain_answers.py", "notebook/test_run_line.py", "notebook/test_wide.py",
     ),
-    "Flink": ("interop/test_alternating.py", "interop/test_privileges.py", "interop/test_fuzz_sessions.py"),
+    "Spark of its own: cluster": ("spark/test_standalone_cluster.py",),
+    "Spark of its own: session": ("spark/test_session.py",),
     "JupyterLab: results": (
         "browser/test_lab_chart.py", "browser/test_lab_data.py", "browser/test_lab_grid.py", "browser/test_lab_history.py",
-        "browser/test_lab_streams.py",
+        "browser/test_lab_streams.py", "browser/test_lab_catalog.py", "browser/test_lab_editor.py",
     ),
     "JupyterLab: panels": (
         "browser/test_lab.py", "browser/test_lab_home.py", "browser/test_lab_kernel.py", "browser/test_lab_pages.py",
@@ -77,7 +86,7 @@ SERVERS = {
     ),
 }  # fmt: skip
 SERVER_GROUPS = {f"tests/{file}": server for server, files in SERVERS.items() for file in files}
-"""Files that go to one process of several, which starts their server (or parses the package) once."""
+"""Files and folders that go to one process of several, which starts their server or Spark (or parses the package) once."""
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -89,7 +98,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class ByServer(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = super()._split_scope(nodeid)
-            return SERVER_GROUPS.get(file, file)
+            return SERVER_GROUPS.get(file) or SERVER_GROUPS.get(f"{file.rpartition('/')[0]}/", file)
 
     return ByServer(config, log)
 
