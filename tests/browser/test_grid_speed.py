@@ -73,7 +73,10 @@ def test_the_time_to_rows_to_scroll_and_to_sort(notebook: Notebook, lab: Lab) ->
     page.wait_for_timeout(3000)
     step = statistics.median(page.evaluate(SCROLL, [element, 3]) for _ in range(15))
     leap = statistics.median(page.evaluate(SCROLL, [element, 20_011]) for _ in range(9))
-    sorts = {name: page.evaluate(SORT, [element, name]) for name in ("id", "price", "city", "name")}
+    rounds = [
+        {name: page.evaluate(SORT, [element, name]) for name in ("id", "price", "city", "name")} for _ in range(3)
+    ]
+    sorts = {name: statistics.median(times[name] for times in rounds) for name in rounds[0]}
     size = page.evaluate("e => e.querySelectorAll('.dg-c, .dg-h').length", element)
     page.evaluate("() => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = 2; }")
     first = page.evaluate(FIRST)
@@ -92,8 +95,8 @@ def test_the_time_to_rows_to_scroll_and_to_sort(notebook: Notebook, lab: Lab) ->
     assert size < 2000
     if os.environ.get("PAIMON_NB_FIGURES") == "1":
         head = (
-            "# The result grid in the browser\n\nA million rows of 100 columns (numbers; `city` has 3 values, `name` a million) in JupyterLab and "
-            f"headless Chromium; the kernel, the connection and the drawing are in it. {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f} at the end.\n\n"
+            "# The result grid in the browser\n\nA million rows of 100 columns (numbers; `city` has 3 values, `name` 630,000) in JupyterLab and "
+            f"headless Chromium; the kernel, the connection and the drawing are in it. Each time but the first is a median. {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f} at the end.\n\n"
             "| what | time | aim |\n|---|---|---|\n"
         )
         FIGURES.write_text(head + "\n".join(lines) + "\n")

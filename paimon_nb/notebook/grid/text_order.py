@@ -15,6 +15,8 @@ _CONTINUES = _STEP + 1
 """That byte, if the text has more bytes."""
 _STEPS = 8
 """After so many steps the texts that are still equal are compared as texts."""
+_BLOCK = 1 << 16
+"""Texts whose numbers are computed at a time: the intermediate arrays stay in the processor's cache."""
 _SAMPLE = 10_000
 Numbers = np.ndarray[Any, np.dtype[Any]]
 
@@ -57,7 +59,7 @@ def _ascending_order(texts: pa.Array, rows: Numbers) -> tuple[Numbers, Numbers]:
     """These rows in order, and for each whether its text differs from that of the row before."""
     beginnings = _TextBeginnings(texts)
     keys = beginnings.keys(rows, 0)
-    by = np.argsort(keys, kind="stable")
+    by = _stable_argsort(keys)
     order, keys = rows[by], keys[by]
     is_first = _differs_from_previous(keys)
     # Positions of texts that are equal so far, group by group: their next bytes are compared inside the group.
@@ -80,27 +82,30 @@ class _TextBeginnings:
 
     def __init__(self, texts: pa.Array) -> None:
         _, offsets, data = texts.buffers()
-        ends = (
-            np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1] if offsets else np.zeros(1)
-        )
+        self._ends = np.frombuffer(offsets, np.int32)[texts.offset :] if offsets else np.zeros(1, np.int32)
         bytes_ = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
         bytes_ = bytes_ if len(bytes_) >= 8 else np.r_[bytes_, np.zeros(8, np.uint8)]
         self._last = len(bytes_) - 8
         # The eight bytes from each position on, as one big-endian number, without a copy.
         self._words = np.ndarray(self._last + 1, np.dtype(">u8"), bytes_, strides=(1,))
-        skipped = _common_prefix_length(texts)
-        self._starts = ends[:-1].astype(np.int64) + skipped
-        self._lengths = np.diff(ends).astype(np.int64) - skipped
+        self._skipped = _common_prefix_length(texts)
 
     def keys(self, rows: Numbers, done: int) -> Numbers:
         """The next bytes of each text, after `done` bytes, and how many they are."""
-        starts = self._starts[rows] + done
-        left = np.clip(self._lengths[rows] - done, 0, _CONTINUES)
+        keys = np.empty(len(rows), np.uint64)
+        for at in range(0, len(rows), _BLOCK):
+            keys[at : at + _BLOCK] = self._keys_of_block(rows[at : at + _BLOCK], self._skipped + done)
+        return keys
+
+    def _keys_of_block(self, rows: Numbers, skipped: int) -> Numbers:
+        starts = self._ends[rows].astype(np.int64) + skipped
+        left = np.clip(self._ends[rows + 1] - starts, 0, _CONTINUES)
         at = np.minimum(starts, self._last)
         words = self._words[at].astype(np.uint64) << (8 * np.minimum(starts - at, 7)).astype(np.uint64)
         unused = (8 * (8 - np.minimum(left, _STEP))).astype(np.uint64)  # bits; 64 for a text that has ended
         words = np.where(left > 0, (words >> np.minimum(unused, 63)) << np.minimum(unused, 63), 0).astype(np.uint64)
-        return words | left.astype(np.uint64)
+        found: Numbers = words | left.astype(np.uint64)
+        return found
 
 
 def _common_prefix_length(texts: pa.Array) -> int:
@@ -129,11 +134,21 @@ def _undecided(positions: Numbers, is_first: Numbers, keys: Numbers) -> Numbers:
 
 def _order_inside_groups(groups: Numbers, keys: Numbers) -> Numbers:
     """A stable sort by group, then by key. `groups` ascend from 0."""
-    by = np.argsort(keys, kind="stable")
-    # NumPy sorts numbers of 16 bits much faster.
-    narrow = groups.astype(np.uint16) if groups[-1] < 1 << 16 else groups
-    order: Numbers = by[np.argsort(narrow[by], kind="stable")]
+    by = _stable_argsort(keys)
+    order: Numbers = by[_stable_argsort(groups[by])]
     return order
+
+
+def _stable_argsort(keys: Numbers) -> Numbers:
+    """As NumPy's stable argsort, in half the time: NumPy's other sorts are vectorised. Fewer than 2**31 keys."""
+    by = np.argsort(keys)
+    # Equal keys have one number, above their positions in the bits: sorting these puts the positions in order.
+    numbers = np.cumsum(_differs_from_previous(keys[by]), dtype=np.int64)
+    numbers <<= 32
+    numbers |= by
+    numbers.sort()
+    numbers &= 0xFFFFFFFF
+    return numbers
 
 
 def _order_of_long_texts(texts: pa.Array, rows: Numbers, is_first: Numbers) -> tuple[Numbers, Numbers]:
