@@ -14,7 +14,7 @@ import tempfile
 import tomllib
 from collections import Counter
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent / "documentation"
 RECORD = FOLDER / "record.tsv"
-COLUMNS = ("page", "at", "heading", "engine", "hash", "verdict", "statements", "reason")
 ENGINES = {"flink": "SET 'execution.runtime-mode' = 'batch'", "spark": "RESET 'execution.runtime-mode'"}
 """SQL dialects that are played -> the statement that switches to their semantics."""
 PLACES = re.compile(
@@ -62,14 +61,15 @@ class Exempt:
     reason: str
     statements: frozenset[int]
     """Their numbers in the block, from 1; empty: all."""
+    error: str
+    """The class of a refused statement's error."""
 
 
 @dataclass
 class Setting:
     """What a page, or one block of it, needs: `prepare` is SQL of our own, `replace` gives values to placeholders."""
 
-    prepare: dict[str, str] = field(default_factory=dict)
-    """Engine ("" for the engine of the block) -> statements."""
+    prepare: str = ""
     replace: Sequence[tuple[str, str]] = ()
     exempt: Sequence[Exempt] = ()
 
@@ -88,7 +88,7 @@ class Line:
     reason: str
 
     def __str__(self) -> str:
-        return "\t".join(str(getattr(self, c)) for c in COLUMNS)
+        return "\t".join(map(str, astuple(self)))
 
 
 def read_record(path: Path = RECORD) -> list[Line]:
@@ -111,12 +111,11 @@ def settings() -> dict[tuple[str, int], Setting]:
 
 
 def _setting(given: dict[str, Any]) -> Setting:
-    prepare = given.get("prepare", "")
     return Setting(
-        prepare if isinstance(prepare, dict) else {"": prepare},
+        given.get("prepare", ""),
         [tuple(pair) for pair in given.get("replace", ())],
         [
-            Exempt(verdict, e["why"], frozenset(e.get("statements", ())))
+            Exempt(verdict, e["why"], frozenset(e.get("statements", ())), e.get("error", ""))
             for verdict in ("refused", "skipped")
             for e in given.get(verdict, ())
         ],
@@ -135,10 +134,10 @@ class Player:
         page, own = self.settings.get((block.page, 0), Setting()), self.settings.get((block.page, block.at), Setting())
         if block.engine != self.engine:
             self.workbench.run(ENGINES[block.engine])
-            first, self.engine = not self.engine, block.engine
-            for text in (page.prepare.get("", "") if first else "", page.prepare.get(block.engine, "")):
-                yield from self._prepare(block, text)
-        yield from self._prepare(block, own.prepare.get("", ""))
+        if not self.engine:
+            yield from self._prepare(block, page.prepare)
+        self.engine = block.engine
+        yield from self._prepare(block, own.prepare)
         text = block.text
         for old, new in (*own.replace, *page.replace):
             text = text.replace(old, new)
@@ -171,13 +170,11 @@ class Player:
         error = self._error(statement)
         if self.show:
             print(f"    {' '.join(statement.split())[:160]}\n      -> {error or 'ran'}", flush=True)
-        if exempt:
-            return (
-                ("refused", exempt[0].reason)
-                if error
-                else ("failed", f"runs, but should be refused: {exempt[0].reason}")
-            )
-        return ("failed", error) if error else ("ran", "")
+        if not exempt:
+            return ("failed", error) if error else ("ran", "")
+        if error.partition(":")[0] != exempt[0].error:
+            return "failed", f"{error or 'runs'}, but should fail with {exempt[0].error}: {exempt[0].reason}"
+        return "refused", exempt[0].reason
 
     def _error(self, statement: str) -> str:
         """The error of a statement; "" if it ran."""
@@ -270,7 +267,7 @@ def main() -> int:
             print(f"{line.page} {line.at} {line.heading}: {line.reason[:400]}", flush=True)
     print(dict(Counter(x for line in lines for x in [line.verdict] * line.statements)))
     if given.record:
-        RECORD.write_text("".join(f"{line}\n" for line in ("\t".join(COLUMNS), *lines)))
+        RECORD.write_text("".join(f"{line}\n" for line in ("\t".join(f.name for f in fields(Line)), *lines)))
     return int(any(line.verdict == "failed" for line in lines))
 
 
