@@ -688,6 +688,16 @@ def test_mark_partition_done(scene):
             scene.call(f"mark_partition_done('t', '{partitions}')")
 
 
+def test_partitions_with_null_expire_by_their_first_column(scene):
+    """Flink's answers. A pattern needs all columns, also those that it does not name."""
+    table = scene.make("n", "k INT, dt STRING, h INT", "PARTITIONED BY (dt, h)")
+    scene.wb.run("INSERT INTO n VALUES (1, '1999-12-31', NULL), (2, NULL, 7), (3, '2999-12-31', 7)")
+    scene.call("expire_partitions(`table` => 'n', expiration_time => '1 d', timestamp_pattern => '$dt')")
+    assert len(table.to_arrow()) == 3
+    scene.call("expire_partitions(`table` => 'n', expiration_time => '1 d')")
+    assert sorted(table.to_arrow().column("k").to_pylist()) == [2, 3]
+
+
 def test_alter_column_default_value(three):
     assert three.call("alter_column_default_value('t', 'v', 'none')") == DONE
     import pyarrow as pa

@@ -33,7 +33,7 @@ def partition_time(
         formatter: Java date pattern; None: `yyyy-MM-dd[ HH:mm:ss]`.
     """
     fields = store.schema.partition_fields
-    if any(v is None for v in values):
+    if any(v is None for v in (values[:1] if pattern is None else values)):
         return None
     texts = {f.name: as_text(f.type, v) for f, v in zip(fields, values, strict=True)}
     if pattern is None:
