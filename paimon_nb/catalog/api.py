@@ -39,7 +39,14 @@ class StoredView:
     """The query in the dialects of "spark", "flink" and other engines, if the catalog keeps several."""
 
     def query_in(self, dialect: str) -> str:
-        """The query in a dialect; if the view lacks it, in one that this product reads, too, else `query`."""
+        """The query in a dialect; if the view lacks it, in another one that can be read here, else `query`.
+
+        Args:
+            dialect: "spark" or "flink".
+
+        Returns:
+            SQL text.
+        """
         return next((self.dialects[d] for d in (dialect, "spark", "flink") if d in self.dialects), self.query)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pyarrow as pa
 import pytest
 
 import paimon_nb
@@ -55,12 +56,12 @@ def test_rows_get_defaults_of_columns_not_of_fields_inside(wb):
     set_default(wb, "s.r", "{7, x}")
     set_default(wb, "l.element.a", "3")
     assert wb.table("t").schema.field("s").type.fields[0].default_value == "5"
-    wb.run(
-        "INSERT INTO t (k) VALUES (1); INSERT INTO t VALUES (2, STRUCT(NULL, STRUCT(NULL, 'y')), ARRAY(STRUCT(NULL)))"
-    )
+    wb.run("INSERT INTO t (k) VALUES (1)")
+    row = {"k": 2, "s": {"a": None, "r": {"b": None, "c": "y"}}, "l": [{"a": None}]}
+    wb.table("t").append(pa.Table.from_pylist([row], schema=wb.table("t").to_arrow().schema))
     assert wb.table("t").to_arrow().sort_by("k").to_pylist() == [
         {"k": 1, "s": None, "l": None},
-        {"k": 2, "s": {"a": None, "r": {"b": None, "c": "y"}}, "l": [{"a": None}]},
+        row,
     ]
     set_default(wb, "s", "{1, {2, z}}")
     wb.run("INSERT INTO t (k) VALUES (3)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +83,10 @@ def test_an_older_list_shows_the_end_of_its_jobs(shell: Shell) -> None:
     while time.monotonic() < deadline and any(v.view["jobs"][0]["status"] == "RUNNING" for v in lists):
         time.sleep(0.1)
     assert [v.view["jobs"][0]["status"] for v in lists] == ["CANCELED"] * 2
+    lists[1].replaced()  # the newest list is updated as long as its kernel lives
+    for thread in threading.enumerate():
+        if thread.name == "paimon-live":
+            thread.join(30)
 
 
 def test_the_doctor_checks_the_connected_warehouse(shell: Shell, tmp_path: Path) -> None:
