@@ -100,12 +100,12 @@ def _demo(_: list[str]) -> int:
         return 1
     page = target / "quickstart.html"
     write_page(notebook, page)
-    print(text_of_last_table(notebook))
+    print(demo_result_text(notebook))
     print(f"\n{time.monotonic() - started:.0f} s; page with all pictures: {page}")
     return 0
 
 
-def text_of_last_table(notebook: NotebookNode) -> str:
+def demo_result_text(notebook: NotebookNode) -> str:
     """The text of the last table in the notebook."""
     found = ""
     for cell in notebook.cells:

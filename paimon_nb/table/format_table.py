@@ -122,12 +122,12 @@ def _partition_value_of_directory(store: TableStore, field: DataField, name: str
     if text == default_name:
         return True, None
     try:
-        return True, _parse_value(text, field.type)
+        return True, _parse_partition_value(text, field.type)
     except PaimonError:
         return False, None
 
 
-def _parse_value(text: str, t: DataType) -> Any:
+def _parse_partition_value(text: str, t: DataType) -> Any:
     return from_scalar(t, cast_column(pa.array([text]), VarChar(), t)[0])
 
 

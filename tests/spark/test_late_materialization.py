@@ -14,7 +14,7 @@ from paimon_nb.spark.runtime.arrow_interop import to_arrow
 from paimon_nb.spark.scan import late_materialization as searching
 from paimon_nb.spark.scan.explain import describe_scan
 from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
-from paimon_nb.spark.scan.table_scan import plan_table_scan, read_searched, to_dataframe
+from paimon_nb.spark.scan.table_scan import plan_table_scan, read_by_late_materialization, to_dataframe
 from paimon_nb.table.maintenance import ExpireLimits, expire_snapshots
 from paimon_nb.table.scan import And, Compare, In, IsNull, Like, Not, Or
 from paimon_nb.table.scan.predicate.evaluate import filter_rows
@@ -50,9 +50,9 @@ def tables(tmp_path_factory):
 def test_the_rows_that_a_merge_gives(tables, kind, where):
     table = tables[kind]
     chosen = plan_table_scan(table, filter=where, limits=NOT_SMALL, columns=["k", "s", "a", "ts"], without_spark=True)
-    assert {r.strategy for r in chosen.routes} == {ScanStrategy.SEARCHED}
+    assert {r.strategy for r in chosen.routes} == {ScanStrategy.LATE_MATERIALIZATION}
     expected = filter_rows(where, table.to_arrow(), table.schema.fields).select(chosen_names(chosen))
-    found = read_searched(chosen, chosen.plan.splits)
+    found = read_by_late_materialization(chosen, chosen.plan.splits)
     assert found.schema.names == chosen_names(chosen)
     assert as_rows(found) == as_rows(expected)
 
@@ -86,8 +86,8 @@ def test_more_rows_than_thought_come_through_spark(spark, tmp_path, kind):
     for where, few in ((Compare("i", "=", 7), False), (Compare("i", "=", 99_999), True)):
         few_rows = StrategyLimits(inline_bytes=20_000, inline_rows=100)
         chosen = plan_table_scan(table, filter=where, limits=few_rows, without_spark=True)
-        assert {r.strategy for r in chosen.routes} == {ScanStrategy.SEARCHED}
-        assert (read_searched(chosen, chosen.plan.splits) is not None) is few
+        assert {r.strategy for r in chosen.routes} == {ScanStrategy.LATE_MATERIALIZATION}
+        assert (read_by_late_materialization(chosen, chosen.plan.splits) is not None) is few
         got = to_arrow(to_dataframe(spark, chosen).where(f"i = {where.literal}"), chosen.fields)
         expected = filter_rows(where, table.to_arrow(), table.schema.fields)
         assert expected.num_rows
@@ -99,12 +99,12 @@ def test_too_many_rows_are_noticed_in_the_smallest_file(tmp_path, monkeypatch):
     for rows in (200_000, 20_000):
         table.upsert(pa.table({"k": np.arange(rows), "i": pa.array(np.arange(rows) % 2 * 1_000_000, pa.int32())}))
     chosen = plan_table_scan(table, filter=Compare("i", "=", 0))
-    assert {r.strategy for r in chosen.routes} == {ScanStrategy.SEARCHED}
+    assert {r.strategy for r in chosen.routes} == {ScanStrategy.LATE_MATERIALIZATION}
     looked = []
     monkeypatch.setattr(searching, "_thread_count", lambda _files: 1)
     own = searching.open_data_file
     monkeypatch.setattr(searching, "open_data_file", lambda fs, path, *a: looked.append(path) or own(fs, path, *a))
-    assert read_searched(chosen, chosen.plan.splits) is None
+    assert read_by_late_materialization(chosen, chosen.plan.splits) is None
     smallest = min(chosen.plan.splits[0].files, key=lambda f: f.row_count)
     assert looked[0].endswith(smallest.file_name)
 
@@ -130,8 +130,8 @@ def test_files_of_an_older_schema(tmp_path, change, where, found):
         wb.table("t").upsert(pa.table({"k": keys, "i": pa.array(keys, pa.int32()), "s": texts}))
     wb.run(change)
     chosen = plan_table_scan(wb.table("t"), filter=where, limits=NOT_SMALL)
-    assert {r.strategy for r in chosen.routes} == {ScanStrategy.SEARCHED}
-    rows = read_searched(chosen, chosen.plan.splits)
+    assert {r.strategy for r in chosen.routes} == {ScanStrategy.LATE_MATERIALIZATION}
+    rows = read_by_late_materialization(chosen, chosen.plan.splits)
     assert (rows and rows.to_pylist()) == (found and [found])
 
 
@@ -141,7 +141,7 @@ def test_a_snapshot_that_expires_meanwhile_is_told(tmp_path):
     table.compact(full=True)
     expire_snapshots(table.store, ExpireLimits(1, 1, 1 << 62, 50))
     with pytest.raises(SnapshotExpired, match="expired while it was read"):
-        read_searched(chosen, chosen.plan.splits)
+        read_by_late_materialization(chosen, chosen.plan.splits)
 
 
 def test_it_is_explained(tmp_path):

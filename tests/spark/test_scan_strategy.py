@@ -35,10 +35,10 @@ def table(tmp_path_factory):
         (And((Compare("k", ">=", 5_000), Compare("k", "<", 6_000))), ScanStrategy.INLINE),
         (Compare("k", "<", 50_000), ScanStrategy.MASKED),
         (Compare("k", ">", -(2**63)), ScanStrategy.MASKED),
-        (Compare("v", "=", "0-3"), ScanStrategy.SEARCHED),
-        (Compare("n", "<", 1_000), ScanStrategy.SEARCHED),
+        (Compare("v", "=", "0-3"), ScanStrategy.LATE_MATERIALIZATION),
+        (Compare("n", "<", 1_000), ScanStrategy.LATE_MATERIALIZATION),
         (Compare("n", "<", 50_000), ScanStrategy.MASKED),
-        (And((Compare("k", "<", 50_000), Compare("n", "=", 70_000))), ScanStrategy.SEARCHED),
+        (And((Compare("k", "<", 50_000), Compare("n", "=", 70_000))), ScanStrategy.LATE_MATERIALIZATION),
     ],
 )
 def test_few_keys_are_read_in_the_driver(table, where, way):

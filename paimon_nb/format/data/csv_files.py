@@ -237,13 +237,13 @@ def parse_column(texts: Sequence[str | None], t: DataType) -> tuple[pa.Array, li
             return column_of_java_texts(_without_java_number_suffix(texts, t), t), []
         except _ERRORS:
             pass
-    parsed: dict[str, pa.Array | None] = {v: _parse_value(v, t) for v in dict.fromkeys(known)}
+    parsed: dict[str, pa.Array | None] = {v: _parse_csv_field(v, t) for v in dict.fromkeys(known)}
     none = pa.nulls(1, arrow_type(t))
     misfits = [i for i, v in enumerate(texts) if v is not None and parsed[v] is None]
     return pa.concat_arrays([none if v is None else (parsed[v] or none) for v in texts]), misfits
 
 
-def _parse_value(text: str, t: DataType) -> pa.Array | None:
+def _parse_csv_field(text: str, t: DataType) -> pa.Array | None:
     """One text as a value of a type; None if it is not one."""
     if not _java_parses_field(text, t):
         return None

@@ -42,7 +42,7 @@ class WhyView(DrawnPanel):
         self.view = self._view_data()
         self.observe(self._on_step_change, "step")
 
-    def show(self, **key: Any) -> None:
+    def show_history_of_key(self, **key: Any) -> None:
         """Show another key, or reload the same one. Raises TableReplaced."""
         self._table = self._table.refresh()
         self.answer = self._table.why(**key)
@@ -84,7 +84,9 @@ class WhyView(DrawnPanel):
     def on_message(self, content: Any) -> None:
         values = {k: str(v) for k, v in dict(content.get("key", {})).items() if k in self._table.primary_keys}
         try:
-            self.show(**{k: key_value(self._table.schema.field(k), v) for k, v in values.items() if v != ""})
+            self.show_history_of_key(
+                **{k: key_value(self._table.schema.field(k), v) for k, v in values.items() if v != ""}
+            )
         except PaimonError as error:
             self.view = self._view_data(error.message, values)
         except InvalidKeyValue as error:

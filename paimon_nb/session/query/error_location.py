@@ -36,7 +36,7 @@ def span_named_by_error(error: PaimonError, text: str, span: Span) -> Span:
         return span
     for name in _names_in_error(error):
         for at, word in enumerate(words):
-            if _token_matches(word, name) and ("assigned" not in error.facts or _is_assigned(words, at)):
+            if _is_word_named_by_error(word, name) and ("assigned" not in error.facts or _is_assigned(words, at)):
                 return Span(word.start, word.stop)
     return span
 
@@ -70,7 +70,7 @@ def _is_assigned(words: Sequence[Token], position: int) -> bool:
     return following == "=" and (words[previous].upper == "SET" or words[previous].text == ",")
 
 
-def _token_matches(word: Token, name: str) -> bool:
+def _is_word_named_by_error(word: Token, name: str) -> bool:
     if word.is_name:
         return word.name.lower() == name
     if word.kind == "string":

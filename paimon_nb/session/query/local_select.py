@@ -193,13 +193,13 @@ def _rows_of_small_scan(scan: PlannedScan, selection: Selection) -> pa.Table | N
     import pyarrow as pa
 
     from paimon_nb.spark.scan.scan_strategy import ScanStrategy
-    from paimon_nb.spark.scan.table_scan import read_inline, read_searched
+    from paimon_nb.spark.scan.table_scan import read_by_late_materialization, read_inline
 
     splits = scan.plan.splits
     if all(r.strategy is ScanStrategy.INLINE for r in scan.routes):
         return read_inline(scan, splits)
-    if all(r.strategy is ScanStrategy.SEARCHED for r in scan.routes):
-        return read_searched(scan, splits)
+    if all(r.strategy is ScanStrategy.LATE_MATERIALIZATION for r in scan.routes):
+        return read_by_late_materialization(scan, splits)
     if selection.condition is not None or selection.order:
         return None
     if selection.count is not None:

@@ -1,7 +1,7 @@
 """Chooses a read strategy for each split of a scan, from facts about the table and the query. Reads no file.
 
 - INLINE: read in the driver and pass the rows to Spark as Arrow. For little data.
-- SEARCHED: the same for the few rows that match a condition. If too many rows match, the fallback strategy is used.
+- LATE_MATERIALIZATION: the same for the few rows that match a condition; the columns of the condition are read first. If too many rows match, the fallback strategy is used.
 - NATIVE: Spark's own Parquet or ORC reader.
 - MASKED: NATIVE with a filter that hides rows by file and position (deletion vectors, superseded rows).
 - TASKS: the package's reader inside Spark tasks. Works for every split, at about four times the cost of NATIVE.
@@ -46,7 +46,7 @@ class ScanStrategy(Enum):
     """How Spark gets the rows of a split; see the module."""
 
     INLINE = "inline"
-    SEARCHED = "searched"
+    LATE_MATERIALIZATION = "late materialization"
     NATIVE = "native"
     MASKED = "native, masked"
     TASKS = "tasks"
@@ -58,10 +58,10 @@ class StrategyLimits:
 
     inline_bytes: int = 4 << 20
     inline_rows: int = 50_000
-    searched_bytes: int = 512 << 20
-    """Maximum total size of files that the driver searches."""
-    searched_files: int = 512
-    """Maximum number of files that the driver searches; all are open at the same time."""
+    late_materialization_bytes: int = 512 << 20
+    """Maximum total size of files that the driver reads this way."""
+    late_materialization_files: int = 512
+    """Maximum number of files that the driver reads this way; all are open at the same time."""
     masked_rows: int = 200_000_000
     """Maximum rows of a split whose keys the driver compares."""
     merged_rows: int = 20_000_000
@@ -89,7 +89,7 @@ class SplitFacts:
     """Estimated share of rows that match the conditions on the key."""
     shredded: frozenset[str] = frozenset()
     """MAP columns that files may store in another layout than Parquet's."""
-    searches: bool = False
+    has_condition_on_columns: bool = False
     """Whether there is a condition on other columns than the partition columns."""
     without_spark: bool = False
     """Whether to avoid Spark, which is not running."""
@@ -104,7 +104,7 @@ class Route:
     strategy: ScanStrategy
     why: str
     fallback: ScanStrategy | None = None
-    """For SEARCHED: the strategy if too many rows match."""
+    """For LATE_MATERIALIZATION: the strategy if too many rows match."""
 
 
 def choose_routes(splits: Sequence[Split], facts: SplitFacts) -> list[Route]:
@@ -116,7 +116,7 @@ def choose_routes(splits: Sequence[Split], facts: SplitFacts) -> list[Route]:
         return [Route(ScanStrategy.INLINE, f"{count} rows in {size} bytes are read fastest in the driver")] * len(
             splits
         )
-    if size <= facts.limits.searched_bytes:
+    if size <= facts.limits.late_materialization_bytes:
         share = facts.key_share(splits)
         size, count = round(size * share), round(count * share)
         if size <= facts.limits.inline_bytes and count <= facts.limits.inline_rows:
@@ -126,19 +126,21 @@ def choose_routes(splits: Sequence[Split], facts: SplitFacts) -> list[Route]:
                 )
             ] * len(splits)
     found = [_choose_route(split, facts) for split in splits]
-    why = _search_reason(splits, found, facts)
-    return found if why is None else [Route(ScanStrategy.SEARCHED, why, r.strategy) for r in found]
+    why = _reason_for_late_materialization(splits, found, facts)
+    return found if why is None else [Route(ScanStrategy.LATE_MATERIALIZATION, why, r.strategy) for r in found]
 
 
-def _search_reason(splits: Sequence[Split], found: Sequence[Route], facts: SplitFacts) -> str | None:
-    """The reason for searching the splits instead of using the chosen strategies; None: keep them."""
-    if not facts.searches or not all(map(partial(_is_searchable, facts=facts), splits, found)):
+def _reason_for_late_materialization(splits: Sequence[Split], found: Sequence[Route], facts: SplitFacts) -> str | None:
+    """The reason to read the splits by late materialization instead of the chosen strategies; None: keep them."""
+    if not facts.has_condition_on_columns or not all(
+        map(partial(_allows_late_materialization, facts=facts), splits, found)
+    ):
         return None
     if not facts.without_spark and all(r.strategy is ScanStrategy.NATIVE for r in found):
         return None  # equally fast, without passing rows to Spark
     if (
-        sum(len(s.files) for s in splits) > facts.limits.searched_files
-        or _total_size(splits) > facts.limits.searched_bytes
+        sum(len(s.files) for s in splits) > facts.limits.late_materialization_files
+        or _total_size(splits) > facts.limits.late_materialization_bytes
     ):
         return None
     share, count = facts.row_share(splits), _total_rows(splits)
@@ -158,7 +160,7 @@ def max_selective_rows(splits: Sequence[Split], limits: StrategyLimits) -> int:
     return min(limits.inline_rows, int(limits.inline_bytes / max(row_bytes, 1)))
 
 
-def _is_searchable(split: Split, route: Route, facts: SplitFacts) -> bool:
+def _allows_late_materialization(split: Split, route: Route, facts: SplitFacts) -> bool:
     if route.strategy not in (ScanStrategy.NATIVE, ScanStrategy.MASKED) or any(
         file_format(f.file_name) != "parquet" for f in split.files
     ):

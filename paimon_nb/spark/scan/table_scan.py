@@ -167,7 +167,9 @@ def facts_of(
         limits=limits,
         has_partition_columns=lambda file: not store.schema.partition_keys or stores_partition_columns(store, file),
         key_share=lambda splits: key_share(store, splits, predicate),
-        searches=any(not part.columns() <= set(store.schema.partition_keys) for part in conjuncts(predicate)),
+        has_condition_on_columns=any(
+            not part.columns() <= set(store.schema.partition_keys) for part in conjuncts(predicate)
+        ),
         shredded=frozenset(
             f.name for f in fields if store.options.field(f.name, "map.storage-layout") not in (None, "default")
         ),
@@ -226,8 +228,8 @@ def read_inline(scan: PlannedScan, splits: Sequence[Split]) -> pa.Table:
         return pa.concat_tables(list(pool.map(read_one_split, splits)))
 
 
-def _scan_searched(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
-    rows = read_searched(scan, splits)
+def _scan_by_late_materialization(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
+    rows = read_by_late_materialization(scan, splits)
     if rows is not None:
         return [_as_one_partition(spark, rows, scan.fields)]
     others = [(s, Route(r.fallback, r.why)) for s, r in zip(scan.plan.splits, scan.routes, strict=True) if r.fallback]
@@ -235,7 +237,7 @@ def _scan_searched(spark: SparkSession, scan: PlannedScan, splits: list[Split]) 
     return _dataframes_by_strategy(spark, replace(scan, plan=plan, routes=tuple(r for _, r in others)))
 
 
-def read_searched(scan: PlannedScan, splits: Sequence[Split]) -> pa.Table | None:
+def read_by_late_materialization(scan: PlannedScan, splits: Sequence[Split]) -> pa.Table | None:
     """The rows of splits that match the scan's condition; None if there are too many."""
     predicate = scan.plan.predicate
     if predicate is None or not splits:
@@ -338,7 +340,7 @@ def _task_reading_splits(
 
 _BUILDERS: Mapping[ScanStrategy, Callable[[SparkSession, PlannedScan, list[Split]], list[DataFrame]]] = {
     ScanStrategy.INLINE: _scan_inline,
-    ScanStrategy.SEARCHED: _scan_searched,
+    ScanStrategy.LATE_MATERIALIZATION: _scan_by_late_materialization,
     ScanStrategy.NATIVE: _scan_native,
     ScanStrategy.MASKED: _scan_masked,
     ScanStrategy.TASKS: _scan_in_tasks,

@@ -131,6 +131,6 @@ def test_an_unknown_type_inside_a_row(tmp_path):
 def test_spark_never_reads_a_shredded_map_by_itself(tmp_path):
     """Its Parquet reader would look for a MAP where the file has a group of columns."""
     t = golden_table(tmp_path, "pypaimon-2.1", "shredded_map")
-    large = StrategyLimits(inline_bytes=0, searched_bytes=0)
+    large = StrategyLimits(inline_bytes=0, late_materialization_bytes=0)
     ways = {c: {r.strategy for r in plan_table_scan(t, columns=[c], limits=large).routes} for c in ("id", "m")}
     assert ways == {"id": {ScanStrategy.NATIVE}, "m": {ScanStrategy.TASKS}}

@@ -206,12 +206,12 @@ def _scan_rows(scan: PlannedScan) -> pa.Table | pa.RecordBatchReader:
 
     from paimon_nb.format.types.arrow_builders import arrow_schema, empty_table
     from paimon_nb.spark.scan.scan_strategy import ScanStrategy
-    from paimon_nb.spark.scan.table_scan import read_inline, read_searched
+    from paimon_nb.spark.scan.table_scan import read_by_late_materialization, read_inline
     from paimon_nb.spark.scan.visible_rows import hides_by_position
 
     splits = scan.plan.splits
-    if splits and all(r.strategy is ScanStrategy.SEARCHED for r in scan.routes):
-        rows = read_searched(scan, splits)
+    if splits and all(r.strategy is ScanStrategy.LATE_MATERIALIZATION for r in scan.routes):
+        rows = read_by_late_materialization(scan, splits)
         if rows is not None:
             return rows
     in_memory = sum(s.row_count for s in splits) * bytes_per_row(scan.fields) <= _IN_MEMORY_BYTES
