@@ -69,7 +69,7 @@ def _check_writable(path: str) -> Check:
         with tempfile.TemporaryFile(dir=path):
             pass
     except OSError as error:
-        return Check("warehouse", f"{path}: {error.strerror}", f"chmod u+w {path}or use another warehouse")
+        return Check("warehouse", f"{path}: {error.strerror}", f"chmod u+w {path}, or use another warehouse")
     return Check("warehouse", f"{path} is writable")
 
 

@@ -76,13 +76,13 @@ def statement_label(text: str) -> str:
     """The statements of a cell in a few words; '' for one query. Reads only the beginning of the text.
 
     Examples:
-        >>> label_of("INSERT INTO `default`.t SELECT * FROM a")
+        >>> statement_label("INSERT INTO `default`.t SELECT * FROM a")
         'INSERT INTO default.t'
-        >>> label_of("CALL sys.compact(table => 't')")
+        >>> statement_label("CALL sys.compact(table => 't')")
         'CALL sys.compact'
-        >>> label_of("DROP TABLE t; CREATE TABLE t (id INT)")
+        >>> statement_label("DROP TABLE t; CREATE TABLE t (id INT)")
         'several statements'
-        >>> label_of("SELECT 1")
+        >>> statement_label("SELECT 1")
         ''
     """
     words: list[str] = []

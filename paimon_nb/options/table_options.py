@@ -104,15 +104,6 @@ class TableOptions:
         return int(self.target_file_size(has_primary_key) * self.get(table.COMPACTION_SMALL_FILE_RATIO))
 
     @property
-    def lookup_compact_max_interval(self) -> int:
-        """Commits after which gentle lookup compaction compacts level 0: never below the trigger; default: twice the
-        trigger.
-        """
-        trigger = self.get(table.NUM_SORTED_RUN_COMPACTION_TRIGGER)
-        interval = self.get(table.LOOKUP_COMPACT_MAX_INTERVAL)
-        return max(trigger, trigger * 2 if interval is None else interval)
-
-    @property
     def split_target_size(self) -> int:
         """Target bytes of a split."""
         return self.get(table.SOURCE_SPLIT_TARGET_SIZE)

@@ -35,7 +35,7 @@ def test_with_leaves_the_first_as_it_was():
 
 def test_derived_values_as_in_java():
     plain = TableOptions({})
-    assert (plain.num_levels, plain.stop_trigger, plain.lookup_compact_max_interval) == (6, 8, 10)
+    assert (plain.num_levels, plain.stop_trigger) == (6, 8)
     assert (plain.target_file_size(True), plain.target_file_size(False)) == (128 * MB, 256 * MB)
     assert plain.compaction_file_size(True) == int(128 * MB * 0.7)
     assert (plain.split_target_size, plain.split_open_file_cost) == (128 * MB, 4 * MB)
@@ -46,9 +46,9 @@ def test_derived_values_as_in_java():
 
 def test_derived_values_follow_what_they_derive_from():
     low = TableOptions({"num-sorted-run.compaction-trigger": "2"})
-    assert (low.num_levels, low.stop_trigger, low.lookup_compact_max_interval) == (3, 5, 4)
-    below = low.with_({"num-sorted-run.stop-trigger": "1", "lookup-compact.max-interval": "1"})
-    assert (below.stop_trigger, below.lookup_compact_max_interval) == (2, 2)
+    assert (low.num_levels, low.stop_trigger) == (3, 5)
+    below = low.with_({"num-sorted-run.stop-trigger": "1"})
+    assert below.stop_trigger == 2
     assert TableOptions({"changelog.time-retained": "2 h"}).changelog_outlives_snapshots
     assert TableOptions({"changelog.num-retained.min": "11"}).changelog_outlives_snapshots
     assert not TableOptions({"changelog.num-retained.max": "5"}).changelog_outlives_snapshots

@@ -47,10 +47,10 @@ def to_int96(array: pa.Array) -> pa.Array:
 
 
 def from_int96(array: pa.Array, target: pa.DataType) -> pa.Array:
-    """Convert 12-byte values to timestamps, rounded down if `wanted` is coarser than nanoseconds.
+    """Convert 12-byte values to timestamps, rounded down if `target` is coarser than nanoseconds.
 
     Raises:
-        UnsupportedFormat: a timestamp that does not fit 64 bits in `wanted`'s unit.
+        UnsupportedFormat: a timestamp that does not fit 64 bits in `target`'s unit.
     """
     raw = np.frombuffer(array.buffers()[1] or b"", _LAYOUT)[array.offset : array.offset + len(array)]
     valid = to_numpy(array.is_valid())

@@ -273,7 +273,7 @@ def _matching_positions(
 
 def _searched_columns(fs: FileIO, path: str, footer: _Footer, group: int, columns: Sequence[DataField]) -> _LookupRows:
     def load_columns() -> _LookupRows:
-        rows = _read_row_group(fs, path, footer, group, columns).combine_chunks()
+        rows = _read_row_group_for_lookup(fs, path, footer, group, columns).combine_chunks()
         if rows.num_rows == 0:
             return _LookupRows(rows, None)
         sorted_column = next((f.name for f in columns if _can_binary_search(rows.column(f.name).chunk(0))), None)
@@ -327,7 +327,7 @@ def _read_rows(
             columns |= dict(zip(found.column_names, found.columns, strict=True))
     rest = [f for f in fields if f.name not in columns]
     if rest:
-        found = _take_positions(_read_row_group(fs, path, footer, group, rest), rows)
+        found = _take_positions(_read_row_group_for_lookup(fs, path, footer, group, rest), rows)
         columns |= dict(zip(found.column_names, found.columns, strict=True))
     return pa.table([columns[f.name] for f in fields], schema=arrow_schema(fields, nullable=True))
 
@@ -339,7 +339,9 @@ def _take_positions(table: pa.Table, rows: Positions) -> pa.Table:
     return table.take(from_numpy(rows))
 
 
-def _read_row_group(fs: FileIO, path: str, footer: _Footer, group: int, fields: Sequence[DataField]) -> pa.Table:
+def _read_row_group_for_lookup(
+    fs: FileIO, path: str, footer: _Footer, group: int, fields: Sequence[DataField]
+) -> pa.Table:
     with fs.open(path) as source:
         file = pq.ParquetFile(source, metadata=footer.metadata, page_checksum_verification=True, pre_buffer=False)
         return to_logical_types(file.read_row_group(group, [f.name for f in fields], use_threads=False), fields, path)

@@ -29,7 +29,7 @@ def partition_of_overwrite(condition: ColumnOrName, rows: DataFrame, partition_k
     """
     resolved = analyzed_plan(rows.filter(condition)).condition()
     out: dict[str, str] = {}
-    for part in _split_conjuncts(resolved):
+    for part in _parts_of_overwrite_condition(resolved):
         if _class_name(part) == "Literal" and part.value() is True:
             continue
         name, value = _column_and_value(part)
@@ -47,9 +47,9 @@ def _class_name(expression: Expression) -> str:
     return str(expression.getClass().getSimpleName())
 
 
-def _split_conjuncts(expression: Expression) -> list[Expression]:
+def _parts_of_overwrite_condition(expression: Expression) -> list[Expression]:
     if _class_name(expression) == "And":
-        return [*_split_conjuncts(expression.left()), *_split_conjuncts(expression.right())]
+        return [*_parts_of_overwrite_condition(expression.left()), *_parts_of_overwrite_condition(expression.right())]
     return [expression]
 
 

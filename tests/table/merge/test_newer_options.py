@@ -13,7 +13,7 @@ from paimon_nb import BadOptionValue, CorruptFile, UnsupportedOperation
 from paimon_nb.format.types import DataField, parse_type
 from paimon_nb.table.merge.aggregate import aggregate_of
 from paimon_nb.table.merge.aggregate.java_hash_order import hash_code, java_hash_order
-from paimon_nb.table.merge.aggregate.roaring64 import Roaring64
+from paimon_nb.table.merge.aggregate.roaring64 import AggregatedBitmap64
 from paimon_nb.table.merge.groups import Aggregator, MergeSpec, merge_order
 
 
@@ -132,30 +132,30 @@ def test_bitmap64_round_trip(spread: int) -> None:
     rng = np.random.default_rng(spread)
     for count in (1, 5, 20, 60, 400, 30_000):
         numbers = np.unique(rng.integers(0, count * spread, count, dtype=np.int64))
-        written = bitmap64(numbers).write()
-        again = Roaring64.read(written)
-        assert again.write() == written
+        written = bitmap64(numbers).to_bytes()
+        again = AggregatedBitmap64.from_bytes(written)
+        assert again.to_bytes() == written
         assert np.array_equal(numbers_of(again), numbers)
 
 
 def test_bitmap64_that_is_none() -> None:
-    good = bitmap64(np.arange(0, 10**7, 999)).write()
+    good = bitmap64(np.arange(0, 10**7, 999)).to_bytes()
     for data in (b"", good[:-1], good[:7], b"\2" * 40):
         with pytest.raises(CorruptFile, match="not a bitmap of rbm64"):
             folded("rbm64", "BYTES", [good, data])
 
 
-def bitmap64(numbers: np.ndarray) -> Roaring64:
-    out = Roaring64()
+def bitmap64(numbers: np.ndarray) -> AggregatedBitmap64:
+    out = AggregatedBitmap64()
     for high in np.unique(numbers >> 16):
-        part = Roaring64(
+        part = AggregatedBitmap64(
             {int(high).to_bytes(6, "big"): 0}, {0: (numbers[numbers >> 16 == high] & 0xFFFF).astype("<u2")}, 1, 0
         )
         out.add_all(part)
     return out
 
 
-def numbers_of(bitmap: Roaring64) -> np.ndarray:
+def numbers_of(bitmap: AggregatedBitmap64) -> np.ndarray:
     parts = [
         (int.from_bytes(key, "big") << 16) + bitmap.containers[place].astype(np.int64)
         for key, place in sorted(bitmap.slot_of.items())

@@ -7,7 +7,7 @@ from typing import Any
 
 from paimon_nb.base.errors import CorruptFile
 from paimon_nb.table.merge.aggregate.base import Aggregate
-from paimon_nb.table.merge.aggregate.roaring64 import Roaring64
+from paimon_nb.table.merge.aggregate.roaring64 import AggregatedBitmap64
 
 
 class _Bitmap(Aggregate):
@@ -48,6 +48,6 @@ class Rbm64(_Bitmap):
     name = "rbm64"
 
     def union(self, a: bytes, b: bytes) -> bytes:
-        both = Roaring64.read(a)
-        both.add_all(Roaring64.read(b))
-        return both.write()
+        both = AggregatedBitmap64.from_bytes(a)
+        both.add_all(AggregatedBitmap64.from_bytes(b))
+        return both.to_bytes()

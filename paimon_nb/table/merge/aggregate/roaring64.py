@@ -25,7 +25,7 @@ _KEY_BYTES = 6
 
 
 @dataclass
-class Roaring64:
+class AggregatedBitmap64:
     """Containers by key, in insertion slots; Java's slot array grows by half."""
 
     slot_of: dict[bytes, int] = field(default_factory=dict)
@@ -34,14 +34,14 @@ class Roaring64:
     last: int = -1
 
     @staticmethod
-    def read(data: bytes) -> Roaring64:
+    def from_bytes(data: bytes) -> AggregatedBitmap64:
         """Raises ValueError for bytes that are not such a bitmap."""
         try:
             return _Reader(data).read_bitmap()
         except (struct.error, IndexError) as error:
             raise ValueError(str(error)) from error
 
-    def add_all(self, other: Roaring64) -> None:
+    def add_all(self, other: AggregatedBitmap64) -> None:
         """Union with another bitmap, in place."""
         for key, slot in sorted(other.slot_of.items()):
             if key in self.slot_of:
@@ -54,7 +54,7 @@ class Roaring64:
             self.slot_of[key] = self.last
             self.containers[self.last] = other.containers[slot]
 
-    def write(self) -> bytes:
+    def to_bytes(self) -> bytes:
         if not self.slot_of:
             return b"\0"
         out = [b"\1", struct.pack("<q", len(self.slot_of)), _serialize_node(sorted(self.slot_of.items()), 0)]
@@ -70,8 +70,8 @@ class _Reader:
     def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0
 
-    def read_bitmap(self) -> Roaring64:
-        out = Roaring64()
+    def read_bitmap(self) -> AggregatedBitmap64:
+        out = AggregatedBitmap64()
         if not self.read_struct("<b")[0]:
             return out
         self.read_struct("<q")
@@ -99,7 +99,7 @@ class _Reader:
         self.at += count
         return self.data[self.at - count : self.at]
 
-    def read_art_node(self, out: Roaring64) -> None:
+    def read_art_node(self, out: AggregatedBitmap64) -> None:
         kind, children, prefix = self.read_struct("<bhb")
         self.read_bytes(prefix)
         if kind == _LEAF:
