@@ -65,7 +65,7 @@ class TableRef:
     """Columns that the query may need; None: all."""
     metadata_columns: tuple[str, ...] = ()
     """The metadata columns that the query uses."""
-    has_own_schema: bool = False
+    has_schema_of_start: bool = False
     """Whether a stream of the table has the schema of the time from which it starts."""
     file: bool = False
     """Whether the only part is the path of a data file: FROM 'sales.csv'."""

@@ -148,7 +148,7 @@ def test_it_is_explained(tmp_path):
     lines = describe_scan(
         plan_table_scan(scene(tmp_path, "deduplicate"), filter=Compare("i", "<", 10), limits=NOT_SMALL)
     )
-    assert "searched: 2 splits, 8 files: the condition may leave about 219 of 2028 rows" in lines[-1]
+    assert "late materialization: 2 splits, 8 files: the condition may leave about 219 of 2028 rows" in lines[-1]
 
 
 def test_without_spark_a_large_table_is_searched_too(tmp_path):

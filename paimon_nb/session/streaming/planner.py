@@ -185,7 +185,7 @@ def inputs_of(session: Session, query: Query, text: str) -> list[StreamInput]:
             system = system_table_of_stream(system, table)
             check_consumer(table)
             check_stream_of_files(table)
-            if ref.has_own_schema:
+            if ref.has_schema_of_start:
                 table = _with_schema_at_start(table)
             if not table.options.get(SCAN_BOUNDED):
                 found.append(StreamInput(ref, text, table=table, system=system))
@@ -201,7 +201,7 @@ def with_time_travel_as_start(session: Session, query: Query) -> Query:
         if not isinstance(ref.travel, TimestampAsOf):
             return ref
         options = {k: v for k, v in time_travel_options(session, ref.travel).items() if k != OWN_SCHEMA}
-        return replace(ref, options={**ref.options, **options}, travel=None, has_own_schema=True)
+        return replace(ref, options={**ref.options, **options}, travel=None, has_schema_of_start=True)
 
     return replace(query, tables=tuple(map(travel_as_start_option, query.tables)))
 

@@ -149,7 +149,7 @@ def write_messages(
         if estimated_bytes(ready) > inline_bytes:
             return (*try_row_bounded_batches(ready, lambda rows: _write_in_spark_tasks(rows, job)), False)
         rows = collect(ready)
-        with job.open_writer() as writer:
+        with job.open_task_writer() as writer:
             job.write(writer, rows)
             messages = writer.prepare_commit()
         return messages, rows.num_rows, True
@@ -174,7 +174,7 @@ class WriteJob:
     tracked: bool = False
     full: bool | None = None
 
-    def open_writer(self) -> TableWrite | FormatTableWrite:
+    def open_task_writer(self) -> TableWrite | FormatTableWrite:
         """A writer for this task; close it after use."""
         if self.store.is_format_table:
             return FormatTableWrite(self.store)
@@ -208,7 +208,7 @@ def _write_in_spark_tasks(frame: DataFrame, job: WriteJob) -> tuple[list[Any], i
 def _writing_task(job: WriteJob) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     @encode_errors_of_task
     def write_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with job.open_writer() as writer:
+        with job.open_task_writer() as writer:
             for rows in _larger_batches(batches):
                 job.write(writer, rows)
             messages = writer.prepare_commit()

@@ -43,8 +43,10 @@ def partial_update(groups: Groups, spec: MergeSpec) -> pa.Table:
     _, unmet = groups.last_true(~retract)
     kind = np.where(unmet | (kinds[groups.ends] == 3), 3, 0).astype(np.int8)
     _, empty = groups.last_true(inserted)
-    begun = np.where(never, groups.starts, deleted)
-    return _fill_not_null(groups, spec, _last_non_null_values(groups, spec, inserted, kind), empty, begun)
+    cleared_by = np.where(never, groups.starts, deleted)
+    return _fill_not_null_of_cleared_rows(
+        groups, spec, _last_non_null_values(groups, spec, inserted, kind), empty, cleared_by
+    )
 
 
 def _last_non_null_values(
@@ -67,18 +69,18 @@ def _last_non_null_values(
     return pa.Table.from_arrays(columns, schema=groups.kv.schema)
 
 
-def _fill_not_null(
+def _fill_not_null_of_cleared_rows(
     groups: Groups,
     spec: MergeSpec,
     merged: pa.Table,
-    empty: np.ndarray[tuple[int], np.dtype[np.bool_]],
-    begun: Indices,
+    cleared: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    cleared_by: Indices,
 ) -> pa.Table:
     """A cleared row still has values in NOT NULL columns: those of the retraction that cleared it."""
     for f in spec.fields:
-        if not f.type.nullable and f.name not in spec.keys and bool(empty.any()):
+        if not f.type.nullable and f.name not in spec.keys and bool(cleared.any()):
             at = merged.column_names.index(f.name)
-            filled = pc.if_else(from_numpy(empty), groups.take_column(f.name, begun), merged.column(at))
+            filled = pc.if_else(from_numpy(cleared), groups.take_column(f.name, cleared_by), merged.column(at))
             merged = merged.set_column(at, merged.schema.field(at), filled)
     return merged
 

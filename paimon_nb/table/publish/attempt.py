@@ -571,18 +571,18 @@ def _find_conflict(store: TableStore, latest: Snapshot | None, change: Change) -
     current = index_entries(store, latest)
     if not current and not change.deleted_index:
         return None
-    planned = _index_entries_at(store, change.base_snapshot)
+    planned = _index_entries_of_base_snapshot(store, change.base_snapshot)
     return lost_deletes_conflict(planned, current, change.entries, change.deleted_index) or index_conflict(
         planned, current, change.new_index, change.deleted_index
     )
 
 
-def _index_entries_at(store: TableStore, snapshot_id: int | None) -> list[IndexEntry]:
+def _index_entries_of_base_snapshot(store: TableStore, base_snapshot: int | None) -> list[IndexEntry]:
     """Index files of the snapshot that a change was planned from. An expired snapshot counts as empty, which makes the
     check strict.
     """
     try:
-        return index_entries(store, store.snapshots.get(snapshot_id)) if snapshot_id else []
+        return index_entries(store, store.snapshots.get(base_snapshot)) if base_snapshot else []
     except (SnapshotNotFound, MissingFile):
         return []
 
