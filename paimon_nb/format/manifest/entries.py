@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.base.override import override
 from paimon_nb.format.types.arrow_builders import arrow_column, from_numpy, sorted_unique, to_numpy
 
 ADD, DELETE = 0, 1
@@ -207,8 +208,8 @@ class Entries(Sequence[ManifestEntry]):
     def _make_column(self, name: Name) -> Any: ...
 
     @abstractmethod
-    def objects(self, rows: np.ndarray | None = None) -> list[ManifestEntry]:
-        """All entries, or those at some positions, as objects."""
+    def objects(self, rows: np.ndarray | None = None, *, cached: bool = True) -> list[ManifestEntry]:
+        """All entries, or those at some positions, as objects. `cached`: whether they may be kept for later calls."""
 
     def filter(self, keep: np.ndarray) -> Entries:
         """The entries for which `keep` is true."""
@@ -280,7 +281,8 @@ class EntryList(Entries):
         positions = [seen.setdefault(e.partition, len(seen)) for e in self._entries]
         return np.array(positions, np.int64), list(seen)
 
-    def objects(self, rows: np.ndarray | None = None) -> list[ManifestEntry]:
+    @override
+    def objects(self, rows: np.ndarray | None = None, *, cached: bool = True) -> list[ManifestEntry]:
         return list(self._entries) if rows is None else [self._entries[i] for i in rows.tolist()]
 
     def filter(self, keep: np.ndarray) -> Entries:
@@ -298,8 +300,8 @@ class SelectedEntries(Entries):
         found = self.whole.column(name)
         return found[self.rows] if isinstance(found, np.ndarray) else found.take(from_numpy(self.rows))
 
-    def objects(self, rows: np.ndarray | None = None) -> list[ManifestEntry]:
-        return self.whole.objects(self.rows if rows is None else self.rows[rows])
+    def objects(self, rows: np.ndarray | None = None, *, cached: bool = True) -> list[ManifestEntry]:
+        return self.whole.objects(self.rows if rows is None else self.rows[rows], cached=cached)
 
     def filter(self, keep: np.ndarray) -> Entries:
         return self if keep.all() else SelectedEntries(self.whole, self.rows[keep])
@@ -320,14 +322,14 @@ class ConcatenatedEntries(Entries):
         found = [p.column(name) for p in self.parts]
         return np.concatenate(found) if isinstance(found[0], np.ndarray) else pa.concat_arrays(found)
 
-    def objects(self, rows: np.ndarray | None = None) -> list[ManifestEntry]:
+    def objects(self, rows: np.ndarray | None = None, *, cached: bool = True) -> list[ManifestEntry]:
         if rows is None:
-            return [e for p in self.parts for e in p.objects()]
+            return [e for p in self.parts for e in p.objects(cached=cached)]
         owners = np.searchsorted(self._begins, rows, "right") - 1
         out = object_array([None] * len(rows))
         for owner in sorted_unique(owners).tolist():
             owned = owners == owner
-            out[owned] = object_array(self.parts[owner].objects(rows[owned] - self._begins[owner]))
+            out[owned] = object_array(self.parts[owner].objects(rows[owned] - self._begins[owner], cached=cached))
         found: list[ManifestEntry] = out.tolist()
         return found
 
@@ -419,8 +421,8 @@ class LazyFiles(Sequence[DataFile]):
 
 
 def data_files_of(groups: Sequence[Sequence[DataFile]]) -> list[DataFile]:
-    """The data files of all groups, in order. Those of lazy groups over the same entries are created together, and the
-    groups do not keep them.
+    """The data files of all groups, in order. Those of lazy groups over the same entries are created together and not kept:
+    a million of them take 2 GB.
     """
     if not groups or not all(isinstance(group, LazyFiles) for group in groups):
         return [file for group in groups for file in group]
@@ -428,7 +430,7 @@ def data_files_of(groups: Sequence[Sequence[DataFile]]) -> list[DataFile]:
     entries = origins[0][0]
     if not all(other is entries for other, _ in origins):
         return [file for group in groups for file in group[:]]
-    return [entry.file for entry in entries.objects(np.concatenate([rows for _, rows in origins]))]
+    return [entry.file for entry in entries.objects(np.concatenate([rows for _, rows in origins]), cached=False)]
 
 
 def object_array(items: Sequence[Any]) -> np.ndarray:

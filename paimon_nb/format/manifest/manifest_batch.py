@@ -49,8 +49,6 @@ _SOME = 8
 """After this fraction of the entries was requested as objects in small portions, all are created, which costs a third
 per entry.
 """
-_PORTION_WITHOUT_CACHE = 100
-"""Objects of portions of this size are not cached: they cost no more than all at once, and a million take 2 GB."""
 
 
 def entries_by_columns(container: Container, version: int, worth: int = WORTH) -> EntryColumns | None:
@@ -112,11 +110,11 @@ class EntryColumns(Entries):
             return np.full(len(self), missing, np.int64)
         return found.values if found.null is None else np.where(found.null, missing, found.values)
 
-    def objects(self, rows: np.ndarray | None = None) -> list[ManifestEntry]:
+    def objects(self, rows: np.ndarray | None = None, *, cached: bool = True) -> list[ManifestEntry]:
+        if self._made is None and not cached:
+            with gc_paused():
+                return list(self._make_entries(rows))
         if self._made is None:
-            if rows is not None and len(rows) >= _PORTION_WITHOUT_CACHE:
-                with gc_paused():
-                    return list(self._make_entries(rows))
             self._objects_made += len(self) if rows is None else len(rows)
             with gc_paused():
                 if self._objects_made < len(self) // _SOME and rows is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from paimon_nb.plan import Span
+from paimon_nb.sql.render import replace_spans
 from paimon_nb.syntax.lexer import tokens
 from paimon_nb.syntax.operands import Operands
 
@@ -12,7 +14,7 @@ def distinct_as_groups(text: str) -> str:
     """The query with `SELECT * FROM (SELECT a, m FROM t) GROUP BY ALL` for each `SELECT DISTINCT a, m FROM t`."""
     words = tokens(text)
     operands = Operands(words)
-    edits: list[tuple[int, int, str]] = []
+    edits: list[tuple[Span, str]] = []
     for at in range(len(words) - 2):
         if words[at].upper != "SELECT" or words[at + 1].upper != "DISTINCT":
             continue
@@ -20,7 +22,6 @@ def distinct_as_groups(text: str) -> str:
         while end < len(words) and words[end].upper not in _AFTER_SELECT:
             end = operands.closing(end) + 1
         stop = words[end - 1].stop
-        edits += [(words[at].start, words[at + 1].stop, "SELECT * FROM (SELECT"), (stop, stop, ") GROUP BY ALL")]
-    for start, stop, by in sorted(edits, reverse=True):
-        text = text[:start] + by + text[stop:]
-    return text
+        edits.append((Span(words[at].start, words[at + 1].stop), "SELECT * FROM (SELECT"))
+        edits.append((Span(stop, stop), ") GROUP BY ALL"))
+    return replace_spans(text, Span(0, len(text)), edits)

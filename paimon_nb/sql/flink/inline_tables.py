@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paimon_nb.plan import Span
+from paimon_nb.sql.flink.function_edits import argument_spans
+from paimon_nb.sql.render import replace_spans
 from paimon_nb.syntax.lexer import tokens
 from paimon_nb.syntax.operands import Operands
 
@@ -21,20 +24,18 @@ def values_as_select(text: str) -> str:
     """The query with `SELECT inline(array(struct(1, 2), struct(3, 4)))` for each `VALUES (1, 2), (3, 4)`."""
     words = tokens(text)
     operands = Operands(words)
-    edits: list[tuple[int, int, str]] = []
+    edits: list[tuple[Span, str]] = []
     for at, word in enumerate(words):
         if word.upper != "VALUES" or (words[at - 1].upper if at else "") not in _BEFORE_A_QUERY:
             continue
         rows = _rows(words, operands, at + 1)
         if rows:
-            edits.append((word.start, word.stop, "SELECT inline(array("))
+            edits.append((Span(word.start, word.stop), "SELECT inline(array("))
             bare = [words[row.start].start for row in rows if not _is_struct(words, operands, row)]
-            edits += [(start, start, "struct") for start in bare]
+            edits += [(Span(start, start), "struct") for start in bare]
             end = words[rows[-1].stop - 1].stop
-            edits.append((end, end, "))"))
-    for start, stop, by in sorted(edits, reverse=True):
-        text = text[:start] + by + text[stop:]
-    return text
+            edits.append((Span(end, end), "))"))
+    return replace_spans(text, Span(0, len(text)), edits)
 
 
 def _rows(words: Sequence[Token], operands: Operands, at: int) -> list[range]:
@@ -49,7 +50,8 @@ def _rows(words: Sequence[Token], operands: Operands, at: int) -> list[range]:
         following = words[row.stop].upper if row.stop < len(words) else ""
         if following in _AFTER_ROWS:
             bare = [row for row in rows if not _is_struct(words, operands, row)]
-            return rows if len({_count_of_values(words, operands, row) for row in bare}) <= 1 else []
+            counts = {len(argument_spans(words[row.start : row.stop])) for row in bare}
+            return rows if len(counts) <= 1 else []
         if following != ",":
             return []
         at = row.stop + 1
@@ -62,14 +64,3 @@ def _is_struct(words: Sequence[Token], operands: Operands, row: range) -> bool:
     while words[first].text == "(" and operands.closing(first) == last:
         first, last = first + 1, last - 1
     return words[first].upper == "STRUCT" and words[first + 1].text == "(" and operands.closing(first + 1) == last
-
-
-def _count_of_values(words: Sequence[Token], operands: Operands, row: range) -> int:
-    """How many values are in the row's brackets."""
-    count, at = 1, row.start + 1
-    while at < row.stop - 1:
-        if words[at].text in ("(", "["):
-            at = operands.closing(at)
-        count += words[at].text == ","
-        at += 1
-    return count

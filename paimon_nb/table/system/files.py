@@ -12,6 +12,7 @@ from paimon_nb.format.data import format_of
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.manifest import data_files_of
 from paimon_nb.table.scan import all_levels, parse_travel, plan_scan
+from paimon_nb.table.scan.plan.snapshot_scan import pack_into_bins
 from paimon_nb.table.scan.plan.time_travel import Latest
 from paimon_nb.table.system.columns import PIECE_ROWS, SystemTable, partition_text_function, system_table_with_columns
 from paimon_nb.table.system.file_stats import StatsTexts
@@ -70,22 +71,10 @@ def _file_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
 
 def files_of_splits(splits: Iterable[Split]) -> Iterator[tuple[Split, list[DataFile]]]:
     """Each split and its files. A portion of the files is in memory at a time: the plan does not keep them."""
-    for portion in _portions_of_splits(splits):
+    for portion in pack_into_bins(splits, lambda split: len(split.files), PIECE_ROWS):
         files = iter(data_files_of([split.files for split in portion]))
         for split in portion:
             yield split, list(islice(files, len(split.files)))
-
-
-def _portions_of_splits(splits: Iterable[Split]) -> Iterator[list[Split]]:
-    portion: list[Split] = []
-    count = 0
-    for split in splits:
-        portion.append(split)
-        count += len(split.files)
-        if count >= PIECE_ROWS:
-            yield portion
-            portion, count = [], 0
-    yield portion
 
 
 def format_name(file_name: str) -> str:
