@@ -147,7 +147,7 @@ def _live_files(table: Any, schema: TableSchema, numbers: Mapping[int, int]) -> 
                 f"{table.metadata.location} has delete files, which Paimon cannot read",
                 hint="rewrite its data files in Iceberg first (rewrite_data_files)",
             )
-        with files.new_input(manifest.manifest_path).open() as raw:
+        with table.io.new_input(manifest.manifest_path).open() as raw:  # only its header, which is never compressed
             manifest_schema = json.loads(fastavro.reader(raw).metadata["schema"])
         number = numbers.get(manifest_schema.get("schema-id"), schema.id)
         for entry in manifest.fetch_manifest_entry(files, discard_deleted=True):
