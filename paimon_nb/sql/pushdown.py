@@ -190,7 +190,7 @@ def predicate_of(node: Node, names: Names) -> Predicate | None:
             name, pattern = _column_of_table(node.operand, names), node.pattern
             if name is None or not (isinstance(pattern, Literal) and pattern.kind == "string"):
                 return None
-            text = _string_value(pattern.text)
+            text = _string_value_if_unambiguous(pattern.text)
             return _negated(Like(name, text) if text is not None and "\\" not in text else None, node.negated)
     return None
 
@@ -229,7 +229,7 @@ def _literal_value(node: Node) -> Any:
         case Literal(kind="TRUE" | "FALSE"):
             return node.kind == "TRUE"
         case Literal(kind="string"):
-            return _string_value(node.text)
+            return _string_value_if_unambiguous(node.text)
         case Literal(kind="number"):
             return _number_value(node.text)
         case Literal(kind="DATE" | "TIMESTAMP_NTZ"):
@@ -258,7 +258,7 @@ def _time_value(kind: str, text: str) -> dt.date | dt.datetime | None:
         return None
 
 
-def _string_value(written: str) -> str | None:
+def _string_value_if_unambiguous(written: str) -> str | None:
     """The value of a string in Spark; None if the dialects may differ."""
     quote_char, inner = written[0], written[1:-1]
     if quote_char in "rR" or quote_char * 2 in inner.replace("\\" + quote_char, ""):

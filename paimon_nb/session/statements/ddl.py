@@ -199,9 +199,8 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
         schema = new_table_schema(definition)
     if statement.or_replace and not schema.fields:
         raise SchemaMismatch("the new table has no columns", hint="name at least one column and its type")
-    if (
-        session.is_spark_api_call and definition.comment is None
-    ):  # Flink's tables have an empty comment, Spark's have none
+    if session.is_spark_api_call and definition.comment is None:
+        # Flink's tables have an empty comment, Spark's have none.
         schema = replace(schema, comment=None)
     if any(not c.is_physical for c in definition.columns):
         schema = replace(schema, options={**schema.options, **_computed_column_options(context, definition, schema)})

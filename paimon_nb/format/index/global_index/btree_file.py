@@ -155,7 +155,7 @@ class _Entries:
         inside = np.zeros(len(data) + 1, np.int8)
         np.add.at(inside, first, 1)
         np.add.at(inside, at + value_sizes, -1)
-        return _varints(data[np.cumsum(inside[:-1]).astype(bool)])
+        return _row_ids_from_varints(data[np.cumsum(inside[:-1]).astype(bool)])
 
 
 def _varints_at(
@@ -173,7 +173,7 @@ def _varints_at(
     return numbers, ends
 
 
-def _varints(data: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+def _row_ids_from_varints(data: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
     """All varints of consecutive bytes."""
     ends = np.flatnonzero(data < 0x80) + 1
     if not len(ends):
