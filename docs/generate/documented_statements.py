@@ -15,15 +15,15 @@ VERDICTS = ("ran", "refused", "skipped")
 HEAD = """## Statements of the documentation
 
 `tests/interop/documentation_play.py` takes the SQL examples out of the documentation of Java Paimon 1.3.1, those in the tables of procedures
-too, and runs them page by page, each page in a fresh workbench, each example in the dialect of its tab. Before a page come the tables that it
-takes for granted, and placeholders get values (`tests/interop/documentation/`). *Ran* is without an error. The
+too, and runs them page by page, each page in a fresh workbench, each example in the dialect of its tab. Tables that a page
+assumes are created first, and placeholders get values (`tests/interop/documentation/`). *Ran* means without an error. The
 reasons for *refused* and *not run* are below. Blocks in other languages (shell, Java, Scala, Python of pypaimon) and for other engines are
 only counted.
 
 Flink's examples were also run once in Flink 1.20 with Paimon 1.3.1, side by side with this: where both return rows, the rows are the same,
-and the only statement that Flink alone takes has a misspelt argument, which Flink leaves out.
+and the only statement that Flink alone takes has a misspelt argument, which Flink ignores.
 
-The rows that the pages about Spark show were compared by hand. In two places they are others: in a cell, `INSERT OVERWRITE` without a mode
+The rows that the pages about Spark show were compared by hand. They differ in two places: in a cell, `INSERT OVERWRITE` without a mode
 replaces only the partitions that get rows, and says so ([SQL](sql.md)); and texts inside the defaults of arrays, maps and
 structs keep their quotes, as in the tests of Java Paimon.
 
@@ -45,7 +45,7 @@ def section() -> str:
     only_others = sum(c["other"] for c in counts.values() if not any(c[v] for v in VERDICTS))
     rows += [_row("pages without SQL", Counter(other=only_others)), _row("**all**", total)]
     refused = _reasons("refused", lines, "Statements that are refused")
-    skipped = _reasons("skipped", lines, "Statements that are not run, and what they would need or are")
+    skipped = _reasons("skipped", lines, "Statements that are not run, and why")
     return f"{HEAD}{''.join(rows)}\n{refused}\n{skipped}"
 
 

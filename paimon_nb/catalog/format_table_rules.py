@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, SchemaMismatch, UnsupportedFormat
-from paimon_nb.format.data.csv_files import UNSUPPORTED_TYPES, CsvOptions
+from paimon_nb.format.data.csv_files import CSV_UNSUPPORTED_TYPES, CsvOptions
 from paimon_nb.format.data.file_schema import PLAIN_FORMATS
 from paimon_nb.format.data.text_codecs import codec_of
 from paimon_nb.options import TableOptions
@@ -55,7 +55,7 @@ def check_format_table(schema: TableSchema) -> None:
             f"a text table has one column of type STRING, not {', '.join(f'{f.name} {f.type.bare()}' for f in fields)}",
             hint="use 'file.format' = 'csv' for several columns",
         )
-    refused = {"csv": UNSUPPORTED_TYPES, "json": _NOT_IN_JSON}.get(kind, ("BLOB",))
+    refused = {"csv": CSV_UNSUPPORTED_TYPES, "json": _NOT_IN_JSON}.get(kind, ("BLOB",))
     for field in fields:
         if field.type.root in refused:
             raise UnsupportedFormat(

@@ -175,7 +175,7 @@ def _check_default_values(fields: Iterable[DataField], prefix: str = "") -> None
 
 
 def _fields_inside(t: DataType) -> Iterator[DataField]:
-    """The fields of the rows in a type, without those inside of these."""
+    """The fields of the outermost ROW types in a type, without the fields nested in them."""
     if isinstance(t, Row):
         yield from t.fields
     else:

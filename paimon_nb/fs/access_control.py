@@ -26,13 +26,13 @@ class AccessPolicy(Protocol):
 
 
 class GuardedFileIO(RootedFileIO):
-    """The same files as `rooted`; each modifying call first checks that the user may write."""
+    """The same files as `rooted`; each modifying call first checks the access policy."""
 
     def __init__(self, rooted: RootedFileIO, policy: AccessPolicy) -> None:
         super().__init__(rooted, rooted.root, rooted.roots[1:])
-        self._rooted, self._policy = rooted, policy  # not `inner`: the view below may lock
+        self._rooted, self._policy = rooted, policy  # `rooted` and not its `inner`: it may add locks
 
-    def _fs_if_user_may_write(self, path: str) -> RootedFileIO:
+    def _fs_if_allowed(self, path: str) -> RootedFileIO:
         if _READERS_OWN in path:
             self._policy.check_read()
         else:
@@ -40,42 +40,42 @@ class GuardedFileIO(RootedFileIO):
         return self._rooted
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        return self._fs_if_user_may_write(path).put_if_absent(path, data)
+        return self._fs_if_allowed(path).put_if_absent(path, data)
 
     def sync_and_put_if_absent(self, named: Iterable[str], path: str, data: bytes) -> bool:
-        return self._fs_if_user_may_write(path).sync_and_put_if_absent(named, path, data)
+        return self._fs_if_allowed(path).sync_and_put_if_absent(named, path, data)
 
     def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
-        self._fs_if_user_may_write(path).overwrite(path, data, durable=durable)
+        self._fs_if_allowed(path).overwrite(path, data, durable=durable)
 
     def create(self, path: str) -> OutputFile:
-        return self._fs_if_user_may_write(path).create(path)
+        return self._fs_if_allowed(path).create(path)
 
     def write(self, path: str, data: bytes) -> None:
-        self._fs_if_user_may_write(path).write(path, data)
+        self._fs_if_allowed(path).write(path, data)
 
     def delete(self, path: str) -> bool:
-        return self._fs_if_user_may_write(path).delete(path)
+        return self._fs_if_allowed(path).delete(path)
 
     def delete_each(self, paths: Iterable[str]) -> None:
         paths = list(paths)
         for path in paths:
-            self._fs_if_user_may_write(path)
+            self._fs_if_allowed(path)
         self._rooted.delete_each(paths)
 
     def write_each(self, files: Mapping[str, bytes]) -> None:
         for path in files:
-            self._fs_if_user_may_write(path)
+            self._fs_if_allowed(path)
         self._rooted.write_each(files)
 
     def delete_tree(self, path: str) -> None:
-        self._fs_if_user_may_write(path).delete_tree(path)
+        self._fs_if_allowed(path).delete_tree(path)
 
     def delete_empty_dir(self, path: str) -> bool:
-        return self._fs_if_user_may_write(path).delete_empty_dir(path)
+        return self._fs_if_allowed(path).delete_empty_dir(path)
 
     def make_dirs(self, path: str) -> None:
-        self._fs_if_user_may_write(path).make_dirs(path)
+        self._fs_if_allowed(path).make_dirs(path)
 
     def move(self, source: str, target: str) -> None:
-        self._fs_if_user_may_write(source).move(source, target)
+        self._fs_if_allowed(source).move(source, target)

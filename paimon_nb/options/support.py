@@ -188,7 +188,7 @@ HARMLESS: Mapping[str, str] = {
     "local-kv-db.block-size": _TUNES,
     "local-merge-buffer-size": _TUNES,
     "local-sort.max-num-file-handles": _TUNES,
-    "lookup-compact.max-interval": "earlier, universal compaction picks the files of level 0 for their number",
+    "lookup-compact.max-interval": "universal compaction picks the files of level 0 before this interval is reached, because of their number",
     "lookup.blob-as-descriptor": _LOOKUP,
     "lookup.cache-file-retention": _LOOKUP,
     "lookup.cache-max-disk-size": _LOOKUP,

@@ -109,7 +109,7 @@ class SparkResolver(Resolver):
     def table(self, parts: tuple[str, ...], options: Mapping[str, str]) -> DataFrame | None:
         table_options, travel = _split_time_travel_options(options)
         ref = TableRef(parts, Span(0, 0), options=table_options, travel=travel)
-        with self._as_spark_api_call():
+        with self._answering_like_spark():
             frame = resolve_table_frame(self.session, ref, ".".join(parts))
         return None if frame is None else _with_not_null(frame, schema_fields(self.session, ref))
 
@@ -124,7 +124,7 @@ class SparkResolver(Resolver):
         frame = read_table(
             self.session.spark, table, options={**table_options, **time_travel_options(self.session, travel)}
         )
-        with self._as_spark_api_call():
+        with self._answering_like_spark():
             return _with_not_null(with_chars(self.session, frame, table), table.schema.fields)
 
     def sql(self, text: str, args: dict[str, Any] | list[Any] | None, kwargs: Mapping[str, Any]) -> DataFrame:
@@ -134,18 +134,18 @@ class SparkResolver(Resolver):
         if isinstance(args, list):
             text, args = _with_named_markers(text, args)
         params = {**(args if isinstance(args, Mapping) else {}), **kwargs}
-        with self._as_spark_api_call(), replacing_all_partitions():
+        with self._answering_like_spark(), replacing_all_partitions():
             *_, result = run_text(self.session, text, params)
             return dataframe_of(self.session, result)
 
     @contextmanager
-    def _as_spark_api_call(self) -> Iterator[None]:
-        """Statements and reads in the block answer as Spark's, unless the session has Flink's semantics."""
-        before, self.session.is_spark_api_call = self.session.is_spark_api_call, not self.session.flink_semantics
+    def _answering_like_spark(self) -> Iterator[None]:
+        """Statements and reads in the block return what Spark returns, unless the session has Flink's semantics."""
+        before, self.session.answers_like_spark = self.session.answers_like_spark, not self.session.flink_semantics
         try:
             yield
         finally:
-            self.session.is_spark_api_call = before
+            self.session.answers_like_spark = before
 
     def names(self, session: ResolvingSession) -> Catalog:
         from paimon_nb.session.query.spark_catalog_api import SparkCatalogApi

@@ -17,7 +17,7 @@ function loadProblem(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return error instanceof CatalogError && /No module named/.test(text)
     ? "The kernel's Python has no paimon_nb. Install it there: pip install paimon-nb"
-    : `paimon_nb cannot be loaded: ${text}`;
+    : `paimon_nb cannot be loaded: ${text}. Run import paimon_nb in a cell to see the whole error.`;
 }
 
 export class CatalogSideBar extends Widget {

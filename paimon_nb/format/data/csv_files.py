@@ -39,8 +39,8 @@ _KEYS = {
     "mode": ("csv.mode", "mode"),
 }
 """By attribute of `CsvOptions`: the option of the table, then the names that Java and Spark also accept."""
-UNSUPPORTED_TYPES = ("ARRAY", "MAP", "MULTISET", "ROW", "VECTOR", "VARIANT", "BLOB")
-"""Types whose values are no text of a CSV file."""
+CSV_UNSUPPORTED_TYPES = ("ARRAY", "MAP", "MULTISET", "ROW", "VECTOR", "VARIANT", "BLOB")
+"""Types that CSV files cannot store."""
 PERMISSIVE, DROP_MALFORMED, FAIL_FAST = "permissive", "dropmalformed", "failfast"
 _INTEGER = re.compile(r"[+-]?\d+")
 _INTEGER_BITS = {"TINYINT": 7, "SMALLINT": 15, "INT": 31, "BIGINT": 63}
@@ -150,12 +150,12 @@ def format_csv_line(values: Sequence[str | None], options: CsvOptions) -> str:
     return options.field_delimiter.join(parts) + options.line_delimiter
 
 
-def _check_positions_are_known(fields: Sequence[DataField], options: TableOptions | None) -> None:
-    """Raises UnsupportedFormat: the file has system columns, or may have only some of the table's columns."""
+def _check_csv_supports_table(fields: Sequence[DataField], options: TableOptions | None) -> None:
+    """Raises UnsupportedFormat for a primary key or row tracking: their files have system columns or only some columns."""
     tracked = options is not None and options.get(opt.ROW_TRACKING_ENABLED)
     if tracked or any(f.name == "_SEQUENCE_NUMBER" for f in fields):
         raise UnsupportedFormat(
-            "CSV files have no names of columns, so that tables with a primary key or row tracking have none",
+            "'csv' cannot be the file format of a table with a primary key or row tracking: CSV files store no column names",
             hint="use 'file.format' = 'parquet', 'orc', 'avro' or 'json'", feature="csv",
         )  # fmt: skip
 
@@ -172,7 +172,7 @@ class CsvReader:
         columns: Sequence[str] | None = None,
     ) -> None:
         """`columns`: the names of the columns to read, in this order; None: all."""
-        _check_positions_are_known(fields, options)
+        _check_csv_supports_table(fields, options)
         self._path, self._options = path, CsvOptions.of(options.raw if options is not None else {})
         lines = split_lines(read_text(fs, path), self._options.line_delimiter)
         self._lines = lines[1:] if self._options.header else lines
@@ -276,9 +276,9 @@ class CsvWriter:
 
     def __init__(self, out: Any, fields: Sequence[DataField], options: TableOptions, compression: str) -> None:
         self._fields = tuple(fields)
-        _check_positions_are_known(fields, options)
+        _check_csv_supports_table(fields, options)
         for f in self._fields:
-            if f.type.root in UNSUPPORTED_TYPES:
+            if f.type.root in CSV_UNSUPPORTED_TYPES:
                 raise UnsupportedFormat(
                     f"column {f.name!r} is {f.type.bare()}, which CSV files cannot store",
                     hint="use 'file.format' = 'parquet', or 'json' for ARRAY, MAP and ROW", column=f.name,

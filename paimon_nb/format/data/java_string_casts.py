@@ -59,16 +59,16 @@ def parse_as_java(text: str, new: DataType) -> Any:
         case Row():
             return _parse_row(text, new)
         case Decimal():
-            return _parse_decimal(text, new)
+            return _cast_to_decimal_as_java(text, new)
     match new.root:
         case "BOOLEAN":
-            return _parse_boolean(text)
+            return _cast_to_boolean_as_java(text)
         case "DATE":
-            return _parse_integer(text, "INT") if _DIGITS.fullmatch(text) else parse_date_days(text)
+            return _cast_to_integer_as_java(text, "INT") if _DIGITS.fullmatch(text) else parse_date_days(text)
         case "TINYINT" | "SMALLINT" | "INT" | "BIGINT":
-            return _parse_integer(text, new.root)
+            return _cast_to_integer_as_java(text, new.root)
         case "FLOAT" | "DOUBLE":
-            return _parse_float(text)
+            return _cast_to_float_as_java(text)
         case "CHAR" | "VARCHAR":
             return text
         case "BINARY" | "VARBINARY":
@@ -76,14 +76,14 @@ def parse_as_java(text: str, new: DataType) -> Any:
     raise ValueError(f"a string cannot be cast to {new.bare()}")
 
 
-def _parse_boolean(text: str) -> bool:
+def _cast_to_boolean_as_java(text: str) -> bool:
     word = text.lower()
     if word in _TRUE or word in _FALSE:
         return word in _TRUE
     raise ValueError(f"{text!r} is not a boolean")
 
 
-def _parse_integer(text: str, root: str) -> int:
+def _cast_to_integer_as_java(text: str, root: str) -> int:
     found = _INTEGER.fullmatch(text)
     if not found or not (found[2] or found[3]):
         raise ValueError(f"{text!r} is not an integer")
@@ -94,7 +94,7 @@ def _parse_integer(text: str, root: str) -> int:
     return value
 
 
-def _parse_float(text: str) -> float:
+def _cast_to_float_as_java(text: str) -> float:
     text = text.strip(_JAVA_BLANKS)
     if word := _WORD_FLOAT.fullmatch(text):
         return float(word[1] + {"NaN": "nan", "Infinity": "inf"}[word[2]])
@@ -105,7 +105,7 @@ def _parse_float(text: str) -> float:
     raise ValueError(f"{text!r} is not a number")
 
 
-def _parse_decimal(text: str, new: Decimal) -> decimal.Decimal | None:
+def _cast_to_decimal_as_java(text: str, new: Decimal) -> decimal.Decimal | None:
     # Python allows blanks and underscores, Java's BigDecimal does not.
     if text != text.strip() or "_" in text:
         raise ValueError(f"{text!r} is not a number")
@@ -184,7 +184,7 @@ def _month_days(year: int, month: int) -> int:
 
 def _parse_timestamp(text: str, new: Timestamp | LocalZonedTimestamp) -> Instant:
     if isinstance(new, Timestamp) and _DIGITS.fullmatch(text):
-        return _instant_of_number(_parse_integer(text, "BIGINT"), new.precision)
+        return _instant_of_number(_cast_to_integer_as_java(text, "BIGINT"), new.precision)
     found = _TIMESTAMP.fullmatch(text)
     if not found:
         raise ValueError(f"{text!r} is not a timestamp")

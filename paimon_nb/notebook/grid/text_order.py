@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _STEP = 7
-"""Bytes of a text that are compared at a time. The eighth byte of the number is the number of bytes."""
+"""Bytes of a text that are compared per step: the upper 7 bytes of a 64-bit key. The lowest byte is their count."""
 _CONTINUES = _STEP + 1
-"""That byte, if the text has more bytes."""
+"""The lowest byte of the key if the text continues after this step."""
 _STEPS = 8
 """After so many steps the texts that are still equal are compared as texts."""
 _BLOCK = 1 << 16
@@ -126,7 +126,7 @@ def _differs_from_previous(keys: Numbers) -> Numbers:
 
 
 def _undecided(positions: Numbers, is_first: Numbers, keys: Numbers) -> Numbers:
-    """Those of the positions whose group has several texts that have more bytes."""
+    """The positions whose order is not known yet: several rows have the same key, and their texts continue."""
     is_alone = is_first & np.r_[is_first[1:], np.ones(min(1, len(is_first)), bool)]
     found: Numbers = positions[~is_alone & (keys & np.uint64(0xFF) == _CONTINUES)]
     return found

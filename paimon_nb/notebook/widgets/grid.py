@@ -167,12 +167,12 @@ class Grid(anywidget.AnyWidget):
             case {"chart": None}:
                 self._chart_open = False
             case {"chart": dict(change)} if not change:
-                self.draw_chart(self._spec)
+                self.draw_chart_of_visible_rows(self._spec)
             case {"chart": dict(change)}:
                 before = self._spec or (self._drawn.spec if self._drawn else None)
                 whole = {**(asdict(before) if before else {}), **change}
                 if spec := requested_spec(whole, self._source.rows.num_columns):
-                    self.draw_chart(spec)
+                    self.draw_chart_of_visible_rows(spec)
             case {"chart_code": True} if self._drawn is not None:
                 self._send_code(self._drawn)
             case {"export": "csv" | "parquet" as kind, "columns": list(columns)}:
@@ -225,7 +225,7 @@ class Grid(anywidget.AnyWidget):
         self._thread = threading.Thread(target=self._work_until_done, name="paimon-grid", daemon=True)
         self._thread.start()
 
-    def draw_chart(self, spec: ChartSpec | None = None) -> None:
+    def draw_chart_of_visible_rows(self, spec: ChartSpec | None = None) -> None:
         """Draw a chart of the visible rows; returns at once. All rows are read first.
 
         Args:

@@ -85,8 +85,8 @@ class Session:
         """Data files that the current statement has read, by path."""
         self.random_sources: dict[str, Source] = {}
         """Connector tables with random rows that the current statement reads, by name."""
-        self.is_spark_api_call = False
-        """Whether a statement came through Spark's API: DESCRIBE and SHOW CREATE TABLE answer in Spark's words."""
+        self.answers_like_spark = False
+        """True during calls of Spark's API, unless the session has Flink's semantics: DESCRIBE and SHOW CREATE TABLE then return Spark's output."""
         self._external_spark, self._spark_conf = spark, dict(spark_conf)
         self._configured = bool(spark_conf)
         self._spark_before: dict[str, str | None] = {}

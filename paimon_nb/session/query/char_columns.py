@@ -37,5 +37,5 @@ def with_padded_chars(session: Session, rows: pa.Table, table: Table) -> pa.Tabl
 
 
 def _are_as_stored(session: Session, table: Table) -> bool:
-    undecided = session.spark_setting(_PADDING) is None and not session.is_spark_api_call
+    undecided = session.spark_setting(_PADDING) is None and not session.answers_like_spark
     return session.flink_semantics or (undecided and table.options.get(opt.FILE_FORMAT) == "orc")

@@ -2,8 +2,8 @@
 
 Only Spark knows the types, so Spark analyses the query first. Then `/` becomes `div` between integers and follows
 IEEE 754 between floating-point numbers, AVG and SUM are cast to Flink's type, a boolean that is cast to a string is
-upper-cased, FLOOR and CEIL of a DOUBLE stay a DOUBLE, FLOAT + 1 stays a FLOAT, and 0.5 is a DECIMAL(2, 1). Spark's
-analysis of VALUES has no expressions, so their rows become those of a SELECT before.
+upper-cased, FLOOR and CEIL of a DOUBLE stay a DOUBLE, FLOAT + 1 stays a FLOAT, and 0.5 is a DECIMAL(2, 1). Spark
+evaluates VALUES during its analysis and leaves no expressions, so VALUES is first rewritten to a SELECT.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Search = Callable[["SparkSession", "Plan", str], "Iterator[tuple[Span, str]]"]
-"""(Spark, a query's analysis, its text) -> spans of the text and what is there in Flink's semantics."""
+"""(Spark, a query's analysis, its text) -> spans of the text and their replacements in Flink's semantics."""
 _TEXT_TYPES = ("STRING", "VARCHAR", "CHAR")
 _AGGREGATES = ("AVG", "MEAN", "SUM")
 _ROUNDING = ("FLOOR", "CEIL", "CEILING")
@@ -41,8 +41,8 @@ _OF_FLOATS = {"Add": _SUM_RANK, "Subtract": _SUM_RANK, "Multiply": _SAME_RANK}
 _OPENING, _CLOSING = frozenset({"(", "[", "CASE"}), frozenset({")", "]", "END"})
 
 
-def with_rows_as_expressions(text: str) -> str:
-    """The query with the rows of VALUES as expressions if their types decide what they mean, see `with_flink_numerics`."""
+def with_values_as_select(text: str) -> str:
+    """The query with each VALUES rewritten to a SELECT if `with_flink_numerics` may change something in it."""
     if "VALUES" not in text.upper():
         return text
     words = tokens(text)
@@ -72,7 +72,7 @@ def with_flink_numerics(spark: SparkSession, text: str, frame: DataFrame, args: 
 
 
 def _casts_to_text(words: Sequence[Token]) -> bool:
-    """Whether there is a CAST to a text of something else than a quoted text or a number: it may be a boolean."""
+    """Whether anything but a string or number literal is cast to a string type: it may be a boolean."""
     return any(
         words[i].upper == "AS"
         and words[i + 1].upper in _TEXT_TYPES
@@ -82,7 +82,7 @@ def _casts_to_text(words: Sequence[Token]) -> bool:
 
 
 def _searches_for(words: Sequence[Token]) -> list[Search]:
-    """The searches for expressions with another meaning in Flink that may find some in a query of these tokens."""
+    """The searches that may find expressions with another meaning in Flink, judging by the query's tokens."""
     called = {a.upper for a, b in pairwise(words) if b.text == "("}
     return [
         search

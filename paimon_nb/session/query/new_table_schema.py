@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def new_table_schema(definition: TableDef, fields: tuple[object, ...] | None = None) -> TableSchema:
     """Schema 0 of CREATE TABLE. Keys may be in clauses or in options, as in Paimon."""
-    from paimon_nb.catalog.schema_validation import check_table_kind  # the rules of writing, which a query needs not
+    from paimon_nb.catalog.schema_validation import check_table_kind  # here, because queries do not need it
 
     check_table_kind(definition.options)
     # `type` is a kind of table, as in format-table; 'paimon' is Flink's name of the connector.

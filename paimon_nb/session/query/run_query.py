@@ -27,7 +27,7 @@ from paimon_nb.options.spelling import check_no_misspelled_options
 from paimon_nb.plan import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.query.char_columns import with_chars
 from paimon_nb.session.query.computed_columns import computed_columns, has_computed_columns, with_computed
-from paimon_nb.session.query.flink_numeric import with_flink_numerics, with_rows_as_expressions
+from paimon_nb.session.query.flink_numeric import with_flink_numerics, with_values_as_select
 from paimon_nb.session.query.frames_and_files import frame_of_reference, note_shadowed_frame, rows_of_reference
 from paimon_nb.session.query.hints import (
     check_consumer,
@@ -101,7 +101,7 @@ def run_query(
             sql = render(query, text, {**names, **current}, flink=session.flink_semantics)
             sql = with_hidden_columns_selected(sql, hidden) if hidden else sql
             sql = sql if rewrite is None else rewrite(sql)
-            sql = with_rows_as_expressions(sql) if session.flink_semantics else sql
+            sql = with_values_as_select(sql) if session.flink_semantics else sql
             return _analyse_with_distinct_maps(session, sql, arguments)
 
         sql, frame = analyse_with_unnest(query, analyse) if query.unnested else analyse(query)

@@ -199,7 +199,7 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
         schema = new_table_schema(definition)
     if statement.or_replace and not schema.fields:
         raise SchemaMismatch("the new table has no columns", hint="name at least one column and its type")
-    if session.is_spark_api_call and definition.comment is None:
+    if session.answers_like_spark and definition.comment is None:
         # Flink's tables have an empty comment, Spark's have none.
         schema = replace(schema, comment=None)
     if any(not c.is_physical for c in definition.columns):
@@ -367,7 +367,7 @@ def alter_table(context: StatementContext, statement: AlterTable) -> Result:
     snapshots: list[tuple[str, int]] = []
     check_watermark_column(statement.changes, table.schema)
     _check_no_new_default(statement.changes)
-    if session.is_spark_api_call and session.spark_setting("spark.sql.caseSensitive") != "true":
+    if session.answers_like_spark and session.spark_setting("spark.sql.caseSensitive") != "true":
         _check_names_without_case(statement.changes, table.schema.names)
     stored, computed = as_stored_changes(statement.changes, table.schema, lambda: session.spark)
     changes = watermark_changes_as_options(stored, table.schema, computed)

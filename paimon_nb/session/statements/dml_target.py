@@ -10,7 +10,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.plan import Delete
 from paimon_nb.session.query.char_columns import with_chars
 from paimon_nb.session.query.flink_casts import implicit_cast, is_checked
-from paimon_nb.session.query.flink_numeric import with_flink_numerics, with_rows_as_expressions
+from paimon_nb.session.query.flink_numeric import with_flink_numerics, with_values_as_select
 from paimon_nb.session.query.projection import column_named
 from paimon_nb.session.query.run_query import borrowed_views, column_names, temporary_names_of_tables
 from paimon_nb.table.dml_checks import deletes_from_files
@@ -122,7 +122,7 @@ class Target:
                 text, values = make(rendered_text, views), self.values()
                 if not context.session.flink_semantics:
                     return context.session.spark.sql(text, args=values)
-                text = with_rows_as_expressions(text)
+                text = with_values_as_select(text)
                 frame = context.session.spark.sql(text, args=values)
                 return with_flink_numerics(context.session.spark, text, frame, values)
 

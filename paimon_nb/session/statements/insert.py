@@ -390,10 +390,10 @@ def _store_assigned_value(constant: Constant, t: DataType) -> Any:
         case "text", "VARCHAR" if t.bare() == "STRING":
             return constant.text
         case (("text" | "date"), "DATE"):
-            return _parse_date(constant.text)
+            return _store_assigned_date(constant.text)
         case (("text" | "timestamp"), "TIMESTAMP"):
             assert isinstance(t, Timestamp)
-            return _parse_timestamp(constant.text, t.precision)
+            return _store_assigned_timestamp(constant.text, t.precision)
         case "number", root:
             return _store_assigned_number(constant.text, root, t)
     raise _NeedsSpark
@@ -426,7 +426,7 @@ def _store_assigned_number(literal: str, root: str, t: DataType) -> Any:
     raise _NeedsSpark
 
 
-def _parse_date(text: str) -> dt.date:
+def _store_assigned_date(text: str) -> dt.date:
     if _DATE.fullmatch(text):
         try:
             return dt.date.fromisoformat(text)
@@ -435,7 +435,7 @@ def _parse_date(text: str) -> dt.date:
     raise _NeedsSpark
 
 
-def _parse_timestamp(text: str, precision: int) -> dt.datetime:
+def _store_assigned_timestamp(text: str, precision: int) -> dt.datetime:
     if _TIMESTAMP.fullmatch(text) and len(text.partition(".")[2]) <= precision:
         try:
             return dt.datetime.fromisoformat(text)

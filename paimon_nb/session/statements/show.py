@@ -322,7 +322,7 @@ def describe(context: StatementContext, statement: Describe) -> Result:
         catalog, database = session.find_database(statement.name)
         count = len(catalog.tables(database))
         more = redact_options(catalog.database_properties(database))
-        if session.is_spark_api_call:
+        if session.answers_like_spark:
             return spark_show.describe_database(catalog.name, database, more, extended=statement.extended)
         return rows_result(
             {
@@ -353,7 +353,7 @@ def describe(context: StatementContext, statement: Describe) -> Result:
     if system_fields is not None:
         if session.flink_semantics:
             return flink_show.describe_columns(system_fields, (), {}, statement.column)
-        if session.is_spark_api_call:
+        if session.answers_like_spark:
             return spark_show.describe_columns(system_fields)
         return rows_result(
             {
@@ -377,7 +377,7 @@ def describe(context: StatementContext, statement: Describe) -> Result:
         return flink_show.describe_columns(
             table.schema.fields, table.primary_keys, table.schema.options, statement.column
         )
-    if session.is_spark_api_call and statement.column is None:
+    if session.answers_like_spark and statement.column is None:
         if not statement.extended:
             return spark_show.describe_columns(table.schema.fields, table.partition_keys)
         return spark_show.describe_extended(session.find(statement.name).catalog.name, table)
@@ -483,7 +483,7 @@ def show_create(context: StatementContext, statement: ShowCreate) -> Result:
             partition_keys=schema.partition_keys, comment=schema.comment,
         )  # fmt: skip
         return rows_result({"result": [text]})
-    if session.is_spark_api_call:
+    if session.answers_like_spark:
         return rows_result({"createtab_stmt": [spark_show.spark_create_table_text(found.catalog.name, table)]})
     return rows_result({"createtab_stmt": [create_table_text(table.schema, table.name.quoted())]})
 

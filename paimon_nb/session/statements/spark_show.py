@@ -1,6 +1,6 @@
 """DESCRIBE and SHOW CREATE TABLE as Spark answers them: its types, rows and clauses.
 
-They apply to statements that come through Spark's API (`Session.is_spark_api_call`). Source: Spark 3.5 `DescribeTableExec`,
+They apply to statements that come through Spark's API (`Session.answers_like_spark`). Source: Spark 3.5 `DescribeTableExec`,
 `ShowCreateTableExec`, `StructField.toDDL`.
 """
 

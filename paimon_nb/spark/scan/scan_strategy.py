@@ -89,8 +89,8 @@ class SplitFacts:
     """Estimated share of rows that match the conditions on the key."""
     shredded: frozenset[str] = frozenset()
     """MAP columns that files may store in another layout than Parquet's."""
-    has_condition_on_columns: bool = False
-    """Whether there is a condition on other columns than the partition columns."""
+    has_non_partition_condition: bool = False
+    """Whether there is a condition on a column that is not a partition column."""
     without_spark: bool = False
     """Whether to avoid Spark, which is not running."""
     row_share: Callable[[Sequence[Split]], float | None] = lambda _: None
@@ -132,7 +132,7 @@ def choose_routes(splits: Sequence[Split], facts: SplitFacts) -> list[Route]:
 
 def _reason_for_late_materialization(splits: Sequence[Split], found: Sequence[Route], facts: SplitFacts) -> str | None:
     """The reason to read the splits by late materialization instead of the chosen strategies; None: keep them."""
-    if not facts.has_condition_on_columns or not all(
+    if not facts.has_non_partition_condition or not all(
         map(partial(_allows_late_materialization, facts=facts), splits, found)
     ):
         return None

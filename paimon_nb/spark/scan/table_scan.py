@@ -167,7 +167,7 @@ def facts_of(
         limits=limits,
         has_partition_columns=lambda file: not store.schema.partition_keys or stores_partition_columns(store, file),
         key_share=lambda splits: key_share(store, splits, predicate),
-        has_condition_on_columns=any(
+        has_non_partition_condition=any(
             not part.columns() <= set(store.schema.partition_keys) for part in conjuncts(predicate)
         ),
         shredded=frozenset(

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from paimon_nb.plan import Span
-from paimon_nb.sql.flink.function_edits import Edit, normalised_text
+from paimon_nb.sql.flink.function_edits import Edit, normalised_type_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +54,7 @@ def cast_edits(function: str, inside: Sequence[Token]) -> list[Edit]:
     for i, token in enumerate(inside):
         depth += (token.text == "(") - (token.text == ")")
         if depth == 0 and token.upper == "AS" and i + 1 < len(inside):
-            flink = normalised_text(inside[i + 1 :])
+            flink = normalised_type_text(inside[i + 1 :])
             spark = spark_type_text(flink)
             if i == 1 and inside[0].kind == "string" and (shorter := _without_extra_digits(inside[0], flink)):
                 type_edits = [(Span(inside[2].start, inside[-1].stop), spark)] if spark != flink else []

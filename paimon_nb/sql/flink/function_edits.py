@@ -97,7 +97,7 @@ def argument_spans(bracket: Sequence[Token], separators: Collection[str] = (",",
     return out
 
 
-def normalised_text(tokens: Sequence[Token]) -> str:
+def normalised_type_text(tokens: Sequence[Token]) -> str:
     """A type's text with normalised spaces, for pattern matching."""
     out = ""
     for token in tokens:

@@ -146,7 +146,7 @@ def _rewrite_pad(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[E
 
 
 def _rewrite_initcap(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
-    """INITCAP(s) changes the letters A to Z only; a word ends at everything else but digits, in Spark at a space."""
+    """INITCAP(s) changes the letters A to Z only; any other character but a digit ends a word, in Spark only a space."""
     args = arguments(text, bracket)
     if len(args) != 1:
         return []

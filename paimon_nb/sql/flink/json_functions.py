@@ -17,7 +17,7 @@ from paimon_nb.sql.flink.function_edits import (
     argument_spans,
     arguments,
     call_span,
-    normalised_text,
+    normalised_type_text,
 )
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def json_value(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edi
     if "RETURNING" in words:
         following = clauses[words.index("RETURNING") + 1 :]
         stop = next((i for i, t in enumerate(following) if t.upper in _CLAUSES), len(following))
-        sql = f"CAST({sql} AS {spark_type_text(normalised_text(following[:stop]))})"
+        sql = f"CAST({sql} AS {spark_type_text(normalised_type_text(following[:stop]))})"
     missing = _default_clause_value(
         text, clauses, "EMPTY" if mode == "lax" else "ERROR"
     )  # a lax path is empty in malformed JSON

@@ -8,7 +8,7 @@ from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.plan import CopyFormat, CopyIntoLocation, CopyIntoTable, Query, Span
-from paimon_nb.sql.grammar.insert import parse_written_table
+from paimon_nb.sql.grammar.insert import parse_table_with_hint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -38,7 +38,7 @@ def copy_into(cursor: Cursor, span: Span) -> CopyIntoTable | CopyIntoLocation:
     cursor.expect("COPY", "INTO")
     if cursor.peek().kind == "string":
         return _copy_into_location(cursor, span)
-    table = parse_written_table(cursor)
+    table = parse_table_with_hint(cursor)
     columns = cursor.names() if cursor.sees("(") else None
     cursor.expect("FROM")
     if cursor.sees("("):
@@ -67,7 +67,7 @@ def _copy_into_location(cursor: Cursor, span: Span) -> CopyIntoLocation:
     path, path_span = _text(cursor, "the path to write to")
     cursor.expect("FROM")
     query = _source_query(cursor) if cursor.sees("(") else None
-    table = parse_written_table(cursor) if query is None else None
+    table = parse_table_with_hint(cursor) if query is None else None
     format: CopyFormat | None = None
     overwrite = False
     for clause in _clauses(cursor, ("FILE_FORMAT", "OVERWRITE")):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.plan import Delete, Merge, MergeClause, Span, TableRef, Update
-from paimon_nb.sql.grammar.insert import parse_written_table
+from paimon_nb.sql.grammar.insert import parse_table_with_hint
 from paimon_nb.sql.grammar.query import metadata_columns_of
 from paimon_nb.sql.pushdown import with_condition
 from paimon_nb.sql.table_references import find_source, find_tables_in
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _parse_target_with_alias(cursor: Cursor, stops: tuple[str, ...]) -> TableRef:
-    table = parse_written_table(cursor)
+    table = parse_table_with_hint(cursor)
     alias = None
     if cursor.take("AS") or (cursor.peek().is_name and cursor.peek().upper not in stops):
         alias = cursor.name("alias")

@@ -22,8 +22,8 @@ _QUERY = ("SELECT", "WITH", "VALUES", "FROM", "TABLE")
 _CHANGES = frozenset({("INSERT", "INTO"), ("INSERT", "OVERWRITE"), ("MERGE", "INTO"), ("DELETE", "FROM")})
 
 
-def parse_written_table(cursor: Cursor) -> TableRef:
-    """A table that is written to, with its OPTIONS hint."""
+def parse_table_with_hint(cursor: Cursor) -> TableRef:
+    """A table name with its optional OPTIONS hint."""
     start = cursor.start
     parts = cursor.parts("table")
     options = hint_options(cursor) if cursor.peek().kind == "hint" else {}
@@ -103,7 +103,7 @@ def insert(cursor: Cursor, span: Span) -> Insert:
         cursor.fail("expected INTO or OVERWRITE", expected=["INTO", "OVERWRITE"])
     if cursor.peek(1).is_name:
         cursor.take("TABLE")
-    table = parse_written_table(cursor)
+    table = parse_table_with_hint(cursor)
     if cursor.sees("REPLACE", "WHERE"):
         cursor.refuse("INSERT ... REPLACE WHERE is not supported", "DELETE FROM t WHERE ..., then INSERT; or INSERT OVERWRITE t PARTITION (...)")  # fmt: skip
     partition: dict[str, str | None] = {}

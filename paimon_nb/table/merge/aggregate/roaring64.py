@@ -26,7 +26,10 @@ _KEY_BYTES = 6
 
 @dataclass
 class AggregatedBitmap64:
-    """Containers by key, in insertion slots; Java's slot array grows by half."""
+    """A value of the aggregate function `rbm64`, as Java's `Roaring64Bitmap` serialises it.
+
+    Containers by key, in insertion slots; Java's slot array grows by half.
+    """
 
     slot_of: dict[bytes, int] = field(default_factory=dict)
     containers: dict[int, Low] = field(default_factory=dict)

@@ -520,7 +520,7 @@ class SplitFiles:
             yield self._as_requested(file, rows, stored, fields)
 
     def _fields_of_file(self, schema: TableSchema, stored: Sequence[DataField]) -> Sequence[DataField]:
-        """Columns by which a file can be asked. Those of a table without keys come in the order of the file."""
+        """The columns that a read may name. Without a primary key: the table's, in file order, as CSV is read by position."""
         plain = not self.store.has_keys and {f.name for f in stored} <= set(schema.names)
         return schema.fields if plain else schema_and_system(schema)
 

@@ -1,5 +1,5 @@
 // Generated from labextension/ by `make labextension`. Do not edit.
-// sources: 824912c11c8cdc8754663d61305f72e707e1e66dd97a40695529e83b1a4fec53
+// sources: 6c03c36a69e908e3c1d928190c82372dc55ea7e67f4c806b86c88c883efd62ca
 (() => {
 const SHARED = ["@codemirror/language","@codemirror/state","@codemirror/view","@jupyterlab/application","@jupyterlab/apputils","@jupyterlab/codemirror","@jupyterlab/completer","@jupyterlab/console","@jupyterlab/notebook","@jupyterlab/rendermime","@jupyterlab/ui-components","@lumino/coreutils","@lumino/signaling","@lumino/widgets"];
 let scope;
@@ -897,7 +897,7 @@ var FILTER_MS = 150;
 var BUSY_MS = 800;
 function loadProblem(error) {
   const text2 = error instanceof Error ? error.message : String(error);
-  return error instanceof CatalogError && /No module named/.test(text2) ? "The kernel's Python has no paimon_nb. Install it there: pip install paimon-nb" : `paimon_nb cannot be loaded: ${text2}`;
+  return error instanceof CatalogError && /No module named/.test(text2) ? "The kernel's Python has no paimon_nb. Install it there: pip install paimon-nb" : `paimon_nb cannot be loaded: ${text2}. Run import paimon_nb in a cell to see the whole error.`;
 }
 var CatalogSideBar = class extends import_widgets2.Widget {
   constructor() {
