@@ -24,6 +24,8 @@ class Call(Statement):
     named: Mapping[str, object] = field(default_factory=dict)
     argument_spans: tuple[Span, ...] = ()
     parameters: tuple[str, ...] = ()
+    flink_form: bool = False
+    """Whether it is written as only Flink needs it: arguments by position, or a name in backquotes such as `table`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,12 +138,13 @@ def call_procedure(context: Context, call: Call, *, flink: bool = False) -> pa.T
     """Run a CALL. Raises: see `find_procedure`, `Procedure.bind`, and the procedure.
 
     Args:
-        flink: return the rows that Flink returns, not Spark's.
+        flink: return the rows that Flink returns, not Spark's. A call in Flink's form always does.
     """
     procedure = find_procedure(call.procedure)
     arguments = procedure.bind(call.positional, call.named)
     rows = procedure.run(context, **arguments)
-    return as_flink_result(procedure.name, rows, arguments) if flink else rows
+    in_flink_form = call.flink_form and not procedure.positional_in_spark
+    return as_flink_result(procedure.name, rows, arguments) if flink or in_flink_form else rows
 
 
 __all__ = [

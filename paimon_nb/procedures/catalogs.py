@@ -153,4 +153,5 @@ REPAIR = Procedure(
         ),
     ),
     _repair_metastore,
+    positional_in_spark=True,
 )  # fmt: skip

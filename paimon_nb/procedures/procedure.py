@@ -102,6 +102,8 @@ class Procedure:
     """Binds positional arguments of overloads."""
     repeats_last: bool = False
     """Whether the last positional argument may be repeated; the values are joined with ';'."""
+    positional_in_spark: bool = False
+    """Whether Paimon documents positional arguments for Spark, too. Then they say nothing about the dialect."""
 
     def bind(self, positional: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         """Values by argument name.

@@ -36,4 +36,5 @@ ALTER_VIEW_DIALECT = Procedure(
         Argument("query", doc="for add and update"),
     ),
     _alter_view_dialect,
+    positional_in_spark=True,
 )

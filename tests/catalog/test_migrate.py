@@ -105,7 +105,7 @@ def test_rows_and_files_stay_as_they_are(catalog, options, tmp_path, kind):
     hive_table(catalog, "logs", kind, where)
     with paimon_nb.connect(options["warehouse"], catalog="c", options=options) as wb:
         result = wb.run(f"CALL sys.migrate_table('hive', 'd.logs', options => 'file.format={kind}')")
-    assert result.arrow.to_pylist() == [{"result": True}]
+    assert result.arrow.to_pylist() == [{"result": "Success"}]
     table = catalog.table(Identifier("d", "logs"))
     want = rows(*range(10))
     assert told(table.to_arrow()) == told(want.set_column(3, "seen", want["seen"].cast(pa.timestamp("ms"))))

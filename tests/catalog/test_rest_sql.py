@@ -165,7 +165,8 @@ def test_a_view_has_a_query_for_each_dialect(server, wb):
         "INSERT INTO t VALUES (1, 'a', 'x'), (2, 'b', 'y'); CREATE VIEW v TBLPROPERTIES ('k' = '1') AS SELECT id FROM t"
     )
     assert server.views["default", "v"]["options"] == {"k": "1"}
-    wb.run("CALL sys.alter_view_dialect('v', 'update', 'spark', 'SELECT id FROM t WHERE id > 1')")
+    update = wb.run("CALL sys.alter_view_dialect('v', 'update', 'spark', 'SELECT id FROM t WHERE id > 1')")
+    assert update.arrow.to_pylist() == [{"result": True}]  # the order is Spark's, too
     assert [tuple(r) for r in wb.sql("SELECT * FROM v").collect()] == [(2,)]
     assert "WHERE id > 1" in wb.run("SHOW CREATE TABLE v").arrow.to_pylist()[0]["createtab_stmt"]
     wb.run("CALL sys.alter_view_dialect(`view` => 'v', `action` => 'drop')")

@@ -256,11 +256,11 @@ def test_procedures_answer_as_spark_does(run):
     run("CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1', 'write-only' = 'true')")
     for n in range(3):
         run.wb.table("t").upsert(pa.table({"id": pa.array([n], pa.int32())}))
-    assert run("CALL sys.create_tag('t', 'x', 2)") == [(True,)]
+    assert run("CALL sys.create_tag(table => 't', tag => 'x', snapshot => 2)") == [(True,)]
     assert run("CALL sys.compact(table => 'default.t', options => map('target-file-size', '1 mb'))") == [(True,)]
     result = run.wb.run("CALL sys.expire_snapshots(table => 't', retain_max => 1, retain_min => 1)")
     assert result.arrow.to_pylist() == [{"deleted_snapshots_count": 3}]
-    assert run("CALL sys.delete_tag('t', 'x')") == [(True,)]
+    assert run("CALL sys.delete_tag(table => 't', tag => 'x')") == [(True,)]
     assert ("compact",) in run("SHOW PROCEDURES")
 
 

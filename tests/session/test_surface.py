@@ -412,7 +412,8 @@ def test_row_65_and_75_compact_in_every_form(wb, do):
     ):
         do("INSERT INTO d.T VALUES (1, '0', 3, 1), (2, '1', 1, 2); INSERT INTO d.T VALUES (3, '0', 2, 3)")
         before = len(wb.table("d.T").system("files"))
-        assert do(text) == [(True,)], text
+        plain = "(table =>" in text  # Spark's form; the others are Flink's, with its rows
+        assert do(text) == [(True,) if plain else ("Success",)], text
         assert len(wb.table("d.T").system("files")) < before, text
 
 
@@ -472,7 +473,7 @@ def test_row_73_and_74_snapshots_that_expire(wb, do):
     history(do, 12)
     do("CALL sys.expire_snapshots('t', '2000-01-01 00:00:00')")  # a time in second place: nothing is older
     assert len(snapshots(wb)) == 12
-    assert do("CALL sys.expire_snapshots('default.t', 2)") == [(10,)]
+    assert do("CALL sys.expire_snapshots('default.t', 2)") == [("10",)]
     assert snapshots(wb) == [11, 12]
 
 

@@ -104,4 +104,4 @@ def test_results_of_procedures_in_flinks_mode(wb):
         {"previous_snapshot_id": latest, "current_snapshot_id": latest}
     ]
     wb.run("RESET 'execution.runtime-mode'")
-    assert rows(wb, "CALL sys.delete_tag('default.t', 'two')") == [{"result": True}]
+    assert rows(wb, "CALL sys.delete_tag(table => 'default.t', tag => 'two')") == [{"result": True}]

@@ -92,11 +92,11 @@ GIVEN = {
     "kafka_sync_database": _JOB.format(""),
     "kafka_sync_table": _JOB.format("ods.orders"),
     "materialize_deletion_vectors": "| result |\n|---|\n| true |",
-    "merge_branch": "| result |\n|---|\n| true |",
-    "merge_into": "| result |\n|---|\n| true |",
+    "merge_branch": "| result |\n|---|\n| Success |",
+    "merge_into": "| result |\n|---|\n| Success |",
     "migrate_database": "| result |\n|---|\n| migrate database is finished, success cnt: 3 , failed cnt: 0 |",
-    "migrate_iceberg_table": "| result |\n|---|\n| true |",
-    "migrate_table": "| result |\n|---|\n| true |",
+    "migrate_iceberg_table": "| result |\n|---|\n| Success |",
+    "migrate_table": "| result |\n|---|\n| Success |",
     "mysql_sync_database": _JOB.format("ods.customers, ods.orders"),
     "mysql_sync_table": _JOB.format("ods.orders"),
     "postgres_sync_database": _JOB.format("ods.customers, ods.orders"),
@@ -114,6 +114,9 @@ HEAD = """# Procedures
 form takes them by name, with `=>` (`table` needs backticks in Flink). `sys.` and a catalog in front of it may be left out:
 `CALL paimon.sys.compact('db.t')`, `CALL sys.compact('t')` and `CALL compact('t')` are the same in a session that stands in `db`.
 
+* The rows follow the form: arguments by position, or a name in backquotes as only Flink needs it, give Flink's; plain names give
+  Spark's. After `SET 'execution.runtime-mode'` all are Flink's. `alter_view_dialect` and `repair` take their arguments by position in
+  both engines; there the session decides.
 * A list of partitions is text: `,` is *and*, `;` is *or*: `'dt=2025-10-19,hh=1;dt=2025-10-20'`. Options are `'k=v,k2=v2'`.
 * A time is epoch milliseconds or `'yyyy-MM-dd HH:mm:ss'`, a span is `'7 d'`, `'36 h'`.
 * `SHOW PROCEDURES` lists them. A wrong name or argument is answered with the nearest right one.

@@ -18,19 +18,25 @@ def call(cursor: Cursor, span: Span) -> Call:
     positional: list[object] = []
     named: dict[str, object] = {}
     spans: list[Span] = []
+    flink_form = False
 
     def parse_call_argument() -> None:
-        start = cursor.start
+        nonlocal flink_form
+        start, flink_name = cursor.start, cursor.peek().kind == "quoted"
         if (cursor.peek().is_name or cursor.peek().kind == "string") and cursor.peek(1).upper in ("=>", "="):
             key = cursor.string_or_name()
             cursor.at += 1
             if key in named:
                 cursor.fail(f"duplicate argument {key!r}")
             named[key] = parse_constant(cursor)
+            flink_form |= flink_name
         else:
+            flink_form = True
             positional.append(parse_constant(cursor))
         spans.append(Span(start, cursor.stop))
 
     cursor.listed(parse_call_argument, allow_trailing=True)
     bound = tuple(dict.fromkeys(t.text[1:] for t in cursor.tokens if t.kind == "param"))
-    return Call(cursor.text_of(span), span, parts[-1], catalog, tuple(positional), named, tuple(spans), bound)
+    return Call(
+        cursor.text_of(span), span, parts[-1], catalog, tuple(positional), named, tuple(spans), bound, flink_form
+    )
