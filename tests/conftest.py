@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from binlog_server import MariaDb
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from kafka_server import KafkaServer
 from requirements import REPO, REQUIREMENTS, shared_folder
 from s3_server import s3_server
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # A change is judged by the same examples every time, and by few; the long runs look for new ones, and for many.
-settings.register_profile("same", derandomize=True, max_examples=40)
-settings.register_profile("new", print_blob=True, max_examples=100)
+# How long an example takes depends on what else runs: no limit.
+_no_limit = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("same", _no_limit, derandomize=True, max_examples=40)
+settings.register_profile("new", _no_limit, print_blob=True, max_examples=100)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 # A test's JVM lives for seconds, and spends half of them on optimising code that ends before it is fast. `make nightly` does not set this.
@@ -113,7 +115,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def is_of_the_rest(item: pytest.Item) -> bool:
-    """Whether it is for the run after that of the unit tests: those processes need not even import the other files."""
+    """Whether it is for the run beside that of the unit tests, whose processes need not even import the other files."""
     return item.get_closest_marker("unit") is None and item.get_closest_marker("nightly") is None
 
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paimon_nb.base.errors import BadMessage, BadOptionValue, UnknownName, UnknownOption, UnsupportedOperation
@@ -70,7 +70,7 @@ def test_json_leaves_out_what_is_no_object():
         read("json", {"a": "INT"}, [{"b": 2}], fail_on_missing_field="true")
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25)
 @given(
     st.lists(
         st.fixed_dictionaries(

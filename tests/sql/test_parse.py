@@ -227,7 +227,7 @@ STATEMENTS = [
 ]
 
 
-@settings(max_examples=4 * settings.default.max_examples, deadline=1000)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(st.sampled_from(STATEMENTS), st.lists(st.tuples(st.integers(0, 200), st.text(max_size=4)), max_size=5))
 def test_broken_statements_give_only_our_errors(text, edits):
     for place, replacement in edits:
@@ -236,7 +236,7 @@ def test_broken_statements_give_only_our_errors(text, edits):
         parse(text)
 
 
-@settings(max_examples=3 * settings.default.max_examples, deadline=1000)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(st.text(alphabet=st.sampled_from("()'\"`;,.$:/*-+<> \nabSELECTfrom12"), max_size=200))
 def test_garbage_gives_only_our_errors(text):
     with contextlib.suppress(SqlError):

@@ -8,7 +8,7 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from paimon_nb.base.errors import CorruptFile, FormatError, NewerFormat
@@ -29,7 +29,6 @@ from paimon_nb.fs import LocalFileIO
 # docs/spec/format.md section 19: positions {1, 2}
 V1 = "000000185e43f2d03a30000001000000000001001000000001000200c3366892"
 V2 = "00000024d1d339640100000000000000000000003a30000001000000000001001000000001000200712fa6e8"
-CALM = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 positions = st.lists(st.integers(0, 2**31) | st.integers(0, 300), max_size=200).map(set)
 
 
@@ -45,7 +44,6 @@ def test_golden_files(tmp_path, version, expected, length):
     assert read_deletion_vector(fs, path, 1 + one, length) == vector
 
 
-@CALM
 @given(positions, positions, st.sampled_from([1, 2]))
 def test_round_trip(rows, more, version):
     vector = DeletionVector.of(rows).with_positions(np.array(sorted(more), dtype=np.int64))
@@ -71,7 +69,6 @@ def test_long_runs_are_small():
     assert len(DeletionVector.of(range(100_000)).to_bytes()) < 100
 
 
-@CALM
 @given(st.data(), st.sampled_from([1, 2]))
 def test_mutated_bytes_are_refused_or_read(data, version):
     raw = bytearray(DeletionVector.of([1, 2, 70_000, *range(100, 9000, 2)]).to_bytes(version))

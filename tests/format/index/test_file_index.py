@@ -8,7 +8,7 @@ import struct
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, CorruptFile, NewerFormat, UnknownName
@@ -19,7 +19,6 @@ from paimon_nb.format.types import DataField, arrow_schema, arrow_type, parse_ty
 from paimon_nb.options import TableOptions
 from tests.format.row.strategies import values
 
-CALM = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 TYPES = [
     "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DATE", "TIME(3)", "CHAR(3)", "STRING",
     "BYTES", "DECIMAL(9,2)", "DECIMAL(18,4)", "TIMESTAMP(0)", "TIMESTAMP(3)", "TIMESTAMP(6)", "TIMESTAMP(9)",
@@ -86,7 +85,6 @@ def cases(draw: st.DrawFn):
     return f, kind, options, column, op, literals
 
 
-@CALM
 @given(cases(), st.integers(1, 3))
 def test_no_row_is_lost_and_exact_indexes_are_exact(case, parts):
     f, kind, options, column, op, literals = case
@@ -190,7 +188,6 @@ def test_broken_containers():
         FileIndex.parse(good).may_match("c", "=", [1], parse_type("INT"))
 
 
-@CALM
 @given(cases(), st.data())
 def test_mutated_bytes_are_refused_or_read(case, data):
     f, kind, options, column, op, literals = case

@@ -8,7 +8,7 @@ import struct
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from paimon_nb.base.errors import FormatError
@@ -28,8 +28,6 @@ from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.row.bucket import key_hash
 from paimon_nb.format.types import arrow_type, parse_type
 from tests.format.row.strategies import rows, types, values
-
-CALM = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 VECTORS = [  # docs/spec/format.md section 19
     ("INT", 1, "00000000000000000100000000000000", 1465514398),
@@ -93,7 +91,6 @@ def test_variant_round_trip():
     assert from_scalar(t, to_scalar(t, value)) == value
 
 
-@CALM
 @given(rows())
 def test_round_trip_and_the_encoders_agree(case):
     ts, data = case
@@ -107,7 +104,6 @@ def test_round_trip_and_the_encoders_agree(case):
     assert key_hash(ts, columns).tolist() == [key_hash_of(ts, row) for row in data]
 
 
-@CALM
 @given(rows(), st.integers(0, 3))
 def test_sliced_and_chunked_columns(case, start):
     ts, data = case
@@ -116,7 +112,6 @@ def test_sliced_and_chunked_columns(case, start):
     assert encode_rows(ts, sliced).to_list() == [row_bytes(ts, row) for row in data[start:]]
 
 
-@CALM
 @given(types().flatmap(lambda t: st.tuples(st.just(t), values(t))))
 def test_scalars_round_trip(case):
     t, value = case
@@ -148,7 +143,6 @@ def test_broken_rows(data):
         deserialize([parse_type("STRING")], data)
 
 
-@CALM
 @given(st.binary(max_size=80), types())
 def test_random_bytes_never_crash(data, t):
     with contextlib.suppress(FormatError):

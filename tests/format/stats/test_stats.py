@@ -6,7 +6,7 @@ import math
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from paimon_nb.base.errors import BadOptionValue, FormatError
@@ -125,7 +125,6 @@ def test_truncate_max(text, length, expected):
     assert truncate_max(text, length) == expected
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.none() | st.text(max_size=12), min_size=1), st.integers(1, 6), st.integers(1, 4))
 def test_bounds_of_texts_hold(values, length, pieces):
     fs = fields(c="STRING")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
@@ -62,7 +62,6 @@ def records(draw: st.DrawFn, kinds: list[int], start: int) -> dict[int, Record]:
 
 
 @given(data=st.data(), row_deduplicate=st.booleans())
-@settings(deadline=None)
 def test_lookup(data: st.DataObject, row_deduplicate: bool) -> None:
     before = data.draw(st.composite(records)([0, 2, 3], 0))
     after = data.draw(st.composite(records)([0, 2, 3, 1], 10))
@@ -71,7 +70,6 @@ def test_lookup(data: st.DataObject, row_deduplicate: bool) -> None:
 
 
 @given(data=st.data(), row_deduplicate=st.booleans())
-@settings(deadline=None)
 def test_full_compaction(data: st.DataObject, row_deduplicate: bool) -> None:
     """The top level holds adds only; what lies on it alone has not changed."""
     top = data.draw(st.composite(records)([0], 0))

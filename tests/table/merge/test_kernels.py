@@ -134,7 +134,7 @@ def histories() -> st.SearchStrategy[list[list[Version]]]:
 
 @pytest.mark.parametrize("name", SPECS)
 @given(runs=histories(), drop_delete=st.booleans(), alone_as_is=st.booleans())
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 def test_kernel_equals_reference(name: str, runs: list[list[Version]], drop_delete: bool, alone_as_is: bool) -> None:
     spec = spec_of(SPECS[name])
     flat = [v for run in runs for v in run]
@@ -150,7 +150,7 @@ def test_kernel_equals_reference(name: str, runs: list[list[Version]], drop_dele
 @pytest.mark.parametrize("name", SPECS)
 @pytest.mark.parametrize("joined_bytes", [0, 1 << 20], ids=["apart", "joined"])
 @given(runs=histories())
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 def test_keys_in_pieces_are_what_one_merge_gives(name: str, joined_bytes: int, runs: list[list[Version]]) -> None:
     spec, tables = spec_of(SPECS[name]), [kv(r) for r in runs]
     with pytest.MonkeyPatch.context() as patch:
@@ -171,7 +171,7 @@ def test_keys_in_pieces_are_what_one_merge_gives(name: str, joined_bytes: int, r
 
 @pytest.mark.parametrize("name", [n for n in SPECS if n.startswith(("deduplicate", "first-row-"))])
 @given(runs=histories())
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 def test_winners_are_the_merged_rows(name: str, runs: list[list[Version]]) -> None:
     spec = spec_of(SPECS[name])
     whole = pa.concat_tables([kv(r) for r in runs])
@@ -186,7 +186,7 @@ KEY_FIELDS = create_schema(
 
 @pytest.mark.parametrize("name", ["deduplicate", "partial-groups-aggregates", "aggregation-first_value"])
 @given(runs=histories(), batch_rows=st.integers(1, 3))
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 def test_chunk_by_chunk_equals_at_once(name: str, runs: list[list[Version]], batch_rows: int) -> None:
     spec = spec_of(SPECS[name] | {"ignore-delete": "true"})
     # A sorted run has each key once, as files have.

@@ -77,7 +77,7 @@ def worlds(draw: st.DrawFn) -> tuple[DataType, list[list[Any]], str, bool, Predi
     return t, files, draw(st.sampled_from(MODES)), draw(st.booleans()), draw(conditions(t, pool))
 
 
-@settings(max_examples=4 * settings.default.max_examples, deadline=None)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(worlds())
 def test_no_file_with_a_match_is_left_out(world: tuple[DataType, list[list[Any]], str, bool, Predicate]) -> None:
     t, contents, mode, dense, condition = world
@@ -99,7 +99,7 @@ def test_no_file_with_a_match_is_left_out(world: tuple[DataType, list[list[Any]]
         assert may or True not in evaluate(condition, table, fields).to_pylist()
 
 
-@settings(max_examples=3 * settings.default.max_examples, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(worlds())
 def test_rows_are_chosen_as_plain_python_would(world: tuple[DataType, list[list[Any]], str, bool, Predicate]) -> None:
     t, contents, _, _, condition = world
