@@ -59,12 +59,16 @@ export PAIMON_NB_LEFT_OUT="$$PYTEST_DEBUG_TEMPROOT/left_out.jsonl"; touch "$$PAI
 trap '$(BIN)/python tests/servers/requirements.py "$$PAIMON_NB_LEFT_OUT"; rm -rf "$$PYTEST_DEBUG_TEMPROOT"' EXIT;
 endef
 
+# Those that need more than Python often wait for it. The unit tests and the type checker use the cores meanwhile; both print when they end.
 test: $(SETUP) ## All that a change must pass; tests whose program is missing are skipped
 	@$(LINT)
-	@$(BIN)/paimon-nb warm-up >/dev/null 2>&1 & $(STAGES) $(BIN)/mypy & types=$$!; \
-	PAIMON_NB_WITHOUT=all PAIMON_NB_REST="$$PYTEST_DEBUG_TEMPROOT/rest" $(PYTEST) -m "unit and not nightly" -n $(CORES) $(BY_FILE) || { wait; exit 1; }; \
-	wait $$types; wait; \
-	$(PYTEST) -m "not unit and not nightly" @"$$PYTEST_DEBUG_TEMPROOT/rest" $(NOTEBOOKS) $(PARALLEL)
+	@$(BIN)/paimon-nb warm-up >/dev/null 2>&1 & warm_up=$$!; $(STAGES) rest="$$PYTEST_DEBUG_TEMPROOT/rest"; report="$$PYTEST_DEBUG_TEMPROOT/report"; \
+	{ failed=0; PAIMON_NB_WITHOUT=all PAIMON_NB_REST="$$rest" nice $(PYTEST) -m "unit and not nightly" -n $(CORES) $(BY_FILE) >"$$report" 2>&1 || failed=1; \
+	cat "$$report"; exit $$failed; } & units=$$!; \
+	until test -s "$$rest" || ! kill -0 $$units 2>/dev/null; do sleep 0.1; done; wait $$warm_up || true; \
+	nice $(BIN)/mypy & types=$$!; failed=0; \
+	test -s "$$rest" && $(PYTEST) -m "not unit and not nightly" @"$$rest" $(NOTEBOOKS) $(PARALLEL) || failed=1; \
+	wait $$units || failed=1; wait $$types || failed=1; exit $$failed
 
 unit: $(SETUP) ## Run the tests that need only Python; PKG=table/scan: those of one package
 	@$(STAGES) PAIMON_NB_WITHOUT=all $(PYTEST) -m "unit and not nightly" $(if $(PKG),tests/$(PKG)) -n $(CORES) $(BY_FILE)
