@@ -136,7 +136,7 @@ _LAYOUT_OF_SPLITS = "it affects the size of splits, not their rows"
 _LAYOUT = "it affects the size or order of files, not their rows"
 _UNUSED_INDEX = "scans do not read vector and full-text indexes, so it does not change rows; existing indexes are kept"
 _ALL_ROWS = "rows that no index covers are always found, as with 'detail'"
-_SHREDDING = "a VARIANT may be stored unshredded in any table"
+_SHREDDING = "only 'variant.shreddingSchema' shreds; a VARIANT may be stored unshredded in any table"
 _NO_SUCH_COLUMN = "it configures columns of unsupported types"
 _JOB = "it configures jobs of Flink or Spark that do not run here"
 _CHAIN_DETAIL = "it is for chain tables, which are rejected by 'chain-table.enabled'"
@@ -249,7 +249,6 @@ HARMLESS: Mapping[str, str] = {
     "variant.shredding.maxSchemaDepth": _SHREDDING,
     "variant.shredding.maxSchemaWidth": _SHREDDING,
     "variant.shredding.minFieldCardinalityRatio": _SHREDDING,
-    "variant.shreddingSchema": _SHREDDING,
     "vector-index.search-mode": _UNUSED_INDEX,
     "vector-search.distribute.enabled": _UNUSED_INDEX,
     "vector-search.lateral-join.batch-size": _UNUSED_INDEX,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -163,6 +164,16 @@ _JSON = (
 """Values and metadata of {"a": 1, "b": [1, "x", null]}, "text", 3.5 and null."""
 
 
+_SHREDDED = json.dumps(
+    {
+        "type": "ROW",
+        "fields": [
+            {"id": 0, "name": "j", "type": {"type": "ROW", "fields": [{"id": 1, "name": "a", "type": "BIGINT"}]}}
+        ],
+    }
+)
+
+
 def variants(i: int) -> Row:
     """The row of a number."""
     value, metadata = _JSON[i % 4]
@@ -219,6 +230,7 @@ def cases() -> Iterator[Case]:
         ("variants", "append", {"bucket": "-1"}),
         ("variants_keyed", "deduplicate", {"bucket": "1"}),
         ("variants_evolving", "append", EVOLVES),
+        ("variants_shredded", "append", {"bucket": "-1", "variant.shreddingSchema": _SHREDDED}),
     ):
         yield Case(f"{name}_parquet", kind, options, columns=VARIANTS, row=variants, short=kind == "append")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +63,8 @@ class ParquetWriter:
                 f"file.compression {compression!r} is not known for Parquet",
                 hint=f"use one of {', '.join(sorted(_CODECS))}", feature=compression,
             )  # fmt: skip
-        self._fields = tuple(fields)
+        self._shredded = _shredded_columns(fields, options)
+        self._fields = tuple(replace(f, type=self._shredded.get(f.name, f.type)) for f in fields)
         self.schema = file_schema(self._fields)
         block = options.get(opt.FILE_BLOCK_SIZE)
         self._group_bytes = max(1, min(_GROUP_BYTES_MAX, block or _GROUP_BYTES_MAX))
@@ -139,6 +141,8 @@ class ParquetWriter:
         if not self._pending:
             return
         rows = pa.concat_tables(self._pending)
+        for name, t in self._shredded.items():
+            rows = _with_shredded_column(rows, name, t)
         columns = [
             pa.chunked_array(
                 [without_hidden_nulls(to_file_column(c, f.type, target.type)) for c in column.chunks], type=target.type
@@ -149,6 +153,25 @@ class ParquetWriter:
         self._open_writer(table).write_table(table, row_group_size=max(1, table.num_rows))
         self._flushed_bytes += self._pending_bytes
         self._pending, self._pending_bytes, self._pending_rows = [], 0, 0
+
+
+def _shredded_columns(fields: Sequence[DataField], options: TableOptions) -> dict[str, Row]:
+    """The columns that `variant.shreddingSchema` names, with the types that they have in the file."""
+    names = [f.name for f in fields if f.type.root == "VARIANT"]
+    if not names or not options.has(opt.VARIANT_SHREDDINGSCHEMA):
+        return {}
+    from paimon_nb.format.data.variant_shredding import shredded_columns
+
+    found = shredded_columns(options)
+    return {n: found[n] for n in names if n in found}
+
+
+def _with_shredded_column(rows: pa.Table, name: str, t: Row) -> pa.Table:
+    from paimon_nb.format.data.variant_shredding import shred
+
+    chunks = [shred(c, t) for c in rows.column(name).chunks]
+    index = rows.column_names.index(name)
+    return rows.set_column(index, name, pa.chunked_array(chunks, type=arrow_type(t)))
 
 
 def _page_rows(limit: str | None) -> int:

@@ -55,7 +55,7 @@ def to_logical(column: pa.Array | pa.ChunkedArray, t: DataType) -> pa.Array | pa
     """`column` with exactly `arrow_type(t)`; struct fields are taken by name.
 
     Raises:
-        pa.ArrowInvalid, KeyError, TypeError: the column has an unrelated type. UnsupportedFormat: shredded VARIANT.
+        pa.ArrowInvalid, KeyError, TypeError, ValueError: the column has an unrelated type, or malformed values.
     """
     target = arrow_type(t)
     if column.type == target:
@@ -191,11 +191,13 @@ def split_lists(column: pa.Array, lengths: list[int | None], flat: list[Any]) ->
 
 
 def _variant_array(column: pa.StructArray, target: pa.DataType) -> pa.StructArray:
+    if isinstance(column, pa.ExtensionArray):
+        column = column.storage
     _check_fits(pa.types.is_struct(column.type), column, Atomic("VARIANT"))
     if column.type.get_field_index("typed_value") >= 0:
-        raise UnsupportedFormat(
-            "a shredded VARIANT cannot be read here", hint="write it with 'variant.shreddingSchema' unset", feature="VARIANT"
-        )  # fmt: skip
+        from paimon_nb.format.data.variant_shredding import unshred
+
+        return unshred(column)
     parts = [_struct_child(column, name).cast(pa.binary()) for name in _VARIANT]
     return pa.StructArray.from_arrays(parts, fields=list(target), mask=null_mask(column))
 
