@@ -218,6 +218,27 @@ def test_peers_read_our_new_values_by_row_id_and_by_function(shared, reader):
     assert sorted(found, key=lambda r: r["id"]) == wanted
 
 
+SHARED = pa.schema([("id", pa.int32()), ("m", pa.map_(pa.string(), pa.int64()))])
+
+
+@pytest.mark.parametrize("policy", ["plain", "sequential", "lru"])
+def test_maps_whose_keys_share_columns_are_read_as_they_were_written(shared, policy):
+    peers, name = shared.peers, f"shared_maps_{policy}"
+    options = {
+        "bucket": "-1", "fields.m.map.storage-layout": "shared-shredding", "fields.m.map.shared-shredding.max-columns": "4",
+        "fields.m.map.shared-shredding.column-placement-policy": policy,
+    }  # fmt: skip
+    peers.create(name, SHARED, [], [], options)
+    maps = [[(f"k{j}", i * j if j % 3 else None) for j in range(i % 9, i % 9 + i % 7)] for i in range(2000)]
+    rows = [{"id": i, "m": None if i % 11 == 0 else m} for i, m in enumerate(maps)]
+    peers.write("pypaimon", name, pa.Table.from_pylist(rows, schema=SHARED))
+    found = {r: shown(shared.read(r, Case(name, "append", {}, columns={"id": ("", pa.int32()), "m": ("", pa.null())}), name, None)) for r in READERS}  # fmt: skip
+    wanted = shown(pa.Table.from_pylist(rows, schema=SHARED))
+    assert {r: f == wanted for r, f in found.items()} == dict.fromkeys(READERS, True)
+    some = shared.wb.table(name).to_arrow(where="id = 1234")
+    assert sorted(some["m"][0].as_py()) == sorted(rows[1234]["m"])
+
+
 def test_null_in_a_primary_key_is_read_as_it_was_written(shared):
     peers, name = shared.peers, "null_keys"
     peers.create(name, EVOLVED, ["id"], [], {"primary-key.nullable": "true", "bucket": "2"})

@@ -8,6 +8,7 @@ equals the UTC time. A file with a TIMESTAMP column contains the writer's zone, 
 
 from __future__ import annotations
 
+import base64
 import datetime as dt
 import zoneinfo
 from functools import cached_property
@@ -28,6 +29,7 @@ from paimon_nb.format.data.schema_cast import (
     to_logical,
     without_columns,
 )
+from paimon_nb.format.data.shared_shredding import is_shared_shredding, restore_map
 from paimon_nb.format.orc_library import require_pyorc
 from paimon_nb.format.types import (
     Array,
@@ -138,7 +140,7 @@ class OrcReader:
             use_threads=False,
         )
         for batch in scanner.to_batches():
-            columns = [logical_from_orc(batch.column(f.name), f.type) for f in self.fields]
+            columns = [self._logical(batch.column(f.name), f) for f in self.fields]
             if batch.num_rows:
                 yield pa.RecordBatch.from_arrays(
                     self._without_writer_zone(columns), schema=arrow_schema(self.fields, nullable=True)
@@ -155,9 +157,7 @@ class OrcReader:
             plain = [f.name for f in self.fields if f not in timed]
             batch = self.file.read_stripe(i, plain) if plain else None
             columns = [
-                self._read_time_column(i, f)
-                if f in timed or batch is None
-                else logical_from_orc(batch.column(f.name), f.type)
+                self._read_time_column(i, f) if f in timed or batch is None else self._logical(batch.column(f.name), f)
                 for f in self.fields
             ]
             return pa.Table.from_arrays(
@@ -165,6 +165,20 @@ class OrcReader:
             )
         except BROKEN as error:
             raise self._corrupt_file(error) from None
+
+    def _logical(self, column: pa.Array, field: DataField) -> pa.Array:
+        if isinstance(field.type, Map) and is_shared_shredding(column, field.type):
+            return restore_map(column, field.type, self._arrow_metadata.get(field.name), logical_from_orc)
+        return logical_from_orc(column, field.type)
+
+    @cached_property
+    def _arrow_metadata(self) -> dict[str, dict[bytes, bytes]]:
+        """Metadata of the columns in the Arrow schema that a writer may have left in the file."""
+        stored = (self.file.metadata or {}).get(b"ARROW:schema")
+        if stored is None:
+            return {}
+        schema = pa.ipc.read_schema(pa.BufferReader(base64.b64decode(stored)))
+        return {f.name: f.metadata or {} for f in schema}
 
     def _without_writer_zone(self, columns: list[pa.Array]) -> list[pa.Array]:
         """The columns with each TIMESTAMP_LTZ converted from the writer's zone."""
@@ -175,7 +189,7 @@ class OrcReader:
     def _read_time_column(self, stripe: int, field: DataField) -> pa.Array:
         """One column of times; pyorc reads years outside 1677 to 2262, which Arrow rejects."""
         try:
-            return logical_from_orc(self.file.read_stripe(stripe, [field.name]).column(field.name), field.type)
+            return self._logical(self.file.read_stripe(stripe, [field.name]).column(field.name), field)
         except BROKEN as error:
             if "out of range" not in str(error):
                 raise

@@ -13,10 +13,12 @@ from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data.int96 import metadata_with_int96_as_bytes
 from paimon_nb.format.data.schema_cast import BROKEN, to_logical, without_columns
+from paimon_nb.format.data.shared_shredding import is_shared_shredding, restore_map
 from paimon_nb.format.types import (
     DataField,
     DataType,
     LocalZonedTimestamp,
+    Map,
     Timestamp,
     arrow_schema,
 )
@@ -232,7 +234,11 @@ def to_logical_types(table: pa.Table, fields: Sequence[DataField], path: str) ->
     columns = []
     for f in fields:
         try:
-            columns.append(to_logical(table.column(f.name), f.type))
+            column = table.column(f.name)
+            if isinstance(f.type, Map) and is_shared_shredding(column, f.type):
+                columns.append(restore_map(column, f.type, table.field(f.name).metadata))
+            else:
+                columns.append(to_logical(column, f.type))
         except UnsupportedFormat as error:
             text = f"{path}: column {f.name!r}: {error.message}"
             raise UnsupportedFormat(text, hint=error.hint, path=path, column=f.name, **error.facts) from None

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimon_nb.base.errors import ColumnNotFound, NullNotAllowed, SchemaMismatch, UnsupportedFormat
+from paimon_nb.base.errors import ColumnNotFound, NullNotAllowed, SchemaMismatch
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.data.int96 import INT96_ARROW, from_int96
 from paimon_nb.format.types import (
@@ -77,12 +77,6 @@ def to_logical(column: pa.Array | pa.ChunkedArray, t: DataType) -> pa.Array | pa
             lengths = fill_null(column.value_lengths(), 0).cast(pa.int32())
             return pa.ListArray.from_arrays(offsets_of(lengths), values, type=target, mask=null_mask(column))
         case Map() | Multiset():
-            if pa.types.is_struct(column.type) and column.type.get_field_index("__field_mapping") >= 0:
-                raise UnsupportedFormat(
-                    "a MAP in the shared-shredding layout cannot be read here",
-                    hint="select the other columns by name; 'fields.<column>.map.storage-layout' = 'default' stores new files plainly",
-                    feature="MAP",
-                )
             _check_fits(pa.types.is_map(column.type), column, t)
             key, value = (t.key, t.value) if isinstance(t, Map) else (t.element, _COUNT)
             offsets, keys, items = offsets_keys_and_items(column)

@@ -16,7 +16,6 @@ from paimon_nb.spark.scan.table_scan import plan_table_scan
 CASES = {
     # table: (columns that are read, their rows, the one that is not)
     "blob_descriptors": (("id",), [(0,), (1,), (2,)], "x"),
-    "shredded_map": (("id",), [(i,) for i in range(4)], "m"),
 }
 
 
