@@ -80,18 +80,16 @@ def check_writable_types(schema: TableSchema, before: TableSchema | None = None)
         before: the schema that is changed; its existing columns may stay.
     """
     check_publishable(schema, before)
-    inline = {n for o in _INLINE_BLOBS for n in parse_names(schema.options.get(o.key))}
     keyed = bool(schema.primary_keys)
 
     def is_refused(field: DataField) -> bool:
-        return is_opaque(field.type) or (is_blob_type(field.type) and (keyed or field.name in inline))
+        return is_opaque(field.type) or (is_blob_type(field.type) and keyed)
 
     old = {f.id for f in before.fields if is_refused(f)} if before else set()
     for field in schema.fields:
         if is_refused(field) and field.id not in old:
             raise UnsupportedFormat(
-                f"column {field.name!r} cannot be {field.type.bare()}: only tables without a primary key have BLOB columns here, "
-                "with values in files of their own",
+                f"column {field.name!r} cannot be {field.type.bare()}: only tables without a primary key have BLOB columns here",
                 hint="use BYTES, which keeps values of up to 2 GB beside the other columns",
                 column=field.name,
                 feature=field.type.root,
@@ -321,6 +319,14 @@ def _check_blob_fields(schema: TableSchema, options: TableOptions) -> None:
             _refuse_option(
                 key, f"column {name!r} is {schema.field(name).type.bare()}", "use BLOB, ARRAY<BLOB> or MAP<K, BLOB>"
             )
+    inline = [(o.key, name) for o in _INLINE_BLOBS for name in options.names(o)]
+    for key, name in inline:
+        if _existing_column(schema, key, name).type.root != "BLOB":
+            _refuse_option(
+                key, f"column {name!r} is {schema.field(name).type.bare()}", "only a BLOB can be a reference"
+            )
+        if len([n for _, n in inline if n == name]) > 1:
+            _refuse_option(key, f"column {name!r} is named twice", "a column has descriptors or views")
     blobs = [f.name for f in schema.fields if is_blob_type(f.type)]
     if not blobs or schema.primary_keys:
         return

@@ -88,12 +88,9 @@ _KEY_INDEX = "the files of a compaction would lack this index"
 _KEY_INDEX_HINT = (
     "compact with Paimon on Spark or Flink; ALTER TABLE ... SET ('write-only' = 'true') leaves compaction to them"
 )
-_DEDICATED = "values of these columns would not be stored where Paimon reads them"
 
 UNSUPPORTED: Mapping[str, Unsupported] = {
     "batch-scan-mode": Unsupported("0.5", (READ,), "this scan mode is for compaction jobs of Java Paimon"),
-    "blob-descriptor-field": Unsupported("1.4", (WRITE,), _DEDICATED),
-    "blob-view-field": Unsupported("2.0", (WRITE,), _DEDICATED),
     "chain-table.enabled": Unsupported(
         "1.4", ALL, _CHAIN, _is_chain_table, "read one of its branches: FROM `t$branch_<name>`"
     ),
@@ -146,7 +143,6 @@ HARMLESS: Mapping[str, str] = {
     "async-file-write": _TUNES,
     "blob-compaction.enabled": _TUNES,
     "blob-descriptor.source-table": _NO_SUCH_COLUMN,
-    "blob-view.resolve.enabled": _NO_SUCH_COLUMN,
     "blob-write-null-on-fetch-failure": _ERROR,
     "blob-write-null-on-missing-file": _ERROR,
     "blob.copy-buffer-size": _TUNES,

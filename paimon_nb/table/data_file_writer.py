@@ -34,6 +34,7 @@ from paimon_nb.format.row import EMPTY_ROW, from_scalar, serialize
 from paimon_nb.format.stats import KEY_MODE, StatsCollector, stats_modes
 from paimon_nb.format.types.arrow_builders import to_numpy
 from paimon_nb.options import table as opt
+from paimon_nb.table.scan.read.inline_blobs import check_references
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
 if TYPE_CHECKING:
@@ -98,6 +99,8 @@ class RollingFileWriter:
                 self._open_file()
             assert self._writer is not None
             part = table.slice(start, _rows_before_check((target - self._writer.bytes_written) / row_bytes))
+            if self.store.inline_blobs:
+                check_references(self.store, part)
             self._writer.write(self._file_columns(part))
             if self._index is not None:
                 self._index.add(part)

@@ -39,7 +39,11 @@ def dedicated_fields(store: TableStore) -> tuple[DataField, ...]:
     if not store.evolves_data:
         return ()
     vectors = bool(store.options.get(opt.VECTOR_FILE_FORMAT))
-    return tuple(f for f in store.schema.fields if is_blob_type(f.type) or (vectors and isinstance(f.type, Vector)))
+    return tuple(
+        f
+        for f in store.schema.fields
+        if (is_blob_type(f.type) and f.name not in store.inline_blobs) or (vectors and isinstance(f.type, Vector))
+    )
 
 
 def open_dedicated_writers(

@@ -29,6 +29,7 @@ from paimon_nb.table.row_rewrite import (
     uses_deletion_vectors,
 )
 from paimon_nb.table.scan import iter_split, plan_scan, read_split
+from paimon_nb.table.scan.read.inline_blobs import as_stored
 from paimon_nb.table.scan.read.row_tracking import tracks_rows
 from paimon_nb.table.write import TableWrite
 from paimon_nb.table.write.column_file_writer import columns_change, write_columns
@@ -295,7 +296,7 @@ def new_column_values(
     """A file with the assigned columns of all rows of a split's files: new values, and the old ones of other rows."""
     # Java 1.3 cannot read such a file of a partitioned table without the partition columns.
     fields = [f for f in store.schema.fields if f.name in {*columns, *store.schema.partition_keys}]
-    rows = read_split(store, replace(split, deletion_vectors=None), [f.name for f in fields])
+    rows = read_split(as_stored(store), replace(split, deletion_vectors=None), [f.name for f in fields])
     at = positions[changed.updated]
     order = np.arange(rows.num_rows)
     order[at] = rows.num_rows + np.arange(len(at))

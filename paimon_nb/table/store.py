@@ -251,6 +251,12 @@ class TableStore:
         """Whether an option of the table requires a feature that some access does not support."""
         return bool(unsupported_options_set({**self.schema.options, opt.BRANCH.key: self.branch}))
 
+    @cached_property
+    def inline_blobs(self) -> frozenset[str]:
+        """BLOB columns whose data files have references instead of the values."""
+        inline = {n for o in (opt.BLOB_DESCRIPTOR_FIELD, opt.BLOB_VIEW_FIELD) for n in self.options.names(o)}
+        return frozenset(f.name for f in self.schema.fields if f.type.root == "BLOB" and f.name in inline)
+
     def check_writable_columns(self) -> None:
         """Raise UnsupportedFormat if the table has a column whose values cannot be written."""
         for column in self.schema.fields:

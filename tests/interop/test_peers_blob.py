@@ -7,6 +7,7 @@ import pytest
 from peer_kit import Peers
 
 import paimon_nb
+from paimon_nb.format.data.blob import BlobDescriptor, BlobView
 
 pytestmark = pytest.mark.slow  # another process, in a venv that the first test makes
 VALUES = [b"first", None, b"", b"x" * 5000, b"last"]
@@ -68,3 +69,49 @@ def test_each_reads_the_arrays_and_maps_of_blobs_that_the_other_wrote(tmp_path):
     assert (
         described.to_pylist() == wb.table("t").copy({"blob-as-descriptor": "true"}).to_arrow().sort_by("id").to_pylist()
     )
+
+
+def references(values: list[bytes | None]) -> pa.Table:
+    ids = pa.array(range(len(values)), pa.int32())
+    return pa.table({"id": ids, "x": pa.array(values, pa.large_binary())})
+
+
+def both_read(peers: Peers, wb: paimon_nb.Workbench, table: str, **options: str) -> list:
+    """The values of a column, which pypaimon and we read alike."""
+    theirs = peers.read("pypaimon", table, ["id", "x"], **options).sort_by("id").column("x").to_pylist()
+    assert wb.table(table).copy(options).to_arrow().sort_by("id").column("x").to_pylist() == theirs
+    return theirs
+
+
+def test_references_to_values_in_files_and_in_other_tables(tmp_path):
+    peers = Peers(tmp_path)
+    path = tmp_path / "media.bin"
+    path.write_bytes(b"0123456789")
+    parts = [(2, 3), (0, -1), None, (9, 1)]
+    found = [None if p is None else BlobDescriptor(f"file://{path}", *p).to_bytes() for p in parts]
+    wanted = [b"234", b"0123456789", None, b"9"]
+    evolves = {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}
+    schema = pa.schema([("id", pa.int32()), ("x", pa.large_binary())])
+    try:
+        wb = paimon_nb.connect(str(tmp_path))
+        peers.create("theirs", schema, [], [], {**evolves, "blob-descriptor-field": "x"})
+        wb.run(f"CREATE TABLE ours (id INT, x BYTES COMMENT '__BLOB_DESCRIPTOR_FIELD') WITH ({OPTIONS})")
+        for table in ("theirs", "ours"):
+            peers.write("pypaimon", table, references(found))
+            assert both_read(peers, wb, table) == wanted
+            wb.table(table).append(references(found).set_column(0, "id", pa.array(range(10, 14), pa.int32())))
+            assert both_read(peers, wb, table) == wanted * 2
+            assert both_read(peers, wb, table, **{"blob-as-descriptor": "true"}) == found * 2
+
+        wb.run(f"CREATE TABLE up (id INT, x BYTES COMMENT '__BLOB_FIELD') WITH ({OPTIONS})")
+        wb.table("up").append(references([b"zero", None, b"two"]))
+        views = [BlobView("default.up", 1, 2).to_bytes(), None, BlobView("default.up", 1, 1).to_bytes()]
+        peers.create("views", schema, [], [], {**evolves, "blob-view-field": "x"})
+        peers.write("pypaimon", "views", references(views))
+        assert both_read(peers, wb, "views") == [b"two", None, None]
+        wb.table("views").append(references([None] * 3 + views).slice(3))
+        assert both_read(peers, wb, "views") == [b"two", None, None] * 2
+        assert both_read(peers, wb, "views", **{"blob-as-descriptor": "true"})[0] is not None
+        assert both_read(peers, wb, "views", **{"blob-view.resolve.enabled": "false"}) == views * 2
+    finally:
+        peers.close()

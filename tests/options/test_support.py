@@ -24,7 +24,7 @@ ROWS = pa.table({"id": pa.array([1, 2, 3], pa.int32()), "v": ["a", "b", "c"]})
 NEWER = pa.table({"id": pa.array([3, 4], pa.int32()), "v": ["C", "d"]})
 
 ASKING = {
-    "batch-scan-mode": "compact", "blob-descriptor-field": "v", "blob-view-field": "v", "chain-table.enabled": "true",
+    "batch-scan-mode": "compact", "chain-table.enabled": "true",
     "commit.callbacks": "org.example.Call", "fields.*.map.storage-layout": "shared-shredding",
     "partition.mark-done-action.custom.class": "org.example.Call", "partition.timestamp-format.strict": "true",
     "pk-bitmap.index.columns": "v", "pk-btree.index.columns": "v", "pk-clustering-override": "true", "pk-full-text.index.columns": "v",

@@ -36,6 +36,7 @@ _FOOTER = 5
 BATCH_BYTES = 64 << 20
 """Bytes of values, about, that are in memory at a time."""
 _DESCRIPTOR_MAGIC = 0x424C4F4244455343
+_VIEW_MAGIC = 0x424C4F4256494557
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +55,19 @@ class BlobDescriptor:
         """Parse what a read with `blob-as-descriptor` returns. Raises ValueError: other bytes."""
         if not BlobDescriptor.is_descriptor(data):
             raise ValueError("these bytes are not a blob descriptor")
-        (length,) = struct.unpack_from("<I", data, 9)
-        if len(data) != 29 + length:
+        return BlobDescriptor._after(data, 9)
+
+    @staticmethod
+    def parse_stored(data: bytes) -> BlobDescriptor:
+        """Parse a value of a column of descriptors, also of version 1, which other bytes may look like. Raises ValueError."""
+        return BlobDescriptor._after(data, 1) if data[:1] == b"\1" else BlobDescriptor.parse(data)
+
+    @staticmethod
+    def _after(data: bytes, at: int) -> BlobDescriptor:
+        if len(data) < at + 20 or len(data) != at + 20 + struct.unpack_from("<I", data, at)[0]:
             raise ValueError("a blob descriptor with a wrong length")
-        return BlobDescriptor(data[13 : 13 + length].decode(), *struct.unpack_from("<qq", data, 13 + length))
+        end = len(data) - 16
+        return BlobDescriptor(data[at + 4 : end].decode(), *struct.unpack_from("<qq", data, end))
 
     @staticmethod
     def is_descriptor(data: bytes) -> bool:
@@ -68,6 +78,29 @@ class BlobDescriptor:
         """The descriptor as Paimon stores it, in version 2."""
         uri = self.uri.encode()
         return struct.pack("<BQI", 2, _DESCRIPTOR_MAGIC, len(uri)) + uri + struct.pack("<qq", self.offset, self.length)
+
+
+@dataclass(frozen=True, slots=True)
+class BlobView:
+    """A reference to a BLOB of another table."""
+
+    table: str
+    """`database.table`."""
+    field_id: int
+    row_id: int
+
+    @staticmethod
+    def parse(data: bytes) -> BlobView:
+        """Parse a value of a column of `blob-view-field`. Raises ValueError: other bytes."""
+        if len(data) < 25 or data[0] != 1 or struct.unpack_from("<Q", data, 1)[0] != _VIEW_MAGIC:
+            raise ValueError("these bytes are not a blob view")
+        if len(data) != 25 + struct.unpack_from("<I", data, 9)[0]:
+            raise ValueError("a blob view with a wrong length")
+        return BlobView(data[13:-12].decode(), *struct.unpack_from("<iq", data, len(data) - 12))
+
+    def to_bytes(self) -> bytes:
+        name = self.table.encode()
+        return struct.pack("<BQI", 1, _VIEW_MAGIC, len(name)) + name + struct.pack("<iq", self.field_id, self.row_id)
 
 
 class BlobReader:

@@ -113,12 +113,12 @@ def _check_readable(path: str, fields: Sequence[DataField]) -> None:
                 feature=field.type.root,
                 path=path,
             )
-        if is_blob_type(field.type) and format_of(path) != BLOB_FORMAT:
+        if is_blob_type(field.type) and field.type.root != "BLOB" and format_of(path) != BLOB_FORMAT:
             raise UnsupportedFormat(
-                f"column {field.name!r} contains references to values in other files or tables, which are not read here",
+                f"column {field.name!r} is {field.type.bare()} and has values beside the other columns, which are not read here",
                 hint="select the other columns by name",
                 column=field.name,
-                feature="blob-descriptor-field",
+                feature="blob-field",
                 path=path,
             )
 

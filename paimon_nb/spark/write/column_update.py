@@ -17,6 +17,7 @@ from paimon_nb.spark.scan.located_rows import FILE, ROW, LocatedRows
 from paimon_nb.spark.write.row_level_write import positions_by_file
 from paimon_nb.spark.write.table_write import write_messages
 from paimon_nb.table.row_rewrite import delete_marked_rows
+from paimon_nb.table.scan.read.inline_blobs import as_stored
 from paimon_nb.table.scan.read.split_reader import read_split
 from paimon_nb.table.write.column_file_writer import columns_change, write_columns
 from paimon_nb.table.write.global_index import drop_stale_indexes
@@ -73,7 +74,7 @@ def change_columns(
         for number in np.unique(numbers):
             split, own_rows = source.files[number], changed.filter(pa.array(numbers == number))
             # Deleted rows too: a column file has a value for each row of the other files.
-            rows = read_split(store, replace(split, deletion_vectors=None), [f.name for f in fields])
+            rows = read_split(as_stored(store), replace(split, deletion_vectors=None), [f.name for f in fields])
             messages.append(write_columns(store, split, fields, _replace_rows(rows, own_rows)))
         if removed is not None:
             messages += delete_marked_rows(store, source.plan, positions_by_file(source.files, collect(removed)))

@@ -25,6 +25,7 @@ from paimon_nb.table.scan.read.data_evolution import (
     is_dedicated,
     stores_column,
 )
+from paimon_nb.table.scan.read.inline_blobs import as_stored
 from paimon_nb.table.scan.read.split_reader import iter_split
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def rewrite_without_deleted_rows(
                 continue
             split = Split(0, where.partition, where.bucket, -1, tuple(group), None, raw=len(group) == 1)
             position = 0
-            for rows in iter_split(store, split):
+            for rows in iter_split(as_stored(store), split):
                 remaining = rows.filter(from_numpy(~vector.mask(rows.num_rows, position)))
                 position += rows.num_rows
                 if remaining.num_rows:
@@ -160,7 +161,7 @@ def _merge_files(store: TableStore, where: BucketLocation, part: Sequence[RowGro
     with _WholeRangeWriter(store, FileTarget(where.partition, where.bucket, 0, COMPACT_SOURCE), columns) as out:
         for group in part:
             split = Split(0, where.partition, where.bucket, -1, tuple(group), None, raw=len(group) == 1)
-            for rows in iter_split(store, split, names):
+            for rows in iter_split(as_stored(store), split, names):
                 out.write(rows)
         (file,) = out.finish()
     files = [f for group in part for f in group]

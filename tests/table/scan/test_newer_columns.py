@@ -2,79 +2,37 @@
 
 import json
 import re
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from golden_tables import golden_table, unpacked
+from golden_tables import golden_table
 
 import paimon_nb
-from paimon_nb import CorruptFile, UnsupportedFormat
+from paimon_nb import UnsupportedFormat
+from paimon_nb.base.errors import OutsideWarehouse
+from paimon_nb.format.data.blob import BlobDescriptor
 from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
 from paimon_nb.spark.scan.table_scan import plan_table_scan
-
-CASES = {
-    # table: (columns that are read, their rows, the one that is not)
-    "blob_descriptors": (("id",), [(0,), (1,), (2,)], "x"),
-}
 
 
 def rows(table, **how):
     return sorted(tuple(r.values()) for r in table.to_arrow(**how).to_pylist())
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_the_other_columns_are_read(tmp_path, name):
-    columns, there, _ = CASES[name]
-    t = golden_table(tmp_path, "pypaimon-2.1", name)
-    assert rows(t, columns=list(columns)) == there
-    assert rows(t, columns=list(columns), where="id >= 1") == there[1:]
-    assert rows(t, columns=[]) == [()] * len(there)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_the_column_is_refused_by_name_and_never_called_broken(tmp_path, name):
-    *_, column = CASES[name]
-    t = golden_table(tmp_path, "pypaimon-2.1", name)
-    for columns in (None, [column], ["id", column]):
-        with pytest.raises(UnsupportedFormat, match=f"'{column}'") as caught:
-            t.to_arrow(columns=columns)
-        assert not isinstance(caught.value, CorruptFile)
-        assert "backup" not in caught.value.hint
-        assert caught.value.column == column
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_nothing_is_written_or_compacted(tmp_path, name):
-    t = golden_table(tmp_path, "pypaimon-2.1", name)
-    before = sorted(Path(t.path).rglob("*"))
-    with pytest.raises(UnsupportedFormat):
-        t.append(pa.table({"id": pa.array([9], pa.int32())}))
-    with pytest.raises((UnsupportedFormat, paimon_nb.UnsupportedOperation)):
-        t.compact()
-    assert sorted(Path(t.path).rglob("*")) == before
+def test_the_other_columns_are_read_where_references_lead_nowhere(tmp_path):
+    t = golden_table(tmp_path, "pypaimon-2.1", "blob_descriptors")
+    assert rows(t, columns=["id"]) == [(0,), (1,), (2,)]
+    assert rows(t, columns=["id"], where="id >= 1") == [(1,), (2,)]
+    with pytest.raises(OutsideWarehouse, match="nowhere"):
+        t.to_arrow()
+    described = t.copy({"blob-as-descriptor": "true"})
+    assert rows(described) == [(i, BlobDescriptor("file:///nowhere", i, 3).to_bytes()) for i in range(3)]
 
 
 def test_vectors_are_read_and_written(tmp_path):
     t = golden_table(tmp_path, "pypaimon-2.1", "vectors")
     t.append(pa.table({"id": pa.array([9], pa.int32()), "v": [[9.0, 9.5, -9.0]], "c": ["c9"]}))
     assert rows(t) == [(i, [i, i + 0.5, -i], f"c{i}") for i in (0, 1, 2, 3, 9)]
-
-
-@pytest.mark.spark
-@pytest.mark.parametrize("name", CASES)
-def test_statements_read_and_describe_it(tmp_path, name):
-    columns, there, column = CASES[name]
-    wb = paimon_nb.connect(str(unpacked(tmp_path, "pypaimon-2.1", name)))
-    asked = wb.sql(f"SELECT {', '.join(columns)} FROM {name} WHERE id < 2")
-    assert sorted(tuple(r) for r in asked.collect()) == there[:2]
-    assert [tuple(r) for r in wb.sql(f"SELECT count(*) FROM {name}").collect()] == [(len(there),)]
-    with pytest.raises(UnsupportedFormat, match=f"'{column}'"):
-        wb.sql(f"SELECT * FROM {name}").collect()
-    described = wb.run(f"DESCRIBE {name}")
-    assert column in repr(described)
-    for system in ("files", "schemas", "manifests", "snapshots", "options"):
-        assert wb.table(name).system(system).num_rows
 
 
 def with_type(tmp_path, node) -> paimon_nb.Workbench:

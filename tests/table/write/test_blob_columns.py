@@ -134,8 +134,6 @@ def test_the_bytes_of_a_file_are_those_of_java(wb):
         ("id INT, x BLOB", "'bucket' = '-1'", BadOptionValue, "row ids"),
         ("x BLOB", EVOLVES, BadOptionValue, "only BLOB columns"),
         ("id INT, x ARRAY<BLOB>", "'bucket' = '-1'", BadOptionValue, "row ids"),
-        ("id INT, x BYTES COMMENT '__BLOB_DESCRIPTOR_FIELD'", EVOLVES, UnsupportedFormat, "'x' cannot be BLOB"),
-        ("id INT, x BYTES COMMENT '__BLOB_VIEW_FIELD'", EVOLVES, UnsupportedFormat, "'x' cannot be BLOB"),
         ("id INT, x BLOB, PRIMARY KEY (id) NOT ENFORCED", "'bucket' = '1'", UnsupportedFormat, "'x' cannot be BLOB"),
     ],
 )

@@ -42,6 +42,7 @@ from paimon_nb.table.merge import PICKS_ROWS, MergeSpec, merge
 from paimon_nb.table.merge.groups import merge_order
 from paimon_nb.table.merge.merge import without_retracts
 from paimon_nb.table.migrated_files import fields_in_file, with_partition_columns
+from paimon_nb.table.scan.plan.planner import plan_scan
 from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.plan.time_travel import translate_missing_files
 from paimon_nb.table.scan.predicate.evaluate import filter_on_file_columns, filter_rows
@@ -56,6 +57,7 @@ from paimon_nb.table.scan.read.data_evolution import (
     group_by_row_range,
 )
 from paimon_nb.table.scan.read.decoded_size import UNPACKED, bytes_per_row, split_bytes
+from paimon_nb.table.scan.read.inline_blobs import with_referenced_values
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore, map_in_threads
 
 if TYPE_CHECKING:
@@ -500,7 +502,7 @@ class SplitFiles:
             visible = rows
             if deleted is not None and rows.num_rows:
                 visible = rows.filter(from_numpy(~deleted.mask(rows.num_rows, at + begin)))
-            yield self._as_requested(file, visible, stored, fields)
+            yield from self._with_values(file, self._as_requested(file, visible, stored, fields), fields)
 
     def _rows_of_file_at(
         self, file: DataFile, fields: tuple[DataField, ...], positions: np.ndarray, piece_rows: int | None
@@ -517,7 +519,14 @@ class SplitFiles:
                 self.store.fs, path, fields_of_file, columns, positions, piece_rows, self.store.options
             )
         for rows in found:
-            yield self._as_requested(file, rows, stored, fields)
+            yield from self._with_values(file, self._as_requested(file, rows, stored, fields), fields)
+
+    def _with_values(self, file: DataFile, rows: pa.Table, fields: tuple[DataField, ...]) -> Iterator[pa.Table]:
+        """The rows with the values that BLOB columns refer to. The values of `.blob` files are read already."""
+        if all(f.type.root != "BLOB" for f in fields) or file.file_name.endswith(".blob"):
+            yield rows
+        else:
+            yield from with_referenced_values(self.store, rows, fields, _values_at_row_ids)
 
     def _fields_of_file(self, schema: TableSchema, stored: Sequence[DataField]) -> Sequence[DataField]:
         """The columns that a read may name. Without a primary key: the table's, in file order, as CSV is read by position."""
@@ -567,6 +576,29 @@ class SplitFiles:
             return
         for batch in iter_data_file(self.store.fs, path, fields, columns, piece_rows, options=options, keep=early):
             yield pa.Table.from_batches([batch])
+
+
+def _values_at_row_ids(store: TableStore, field: DataField, row_ids: Sequence[int]) -> dict[int, bytes | None]:
+    """The latest values of a column at ascending row ids, those of rows that exist."""
+    ids = np.array(row_ids, np.int64)
+    found: dict[int, bytes | None] = {}
+    for split in plan_scan(store).splits:
+        for group in group_by_row_range(split.files):
+            anchor = anchor_file(group)
+            if anchor.first_row_id is None:
+                continue
+            first = anchor.first_row_id
+            here = ids[(ids >= first) & (ids < first + anchor.row_count)]
+            if not len(here):
+                continue
+            vector = (split.deletion_vectors or {}).get(anchor.file_name)
+            if vector is not None:
+                here = here[~np.isin(here - first, load_deletion_vector(store, vector).positions())]
+            files = SplitFiles(store, split.partition, split.bucket)
+            rows = pa.concat_tables([empty_table([field]), *files.column_files(group, (field,), None)])
+            values = rows.column(0).take(from_numpy(here - first)).to_pylist()
+            found.update(zip(here.tolist(), values, strict=True))
+    return found
 
 
 def _cut_at_same_rows(streams: Sequence[Iterator[pa.Table]], files: Sequence[DataFile]) -> Iterator[list[pa.Table]]:
