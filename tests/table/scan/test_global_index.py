@@ -243,3 +243,16 @@ def test_a_missing_index_file_is_named(wb):
     with pytest.raises(MissingFile, match=entry.file_name):
         ids(wb, "b = 37")
     assert without(wb, "b = 37") == [1, 212]
+
+
+def test_the_list_of_indexes_names_rows_and_columns(tmp_path):
+    wb = paimon_nb.connect(str(unpacked(tmp_path, "pypaimon-2.1", "evolved_indexed")))
+
+    def told() -> list[tuple]:
+        rows = wb.table("evolved_indexed").system("table_indexes").to_pylist()
+        names = ("index_type", "row_count", "row_range_start", "row_range_end", "index_field_id", "index_field_name")
+        return [tuple(r[n] for n in names) for r in rows]
+
+    assert told() == [("btree", 8, 0, 7, 1, "b")]
+    wb.run("ALTER TABLE evolved_indexed RENAME COLUMN b TO renamed")
+    assert told() == [("btree", 8, 0, 7, 1, "renamed")]
