@@ -134,7 +134,7 @@ _LAYOUT = "it affects the size or order of files, not their rows"
 _UNUSED_INDEX = "scans do not read vector and full-text indexes, so it does not change rows; existing indexes are kept"
 _ALL_ROWS = "rows that no index covers are always found, as with 'detail'"
 _SHREDDING = "only 'variant.shreddingSchema' shreds; a VARIANT may be stored unshredded in any table"
-_NO_SUCH_COLUMN = "it configures columns of unsupported types"
+_OWN_ACCESS = "descriptors are read with the access of the table's catalog; a place without it is an error"
 _JOB = "it configures jobs of Flink or Spark that do not run here"
 _CHAIN_DETAIL = "it is for chain tables, which are rejected by 'chain-table.enabled'"
 _ERROR = "the condition that it ignores is an error here"
@@ -142,7 +142,7 @@ _ERROR = "the condition that it ignores is an error here"
 HARMLESS: Mapping[str, str] = {
     "async-file-write": _TUNES,
     "blob-compaction.enabled": _TUNES,
-    "blob-descriptor.source-table": _NO_SUCH_COLUMN,
+    "blob-descriptor.source-table": _OWN_ACCESS,
     "blob-write-null-on-fetch-failure": _ERROR,
     "blob-write-null-on-missing-file": _ERROR,
     "blob.copy-buffer-size": _TUNES,
