@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import CorruptFile
+from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.manifest.entries import ADD, DvRange, IndexEntry
 from paimon_nb.format.manifest.manifests import ROOT, checked_name, optional, read_rows, record, required, write_rows
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from paimon_nb.fs import FileIO, FileSink
 
 _VERSION = 1
+_CACHE = FileCache(64 << 20)
+_ENTRY_BYTES, _RANGE_BYTES = 800, 250
+"""Rough sizes in memory."""
 _RANGE = record(
     ROOT + "__DELETIONS_VECTORS_RANGES",  # sic
     [required("f0", "string"), required("f1", "int"), required("f2", "int"), optional("_CARDINALITY", "long")],
@@ -58,8 +62,22 @@ _SCHEMA_1_4 = _schema_with(optional("_GLOBAL_INDEX", _GLOBAL))
 
 def read_index_manifest(fs: FileIO, path: str) -> list[IndexEntry]:
     """Raises `CorruptFile`, `NewerFormat`, `MissingFile`."""
+    return list(_CACHE.get(fs, path, lambda: _decode(fs, path), _memory_bytes))
+
+
+def cache_index_manifest(fs: FileIO, path: str, entries: Sequence[IndexEntry]) -> None:
+    """Let this process read what it just wrote from memory."""
+    _CACHE.put(fs, path, tuple(entries), _memory_bytes(entries))
+
+
+def _memory_bytes(entries: Sequence[IndexEntry]) -> int:
+    ranges = sum(len(e.dv_ranges or ()) for e in entries)
+    return _ENTRY_BYTES * (1 + len(entries)) + _RANGE_BYTES * ranges
+
+
+def _decode(fs: FileIO, path: str) -> tuple[IndexEntry, ...]:
     try:
-        return [_index_entry_of_row(row) for row in read_rows(fs, path, _SCHEMA_1_4, _VERSION, "index manifest")]
+        return tuple(_index_entry_of_row(row) for row in read_rows(fs, path, _SCHEMA_1_4, _VERSION, "index manifest"))
     except ValueError as error:
         raise CorruptFile(path, f"a row is not a valid index entry ({error!s:.80})") from None
 

@@ -34,6 +34,7 @@ from paimon_nb.format.manifest import (
     ManifestEntry,
     ManifestFile,
     SimpleStats,
+    cache_index_manifest,
     cache_manifest,
     cache_manifest_list,
     read_manifest,
@@ -117,6 +118,7 @@ class ManifestWriter:
             return None
         name, path = self._new_name("index-manifest")
         write_index_manifest(self._unwritten, path, list(entries), self._compression, self._format)
+        self._cache_written.append(partial(cache_index_manifest, self.store.fs, path, list(entries)))
         return name
 
     def flush(self) -> None:

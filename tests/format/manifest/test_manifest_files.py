@@ -66,10 +66,28 @@ def test_the_codec_is_named_as_avro_does(fs):
     assert b"avro.codec\x12zstandard" in fs.read(P)
 
 
-def test_answers_are_the_callers_own(fs):
-    write_manifest(fs, P, ENTRIES)
-    read_manifest(fs, P).clear()
-    assert read_manifest(fs, P) == ENTRIES
+@pytest.mark.parametrize(("read", "write", "value"), KINDS.values(), ids=KINDS)
+def test_answers_are_the_callers_own(fs, read, write, value):
+    write(fs, P, value)
+    read(fs, P).clear()
+    assert read(fs, P) == value
+
+
+class CountedReads(MemoryFileIO):
+    """Counts the files that are read."""
+
+    reads = 0
+
+    def read(self, path):
+        self.reads += 1
+        return super().read(path)
+
+
+@pytest.mark.parametrize(("read", "write", "value"), KINDS.values(), ids=KINDS)
+def test_a_file_is_decoded_once(read, write, value):
+    fs = CountedReads()
+    write(fs, P, value)
+    assert (read(fs, P), read(fs, P), fs.reads) == (value, value, 1)
 
 
 def test_only_wanted_entries(fs):
