@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import uuid
 from contextvars import copy_context
 from dataclasses import field, replace
@@ -503,7 +502,11 @@ def _read_if_present(fs: FileIO, path: str) -> bytes | None:
 
 def _digest(first_schema: bytes | None) -> str:
     """Identifies a table: a re-created one has another first schema."""
-    return "" if first_schema is None else hashlib.sha256(first_schema).hexdigest()
+    if first_schema is None:
+        return ""
+    import hashlib  # loads OpenSSL
+
+    return hashlib.sha256(first_schema).hexdigest()
 
 
 def in_threads_on_object_store(fs: FileIO, *work: Callable[[], Any]) -> list[Any]:

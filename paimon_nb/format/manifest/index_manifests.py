@@ -62,7 +62,8 @@ _SCHEMA_1_4 = _schema_with(optional("_GLOBAL_INDEX", _GLOBAL))
 
 def read_index_manifest(fs: FileIO, path: str) -> list[IndexEntry]:
     """Raises `CorruptFile`, `NewerFormat`, `MissingFile`."""
-    return list(_CACHE.get(fs, path, lambda: _decode(fs, path), _memory_bytes))
+    entries = _CACHE.get(fs, path, lambda: _decode(fs, path), _memory_bytes)
+    return list(entries)
 
 
 def cache_index_manifest(fs: FileIO, path: str, entries: Sequence[IndexEntry]) -> None:

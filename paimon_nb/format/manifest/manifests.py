@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 NAMESPACE = "org.apache.paimon.avro.generated"
 ROOT = "record"
 _PARSED: dict[int, tuple[dict[str, Any], Any]] = {}
+_MAX_PARSED = 100
 _CODECS = {
     "zstd": "zstandard", "zstandard": "zstandard", "none": "null", "null": "null", "uncompressed": "null",
     "snappy": "snappy", "gzip": "deflate", "deflate": "deflate", "zlib": "deflate", "bzip2": "bzip2", "xz": "xz",
@@ -118,12 +119,14 @@ def avro_bytes(
     return compress_container(buffer.getvalue(), schema, codec, path, header)
 
 
-def _parsed_schema(schema: dict[str, Any]) -> Any:
-    """The schema as parsed by fastavro. Cached: parsing takes longer than writing a few rows."""
+def _parsed_schema(schema: Any) -> Any:
+    """The schema as parsed by fastavro. Cached: parsing takes longer than the rows of a small file."""
     import fastavro
 
     held = _PARSED.get(id(schema))
     if held is None:
+        if len(_PARSED) >= _MAX_PARSED:
+            _PARSED.clear()
         held = _PARSED[id(schema)] = (
             schema,
             fastavro.parse_schema(schema),
@@ -135,9 +138,14 @@ def avro_records(container: Container, path: str) -> list[Any]:
     """The records, with plain numbers and bytes for logical types. Raises `CorruptFile`."""
     import fastavro
 
+    rows: list[Any] = []
     try:
+        schema = _parsed_schema(container.schema)
         with gc_paused():
-            return list(fastavro.reader(io.BytesIO(container.plain)))
+            for count, block in container.blocks:
+                plain = io.BytesIO(block)
+                rows += [fastavro.schemaless_reader(plain, schema, None) for _ in range(count)]
+        return rows
     except Exception as error:  # the decoder raises anything for broken bytes
         raise CorruptFile(path, f"not readable as Avro ({type(error).__name__}: {error!s:.80})") from None
 

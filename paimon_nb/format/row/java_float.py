@@ -13,11 +13,19 @@ import struct
 
 _FIVE_BITS = [0] + [(5**n).bit_length() for n in range(1, 27)]
 _DOUBLE_FRACTION_BITS = 52
+_SURE_LENGTH = 16
+"""15 digits and the point."""
 _HIDDEN = 1 << _DOUBLE_FRACTION_BITS
 
 
 def double_text(value: float) -> str:
     """Java's `Double.toString`."""
+    if 1e-3 <= value < 1e15:
+        # A decimal of at most 15 digits is never halfway between two numbers here, so Java stops at the shortest text, too.
+        text = repr(value)
+        if len(text) <= _SURE_LENGTH:
+            whole, _, fraction = text.partition(".")
+            return text if len(whole) < 8 else _with_decimal_point((whole + fraction).rstrip("0"), len(whole))
     bits = int.from_bytes(struct.pack(">d", value), "big")
     return _java_text(value, bits >> 52 & 0x7FF, bits & (_HIDDEN - 1), 1023, _DOUBLE_FRACTION_BITS)
 

@@ -7,6 +7,7 @@ Source: `java.lang.Double`, `java.time.LocalDateTime`, Paimon `Timestamp`, `Deci
 from __future__ import annotations
 
 import datetime as dt
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedFormat
@@ -114,10 +115,11 @@ def timestamp_text(value: Instant, precision: int) -> str:
 
 def local_date_time_text(value: Instant) -> str:
     """LocalDateTime.toString: seconds only if not zero, a fraction of 3, 6 or 9 digits, `+` before years after 9999."""
-    year, month, day, ms = _date_and_time_parts(value)
-    nanos = ms % 1000 * 1_000_000 + value.nanos
-    text = f"{_year_text(year)}-{month:02d}-{day:02d}T{ms // 3_600_000:02d}:{ms // 60_000 % 60:02d}"
-    seconds = ms // 1000 % 60
+    days, ms = divmod(value.ms, _MS_PER_DAY)
+    minutes, ms = divmod(ms, 60_000)
+    seconds, ms = divmod(ms, 1000)
+    nanos = ms * 1_000_000 + value.nanos
+    text = f"{_local_date_text(days)}T{minutes // 60:02d}:{minutes % 60:02d}"
     if not seconds and not nanos:
         return text
     text += f":{seconds:02d}"
@@ -146,10 +148,12 @@ def _date_and_time_parts(value: Instant) -> tuple[int, int, int, int]:
     return *year_month_day(days), ms
 
 
-def _year_text(year: int) -> str:
-    if year > 9999:
-        return f"+{year}"
-    return f"{year:04d}" if year >= 0 else f"-{-year:04d}"
+@lru_cache(maxsize=1024)
+def _local_date_text(days: int) -> str:
+    """LocalDate.toString."""
+    year, month, day = year_month_day(days)
+    years = f"+{year}" if year > 9999 else f"{year:04d}" if year >= 0 else f"-{-year:04d}"
+    return f"{years}-{month:02d}-{day:02d}"
 
 
 def year_month_day(days: int) -> tuple[int, int, int]:

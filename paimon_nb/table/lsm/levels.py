@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.format.row import deserialize
+from paimon_nb.format.row import RowReader, check_arity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -103,11 +103,12 @@ def key_decoder(types: Sequence[DataType]) -> Callable[[bytes], Key]:
 
     Nulls first, numbers by value, text and bytes bytewise (code points sort as UTF-8 does), false before true.
     """
-    frozen = tuple(types)
+    width, read = len(types), RowReader(types).read
 
     @lru_cache(maxsize=65536)
     def decode(data: bytes) -> Key:
-        return tuple(key_order(v) for v in deserialize(frozen, data))
+        check_arity(data, width)
+        return tuple(map(key_order, read(memoryview(data)[4:])))
 
     return decode
 

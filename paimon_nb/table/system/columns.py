@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.format.avro.container import gc_paused
 from paimon_nb.format.row import cast_to_string, deserialize
 from paimon_nb.format.types import DataField, Row, arrow_schema, parse_type
 from paimon_nb.format.types.arrow_builders import arrow_column
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from paimon_nb.table.store import TableStore
 
@@ -61,11 +62,16 @@ def table_of(fields: Sequence[DataField], rows: Iterable[Sequence[Any]]) -> pa.T
     """An Arrow table from rows; TIMESTAMP(3) values are passed as milliseconds."""
     schema, remaining = arrow_schema(fields), iter(rows)
     parts: list[pa.Table] = []
-    while (piece := list(islice(remaining, PIECE_ROWS))) or not parts:
+    while (piece := _next_piece(remaining)) or not parts:
         columns = list(zip(*piece, strict=True)) or [()] * len(fields)
         arrays = [arrow_column(c, f.type) for c, f in zip(columns, schema, strict=True)]
         parts.append(pa.Table.from_arrays(arrays, schema=schema))
     return parts[0] if len(parts) == 1 else pa.concat_tables(parts)
+
+
+def _next_piece(rows: Iterator[Sequence[Any]]) -> list[Sequence[Any]]:
+    with gc_paused():
+        return list(islice(rows, PIECE_ROWS))
 
 
 def partition_text_function(store: TableStore) -> Callable[[bytes], str]:

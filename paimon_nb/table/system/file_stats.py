@@ -61,10 +61,10 @@ class _StatsTextLayout:
             values: tuple[Any, ...] = (None,) * (self.arity + 1)
         else:
             values = (*self.read(memoryview(row)[4:]), None)
-        parts = (
+        parts = [
             "null" if value is None else text(value)
             for value, text in zip(_pick_positions(values, self.positions), self.texts, strict=True)
-        )
+        ]
         return _braced_text(self.names, parts)
 
     def key_text(self, key: bytes) -> str | None:
