@@ -50,7 +50,7 @@ SLOWEST_FIRST = (
     "tests/spark/test_java_tables.py", "tests/session/test_local_engine.py", "tests/session/test_data_evolution.py",
     "tests/session/test_wild.py", "tests/session/test_stream_windows.py", "tests/session/test_stream_lookup.py",
     "tests/session/test_streaming_sql.py", "tests/spark/test_stream_spark.py", "tests/interop/test_rest_peers.py",
-    "tests/notebook/test_interrupts.py", "tests/session/test_merge_schema.py", "tests/test_cli.py", "tests/state/test_machine.py",
+    "tests/notebook/test_interrupts.py", "tests/session/test_merge_schema.py", "tests/state/test_machine.py",
     "notebooks/08-maintenance-and-repair.ipynb", "notebooks/02-merge-engines.ipynb", "notebooks/03-compaction.ipynb",
     "tests/crash/test_crashes.py", "tests/spark/test_session.py", "tests/race/test_in_order.py", "tests/interop/test_peers.py",
 )  # fmt: skip
@@ -63,7 +63,7 @@ SERVERS = {
     ),
     "Spark: statements": ("session/",),
     "Spark, Kafka, MariaDB and Flink": (
-        "connectors/test_kafka.py", "connectors/test_kafka_sync.py", "connectors/test_kafka_kills.py", "session/test_documents.py",
+        "connectors/test_kafka.py", "connectors/test_kafka_sync.py", "connectors/test_kafka_kills.py", "session/test_documents.py", "session/test_stream_retract.py", "test_cli.py",
         "connectors/test_mysql_sync.py", "connectors/test_mysql_table.py", "connectors/test_jdbc_table.py",
         "interop/test_alternating.py", "interop/test_privileges.py", "interop/test_fuzz_sessions.py",
         "spark/", "procedures/test_procedures.py", "procedures/test_copy.py", "catalog/test_privilege.py", "catalog/test_rest_sql.py",
@@ -75,7 +75,7 @@ SERVERS = {
     "Spark of its own: session": ("spark/test_session.py",),
     "JupyterLab: results": (
         "browser/test_lab_chart.py", "browser/test_lab_data.py", "browser/test_lab_grid.py", "browser/test_lab_history.py",
-        "browser/test_lab_streams.py", "browser/test_lab_catalog.py", "browser/test_lab_editor.py",
+        "browser/test_lab_streams.py", "browser/test_lab_catalog.py", "browser/test_lab_editor.py", "browser/test_lab_run_line.py",
     ),
     "JupyterLab: panels": (
         "browser/test_lab.py", "browser/test_lab_home.py", "browser/test_lab_kernel.py", "browser/test_lab_pages.py",

@@ -78,3 +78,4 @@ def notebook(page_of_lab: Notebook) -> Iterator[Notebook]:
     page_of_lab.forget_page()
     yield page_of_lab
     page_of_lab.close_all()
+    page_of_lab.page.goto("about:blank")  # JupyterLab asks its server again and again, as long as a page shows it

@@ -7,7 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from panel_kit import opened, serious_issues
+from panel_kit import serious_issues, write_notebook
 from playwright.sync_api import expect
 
 if TYPE_CHECKING:
@@ -25,18 +25,34 @@ INSERT = (
 )
 CELLS = ("%load_ext paimon_nb\n%paimon connect warehouse", "%paimon SELECT COUNT(*) FROM range(3)", INSERT)
 INSERTING = 2
+RUN = """i => {
+  const app = window.jupyterapp;
+  app.shell.currentWidget.content.activeCellIndex = i;
+  app.commands.execute("notebook:run-cell");  // not waited for
+}"""
 SPARK_MS = 180_000
 """Spark starts in the first of the cells."""
 
 
+@pytest.fixture(scope="module")
+def connected(notebook: Notebook, lab: Lab, tables: Path) -> Notebook:
+    """A notebook whose kernel has Spark."""
+    shutil.copytree(tables, lab.root / "warehouse")
+    write_notebook(lab, "cancel.ipynb", CELLS)
+    notebook.open(lab, "cancel.ipynb")
+    for cell in range(INSERTING):
+        notebook.page.evaluate(RUN, cell)
+    notebook.output(INSERTING - 1).wait_for(timeout=SPARK_MS)
+    return notebook
+
+
 @pytest.fixture
-def running(notebook: Notebook, lab: Lab, tables: Path) -> Notebook:
+def running(connected: Notebook) -> Notebook:
     """A notebook in which Spark inserts rows."""
-    if not (lab.root / "warehouse").exists():
-        shutil.copytree(tables, lab.root / "warehouse")
-    shown = opened(notebook, lab, "cancel.ipynb", CELLS, wait_ms=SPARK_MS)
-    expect(line_of(shown)).to_have_text(re.compile(r"^\s*INSERT INTO orders · .*\d+ % .*\d:\d\d$"), timeout=SPARK_MS)
-    return shown
+    connected.page.evaluate(RUN, INSERTING)
+    progress = re.compile(r"^\s*INSERT INTO orders · .*\d+ % .*\d:\d\d$")
+    expect(line_of(connected)).to_have_text(progress, timeout=SPARK_MS)
+    return connected
 
 
 def line_of(shown: Notebook) -> Locator:
