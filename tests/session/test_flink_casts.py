@@ -128,3 +128,15 @@ def test_a_row_is_the_only_column_of_a_values_row(flink):
     assert [len(r) for r in flink.sql("VALUES ((ROW(1, 2))), (((ROW(3, 4))))").collect()] == [1, 1]
     assert rows(flink, "VALUES (ROW(1, 2)), (ROW(3, 4))") == [(1, 2), (3, 4)]
     assert rows(flink, "SELECT x.col1, y FROM (VALUES (ROW(1, 2), 5)) AS v(x, y)") == [(1, 5)]
+
+
+@pytest.mark.parametrize("key", ["", ", PRIMARY KEY (id) NOT ENFORCED"])
+def test_update_keeps_a_char_as_orc_holds_it(flink, key):
+    flink.run(f"""
+        CREATE TABLE t (id INT, c CHAR(4), n ROW<c CHAR(4)>, v INT{key}) WITH ('file.format' = 'orc', 'bucket-key' = 'id', 'bucket' = '1');
+        INSERT INTO t VALUES (1, 'ab', ROW('x'), 0), (2, 'cd', ROW('y'), 0);
+        ALTER TABLE t SET ('file.format' = 'parquet');
+        UPDATE t SET v = 1 WHERE id = 1;
+        UPDATE t SET c = 'e' WHERE id = 2
+    """)
+    assert rows(flink, "SELECT id, c, n.c AS nc, v FROM t") == [(1, "ab", "x", 1), (2, "e   ", "y", 0)]

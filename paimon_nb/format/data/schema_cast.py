@@ -6,6 +6,7 @@ error reports the row.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -239,6 +240,24 @@ def cast_to_schema(rows: pa.Table, fields: Sequence[DataField]) -> pa.Table:
             raise SchemaMismatch(f"column {name!r} is missing", hint="add the column, or define a default", column=name)
     columns = [_cast_column(rows.column(f.name), f) for f in fields]
     return pa.Table.from_arrays(columns, schema=arrow_schema(fields, nullable=True))
+
+
+def chars_as_they_come(fields: Sequence[DataField]) -> tuple[DataField, ...]:
+    """Fields for `cast_to_schema` that do not pad texts of CHAR columns."""
+    return tuple(replace(f, type=_char_as_varchar(f.type)) for f in fields)
+
+
+def _char_as_varchar(t: DataType) -> DataType:
+    match t:
+        case Char():
+            return VarChar(t.length, t.nullable)
+        case Array() | Multiset():
+            return replace(t, element=_char_as_varchar(t.element))
+        case Map():
+            return replace(t, key=_char_as_varchar(t.key), value=_char_as_varchar(t.value))
+        case Row():
+            return replace(t, fields=chars_as_they_come(t.fields))
+    return t
 
 
 def _cast_column(column: pa.ChunkedArray, field: DataField) -> pa.ChunkedArray:

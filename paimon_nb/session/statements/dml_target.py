@@ -184,7 +184,10 @@ class Target:
         return match_fields(value, source, target_type, ".".join(path), fill=fill, current=current, or_position=True)
 
     def columns(self, frame: DataFrame, values: Mapping[str, Column], first: int) -> list[Column]:
-        """The table's columns, cast to its types: from `values`, else from `frame`, starting at position `first`."""
+        """The table's columns, cast to its types: from `values`, else from `frame`, starting at position `first`.
+
+        Flink casts only the assigned ones: a CHAR without padding, as files of ORC hold it, stays so.
+        """
         from pyspark.sql import functions as F
 
         from paimon_nb.spark.types import spark_type
@@ -195,7 +198,9 @@ class Target:
             return implicit_cast(value, frame.select(value).schema.fields[0].dataType, t)
 
         return [
-            cast_to_stored_type(values.get(f.name, F.col(frame.columns[first + i])), f.type).alias(f.name)
+            (
+                cast_to_stored_type(values[f.name], f.type) if f.name in values else F.col(frame.columns[first + i])
+            ).alias(f.name)
             for i, f in enumerate(self.table.schema.fields)
         ]
 

@@ -66,7 +66,8 @@ def update(context: StatementContext, statement: Update) -> Result:
         if evolving:
             ids, count = change_columns(target.table, source, once, columns)
         else:
-            ids, count, _ = change_rows(target.table, source, once, once, columns)
+            pads = not context.session.flink_semantics  # else the assigned values are padded already
+            ids, count, _ = change_rows(target.table, source, once, once, columns, pad_chars=pads)
     return dml_summary(target, count, "updated in", ids)
 
 
@@ -155,7 +156,8 @@ def _upsert_rows(target: Target, frame: DataFrame, kind: int, verb: str) -> Resu
 
     from paimon_nb.spark.write.table_write import write
 
-    done = write(frame.withColumn(KIND, F.lit(kind).cast("tinyint")), target.table, kinds=KIND)
+    pads = not target.context.session.flink_semantics  # else the assigned values are padded already
+    done = write(frame.withColumn(KIND, F.lit(kind).cast("tinyint")), target.table, kinds=KIND, pad_chars=pads)
     result = dml_summary(target, done.rows, f"{verb} {'from' if kind == DELETED else 'in'}", list(done.snapshots))
     if kind == DELETED and target.table.options.get(opt.IGNORE_DELETE):
         result.notes.append("the table ignores deletes ('ignore-delete'), so the rows are still there")

@@ -30,7 +30,12 @@ INLINE_BYTES = 8 << 20
 
 
 def change_rows(
-    table: Table, source: LocatedRows, removed: DataFrame, added: DataFrame | None, assigned: Collection[str] = ()
+    table: Table,
+    source: LocatedRows,
+    removed: DataFrame,
+    added: DataFrame | None,
+    assigned: Collection[str] = (),
+    pad_chars: bool = True,
 ) -> tuple[list[int], int, int]:
     """Delete rows and insert rows in one snapshot.
 
@@ -42,6 +47,7 @@ def change_rows(
         removed: FILE and ROW of the rows to delete.
         added: rows to insert, with the table's columns, then `source.carried`, which are NULL for new rows.
         assigned: names of the updated columns.
+        pad_chars: as in `TableWrite`.
 
     Returns:
         The ids of the new snapshots, the number of deleted rows, the number of inserted rows.
@@ -68,10 +74,12 @@ def change_rows(
             if tracks_rows(table.store):
                 # New rows are in separate files: only these get new row ids from the table's counter.
                 row_id = ROW_ID_FIELD.name
-                tracked, count, _ = write_messages(rows.where(f"{row_id} IS NOT NULL"), store, tracked=True)
+                tracked, count, _ = write_messages(
+                    rows.where(f"{row_id} IS NOT NULL"), store, tracked=True, pad_chars=pad_chars
+                )
                 messages += tracked
                 rows = rows.where(f"{row_id} IS NULL").drop(row_id)
-            new, more, _ = write_messages(rows, store)
+            new, more, _ = write_messages(rows, store, pad_chars=pad_chars)
             messages += new
             count += more
     except BaseException:

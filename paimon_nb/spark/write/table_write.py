@@ -66,6 +66,7 @@ def write(
     identifier: int = BATCH_IDENTIFIER,
     watermark: int | None = None,
     checkpoints: StreamCommitter | None = None,
+    pad_chars: bool = True,
 ) -> WriteResult:
     """Write a DataFrame's rows in one commit.
 
@@ -83,6 +84,7 @@ def write(
         identifier: identifier of this commit among those of `commit_user`; a stream counts its commits.
         watermark: watermark for the snapshot, epoch milliseconds.
         checkpoints: the committer of the stream that this commit belongs to; replaces `commit_user`.
+        pad_chars: as in `TableWrite`.
 
     Raises:
         SchemaMismatch, NullNotAllowed, UnsupportedOperation: a row does not fit; nothing was committed.
@@ -94,7 +96,13 @@ def write(
     full = None if checkpoints is None else checkpoints.is_full(store, identifier)
     commit = FormatTableCommit(store) if store.is_format_table else TableCommit(store, commit_user)
     messages, count, inline = write_messages(
-        frame, store, kinds=kinds, overwrite=scope is not None, inline_bytes=inline_bytes, full=full
+        frame,
+        store,
+        kinds=kinds,
+        overwrite=scope is not None,
+        inline_bytes=inline_bytes,
+        full=full,
+        pad_chars=pad_chars,
     )
     if checkpoints is None:
         ids = commit.commit(
@@ -128,6 +136,7 @@ def write_messages(
     inline_bytes: int = INLINE_BYTES,
     tracked: bool = False,
     full: bool | None = None,
+    pad_chars: bool = True,
 ) -> tuple[list[Any], int, bool]:
     """Write rows without committing them.
 
@@ -139,12 +148,13 @@ def write_messages(
         inline_bytes: as in `write`.
         tracked: the column after the table's is `_ROW_ID`, NULL for new rows.
         full: as in `TableWrite`.
+        pad_chars: as in `TableWrite`.
 
     Returns:
         The commit messages, the number of rows, whether the driver wrote them.
     """
     ready = _with_columns_of_table(frame, store, ROW_ID_FIELD.name if tracked else kinds)
-    job = WriteJob(store, kinds is not None, overwrite, session_zone(frame.sparkSession), tracked, full)
+    job = WriteJob(store, kinds is not None, overwrite, session_zone(frame.sparkSession), tracked, full, pad_chars)
     with spark_errors():
         if estimated_bytes(ready) > inline_bytes:
             return (*try_row_bounded_batches(ready, lambda rows: _write_in_spark_tasks(rows, job)), False)
@@ -173,12 +183,15 @@ class WriteJob:
     zone: str
     tracked: bool = False
     full: bool | None = None
+    pad_chars: bool = True
 
     def open_task_writer(self) -> TableWrite | FormatTableWrite:
         """A writer for this task; close it after use."""
         if self.store.is_format_table:
             return FormatTableWrite(self.store)
-        return TableWrite(self.store, overwrite=self.overwrite, tracked=self.tracked, full=self.full)
+        return TableWrite(
+            self.store, overwrite=self.overwrite, tracked=self.tracked, full=self.full, pad_chars=self.pad_chars
+        )
 
     def write(self, writer: TableWrite | FormatTableWrite, rows: pa.Table) -> None:
         """Write rows that have Spark's types."""

@@ -19,7 +19,7 @@ import pyarrow as pa
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import ROW_ID_FIELD, SEQUENCE_NUMBER, VALUE_KIND
-from paimon_nb.format.data.schema_cast import cast_to_schema
+from paimon_nb.format.data.schema_cast import cast_to_schema, chars_as_they_come
 from paimon_nb.format.row import EMPTY_ROW
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
@@ -233,6 +233,7 @@ class TableWrite:
         compact: False leaves compaction to another job, as with `write-only`.
         tracked: the rows have `_ROW_ID` as the last column, NULL for new rows.
         full: whether this commit of a stream is a full compaction (see `StreamCommitter`); None for a batch job.
+        pad_chars: False stores texts of CHAR columns as they come.
 
     Examples:
         >>> with t.write() as write:
@@ -253,6 +254,7 @@ class TableWrite:
         compact: bool = True,
         tracked: bool = False,
         full: bool | None = None,
+        pad_chars: bool = True,
     ) -> None:
         manifest_format(store)
         store.check_supported(Access.WRITE)
@@ -262,6 +264,7 @@ class TableWrite:
             store.check_supported(Access.COMPACT)
         self.store = store
         self.overwrite, self.tracked, self._full = overwrite, tracked, full
+        self._fields = store.schema.fields if pad_chars else chars_as_they_come(store.schema.fields)
         self.row_count = 0
         self._restored = WriterState(_latest_snapshot_id(store), {}, {}) if overwrite else load_writer_state(store)
         self._spec = MergeSpec.of(store.schema, store.options) if store.has_keys else None
@@ -295,7 +298,7 @@ class TableWrite:
         rows = as_table(rows)
         ids = rows.column(ROW_ID_FIELD.name) if self.tracked else None
         rows = rows if ids is None else rows.drop_columns([ROW_ID_FIELD.name])
-        rows = cast_to_schema(with_defaults(rows, self.store.schema), self.store.schema.fields)
+        rows = cast_to_schema(with_defaults(rows, self.store.schema), self._fields)
         if ids is not None:  # a changed row gets the sequence number of the snapshot that changes it
             rows = rows.append_column(ROW_ID_FIELD.name, ids)
             rows = rows.append_column(SEQUENCE_NUMBER, pa.nulls(rows.num_rows, pa.int64()))
