@@ -5,7 +5,6 @@ Source: docs/spec/merge-semantics.md sections 4.1 and 6 (Paimon on Spark: `Paimo
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,9 +17,9 @@ from paimon_nb.table.bucket_compact.sorted_run_reader import file_rows
 from paimon_nb.table.data_file_writer import COMPACT_SOURCE, AppendFileWriter, FileTarget, write_key_values
 from paimon_nb.table.live_files import index_entries, live_entries
 from paimon_nb.table.publish.changes import CommitMessage
-from paimon_nb.table.scan.plan.snapshot_scan import DvRef, ScanPlan, Split, is_independent
-from paimon_nb.table.scan.read.data_evolution import anchor_file, group_by_row_range
-from paimon_nb.table.scan.read.row_tracking import tracked_rows, tracks_rows
+from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan, Split, is_independent
+from paimon_nb.table.scan.read.data_evolution import anchor_file
+from paimon_nb.table.scan.read.row_tracking import split_by_file, tracked_rows, tracks_rows
 from paimon_nb.table.scan.read.split_reader import load_deletion_vector, read_split
 from paimon_nb.table.store import POSTPONE_BUCKET
 
@@ -41,22 +40,7 @@ def one_split_per_file(plan: ScanPlan) -> tuple[Split, ...]:
 
     Files of the same rows (data evolution) stay together, the newest first.
     """
-    by_rows = plan.store.evolves_data
-    return tuple(
-        replace(
-            split,
-            files=tuple(group),
-            raw=len(group) == 1,
-            deletion_vectors=_vector_of_file(split, anchor_file(group).file_name),
-        )
-        for split in plan.splits
-        for group in (group_by_row_range(split.files) if by_rows else [[f] for f in split.files])
-    )
-
-
-def _vector_of_file(split: Split, name: str) -> dict[str, DvRef] | None:
-    ref = (split.deletion_vectors or {}).get(name)
-    return None if ref is None else {name: ref}
+    return tuple(one for split in plan.splits for one in split_by_file(split, plan.store))
 
 
 def check_compacted(plan: ScanPlan) -> None:

@@ -1,4 +1,4 @@
-"""Streaming SELECT of system tables: `$audit_log` and `$binlog` have changes as rows that are added, `$ro` the table's rows."""
+"""Streaming SELECT of system tables: `$audit_log` and `$binlog` have changes as rows that are added, `$ro` and `$row_tracking` the table's rows."""
 
 from __future__ import annotations
 
@@ -54,6 +54,27 @@ def test_the_read_optimized_rows_of_an_append_table_go_on(wb):
         assert [tuple(r.values()) for r in next(found).to_pylist()] == [("+I", 3)]
 
 
+def test_rows_with_their_ids_go_on(wb):
+    """Flink's answers."""
+    wb.run("""
+        CREATE TABLE t (id INT, v STRING) WITH ('row-tracking.enabled' = 'true');
+        CREATE TABLE plain (id INT);
+        INSERT INTO t VALUES (1, 'a'), (2, 'b');
+        INSERT INTO t VALUES (3, 'c');
+        SET 'execution.runtime-mode' = 'streaming'
+    """)
+    assert changes(wb, "SELECT * FROM t$row_tracking /*+ OPTIONS('scan.snapshot-id' = '2') */") == [
+        ("+I", 3, "c", 2, 2)
+    ]
+    with wb.stream("SELECT _ROW_ID, v FROM `t$row_tracking` WHERE _ROW_ID > 0") as live:
+        found = iter(live)
+        assert sorted(tuple(r.values()) for r in next(found).to_pylist()) == [("+I", 1, "b"), ("+I", 2, "c")]
+        wb.table("t").append(pa.table({"id": pa.array([4], pa.int32()), "v": ["d"]}))
+        assert [tuple(r.values()) for r in next(found).to_pylist()] == [("+I", 3, "d")]
+    with pytest.raises(UnsupportedOperation, match="has no row tracking"):
+        wb.run("SELECT * FROM plain$row_tracking")
+
+
 def test_read_optimized_rows_of_keys_are_no_stream(wb):
     """The job fails in Flink, too."""
     wb.run("""
@@ -88,3 +109,17 @@ def test_logs_are_kept_in_a_table(swb):
     )
     text = f"INSERT INTO pairs SELECT rowkind, v FROM t$binlog {FROM_1}"
     follows(swb, text, "pairs", [("SHOW TABLES", [("+I", ["a"]), ("+U", ["a", "b"])])])
+
+
+@pytest.mark.spark
+def test_row_ids_are_kept_in_a_table(swb):
+    swb.run("""
+        CREATE TABLE t (id INT, v STRING) WITH ('row-tracking.enabled' = 'true');
+        CREATE TABLE ids (id BIGINT, v STRING);
+        INSERT INTO t VALUES (1, 'a'), (2, 'b')
+    """)
+    text = "INSERT INTO ids SELECT _ROW_ID, upper(v) FROM t$row_tracking"
+    follows(
+        swb, text, "ids",
+        [("SHOW TABLES", [(0, "A"), (1, "B")]), ("INSERT INTO t VALUES (3, 'c')", [(0, "A"), (1, "B"), (2, "C")])],
+    )  # fmt: skip

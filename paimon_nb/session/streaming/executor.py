@@ -30,6 +30,7 @@ from paimon_nb.session.streaming.lookup.join import Lookups, register, release_e
 from paimon_nb.session.streaming.lookup.waiting import HIDDEN, WaitingRows
 from paimon_nb.session.streaming.normalize import ResultChanges, TableChanges
 from paimon_nb.session.streaming.planner import (
+    LOG_TABLES,
     StreamInput,
     StreamMode,
     StreamPlan,
@@ -296,9 +297,15 @@ def _input_stream(
         configured = table_options.get(SCAN_MAX_SNAPSHOT_COUNT)
         options[SCAN_MAX_SNAPSHOT_COUNT.key] = str(min(configured, max_snapshots) if configured > 0 else max_snapshots)
     if stream_input.system is not None:
-        binlog = stream_input.system == "binlog"
         return stream_frame(
-            session.spark, stream_input.table, options=options, kinds=True, begin=begin, binlog=binlog, retries=retries
+            session.spark,
+            stream_input.table,
+            options=options,
+            kinds=stream_input.system in LOG_TABLES,
+            begin=begin,
+            binlog=stream_input.system == "binlog",
+            tracked=stream_input.system == "row_tracking",
+            retries=retries,
         )
     frame = stream_frame(
         session.spark,

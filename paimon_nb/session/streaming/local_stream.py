@@ -16,7 +16,7 @@ from paimon_nb.session.streaming.planner import StreamMode, StreamPlan
 from paimon_nb.session.streaming.sinks import OP, BufferOutput
 from paimon_nb.table.scan.predicate.evaluate import filter_rows
 from paimon_nb.table.scan.predicate.model import conjuncts_on
-from paimon_nb.table.stream import ChangelogNormalize
+from paimon_nb.table.stream import ChangelogNormalize, TableStream
 from paimon_nb.table.system import SYSTEM_TABLES
 from paimon_nb.table.system.audit_log import kind_texts
 from paimon_nb.table.system.binlog import binlog_rows
@@ -49,6 +49,9 @@ def start_local_stream(plan: StreamPlan, query: Query, output: BufferOutput) -> 
     columns = columns_of(selection, fields)
     if columns is None or not means_the_same(selection.condition, fields):
         return None
+    if only.system == "row_tracking":
+        tracked = TableStream(table.store, columns=[f.name for f in fields])
+        return TableLoop(tracked, _tracked_rows(selection, columns, fields, output))
     if only.system is not None:
         return TableLoop(table.stream(), _changelog_table_rows(only.system, table, selection, columns, fields, output))
     selected = list(dict.fromkeys(c for c, _ in columns))
@@ -71,9 +74,27 @@ def start_local_stream(plan: StreamPlan, query: Query, output: BufferOutput) -> 
         if normalize is not None:
             changes, kinds = normalize.apply(rows.remove_column(0), kind_codes(rows.column(0)))
             rows = filter_rows(selection.condition, changes.add_column(0, OP, kind_texts(kinds)), table.schema.fields)
-        output.append_changes(rows.select([0, *(rows.schema.get_field_index(c) for c, _ in columns)]).rename_columns([OP, *(n for _, n in columns)]))  # fmt: skip
+        output.append_changes(_renamed(rows, columns))
 
     return TableLoop(stream, append_selected_changes)
+
+
+def _tracked_rows(
+    selection: Selection, columns: Columns, fields: Sequence[DataField], output: BufferOutput
+) -> Callable[[StreamBatch], None]:
+    """Puts out the rows of `$row_tracking`."""
+
+    def append_tracked_rows(batch: StreamBatch) -> None:
+        rows = filter_rows(selection.condition, batch.rows, fields)
+        output.append_changes(_renamed(rows, columns))
+
+    return append_tracked_rows
+
+
+def _renamed(rows: pa.Table, columns: Columns) -> pa.Table:
+    """The row kinds, then the selected columns."""
+    selected = rows.select([0, *(rows.schema.get_field_index(c) for c, _ in columns)])
+    return selected.rename_columns([OP, *(n for _, n in columns)])
 
 
 def _changelog_table_rows(

@@ -48,6 +48,7 @@ from paimon_nb.syntax.tree import (
     walk,
 )
 from paimon_nb.table.scan import OWN_SCHEMA
+from paimon_nb.table.system.row_tracking import check_tracks_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,6 +63,8 @@ if TYPE_CHECKING:
 
 LOG_TABLES = ("audit_log", "binlog")
 """System tables whose streams have the changes of their table as rows."""
+_STREAMED_TABLES = ("ro", "row_tracking", *LOG_TABLES)
+"""System tables that streaming mode does not read as batch mode does."""
 
 
 class StreamMode(Enum):
@@ -79,7 +82,7 @@ class StreamInput:
     """The text that the reference's spans point into."""
     table: Table | None = None
     system: str | None = None
-    """The system table that is read: one of `LOG_TABLES`, whose rows are only added, or `ro` of a table with keys."""
+    """The system table that is read: one of `LOG_TABLES` or `row_tracking`, whose rows are only added, or `ro` of a table with keys."""
     source: Source | None = None
     declared: CreateTable | None = None
 
@@ -180,7 +183,7 @@ def inputs_of(session: Session, query: Query, text: str) -> list[StreamInput]:
             statement = session.temporary[ref.parts[0]]
             if statement.definition.options.get("connector", "paimon") != "paimon":
                 found.append(StreamInput(ref, text, source=source_of(session, statement), declared=statement))
-        elif session.exists(ref.parts) and (system := session.find(ref.parts).name.system) in (None, "ro", *LOG_TABLES):
+        elif session.exists(ref.parts) and (system := session.find(ref.parts).name.system) in (None, *_STREAMED_TABLES):
             table = session.table(ref.parts, ref.options)
             system = system_table_of_stream(system, table)
             check_consumer(table)
@@ -272,7 +275,13 @@ def plan_stream(session: Session, query: Query, text: str, *, merges: bool = Fal
 
 
 def _check_has_stream(stream_input: StreamInput) -> None:
-    """Raise UnsupportedOperation for `$ro` of a table with keys. Source: Paimon `ReadOptimizedTable.newStreamScan`."""
+    """Raise UnsupportedOperation for `$ro` of a table with keys, and `$row_tracking` of one without row ids.
+
+    Source: Paimon `ReadOptimizedTable.newStreamScan`.
+    """
+    if stream_input.system == "row_tracking":
+        assert stream_input.table is not None
+        check_tracks_rows(stream_input.table.store)
     if stream_input.system == "ro":
         assert stream_input.table is not None
         raise UnsupportedOperation(

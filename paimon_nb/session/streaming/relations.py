@@ -13,6 +13,7 @@ from paimon_nb.base.errors import (
     UnsupportedOperation,
 )
 from paimon_nb.session.query.run_query import with_position
+from paimon_nb.table.system.row_tracking import check_tracks_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +30,7 @@ KINDS = "rowkind"
 
 
 def stream_of(session: Session, ref: TableRef, text: str) -> DataFrame | None:
-    """The stream of a Paimon table; of `t$audit_log` with kinds, of `t$binlog` with arrays. None if no such table is ours.
+    """The stream of a Paimon table; of `t$audit_log` with kinds, of `t$binlog` with arrays, of `t$row_tracking` with row ids. None if no such table is ours.
 
     Raises: UnsupportedOperation: another system table. BadOptionValue: options of batch reads.
     """
@@ -43,19 +44,23 @@ def stream_of(session: Session, ref: TableRef, text: str) -> DataFrame | None:
         return None
     try:
         system = system_table_of_stream(system, table)
-        if system not in (None, "audit_log", "binlog"):
+        if system not in (None, "audit_log", "binlog", "row_tracking"):
             raise UnsupportedOperation(
                 f"{found.name} cannot be read as a stream",
                 hint="stream the table itself, or its $audit_log, which has row kinds",
             )
+        tracked = system == "row_tracking"
+        if tracked:
+            check_tracks_rows(table.store)
         return stream_frame(
             session.spark,
             table,
             options=ref.options,
             filter=None if system else ref.filter,
-            columns=None if system == "binlog" else ref.columns,
-            kinds=True if system else None,
+            columns=None if system == "binlog" or tracked else ref.columns,
+            kinds=True if system and not tracked else None,
             binlog=system == "binlog",
+            tracked=tracked,
             includes_latest=True,
         )
     except PaimonError as error:

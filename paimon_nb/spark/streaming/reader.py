@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.format.data import TRACKING_FIELDS
 from paimon_nb.options.read import (
     READ_CHANGELOG,
     READ_STREAM_MAXROWSPERTRIGGER,
@@ -41,6 +42,7 @@ def stream_frame(
     order: str | None = None,
     begin: StreamOffset | str | None = None,
     binlog: bool = False,
+    tracked: bool = False,
     includes_latest: bool = False,
     retries: RetryFiles | None = None,
 ) -> DataFrame:
@@ -58,6 +60,7 @@ def stream_frame(
         begin: the position in the checkpoint, or 'fresh' for a new checkpoint. If it is None, the limits of a micro-batch
             do not apply to the first one after a start, because the source does not know its position yet.
         binlog: rows as in the system table `$binlog`, without `order`.
+        tracked: rows as in the system table `$row_tracking`.
         includes_latest: 'scan.mode' = 'latest' starts with the changes of the latest snapshot, as Spark does; in Flink after them.
         retries: the rows of the job that wait for another lookup; a micro-batch begins when one is due.
 
@@ -75,7 +78,7 @@ def stream_frame(
         spark,
         TableStreamSource,
         store=store,
-        fields=requested_fields(store.schema, columns),
+        fields=(*requested_fields(store.schema, columns), *(TRACKING_FIELDS if tracked else ())),
         predicate=conjuncts_with_spark_meaning(filter, store.schema.fields, session_zone(spark)),
         kinds=with_kinds,
         order=order,

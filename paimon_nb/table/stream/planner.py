@@ -15,7 +15,7 @@ import pyarrow as pa
 from paimon_nb.base import clock
 from paimon_nb.base.errors import SnapshotExpired, TimeTravelError
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.format.data import KIND_FIELD, VALUE_KIND
+from paimon_nb.format.data import KIND_FIELD, TRACKING_FIELDS, VALUE_KIND
 from paimon_nb.format.manifest import ADD, DELETE, ManifestEntry
 from paimon_nb.format.types.arrow_builders import empty_table, from_numpy, to_numpy
 from paimon_nb.options import table as opt
@@ -32,8 +32,9 @@ from paimon_nb.table.scan.plan.snapshot_scan import (
     pack_live_files_into_splits,
     prune_live_files,
 )
-from paimon_nb.table.scan.predicate.evaluate import bind_literals
+from paimon_nb.table.scan.predicate.evaluate import bind_literals, filter_rows
 from paimon_nb.table.scan.predicate.model import Predicate, conjuncts_on
+from paimon_nb.table.scan.read.row_tracking import names_row_ids, split_by_file, tracked_rows
 from paimon_nb.table.scan.read.split_reader import read_split, read_split_kinds
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.stream.offset import StreamOffset
@@ -166,8 +167,12 @@ def steps_between(
 
 
 def read_step(store: TableStore, step: StreamStep, columns: Sequence[str] | None = None) -> pa.Table:
-    """All rows of a step with their kinds in a last column `_VALUE_KIND` (int8: 0 +I, 1 -U, 2 +U, 3 -D)."""
-    fields = store.schema.fields if columns is None else [store.schema.field(c) for c in columns]
+    """All rows of a step with their kinds in a last column `_VALUE_KIND` (int8: 0 +I, 1 -U, 2 +U, 3 -D).
+
+    `columns` may name those of row tracking.
+    """
+    tracking = {f.name: f for f in TRACKING_FIELDS}
+    fields = store.schema.fields if columns is None else [tracking.get(c) or store.schema.field(c) for c in columns]
     parts = [empty_table([*fields, KIND_FIELD])]
     parts += [read_piece(store, piece, columns, step.predicate) for piece in step.pieces]
     return pa.concat_tables(parts)
@@ -178,6 +183,9 @@ def read_piece(
 ) -> pa.Table:
     """One split's rows; see `read_step`. `predicate` is bound to the schema."""
     split = piece.split
+    if columns is not None and names_row_ids(store, columns, None):
+        rows = _tracked_rows(store, split, columns, predicate)
+        return rows.append_column(VALUE_KIND, from_numpy(np.zeros(rows.num_rows, np.int8)))
     if split.changes:
         return read_split_kinds(store, split, columns, predicate)
     if split.raw or not store.has_keys:
@@ -186,6 +194,15 @@ def read_piece(
     else:
         rows = without_retracts(read_split_kinds(store, split, columns, predicate))
     return _as_retractions(rows) if piece.retracts else rows
+
+
+def _tracked_rows(store: TableStore, split: Split, columns: Sequence[str], predicate: Predicate | None) -> pa.Table:
+    """A split's rows with columns of row tracking, file by file."""
+    fields = store.schema.fields
+    used = {*columns, *(() if predicate is None else predicate.columns())}
+    read = [f.name for f in fields if f.name in used] or [fields[0].name]
+    rows = [tracked_rows(store, one, read) for one in split_by_file(split, store)]
+    return pa.concat_tables([filter_rows(predicate, r, fields).select(list(columns)) for r in rows])
 
 
 def _as_retractions(rows: pa.Table) -> pa.Table:

@@ -21,15 +21,21 @@ def _tracked_fields(store: TableStore) -> tuple[DataField, ...]:
     return (*store.schema.fields, *TRACKING_FIELDS)
 
 
-def _read_tracked_rows(store: TableStore) -> pa.Table:
-    from paimon_nb.table.scan.read.row_tracking import tracked_rows, tracks_rows
+def check_tracks_rows(store: TableStore) -> None:
+    """Raises UnsupportedOperation for a table without row tracking."""
+    from paimon_nb.table.scan.read.row_tracking import tracks_rows
 
     if not tracks_rows(store):
         raise UnsupportedOperation(
             f"{store.name} has no row tracking", hint="create an append table with 'row-tracking.enabled' = 'true'"
         )
-    from paimon_nb.table.row_rewrite import one_split_per_file
 
+
+def _read_tracked_rows(store: TableStore) -> pa.Table:
+    from paimon_nb.table.row_rewrite import one_split_per_file
+    from paimon_nb.table.scan.read.row_tracking import tracked_rows
+
+    check_tracks_rows(store)
     plan = plan_scan(store)
     parts = [empty_table((*plan.schema.fields, *TRACKING_FIELDS))]
     parts += [tracked_rows(plan.store, split) for split in one_split_per_file(plan)]

@@ -6,6 +6,7 @@ Source: docs/spec/format.md section 8.2 (Paimon `RowTrackingTable`, `AppendCompa
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,7 @@ import pyarrow.compute as pc
 from paimon_nb.format.data import TRACKING_FIELDS, read_data_file
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
-from paimon_nb.table.scan.read.data_evolution import anchor_file
+from paimon_nb.table.scan.read.data_evolution import anchor_file, group_by_row_range
 from paimon_nb.table.scan.read.split_reader import load_deletion_vector, read_split
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.manifest import DataFile
     from paimon_nb.format.types import DataField
-    from paimon_nb.table.scan.plan.snapshot_scan import Split
+    from paimon_nb.table.scan.plan.snapshot_scan import DvRef, Split
     from paimon_nb.table.scan.predicate.model import Predicate
     from paimon_nb.table.store import TableStore
 
@@ -90,3 +91,21 @@ def tracked_rows(store: TableStore, split: Split, columns: Sequence[str] | None 
     for field in TRACKING_FIELDS:
         rows = rows.append_column(field.name, ids.column(field.name))
     return rows
+
+
+def split_by_file(split: Split, store: TableStore) -> list[Split]:
+    """A split for each file; files of the same rows (data evolution) stay together, the newest first."""
+    return [
+        replace(
+            split,
+            files=tuple(group),
+            raw=len(group) == 1,
+            deletion_vectors=_vector_of_file(split, anchor_file(group).file_name),
+        )
+        for group in (group_by_row_range(split.files) if store.evolves_data else [[f] for f in split.files])
+    ]
+
+
+def _vector_of_file(split: Split, name: str) -> dict[str, DvRef] | None:
+    ref = (split.deletion_vectors or {}).get(name)
+    return None if ref is None else {name: ref}
