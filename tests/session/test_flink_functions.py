@@ -126,6 +126,37 @@ def test_json_is_made_in_the_order_it_is_written_in(asked):
 
 
 @pytest.mark.spark
+def test_patterns_and_separators_of_any_text(asked):
+    """Flink's answers: a pattern may be empty or invalid."""
+    asked.run(r"""
+        CREATE TABLE patterns (id INT, s STRING, p STRING, r STRING);
+        INSERT INTO patterns VALUES (1, 'abc', '[', 'x'), (2, 'abc', '', 'x'), (3, '', 'b', 'x'), (4, CAST(NULL AS STRING), 'b', 'x'),
+            (5, 'a b', '', '$1'), (6, 'abc', '(b)(x)?', '\$1'), (7, 'a.b', '.', 'z'), (8, 'abc', CAST(NULL AS STRING), 'y'), (9, '', '', 'q')
+    """)
+    extracts = ", ".join(f"REGEXP_EXTRACT(s, p, {group})" for group in (0, 1, 2, -1))
+    texts = "REGEXP_REPLACE(s, p, r), REPLACE(s, p, r), SPLIT_INDEX(s, p, 0), SPLIT_INDEX(s, p, 1)"
+    assert rows(asked, f"SELECT id, REGEXP(s, p), {extracts}, {texts} FROM patterns") == [
+        [1, False, None, None, None, None, None, "abc", "abc", None],
+        [2, False, "", None, None, None, "xaxbxcx", "xaxbxcx", "abc", None],
+        [3, False, None, None, None, None, "", "", None, None],
+        [4, *[None] * 9],
+        [5, False, "", None, None, None, "$1a$1 $1b$1", "$1a$1 $1b$1", "a", "b"],
+        [6, True, "b", "b", None, None, r"a\$1c", "abc", "abc", None],
+        [7, True, "a", None, None, None, "zzz", "azb", "a", "b"],
+        [8, *[None] * 9],
+        [9, False, "", None, None, None, "q", "q", None, None],
+    ]
+    constants = r"""SELECT REGEXP(s, ''), REGEXP_REPLACE(s, '', '-'), REGEXP_EXTRACT(s, '', 0), REGEXP_REPLACE('a1b2', '[0-9]', '$0'),
+        SPLIT_INDEX('a b', '', 1), SPLIT_INDEX('aXbXc', 88, 1), SPLIT_INDEX(CAST(NULL AS STRING), ',', 0),
+        REGEXP_EXTRACT('foothebar', 'foo(.*?)(bar)', 2), REGEXP_EXTRACT('ab', '(a)|(x)', 2), REGEXP_EXTRACT('ab', '{', 0),
+        REGEXP('ab', '(?P<x>a)'), REGEXP_EXTRACT('abc', '(b)', 5), REGEXP_EXTRACT(s, '*', 0), REGEXP_REPLACE(s, '[', '-'),
+        REGEXP_REPLACE(s, 'b', '\') FROM patterns WHERE id = 1"""
+    assert rows(asked, constants) == [
+        [False, "-a-b-c-", "", "a$0b$0", "b", "b", None, "bar", None, None, False, None, None, None, "a\\c"]
+    ]
+
+
+@pytest.mark.spark
 @pytest.mark.parametrize("said", ["'2024-03-10 02:30:00'", "'10.03.2024 02:30', 'dd.MM.yyyy HH:mm'"])
 def test_a_wall_time_that_the_session_zone_skips_stays(asked, said):
     """A TIMESTAMP has no zone, so New York's lost hour is an hour like others."""

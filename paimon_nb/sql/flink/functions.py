@@ -27,6 +27,7 @@ from paimon_nb.sql.flink.function_edits import (
     rewrite_from_template,
 )
 from paimon_nb.sql.flink.json_functions import JSON_FUNCTIONS
+from paimon_nb.sql.flink.pattern_functions import regexp, regexp_extract, regexp_replace, replace, split_index
 from paimon_nb.syntax.lexer import tokens
 
 if TYPE_CHECKING:
@@ -65,15 +66,6 @@ def _rewrite_array_slice(text: SqlText, name: Token, bracket: Sequence[Token]) -
     first, last = (f"CASE WHEN {i} < 0 THEN {size} + {i} + 1 ELSE {i} END" for i in (args[1], (*args, size)[2]))
     first = f"greatest({first}, 1)"
     return [(call_span(name, bracket), f"slice({a}, {first}, greatest({last} - {first} + 1, 0))")]
-
-
-def _rewrite_regexp_extract(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
-    """REGEXP_EXTRACT(s, pattern[, group]): the whole match without a group; NULL without a match."""
-    args = arguments(text, bracket)
-    if len(args) not in (2, 3):
-        return []
-    sql = f"IF(({args[0]}) RLIKE ({args[1]}), regexp_extract({args[0]}, {args[1]}, {(*args, '0')[2]}), NULL)"
-    return [(call_span(name, bracket), sql)]
 
 
 def _group_window_rewrite(kind: str, part: str) -> Rewrite:
@@ -178,7 +170,7 @@ FUNCTION_EDITS: Mapping[str, Rewrite] = {
         for kind in ("TUMBLE", "HOP", "SESSION")
         for part in ("", "START", "END", "ROWTIME")
     },
-    "SPLIT_INDEX": rewrite_from_template("get(split({0}, concat('\\\\Q', {1}, '\\\\E')), {2})"),
+    "SPLIT_INDEX": split_index,
     "LISTAGG": rename_function("listagg"),
     "CHARACTER_LENGTH": rename_function("char_length"),
     "REGEXP_EXTRACT": rename_function("regexp_extract"),
@@ -199,7 +191,10 @@ FUNCTION_EDITS: Mapping[str, Rewrite] = {
 """Flink functions that Spark does not have -> their rewrite."""
 FLINK_SEMANTICS: Mapping[str, Rewrite] = {
     "LISTAGG": append_default_argument(1, "','"),
-    "REGEXP_EXTRACT": _rewrite_regexp_extract,
+    "REGEXP": regexp,
+    "REGEXP_EXTRACT": regexp_extract,
+    "REGEXP_REPLACE": regexp_replace,
+    "REPLACE": replace,
     "EXTRACT": extract_seconds,
     "TIMESTAMPADD": timestampadd,
     "TIMESTAMPDIFF": timestampdiff_months,
