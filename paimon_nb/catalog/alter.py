@@ -298,7 +298,48 @@ def _check_not_in_options(draft: _Draft, column: str) -> None:
         )
 
 
+def _set_default_of_field(draft: _Draft, change: AlterColumn) -> None:
+    def set_default(siblings: list[DataField], index: int) -> None:
+        siblings[index] = replace(siblings[index], default_value=None if change.drop_default else change.default)
+
+    draft.edit(_path_of_default(draft.fields, change.path), set_default)
+
+
+def _path_of_default(fields: Sequence[DataField], path: tuple[str, ...]) -> tuple[str, ...]:
+    """The field that has the default of a path: for an array's elements and a map's values the column itself.
+
+    Their names in the path do not matter. Source: Paimon `SchemaManager.NestedColumnModifier`.
+    """
+    found: list[str] = []
+    depth = 0
+    while (field := next((f for f in fields if f.name == path[depth]), None)) is not None:
+        found.append(field.name)
+        steps, inner = _steps_into_collections(field.type)
+        if depth == len(path) - 1 or (steps and depth + 1 + len(steps) >= len(path)):
+            return tuple(found)
+        if not isinstance(inner, Row):
+            break
+        found += steps
+        depth += 1 + len(steps)
+        fields = inner.fields
+    return path
+
+
+def _steps_into_collections(t: DataType) -> tuple[list[str], DataType]:
+    """The names from a type to the elements of its arrays and the values of its maps, and their type."""
+    steps = []
+    while isinstance(t, Array | Map) and not isinstance(t, Vector):
+        name, t = ("element", t.element) if isinstance(t, Array) else ("value", t.value)
+        steps.append(name)
+    return steps, t
+
+
 def _alter_column(draft: _Draft, change: AlterColumn) -> None:
+    if len(change.path) > 1 and (change.drop_default or change.default is not None):
+        _set_default_of_field(draft, change)
+        change = replace(change, default=None, drop_default=False)
+        if change == AlterColumn(change.path):
+            return
     is_partition_key, is_primary_key = draft.key_columns(change.path)
     options = TableOptions(draft.options)
     if is_primary_key and change.type is not None:
