@@ -164,7 +164,6 @@ HARMLESS: Mapping[str, str] = {
     "data-evolution.compaction.rewrite-row-ids": "Paimon itself rejects the value true",
     "data-evolution.merge-into.file-pruning": _TUNES,
     "data-evolution.merge-into.source-persist": _TUNES,
-    "data-evolution.reassign.skip-contiguous-row-count": "row ids are not reassigned",
     "data-evolution.row-id-conflict-rewrite.max-size": "a conflict is an error here",
     "data-evolution.row-sidecar.enabled": "sidecars are optional and only make reads faster",
     "data-evolution.row-sidecar.max-selected-rows": _TUNES,

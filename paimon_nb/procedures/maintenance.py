@@ -25,6 +25,7 @@ from paimon_nb.table.maintenance import (
     compact_manifests,
     mark_partitions_done,
     purge,
+    reassign_row_ids,
     remove_missing_files,
     remove_missing_manifests,
 )
@@ -237,4 +238,31 @@ MATERIALIZE_DELETION_VECTORS = Procedure(
         Argument("where", doc="condition on partition columns"),
     ),
     _materialize_deletion_vectors,
+)
+
+
+def _reassign_row_id(context: Context, table: str, partitions: str | None) -> pa.Table:
+    target = context.table(table)
+    done = reassign_row_ids(target.store, selected_partitions(target, partitions))
+    name = f"{target.name.database}.{target.name.object}"
+    if done.snapshot is None:
+        text = (
+            f"Skipped. Row IDs for table '{name}' were not reassigned because {done.skipped}: "
+            f"snapshot {done.before} unchanged, nextRowId={done.next_row_id}."
+        )
+    else:
+        text = (
+            f"Success. Reassigned row IDs for table '{name}': snapshot {done.before} -> {done.snapshot}, "
+            f"nextRowId {done.first_row_id} -> {done.next_row_id}, files={done.files}, rows={done.rows}, "
+            f"indexFiles={done.index_files}."
+        )
+    return one_row(result=text)
+
+
+REASSIGN_ROW_ID = Procedure(
+    "reassign_row_id",
+    "Give the rows of each partition of a data-evolution table consecutive row ids. Only metadata is written; views of its BLOBs in other "
+    "tables must be written again.",
+    (table_argument(), Argument("partitions", doc="'a=1,b=2;a=3'")),
+    _reassign_row_id,
 )

@@ -41,10 +41,16 @@ ELSEWHERE = {
     *("clone", "copy", "copy_files", "remove_unexisting_manifests", "data_evolution_merge_into", "merge_branch"),
     *("init_file_based_privilege", "create_privileged_user", "drop_privileged_user"),
     *("grant_privilege_to_user", "revoke_privilege_from_user", "migrate_iceberg_table"),
-    *("alter_view_dialect", "create_global_index", "drop_global_index", "materialize_deletion_vectors"),
+    *(
+        "alter_view_dialect",
+        "create_global_index",
+        "drop_global_index",
+        "materialize_deletion_vectors",
+        "reassign_row_id",
+    ),
 }
 """`test_clone.py`, `test_copy.py`, `tests/session/test_data_evolution.py`, `tests/table/scan/test_global_index.py`,
-`tests/table/compact/test_row_range_compaction.py`, `tests/catalog/test_privilege.py`, and
+`tests/table/compact/test_row_range_compaction.py`, `tests/table/maintenance/test_reassign_row_ids.py`, `tests/catalog/test_privilege.py`, and
 `test_iceberg.py` and `test_rest_sql.py` there call them."""
 OF_SERVERS = {
     *(

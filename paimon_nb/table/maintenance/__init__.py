@@ -18,13 +18,14 @@ from paimon_nb.table.maintenance.purge import purge
 from paimon_nb.table.maintenance.reachable import Reachable, reachable_from_all_branches
 from paimon_nb.table.maintenance.restore import restore_as_latest
 from paimon_nb.table.maintenance.rollback import rollback_to_snapshot, rollback_to_tag
+from paimon_nb.table.maintenance.row_ids import Reassigned, reassign_row_ids
 from paimon_nb.table.maintenance.tags import create_tag, delete_tag, expire_tags, rename_tag, replace_tag
 
 __all__ = [
-    "ORPHAN_AGE_MS", "ExpireLimits", "Orphan", "Reachable", "analyze", "clear_consumers", "compact_manifests", "create_branch",
+    "ORPHAN_AGE_MS", "ExpireLimits", "Orphan", "Reachable", "Reassigned", "analyze", "clear_consumers", "compact_manifests", "create_branch",
     "create_tag", "delete_branch", "delete_changelogs", "delete_consumer", "delete_tag", "drop_partitions", "expire_changelogs",
     "expire_partitions", "expire_snapshots", "expire_tags", "fast_forward", "find_orphans", "mark_partitions_done",
     "merge_branch",
-    "purge", "reachable_from_all_branches", "refuse_existing_partitions", "remove_missing_files", "remove_missing_manifests", "remove_orphans", "rename_branch", "rename_tag", "replace_tag",
+    "purge", "reachable_from_all_branches", "reassign_row_ids", "refuse_existing_partitions", "remove_missing_files", "remove_missing_manifests", "remove_orphans", "rename_branch", "rename_tag", "replace_tag",
     "reset_consumer", "restore_as_latest", "rollback_to_snapshot", "rollback_to_tag", "truncate",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import CommitConflict
@@ -21,6 +21,9 @@ from paimon_nb.table.publish.changes import BATCH_IDENTIFIER, Change, CommitMess
 from paimon_nb.table.publish.publisher import SnapshotPublisher
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.format.manifest import ManifestFile
     from paimon_nb.table.store import TableStore
 
 
@@ -80,10 +83,34 @@ def remove_missing_manifests(store: TableStore) -> tuple[list[str], int | None]:
     if not missing:
         return [], None
     rows = sum(e.file.row_count for e in merge_entries(entries_of(store, there)).values() if e.kind == ADD)
-    writer = ManifestWriter(store)
-    base, base_size = writer.write_list(there)
+    made = publish_manifests(store, latest, ManifestWriter(store), there, "Repair-table", total_record_count=rows)
+    if made is None:
+        raise CommitConflict(
+            f"{store.name}: another commit was published during the check of its manifests", hint="run it again",
+            snapshot=latest.id + 1, path=store.root,
+        )  # fmt: skip
+    return missing, made
+
+
+def publish_manifests(
+    store: TableStore,
+    latest: Snapshot,
+    writer: ManifestWriter,
+    manifests: Sequence[ManifestFile],
+    user_prefix: str,
+    **changes: Any,
+) -> int | None:
+    """Publish a snapshot with these manifests instead of those of `latest`, and without changed rows.
+
+    Args:
+        writer: has written what is new of the manifests and of the index manifest.
+        changes: other fields of the snapshot that differ from those of `latest`.
+
+    Returns: its id; None: another commit came first, and what was written is deleted.
+    """
+    base, base_size = writer.write_list(manifests)
     delta, delta_size = writer.write_list([])
-    repaired = replace(
+    changed = replace(
         latest,
         id=latest.id + 1,
         base_manifest_list=base,
@@ -93,20 +120,17 @@ def remove_missing_manifests(store: TableStore) -> tuple[list[str], int | None]:
         changelog_manifest_list=None,
         changelog_manifest_list_size=None,
         changelog_record_count=None,
-        commit_user=f"Repair-table-{uuid.uuid4()}",
+        commit_user=f"{user_prefix}-{uuid.uuid4()}",
         commit_identifier=BATCH_IDENTIFIER,
         commit_kind="OVERWRITE",
         time_ms=clock.now_ms(),
-        total_record_count=rows,
         delta_record_count=0,
         uuid=store.new_snapshot_uuid(),
+        **changes,
     )
     writer.flush()
-    if store.snapshots.publish(repaired, writer.written, base=latest) is Published.LOST:
+    if store.snapshots.publish(changed, writer.written, base=latest) is Published.LOST:
         writer.delete_written()
-        raise CommitConflict(
-            f"{store.name}: another commit was published during the check of its manifests", hint="run it again",
-            snapshot=repaired.id, path=store.root,
-        )  # fmt: skip
-    store.snapshots.write_latest_hint(repaired.id)
-    return missing, repaired.id
+        return None
+    store.snapshots.write_latest_hint(changed.id)
+    return changed.id
