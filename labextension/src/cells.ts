@@ -1,6 +1,7 @@
 // What panels cannot do themselves: insert cells, notice that their kernel is gone, interrupt the kernel.
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/application";
 import { INotebookTracker, NotebookActions } from "@jupyterlab/notebook";
+import type { Kernel } from "@jupyterlab/services";
 
 const GONE = new Set(["restarting", "autorestarting", "terminating", "dead"]);
 // Inspection commands change nothing, so they run at once. Statements wait for the user.
@@ -15,6 +16,11 @@ export function endPanels(node: HTMLElement): void {
   for (const panel of node.querySelectorAll(".pnb")) panel.dispatchEvent(new CustomEvent("paimon-nb:kernel-ended"));
 }
 
+/** Tell the panels in a node whether their kernel is reached. */
+export function tellConnection(node: HTMLElement, status: Kernel.ConnectionStatus): void {
+  for (const panel of node.querySelectorAll(".pnb")) panel.dispatchEvent(new CustomEvent("paimon-nb:connection", { detail: status }));
+}
+
 export const endings: JupyterFrontEndPlugin<void> = {
   id: "paimon-nb:endings",
   autoStart: true,
@@ -24,9 +30,7 @@ export const endings: JupyterFrontEndPlugin<void> = {
       panel.sessionContext.statusChanged.connect((_, status) => {
         if (isGone(status)) endPanels(panel.node);
       });
-      panel.sessionContext.connectionStatusChanged.connect((_, status) => {
-        for (const shown of panel.node.querySelectorAll(".pnb")) shown.dispatchEvent(new CustomEvent("paimon-nb:connection", { detail: status }));
-      });
+      panel.sessionContext.connectionStatusChanged.connect((_, status) => tellConnection(panel.node, status));
     });
   },
 };

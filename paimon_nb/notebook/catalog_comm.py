@@ -14,7 +14,8 @@ from paimon_nb.notebook import editor
 from paimon_nb.notebook.catalog_tree import table_facts, tree_children, tree_table
 from paimon_nb.notebook.errors import error_sentence, last
 from paimon_nb.notebook.magics.active import workbench
-from paimon_nb.notebook.table_panels import PANELS, preview_grid
+from paimon_nb.notebook.table_panels import PANELS, preview_grid, snapshots_to_choose
+from paimon_nb.notebook.widgets.base import SnapshotPanel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,6 +35,8 @@ class CatalogComm:
         self.closed = False
         self._panels: dict[str, Any] = {}
         """The widget of each tab, by the tab's id."""
+        self._moving: set[str] = set()
+        """Tabs that follow a choice of the page: they do not report it back."""
         comm.on_msg(self._on_message)
         comm.on_close(self._on_close)
 
@@ -70,8 +73,14 @@ class CatalogComm:
             case {"do": "facts", "paths": list(paths)}:
                 facts, left = table_facts(workbench(), [_checked_path(path) for path in paths])
                 return {"facts": [f.as_json() for f in facts], "left": left}
-            case {"do": "open", "tab": str(tab), "panel": str(panel), "kind": str(kind), "path": list(path)}:
-                return self._open_panel_in_tab(tab, panel, kind, _checked_path(path))
+            case {"do": "open", "tab": str(tab), "panel": str(panel), "kind": str(kind), "path": list(path), **rest}:
+                snapshot = _checked_snapshot(rest.get("snapshot"))
+                return self._open_panel_in_tab(tab, panel, kind, _checked_path(path), snapshot)
+            case {"do": "snapshots", "kind": str(kind), "path": list(path)}:
+                return {"snapshots": snapshots_to_choose(tree_table(workbench(), kind, _checked_path(path)))}
+            case {"do": "snapshot", "tab": str(tab), "snapshot": snapshot}:
+                self._move_tab(tab, _checked_snapshot(snapshot))
+                return {}
             case {"do": str(), "cell": str()}:
                 return editor.answer(request)
             case {"do": "close", "tab": str(tab)}:
@@ -79,19 +88,41 @@ class CatalogComm:
                 return {}
         return None
 
-    def _open_panel_in_tab(self, tab: str, panel: str, kind: str, path: Sequence[str]) -> dict[str, Any]:
+    def _open_panel_in_tab(
+        self, tab: str, panel: str, kind: str, path: Sequence[str], snapshot: int | None
+    ) -> dict[str, Any]:
         """Make the widget of a tab; the front end draws its MIME bundle."""
-        widget = self._panel_of_node(panel, kind, path)
+        widget = self._panel_of_node(panel, kind, path, snapshot)
         self._close_tab(tab)
         self._panels[tab] = widget
+        if isinstance(widget, SnapshotPanel):
+            if snapshot is not None:
+                widget.show_snapshot(snapshot)
+            widget.observe(lambda change: self._report_choice(tab, change["new"]), "chosen")
         if hasattr(widget, "follow"):
             widget.follow()
         data = widget._repr_mimebundle_()
         bundle, metadata = data if isinstance(data, tuple) else (data, {})
         return {"data": bundle, "metadata": metadata}
 
+    def _move_tab(self, tab: str, snapshot: int | None) -> None:
+        """Show another snapshot in a tab. Raises SnapshotExpired, SnapshotNotFound, TableReplaced."""
+        panel = self._panels.get(tab)
+        if not isinstance(panel, SnapshotPanel):
+            return
+        self._moving.add(tab)
+        try:
+            panel.show_snapshot(snapshot)
+        finally:
+            self._moving.discard(tab)
+
+    def _report_choice(self, tab: str, snapshot: int | None) -> None:
+        """The user chose a snapshot in a tab: the page moves its other tabs."""
+        if tab not in self._moving and not self.closed:
+            self.comm.send({"event": "snapshot", "tab": tab, "snapshot": snapshot})
+
     @staticmethod
-    def _panel_of_node(panel: str, kind: str, path: Sequence[str]) -> Any:
+    def _panel_of_node(panel: str, kind: str, path: Sequence[str], snapshot: int | None) -> Any:
         if panel == "jobs":
             from paimon_nb.notebook.widgets.jobs import JobsView
 
@@ -99,8 +130,7 @@ class CatalogComm:
         table = tree_table(workbench(), kind, path)
         if panel != "preview":
             return PANELS.find(panel)(table)
-        name = path[-1]
-        return preview_grid(table, tag=name if kind == "tag" else None, system=name if kind == "system_table" else None)
+        return preview_grid(table, snapshot=snapshot, system=path[-1] if kind == "system_table" else None)
 
     def _close_tab(self, tab: str) -> None:
         """Stop what a tab shows; the kernel and the front end forget its widget."""
@@ -128,6 +158,12 @@ def _checked_path(path: Sequence[Any]) -> list[str]:
     if not all(isinstance(name, str) for name in path):
         raise UnknownName("a tree path is a list of names", hint="refresh the tree")
     return list(path)
+
+
+def _checked_snapshot(snapshot: Any) -> int | None:
+    if snapshot is not None and type(snapshot) is not int:
+        raise UnknownName("a snapshot is a number", hint="refresh the tree")
+    return snapshot
 
 
 def _session() -> dict[str, str]:

@@ -59,6 +59,8 @@ class Node:
     """Table: its name in a %paimon command; '' if the name is not one word."""
     mark: str = ""
     """Column: key or partition. Job: running, failed or ended. Database, catalog: current."""
+    snapshot: int | None = None
+    """Tag: the id of its snapshot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,10 +194,11 @@ def _tags_of_table(session: Session, path: tuple[str, ...]) -> _Level:
     def tag_node(name: str) -> Node:
         text = "'" + name.replace("'", "''") + "'"
         try:
-            snapshot = f"snapshot {store.tags.get(name).snapshot.id}"
+            number = store.tags.get(name).snapshot.id
         except PaimonError as error:
             return Node("tag", (*path, name), name, "unreadable", error_sentence(error), insert=text)
-        return Node("tag", (*path, name), name, snapshot, f"tag {name} of {snapshot}", insert=text)
+        note = f"snapshot {number}"
+        return Node("tag", (*path, name), name, note, f"tag {name} of {note}", insert=text, snapshot=number)
 
     return store.tags.names(), tag_node, "no tags"
 
@@ -314,12 +317,12 @@ def _commit(latest: Snapshot) -> str:
 
 
 def tree_table(wb: Workbench, kind: str, path: Sequence[str]) -> Table:
-    """The table of a node of kind table, branch, tag or system_table.
+    """The table of a node of kind table, branch or system_table.
 
     Raises:
         UnknownName: the node has no table. PaimonError: the table cannot be read.
     """
-    if kind not in ("table", "branch", "tag", "system_table") or len(path) != (3 if kind == "table" else 4):
+    if kind not in ("table", "branch", "system_table") or len(path) != (3 if kind == "table" else 4):
         raise UnknownName(f"no table for a tree node {kind!r}", hint="refresh the tree", name=kind)
     name = f"{path[2]}$branch_{path[3]}" if kind == "branch" else path[2]
     return _table(wb.session, (path[0], path[1], name))

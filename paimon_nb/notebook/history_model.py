@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.lazy_dataclass import dataclass
@@ -99,6 +99,21 @@ def _file_change_texts(store: TableStore, commit: Commit) -> tuple[str, str]:
 def snapshot_of_commit(store: TableStore, commit: Commit) -> Snapshot:
     """The snapshot, also if only a tag keeps it. Raises SnapshotExpired, SnapshotNotFound."""
     return store.tags.get(commit.tags[0]).snapshot if commit.tags else store.snapshots.get(commit.id)
+
+
+def version_arguments(store: TableStore, snapshot: int) -> dict[str, Any]:
+    """The arguments of `Table.scan` and `Table.at` that read a snapshot, also if only a tag keeps it.
+
+    Raises:
+        SnapshotExpired, SnapshotNotFound: it does not exist.
+    """
+    store.snapshots.invalidate_cache()  # it may have expired
+    if snapshot not in store.snapshots.ids():
+        for tag in store.tags.all():
+            if tag.snapshot.id == snapshot:
+                return {"tag": tag.name}
+        store.snapshots.get(snapshot)  # raises with the available snapshots
+    return {"snapshot": snapshot}
 
 
 def rollback_preview(store: TableStore, commit: Commit) -> RollbackPreview:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.registry import Registry
 from paimon_nb.notebook.format_tables import check_panel
+from paimon_nb.notebook.history_model import version_arguments
 from paimon_nb.notebook.magics.active import workbench
+from paimon_nb.notebook.timeline_model import timeline_of_snapshots
 from paimon_nb.notebook.views import compaction_view, compared_view, explore_view, funnel_view, lsm_view, timeline_view
 
 if TYPE_CHECKING:
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 PREVIEW_ROWS = 50
+OFFERED = 100
+"""Snapshots to choose from in a list."""
 
 
 def _doctor(table: Table) -> Any:
@@ -63,11 +67,14 @@ def table_panel(panel: str, table: str) -> Any:
     return PANELS.find(panel)(workbench().table(table))
 
 
-def preview_grid(table: Table, *, tag: str | None = None, system: str | None = None) -> Grid:
+def preview_grid(table: Table, *, snapshot: int | None = None, system: str | None = None) -> Grid:
     """The first rows of a table as a grid, read in this process.
 
     Args:
-        tag: read the snapshot of this tag. system: read this system table instead.
+        snapshot: read this snapshot; None is the latest. system: read this system table instead.
+
+    Raises:
+        SnapshotExpired, SnapshotNotFound: the snapshot does not exist.
     """
     from paimon_nb.notebook.display import Rows
     from paimon_nb.notebook.grid.source import GridSource
@@ -81,8 +88,20 @@ def preview_grid(table: Table, *, tag: str | None = None, system: str | None = N
         if system is not None:
             found = table.system(system).slice(0, PREVIEW_ROWS + 1)
         else:
-            found = (table if tag is None else table.at(tag=tag)).head(PREVIEW_ROWS + 1)
+            version = {} if snapshot is None else version_arguments(table.store, snapshot)
+            found = (table.at(**version) if version else table).head(PREVIEW_ROWS + 1)
     rows = found.slice(0, PREVIEW_ROWS)
     result = Result("rows", arrow=rows)
     source = GridSource(result, rows, complete=True, cut=found.num_rows > PREVIEW_ROWS)
     return Grid(Rows(result, PREVIEW_ROWS), source, read_facts(time.monotonic() - started, plans, result))
+
+
+def snapshots_to_choose(table: Table) -> list[dict[str, Any]]:
+    """The snapshots that the tabs of a window offer: the tagged ones, then the newest `OFFERED`, newest first."""
+    store = table.store
+    if store.is_format_table:
+        return []
+    store.snapshots.invalidate_cache()
+    tagged = [{"id": tag.snapshot.id, "tag": tag.name, "kind": ""} for tag in store.tags.all()]
+    commits = [c for c in timeline_of_snapshots(store, OFFERED).commits if c.id in store.snapshots.ids()]
+    return [*tagged, *({"id": c.id, "tag": "", "kind": c.kind.lower()} for c in reversed(commits))]

@@ -189,27 +189,107 @@ def test_requests_are_answered_with_their_id(page: Page, wb: Workbench) -> None:
     "request_",
     [
         {"do": "children", "kind": "root", "path": "paimon", "match": "", "start": 0},
-        {"do": "children"}, {"do": "run", "code": "1"}, {"id": 7, "do": "facts", "paths": []}, {},
+        {"do": "snapshot", "tab": 3, "snapshot": 1}, {"do": "children"}, {"do": "run", "code": "1"}, {"id": 7, "do": "facts", "paths": []}, {},
     ],
 )  # fmt: skip
 def test_unexpected_requests_have_no_answer(page: Page, request_: dict[str, Any]) -> None:
     assert page.ask(**request_) is None
 
 
-def test_a_tab_shows_rows_panels_tags_and_system_tables(page: Page, wb: Workbench) -> None:
-    wb.table("orders").create_tag("first")
+def test_a_tab_shows_rows_panels_and_system_tables(page: Page, wb: Workbench) -> None:
     wb.run("INSERT INTO orders VALUES ('tue', 3, 'c')")
 
-    def text(panel: str, kind: str, *path: str) -> str:
-        return str(page.ask(do="open", tab="t", panel=panel, kind=kind, path=path)["data"]["text/plain"])
+    def text(panel: str, kind: str, *path: str, snapshot: int | None = None) -> str:
+        answer = page.ask(do="open", tab="t", panel=panel, kind=kind, path=path, snapshot=snapshot)
+        return str(answer["data"]["text/plain"])
 
     assert "tue" in text("preview", "table", *ORDERS)
-    assert "tue" not in text("preview", "tag", *ORDERS, "first")
+    assert "tue" not in text("preview", "table", *ORDERS, snapshot=1)
     assert "2" in text("preview", "system_table", *ORDERS, "snapshots")
-    assert "snapshot" in text("timeline", "table", *ORDERS)
+    assert "· snapshot 1 ·" in text("lsm", "table", *ORDERS, snapshot=1)
     assert "healthy" in text("doctor", "table", *ORDERS)
     assert "did you mean" in page.ask(do="open", tab="t", panel="timelin", kind="table", path=ORDERS)["error"]
     assert page.ask(do="close", tab="t") == {"id": "7"}
+
+
+SNAPSHOT_PANELS = {
+    "timeline": lambda panel: panel.snapshot,
+    "lsm": lambda panel: panel.snapshot,
+    "skip": lambda panel: panel.model.snapshot,
+    "compare": lambda panel: panel.compared.after,
+    "explore": lambda panel: int(panel.selected.rpartition("/")[2] or 0),
+}
+"""How to see which snapshot a panel shows; 0: the explorer's page of the table."""
+
+
+@pytest.fixture
+def tabs(wb: Workbench, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Page, dict[str, Any]]]:
+    """A tab of each panel of a snapshot, by the panel's name, on a table of three commits."""
+    wb.run("INSERT INTO orders VALUES ('tue', 3, 'c')")
+    wb.run("INSERT INTO orders VALUES ('wed', 4, 'd')")
+    wb.table("orders").create_tag("first", 1)
+    monkeypatch.setattr(current, "workbench", wb)
+    page = Page()
+    comm = CatalogComm(page)
+    for name in SNAPSHOT_PANELS:
+        page.ask(do="open", tab=name, panel=name, kind="table", path=ORDERS)
+    page.sent.clear()
+    yield page, comm._panels
+    comm.close()
+
+
+def shown(panels: dict[str, Any]) -> dict[str, Any]:
+    return {name: of(panels[name]) for name, of in SNAPSHOT_PANELS.items()}
+
+
+def test_tabs_move_to_a_snapshot_and_back(tabs: tuple[Page, dict[str, Any]]) -> None:
+    page, panels = tabs
+    for name in SNAPSHOT_PANELS:
+        assert page.ask(do="snapshot", tab=name, snapshot=2) == {"id": "7"}
+    assert shown(panels) == dict.fromkeys(SNAPSHOT_PANELS, 2)
+    assert panels["compare"].compared.before == 1
+    assert "VERSION AS OF 2" in panels["skip"].sql
+    for name in SNAPSHOT_PANELS:
+        page.ask(do="snapshot", tab=name, snapshot=None)
+    assert shown(panels) == dict.fromkeys(SNAPSHOT_PANELS, 3) | {"explore": 0}
+    assert [m for m in page.sent if "event" in m] == []  # who follows does not report
+
+
+def test_the_latest_snapshot_is_the_one_that_was_committed_last(
+    tabs: tuple[Page, dict[str, Any]], wb: Workbench
+) -> None:
+    page, panels = tabs
+    wb.run("INSERT INTO orders VALUES ('thu', 5, 'e')")
+    for name in SNAPSHOT_PANELS:
+        page.ask(do="snapshot", tab=name, snapshot=4)
+    assert shown(panels) == dict.fromkeys(SNAPSHOT_PANELS, 4)
+    assert {panel.chosen for panel in panels.values()} == {None}
+
+
+def test_a_choice_in_a_tab_is_reported_to_the_page(tabs: tuple[Page, dict[str, Any]]) -> None:
+    page, panels = tabs
+    panels["timeline"].position = 1
+    panels["lsm"].position = 0
+    panels["explore"].selected = "snapshot/2"
+    panels["explore"].selected = "options"
+    panels["compare"].show(1, 2)
+    panels["compare"].show("first", 3)
+    assert page.sent == [
+        {"event": "snapshot", "tab": tab, "snapshot": snapshot}
+        for tab, snapshot in (("timeline", 2), ("lsm", 1), ("explore", 2), ("compare", 2), ("compare", None))
+    ]
+
+
+def test_snapshots_to_choose_are_tags_and_the_newest(tabs: tuple[Page, dict[str, Any]], wb: Workbench) -> None:
+    page, panels = tabs
+    offered = page.ask(do="snapshots", kind="table", path=ORDERS)["snapshots"]
+    assert [(s["id"], s["tag"]) for s in offered] == [(1, "first"), (3, ""), (2, ""), (1, "")]
+    wb.table("orders").expire(retain_max=1, retain_min=1)
+    offered = page.ask(do="snapshots", kind="table", path=ORDERS)["snapshots"]
+    assert [(s["id"], s["tag"]) for s in offered] == [(1, "first"), (3, "")]
+    assert "does not exist" in page.ask(do="snapshot", tab="skip", snapshot=2)["error"]
+    assert page.ask(do="snapshot", tab="skip", snapshot=1) == {"id": "7"}  # the tag keeps it
+    assert panels["skip"].model.snapshot == 1
 
 
 def test_a_closed_tab_stops_its_stream(page: Page, wb: Workbench) -> None:

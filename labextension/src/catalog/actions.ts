@@ -5,8 +5,10 @@ import { MenuSvg } from "@jupyterlab/ui-components";
 import type { Menu } from "@lumino/widgets";
 import type { Line } from "./model";
 import type { TreeNode } from "./protocol";
+import type { Choice } from "./selection";
 import type { CatalogSideBar } from "./sidebar";
 import type { PanelTabs } from "./tabs";
+import type { Shown } from "./tabcontent";
 
 /** A panel that needs only a table: its %paimon command, its name. */
 const PANELS: [string, string][] = [
@@ -15,15 +17,24 @@ const PANELS: [string, string][] = [
 ];
 const PREVIEWED = new Set(["table", "branch", "tag", "system_table"]);
 
-const panelSource = (command: string, node: TreeNode): string =>
-  node.command
-    ? `%paimon ${command} ${node.command}`
-    : `from paimon_nb.notebook.table_panels import table_panel\n\ntable_panel("${command}", ${JSON.stringify(node.insert)})`;
+/** Panels that a cell can open at a snapshot: the words between the table's name and the snapshot. */
+const AT: Record<string, string> = { timeline: " ", lsm: " --at ", explore: " snapshot/" };
 
-function querySource(line: Line): string {
-  const { node, parent } = line;
-  if (node.kind === "tag") return `%%paimon\nSELECT * FROM ${parent?.parent?.node.insert} VERSION AS OF ${node.insert}\nLIMIT 50`;
-  return `%%paimon\nSELECT * FROM ${node.insert}\nLIMIT 50`;
+function panelSource(command: string, { node, snapshot }: Choice): string {
+  const at = snapshot !== null && command in AT ? `${AT[command]}${snapshot}` : "";
+  return node.command
+    ? `%paimon ${command} ${node.command}${at}`
+    : `from paimon_nb.notebook.table_panels import table_panel\n\ntable_panel("${command}", ${JSON.stringify(node.insert)})`;
+}
+
+const querySource = (name: string, version: string | number | null): string =>
+  `%%paimon\nSELECT * FROM ${name}${version === null ? "" : ` VERSION AS OF ${version}`}\nLIMIT 50`;
+
+/** The table of a line and its snapshot; null for a line that no tab follows. */
+function choiceOf({ node, parent }: Line): Choice | null {
+  if (node.kind === "table" || node.kind === "branch") return { node, snapshot: null };
+  const table = node.kind === "tag" ? parent?.parent?.node : undefined;
+  return table && node.snapshot !== null ? { node: table, snapshot: node.snapshot } : null;
 }
 
 export class TreeActions {
@@ -34,7 +45,7 @@ export class TreeActions {
   /** A click on a name, or Enter. */
   activate(line: Line): void {
     if (PREVIEWED.has(line.node.kind)) this.preview(line);
-    else if (line.node.kind === "job") this.side("jobs", "Jobs", line.node, "%paimon jobs");
+    else if (line.node.kind === "job") this.jobs(line.node);
   }
 
   newTable(database = ""): void {
@@ -50,7 +61,7 @@ export class TreeActions {
     menu.addClass("pnb-cat-menu");
     const { kind } = line.node;
     if (PREVIEWED.has(kind)) this.add(menu, "Preview rows", () => this.preview(line));
-    if (PREVIEWED.has(kind) || kind === "view") this.add(menu, "Query in a new cell", () => this.cell(querySource(line), false));
+    if (PREVIEWED.has(kind) || kind === "view") this.add(menu, "Query in a new cell", () => this.cell(this.query(line), false));
     if (kind === "table" || kind === "branch") this.addPanels(menu, line);
     if (kind === "database") this.add(menu, "New table", () => this.newTable(line.node.command));
     if (kind === "job" || kind === "jobs") this.addJobs(menu, line);
@@ -68,21 +79,21 @@ export class TreeActions {
   }
 
   private addPanels(menu: Menu, line: Line): void {
-    const { node } = line, key = line.facts?.key ?? "";
+    const { node } = line, key = line.facts?.key ?? "", choice = { node, snapshot: null };
     menu.addItem({ type: "separator" });
-    for (const [command, name] of PANELS) this.add(menu, name, () => this.cell(panelSource(command, node), true));
+    for (const [command, name] of PANELS) this.add(menu, name, () => this.cell(panelSource(command, choice), true));
     // The user fills in the values of the key.
     if (key && node.command) this.add(menu, "Row history …", () => this.cell(`%paimon why ${node.command} ${key}`, false));
     const beside = new MenuSvg({ commands: this.app.commands });
     beside.title.label = "Open in a tab";
-    for (const [command, name] of PANELS)
-      this.add(beside, name, () => this.side(command, `${name}: ${node.label}`, node, panelSource(command, node)));
+    for (const [command, name] of PANELS) this.add(beside, name, () => void this.panel(command, name, choice));
     menu.addItem({ type: "submenu", submenu: beside });
+    this.add(menu, "Open workbench", () => void this.workbench(choice));
   }
 
   private addJobs(menu: Menu, line: Line): void {
     this.add(menu, "Jobs in a new cell", () => this.cell("%paimon jobs", true));
-    this.add(menu, "Jobs in a tab", () => this.side("jobs", "Jobs", line.node, "%paimon jobs"));
+    this.add(menu, "Jobs in a tab", () => this.jobs(line.node));
   }
 
   private add(menu: Menu, label: string, act: () => void): void {
@@ -101,15 +112,41 @@ export class TreeActions {
     this.acts[index]?.();
   }
 
-  private preview(line: Line): void {
-    const table = line.node.kind === "tag" || line.node.kind === "system_table" ? line.node.path[2] : "";
-    const title = line.node.kind === "system_table" ? `${table}$${line.node.label}` : table ? `${table} at ${line.node.label}` : line.node.label;
-    this.side("preview", title, line.node, querySource(line), false);
+  private query({ node, parent }: Line): string {
+    return node.kind === "tag" ? querySource(String(parent?.parent?.node.insert), node.insert) : querySource(node.insert, null);
   }
 
-  private side(panel: string, title: string, node: TreeNode, source: string, run = true): void {
+  private preview(line: Line): void {
+    const choice = choiceOf(line), { node } = line;
+    if (choice) return void this.rows(choice);
+    void this.side("preview", { node }, () => `${node.path[2]}$${node.label}`, () => querySource(node.insert, null), false);
+  }
+
+  private rows(choice: Choice, mode?: "below"): Promise<void> {
+    const title = ({ node, snapshot }: Choice) => (snapshot === null ? node.label : `${node.label} at ${snapshot}`);
+    return this.side("preview", { choice }, title, ({ node, snapshot }) => querySource(node.insert, snapshot), false, mode);
+  }
+
+  private panel(command: string, name: string, choice: Choice, mode?: "below"): Promise<void> {
+    return this.side(command, { choice }, ({ node }) => `${name}: ${node.label}`, (shown) => panelSource(command, shown), true, mode);
+  }
+
+  /** The history above the rows and the LSM tree. */
+  private async workbench(choice: Choice): Promise<void> {
+    await this.panel("timeline", "Timeline", choice);
+    await this.panel("lsm", "LSM tree", choice, "below");
+    await this.rows(choice);
+  }
+
+  private jobs(node: TreeNode): void {
+    void this.side("jobs", { node }, () => "Jobs", () => "%paimon jobs", true);
+  }
+
+  private async side(panel: string, shown: Shown, title: (of: Choice) => string, source: (of: Choice) => string, run: boolean, mode?: "below"): Promise<void> {
     const target = this.bar.shownTarget, model = this.bar.shownModel;
-    if (target && model) void this.tabs.open(model.catalog, target, { panel, title, node, source, run });
+    if (!target || !model) return;
+    const choice = (now: Shown): Choice => now.choice ?? { node: now.node, snapshot: null };
+    await this.tabs.open(model.catalog, target, { panel, shown, titleOf: (now) => title(choice(now)), sourceOf: (now) => source(choice(now)), run }, mode);
   }
 
   private cell(source: string, run: boolean): void {

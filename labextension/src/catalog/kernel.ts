@@ -4,6 +4,7 @@ import type { Kernel, KernelMessage } from "@jupyterlab/services";
 import { UUID } from "@lumino/coreutils";
 import { Signal, type ISignal } from "@lumino/signaling";
 import { isGone } from "../cells";
+import type { SnapshotEvent } from "./protocol";
 
 const TARGET = "paimon-nb:catalog";
 const SUBSHELL_MS = 2000;
@@ -43,6 +44,7 @@ export class KernelCatalog {
   /** Whether the kernel runs a cell. */
   running = false;
   private ranSignal = new Signal<this, void>(this);
+  private chosenSignal = new Signal<this, SnapshotEvent>(this);
   private comm: Kernel.IComm | null = null;
   private current: State = "waiting";
   private pending = new Map<string, Pending>();
@@ -70,6 +72,11 @@ export class KernelCatalog {
   /** A cell has ended. */
   get ran(): ISignal<this, void> {
     return this.ranSignal;
+  }
+
+  /** A snapshot was chosen in the panel of a tab, perhaps one of another page. */
+  get chosen(): ISignal<this, SnapshotEvent> {
+    return this.chosenSignal;
   }
 
   get state(): State {
@@ -140,7 +147,8 @@ export class KernelCatalog {
   }
 
   private onAnswer(message: KernelMessage.ICommMsgMsg): void {
-    const answer = message.content.data as unknown as { id: string; error?: string };
+    const answer = message.content.data as unknown as { id: string; error?: string } | SnapshotEvent;
+    if ("event" in answer) return this.chosenSignal.emit(answer);
     const pending = this.pending.get(answer.id);
     if (!pending) return; // the answer to another page
     this.pending.delete(answer.id);

@@ -35,7 +35,7 @@ export interface Row {
   size: number;
 }
 
-const ROOT: TreeNode = { kind: "root", path: [], label: "", note: "", tip: "", expands: true, insert: "", command: "", mark: "" };
+const ROOT: TreeNode = { kind: "root", path: [], label: "", note: "", tip: "", expands: true, insert: "", command: "", mark: "", snapshot: null };
 
 function lineOf(node: TreeNode, parent: Line | null): Line {
   const key = JSON.stringify([node.kind, ...node.path]);

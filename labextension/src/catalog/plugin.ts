@@ -14,6 +14,8 @@ import { ofConsole, ofNotebook, type Target } from "./target";
 /** Cells that end in quick succession cause one refresh. */
 const EXECUTED_MS = 400;
 const SHOW = "paimon-nb:catalog-show";
+const BACK = "paimon-nb:selection-back";
+const FORWARD = "paimon-nb:selection-forward";
 
 /** The notebook or console in front. */
 class Follower {
@@ -82,16 +84,29 @@ function addCommands(app: JupyterFrontEnd, bar: CatalogSideBar, actions: TreeAct
   palette?.addItem({ command: SHOW, category: "Paimon" });
 }
 
+/** The way back through the tables and snapshots that the tabs have shown. */
+function addSelectionCommands(app: JupyterFrontEnd, tabs: PanelTabs, palette: ICommandPalette | null): void {
+  const selection = () => tabs.current?.selection ?? null;
+  const add = (id: string, label: string, key: string, act: () => void) => {
+    app.commands.addCommand(id, { label, execute: act });
+    app.commands.addKeyBinding({ command: id, keys: [key], selector: ".pnb-cat-tab" });
+    palette?.addItem({ command: id, category: "Paimon" });
+  };
+  add(BACK, "Back to the Table and Snapshot Before", "Alt ,", () => selection()?.back());
+  add(FORWARD, "Forward to the Next Table and Snapshot", "Alt .", () => selection()?.forward());
+}
+
 function activate(
   app: JupyterFrontEnd, notebooks: INotebookTracker, consoles: IConsoleTracker | null, restorer: ILayoutRestorer | null, palette: ICommandPalette | null,
 ): void {
   addStyle();
   const bar = new CatalogSideBar(), follower = new Follower(bar);
-  const actions = new TreeActions(app, bar, new PanelTabs(app));
+  const tabs = new PanelTabs(app), actions = new TreeActions(app, bar, tabs);
   bar.tree.activated.connect((_, line) => actions.activate(line));
   bar.tree.menu.connect((_, { line, x, y }) => actions.open(line, x, y));
   bar.created.connect(() => actions.newTable());
   addCommands(app, bar, actions, palette);
+  addSelectionCommands(app, tabs, palette);
   app.shell.add(bar, "left", { rank: 350, type: "Paimon Catalog" });
   restorer?.add(bar, bar.id);
 

@@ -12,6 +12,8 @@ export interface TreeNode {
   /** The name as one word of a %paimon command; "" if it is not one word. */
   command: string;
   mark: string;
+  /** Of a tag. */
+  snapshot: number | null;
 }
 
 export interface Children {
@@ -39,4 +41,23 @@ export interface Facts {
 export interface Bundle {
   data: Record<string, never>;
   metadata: Record<string, never>;
+}
+
+export interface OfferedSnapshot {
+  id: number;
+  /** "" for an entry of the snapshot itself. */
+  tag: string;
+  kind: string;
+}
+
+export interface Snapshots {
+  snapshots: OfferedSnapshot[];
+}
+
+/** Sent without a request: the user chose a snapshot in the panel of a tab. */
+export interface SnapshotEvent {
+  event: "snapshot";
+  tab: string;
+  /** null: the latest. */
+  snapshot: number | null;
 }

@@ -16,6 +16,8 @@ from paimon_nb.notebook.svg import NARROWEST, WIDEST, WIDTH, framed, standalone_
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from paimon_nb.table.store import TableStore
+
 _HERE = Path(__file__).parent
 
 
@@ -110,6 +112,26 @@ class Panel(anywidget.AnyWidget):
             "image/svg+xml": standalone_svg(self.still_svg()),
         }
         return {**data, **still}, meta
+
+
+class SnapshotPanel(Panel):
+    """A panel that shows one snapshot, which the tabs of a window share."""
+
+    chosen = traitlets.Int(None, allow_none=True)
+    """The snapshot that is shown; None: the latest one. Not synced: the page has its own form of it."""
+
+    def show_snapshot(self, snapshot: int | None) -> None:
+        """Show another snapshot; None: the latest one.
+
+        Raises:
+            SnapshotNotFound, SnapshotExpired: it does not exist. TableReplaced: the table was dropped.
+        """
+        raise NotImplementedError
+
+
+def none_if_latest(store: TableStore, snapshot: int | None) -> int | None:
+    """None for the latest snapshot: a panel that shows it goes on to later ones when it is refreshed."""
+    return None if snapshot == store.snapshots.latest_id() else snapshot
 
 
 class DrawnPanel(Panel):

@@ -13,7 +13,7 @@ from paimon_nb.notebook.lsm_model import lsm_picture
 from paimon_nb.notebook.reports import static_compare_report
 from paimon_nb.notebook.svg import STYLE, WIDTH, count, lsm_svg
 from paimon_nb.notebook.timeline_model import SIGN, timeline_of_snapshots
-from paimon_nb.notebook.widgets.base import DrawnPanel, script
+from paimon_nb.notebook.widgets.base import DrawnPanel, SnapshotPanel, none_if_latest, script
 from paimon_nb.notebook.widgets.timeline import stacked_svgs
 from paimon_nb.table.inspect.formatting import bytes_text
 from paimon_nb.table.inspect.row_changes import with_update_before_rows
@@ -38,7 +38,7 @@ _SIGN = {"added": "+", "moved": "→", "removed": "−"}
 _KINDS = ("+I", "-U", "+U", "-D")
 
 
-class CompareView(DrawnPanel):
+class CompareView(SnapshotPanel, DrawnPanel):
     """`t.compared(3, 7)`: ids or tags.
 
     Args:
@@ -53,11 +53,22 @@ class CompareView(DrawnPanel):
     def __init__(self, table: Table, before: int | str | None = None, after: int | str | None = None) -> None:
         self._table = table
         self._bucket_index = 0
-        known = [c.id for c in timeline_of_snapshots(table.store).commits]
-        after = after if after is not None else (known[-1] if known else 1)
-        before = before if before is not None else (known[-2] if len(known) > 1 else after)
-        self._load_comparison(str(before), str(after))
+        previous, latest = self._snapshot_and_previous(None)
+        after = after if after is not None else latest
+        self._load_comparison(str(before if before is not None else previous), str(after))
         super().__init__(view=self._view_data())
+        self.chosen = self._chosen_snapshot()
+
+    def _snapshot_and_previous(self, snapshot: int | None) -> tuple[int, int]:
+        """The snapshot before it, and a snapshot; None is the latest. Of the oldest one, twice the same."""
+        known = [c.id for c in timeline_of_snapshots(self._table.store).commits] or [1]
+        if snapshot is None:
+            snapshot = known[-1]
+        return max((n for n in known if n < snapshot), default=snapshot), snapshot
+
+    def _chosen_snapshot(self) -> int | None:
+        after = self._snapshots[1]
+        return none_if_latest(self._table.store, after.id if after else None)
 
     def _load_comparison(self, before: str, after: str) -> None:
         store = self._table.store
@@ -75,6 +86,14 @@ class CompareView(DrawnPanel):
         self._table = self._table.refresh()
         self._load_comparison(str(before), str(after))
         self.view = self._view_data()
+        self.chosen = self._chosen_snapshot()
+
+    def show_snapshot(self, snapshot: int | None) -> None:
+        """Compare a snapshot with the one before it; None is the latest."""
+        self._table = self._table.refresh()
+        before, after = self._snapshot_and_previous(snapshot)
+        if self._snapshots[1] is None or self._snapshots[1].id != after:
+            self.show(before, after)
 
     # -- view
 

@@ -133,7 +133,7 @@ export default {
     // kernel sends their children.
     const PARENTS = { snapshot: "snapshots", schema: "schemas", tag: "tags" };
     const parentOf = (id) => { const parts = id.split("/"); return parts.length > 2 ? parts.slice(0, -1).join("/") : (parts.length > 1 && PARENTS[parts[0]]) || ""; };
-    let target = null;
+    let target = null, focuses = false;
     const reveal = () => {
       if (target === null) return;
       let up = parentOf(target);
@@ -145,10 +145,18 @@ export default {
       if (!there) return;
       target = null;
       mark();
-      there.line.focus();
+      if (focuses) there.line.focus();
       there.line.scrollIntoView({ block: "nearest" });
     };
-    const go = (id) => { model.set("selected", id); model.save_changes(); target = id; reveal(); };
+    const go = (id) => { focuses = true; target = id; model.set("selected", id); model.save_changes(); reveal(); };
+    // Another panel chose a snapshot: the focus stays where it is.
+    model.on("change:selected", () => {
+      const id = model.get("selected");
+      if (id === target || of(left.querySelector('[aria-selected="true"]'))?.place.id === id) return;
+      focuses = false;
+      target = id;
+      reveal();
+    });
     const open = async (source) => {
       const status = await intoCell(source, true);
       right.querySelector(".status").textContent = status;

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from paimon_nb.notebook.explore_model import Facts, Inspector, explore_text
+from paimon_nb.notebook.history_model import version_arguments
 from paimon_nb.notebook.svg import text_svg
-from paimon_nb.notebook.widgets.base import Panel, report_errors, script
+from paimon_nb.notebook.widgets.base import SnapshotPanel, none_if_latest, report_errors, script
 
 if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 
-class Explorer(Panel):
+class Explorer(SnapshotPanel):
     """`t.explore()`: from the table down to a column of a row group.
 
     Args:
@@ -41,7 +42,30 @@ class Explorer(Panel):
 
     @report_errors
     def _show_selected_node(self, change: Any) -> None:
-        self.facts = asdict(self._inspector.facts(change["new"]))
+        node = change["new"]
+        self.facts = asdict(self._inspector.facts(node))
+        snapshot = self._snapshot_of_node(node)
+        if snapshot is not None:
+            self.chosen = none_if_latest(self._table.store, snapshot)
+
+    def _snapshot_of_node(self, node: str) -> int | None:
+        """The snapshot whose node this is, or which contains it; None for nodes of the table, such as its options."""
+        match node.split("/"):
+            case ["snapshot", number, *_]:
+                return int(number)
+            case ["tag", name, *_]:
+                return self._table.store.tags.get(name).snapshot.id
+        return None
+
+    def show_snapshot(self, snapshot: int | None) -> None:
+        """Open the node of a snapshot; None opens the page of the table, if the node of a snapshot is open."""
+        if snapshot is None:
+            self.chosen = None
+            if self._snapshot_of_node(self.selected) is not None:
+                self.selected = ""
+        elif self._snapshot_of_node(self.selected) != snapshot:
+            version = version_arguments(self._table.store, snapshot)
+            self.selected = f"tag/{version['tag']}" if "tag" in version else f"snapshot/{snapshot}"
 
     def on_message(self, content: Any) -> None:
         match content:

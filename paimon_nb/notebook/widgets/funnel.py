@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook.funnel_model import FunnelModel, funnel, funnel_svg
-from paimon_nb.notebook.widgets.base import DrawnPanel, script
+from paimon_nb.notebook.history_model import version_arguments
+from paimon_nb.notebook.widgets.base import DrawnPanel, SnapshotPanel, none_if_latest, script
 
 if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 
-class FunnelView(DrawnPanel):
+class FunnelView(SnapshotPanel, DrawnPanel):
     """`t.funnel("id = 7")`: reads metadata and footers, no rows.
 
     Raises:
@@ -23,19 +24,27 @@ class FunnelView(DrawnPanel):
 
     def __init__(self, table: Table, where: str = "") -> None:
         self._table = table
+        super().__init__()
         self.model: FunnelModel = self._plan_funnel(where)
-        super().__init__(view=self._view_data())
+        self.view = self._view_data()
 
     def _plan_funnel(self, where: str) -> FunnelModel:
         where = where.strip()
         where = where[6:].strip() if where[:6].lower() == "where " else where
-        return funnel(self._table.scan(where or None).plan, where)
+        version = {} if self.chosen is None else version_arguments(self._table.store, self.chosen)
+        return funnel(self._table.scan(where or None, **version).plan, where)
 
     def show(self, where: str) -> None:
         """Show another condition on the current table; '' for none. Raises SqlSyntaxError, ColumnNotFound, TableReplaced."""
         self._table = self._table.refresh()
         self.model = self._plan_funnel(where)
         self.view = self._view_data()
+
+    def show_snapshot(self, snapshot: int | None) -> None:
+        if snapshot is not None:
+            version_arguments(self._table.store, snapshot)  # raises if it has expired
+        self.chosen = none_if_latest(self._table.store, snapshot)
+        self.show(self.model.where)
 
     def draw_pictures(self) -> dict[str, str]:
         return {"svg": funnel_svg(self.model, self.width)}
@@ -59,7 +68,8 @@ class FunnelView(DrawnPanel):
     def sql(self) -> str:
         """The query."""
         where = f" WHERE {self.model.where}" if self.model.where else ""
-        return f"SELECT * FROM {self._table.name.quoted()}{where}"
+        version = "" if self.chosen is None else f" VERSION AS OF {self.chosen}"
+        return f"SELECT * FROM {self._table.name.quoted()}{version}{where}"
 
     @property
     def code(self) -> str:

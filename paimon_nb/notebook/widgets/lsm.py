@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from paimon_nb.base.errors import UnknownName
-from paimon_nb.notebook.history_model import snapshot_of_commit
 from paimon_nb.notebook.lsm_buckets import bucket_cells, change_text
 from paimon_nb.notebook.lsm_model import (
     WHOLE,
-    BucketEntries,
     BucketName,
     FileMark,
     LsmPicture,
@@ -26,12 +24,12 @@ from paimon_nb.notebook.lsm_model import (
 from paimon_nb.notebook.svg import lsm_svg
 from paimon_nb.notebook.timeline_model import Commit, timeline_of_snapshots
 from paimon_nb.notebook.widgets.base import report_errors, script
-from paimon_nb.notebook.widgets.zoom import Zoomable, checked_window
+from paimon_nb.notebook.widgets.history_panel import HistoryPanel
+from paimon_nb.notebook.widgets.zoom import checked_window
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.store import TableStore
     from paimon_nb.table.table import Table
 
@@ -41,7 +39,7 @@ MAX_FLAGS = 3
 """Tags, branches and consumers of a commit that are sent to the page."""
 
 
-class LsmView(Zoomable):
+class LsmView(HistoryPanel):
     """`t.lsm()`: one bucket of one snapshot.
 
     Args:
@@ -50,11 +48,6 @@ class LsmView(Zoomable):
     """
 
     _esm = script("chart_axes.js", "panel.js", "zoom.js", "tree.js", "playback.js", "lsm.js")
-    picture = traitlets.Dict().tag(sync=True)
-    history = traitlets.Dict().tag(sync=True)
-    """The commits that can be played, oldest first."""
-    position = traitlets.Int(0).tag(sync=True)
-    """Place of the selected commit in `history`."""
     heat = traitlets.Dict().tag(sync=True)
     """The heat map of the buckets."""
     by = traitlets.Enum(("key", "rank", "size"), "key").tag(sync=True)
@@ -69,25 +62,24 @@ class LsmView(Zoomable):
         by: str = "key",
         snapshot: int | None = None,
     ) -> None:
-        self._table = table
-        self._commits = playable_commits(table.store, snapshot)
-        self._buckets: tuple[int | None, BucketEntries] = (None, {})
+        self._requested = partition, bucket
+        self._name: BucketName = ("", 0)
+        self._change = ""
+        """What the selected commit did to the bucket."""
         self._names: list[BucketName] = []
+        """The buckets of all snapshots that were shown, and of the latest one."""
         self._cells: tuple[int, int | None] = (0, None)
-        ids = [c.id for c in self._commits]
-        super().__init__(by=by, position=ids.index(snapshot) if snapshot is not None else max(0, len(ids) - 1))
-        self.history = history_marks(self._commits)
-        buckets = self._load_buckets()
-        self._name = largest_bucket(buckets, partition, bucket)
-        self._check_requested_bucket(partition, bucket, sorted(buckets))
-        self.draw()
+        super().__init__(table, snapshot, by=by)
+        self._show_history()
+        self.select_and_show()
+        self._check_requested_bucket(partition, bucket)
         self.observe(self._on_selected_change, "selected")
-        self.observe(self._on_view_change, ["position", "by"])
+        self.observe(self._on_view_change, "by")
+        self.observe(self._on_position_change, "position")
 
-    def _check_requested_bucket(
-        self, partition: str | None, bucket: int | None, available: Sequence[BucketName]
-    ) -> None:
+    def _check_requested_bucket(self, partition: str | None, bucket: int | None) -> None:
         """Raise if the requested bucket does not exist."""
+        available = sorted(self._buckets)
         if available and (partition not in (None, self._name[0]) or bucket not in (None, self._name[1])):
             names = [(f"{p}, " if p else "") + f"bucket {b}" for p, b in available]
             raise UnknownName(
@@ -95,27 +87,11 @@ class LsmView(Zoomable):
                 hint="Available: " + "; ".join(names[:6]) + ("; …" if len(names) > 6 else ""),
             )
 
-    @property
-    def snapshot(self) -> int | None:
-        """Id of the selected snapshot; None if the table has none."""
-        return self._commits[min(self.position, len(self._commits) - 1)].id if self._commits else None
+    def _read_commits(self, snapshot: int | None) -> Sequence[Commit]:
+        return playable_commits(self._table.store, snapshot)
 
-    def reload(self) -> None:
-        """Reload the history. The selected snapshot stays; if it was the latest, the new latest is selected.
-
-        Raises: TableReplaced: the table was dropped.
-        """
-        newest, selected = self.position >= len(self._commits) - 1, self.snapshot
-        self._table = self._table.refresh()
-        self._commits = playable_commits(self._table.store)
-        ids = [c.id for c in self._commits]
-        self._buckets = (None, {})
-        with self.hold_sync():
-            self.history = history_marks(self._commits)
-            index = max(0, len(ids) - 1) if newest or selected not in ids else ids.index(selected)
-            if index == self.position:
-                self.draw()
-            self.position = index
+    def _show_history(self) -> None:
+        self.history = history_marks(self._commits)
 
     def on_message(self, content: Any) -> None:
         match content:
@@ -133,47 +109,38 @@ class LsmView(Zoomable):
         name = self._names[change["new"]]
         if name == self._name:
             return
-        self._name = name
+        self._open_bucket(name)
         if tuple(self.window) == WHOLE:
             self.draw()
         else:
             self.window = list(WHOLE)  # another bucket has other keys; setting the window redraws
 
-    def draw(self) -> None:
-        snapshot, buckets, store = self._selected_snapshot(), self._load_buckets(), self._table.store
-        if self._names and self._name not in self._names:  # the table was empty until now
-            self._name = largest_bucket(buckets)
-        options = PictureOptions(checked_window(self.window), self.by == "rank", self.fold)
-        self.model = bucket_picture(store, snapshot, buckets, self._name, options, self._keys)
+    def _open_bucket(self, name: BucketName) -> None:
+        self._name = name
+        self._change = change_text(self._table.store, self._snapshot, name)
+
+    def _show_selected_snapshot(self) -> None:
+        store = self._table.store
+        latest = None if self._names else store.latest()
+        later = () if latest is None or latest.id == self.snapshot else entries_by_bucket(store, latest)
+        self._names = sorted({*self._names, *self._buckets, *later})
+        name = self._name
+        if name not in self._names:  # the first snapshot, or the table was empty until now
+            name = largest_bucket(self._buckets, *self._requested)
+        self._open_bucket(name)
         with self.hold_sync():
             self._show_heat()
-            self.picture = {
-                **picture_data(self.model),
-                "value_axis": has_value_axis(store),
-                "change": change_text(store, snapshot, self._name),
-            }
+            self.draw()
 
-    def _selected_snapshot(self) -> Snapshot | None:
+    def draw(self) -> None:
+        """Draw the bucket. Reads nothing: a zoom calls it."""
         store = self._table.store
-        if not self._commits:
-            return None
-        store.snapshots.invalidate_cache()  # it may have expired
-        return snapshot_of_commit(store, self._commits[min(self.position, len(self._commits) - 1)])
-
-    def _load_buckets(self) -> BucketEntries:
-        """The files of the selected snapshot, by bucket. The heat map keeps the buckets that it has shown."""
-        loaded, buckets = self._buckets
-        if loaded is None or loaded != self.snapshot:
-            buckets = entries_by_bucket(self._table.store, self._selected_snapshot())
-            self._buckets = (self.snapshot, buckets)
-            latest = None if self._names else self._table.store.latest()
-            later = () if latest is None or latest.id == self.snapshot else entries_by_bucket(self._table.store, latest)
-            self._names = sorted({*self._names, *buckets, *later})
-        return buckets
+        options = PictureOptions(checked_window(self.window), self.by == "rank", self.fold)
+        self.model = bucket_picture(store, self._snapshot, self._buckets, self._name, options, self._keys)
+        self.picture = {**picture_data(self.model), "value_axis": has_value_axis(store), "change": self._change}
 
     def _show_heat(self) -> None:
-        buckets = self._load_buckets()
-        cells = bucket_cells(buckets, self._names, self._table.store.has_keys, *self._cells)
+        cells = bucket_cells(self._buckets, self._names, self._table.store.has_keys, *self._cells)
         self.heat = {
             "cells": [asdict(cell) for cell in cells],
             "buckets": len(self._names),

@@ -135,7 +135,11 @@ function drawHistory(host, history, selected, onPick) {
   fitWidth(host);
   const commits = history.commits, n = Math.max(1, commits.length), [left, step] = historyPlaces(n);
   const flags = flagPlaces(commits, step, left);
-  const base = 92 + 14 * (1 + Math.max(-1, ...flags.map((f) => f[3]))), height = base + 58;
+  const kinds = Object.entries(KINDS).filter(([kind]) => commits.some((c) => c.kind === kind));
+  const bars = "bar = rows added" + (commits.some((c) => c.delta_rows < 0) ? "; outline = rows removed" : "") + " (not to scale)";
+  // The meaning of the bars is beside that of the dots, or below it.
+  const legend = left + kinds.reduce((sum, [kind]) => sum + 38 + CHARACTER * kind.length, 0), below = legend + CHARACTER * bars.length > W;
+  const base = 92 + 14 * (1 + Math.max(-1, ...flags.map((f) => f[3]))), height = base + (below ? 76 : 58);
   const svg = el(host, "svg", { viewBox: `0 0 ${W} ${height}`, width: W, height, role: "group", "font-size": 12,
     "aria-label": `history of ${history.table}: ${commits.length} snapshots` });
   el(svg, "text", { x: 0, y: 14, "font-weight": 600 }, history.table);
@@ -168,15 +172,13 @@ function drawHistory(host, history, selected, onPick) {
       ...(c.id === selected ? { "font-weight": 700 } : { class: "dim" }) }, c.id);
   });
   let at = left;
-  for (const [kind, [colour, sign]] of Object.entries(KINDS)) {
-    if (!commits.some((c) => c.kind === kind)) continue;
-    el(svg, "circle", { cx: at + 8, cy: height - 10, r: 8, fill: colour });
-    el(svg, "text", { x: at + 8, y: height - 6, "text-anchor": "middle", class: "sign", "font-size": 12 }, sign);
-    el(svg, "text", { x: at + 21, y: height - 6, "font-size": 12, class: "dim" }, kind.toLowerCase());
-    at += 38 + 7 * kind.length;
+  for (const [kind, [colour, sign]] of kinds) {
+    el(svg, "circle", { cx: at + 8, cy: base + 48, r: 8, fill: colour });
+    el(svg, "text", { x: at + 8, y: base + 52, "text-anchor": "middle", class: "sign", "font-size": 12 }, sign);
+    el(svg, "text", { x: at + 21, y: base + 52, "font-size": 12, class: "dim" }, kind.toLowerCase());
+    at += 38 + CHARACTER * kind.length;
   }
-  el(svg, "text", { x: W, y: height - 6, "text-anchor": "end", "font-size": 12, class: "dim" },
-    "bar = rows added" + (commits.some((c) => c.delta_rows < 0) ? "; outline = rows removed" : "") + " (not to scale)");
+  el(svg, "text", { ...(below ? { x: left } : { x: W, "text-anchor": "end" }), y: height - 6, "font-size": 12, class: "dim" }, bars);
 }
 
 // A table cell; `side`: "n" is right-aligned.

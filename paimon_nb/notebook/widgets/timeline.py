@@ -17,17 +17,20 @@ from paimon_nb.notebook.history_model import (
     rollback_preview,
     snapshot_of_commit,
 )
-from paimon_nb.notebook.lsm_model import lsm_picture, lsm_text
+from paimon_nb.notebook.lsm_model import PictureOptions, bucket_picture, largest_bucket, lsm_picture, lsm_text
 from paimon_nb.notebook.progress import has_front_end
 from paimon_nb.notebook.story import FRAMES, frame_commits, history_frames, history_table_html
 from paimon_nb.notebook.svg import lsm_svg, timeline_svg
 from paimon_nb.notebook.timeline_model import TimelineModel, timeline_of_snapshots, timeline_text
 from paimon_nb.notebook.undo import history as cells_of_kernel
-from paimon_nb.notebook.widgets.base import report_errors, script
+from paimon_nb.notebook.widgets.base import script
+from paimon_nb.notebook.widgets.history_panel import HistoryPanel
 from paimon_nb.notebook.widgets.lsm import picture_data
-from paimon_nb.notebook.widgets.zoom import Zoomable
+from paimon_nb.notebook.widgets.zoom import checked_window
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from paimon_nb.notebook.timeline_model import Commit
     from paimon_nb.table.table import Table
 
@@ -38,7 +41,7 @@ HISTORY_ROWS = 20
 """Commits that the table shows at first, and adds on request: their manifests are read."""
 
 
-class Timeline(Zoomable):
+class Timeline(HistoryPanel):
     """`t.timeline()`: drag the slider, click a commit, or use the arrow keys.
 
     Args:
@@ -49,52 +52,48 @@ class Timeline(Zoomable):
     """
 
     _esm = script("chart_axes.js", "panel.js", "zoom.js", "tree.js", "history.js", "timeline.js")
-    history = traitlets.Dict().tag(sync=True)
-    position = traitlets.Int(0).tag(sync=True)
-    picture = traitlets.Dict().tag(sync=True)
     preview = traitlets.Dict().tag(sync=True)
     table = traitlets.Dict().tag(sync=True)
     """The history as rows, newest first, and the rollback that waits for a confirmation."""
 
     def __init__(self, table: Table, snapshot: int | None = None) -> None:
-        self._table = table
-        self.model = timeline_of_snapshots(table.store)
-        ids = [c.id for c in self.model.commits]
-        if snapshot is not None and snapshot not in ids:
-            snapshot = table.store.snapshots.get(snapshot).id  # raises with the available snapshots
-        index = max(0, len(ids) - 1) if snapshot is None else ids.index(snapshot)
-        super().__init__(history=history_data(self.model), position=index)
         self._row_limit, self._message = HISTORY_ROWS, ""
         self._rollback: RollbackPreview | None = None
         self._rows: list[HistoryRow] = []
-        self._show_selected_snapshot()
+        super().__init__(table, snapshot)
+        self.select_and_show()
         self._show_history()
-        self.observe(lambda _: self._on_position_change(), "position")
+        self.observe(self._on_position_change, "position")
 
-    @report_errors
-    def _on_position_change(self) -> None:
-        self._show_selected_snapshot()
+    def _read_commits(self, snapshot: int | None) -> Sequence[Commit]:
+        self.model = timeline_of_snapshots(self._table.store)
+        if snapshot is not None and snapshot not in [c.id for c in self.model.commits]:
+            self._table.store.snapshots.get(snapshot)  # raises with the available snapshots
+        return self.model.commits
+
+    def _move(self) -> None:
+        super()._move()
         if self._rollback or self._message:
             self._rollback, self._message = None, ""
-            self._show_history()
+            self._show_rows()
 
     def on_message(self, content: Any) -> None:
         match content:
             case {"more": True}:
                 self._row_limit += HISTORY_ROWS
-                self._show_history()
+                self._show_rows()
             case {"tag": str(name), "snapshot": int(snapshot)} if name.strip():
                 if self._select(snapshot) is not None:
                     self.create_tag(name.strip())
             case {"preview_rollback": int(snapshot)}:
                 if (commit := self._select(snapshot)) is not None:
                     self._rollback, self._message = rollback_preview(self._table.refresh().store, commit), ""
-                    self._show_history()
+                    self._show_rows()
             case {"rollback": int(target)} if self._rollback is not None and self._rollback.target == target:
                 self.roll_back(self._rollback)
             case {"cancel_rollback": True}:
                 self._rollback = None
-                self._show_history()
+                self._show_rows()
             case _:
                 super().on_message(content)
 
@@ -109,34 +108,9 @@ class Timeline(Zoomable):
         self.position = ids.index(snapshot)
         return self.commit
 
-    def reload(self) -> None:
-        """Reload the history. The selected snapshot stays; if it was the latest, the new latest is selected.
-
-        Raises: TableReplaced: the table was dropped.
-        """
-        newest, selected = self.position >= len(self.model.commits) - 1, self.snapshot
-        self._table = self._table.refresh()
-        self.model = timeline_of_snapshots(self._table.store)
-        ids = [c.id for c in self.model.commits]
+    def _reload_at(self, snapshot: int | None) -> None:
         self._rollback = None
-        with self.hold_sync():
-            self.history = history_data(self.model)
-            self._show_history()
-            index = max(0, len(ids) - 1) if newest or selected not in ids else ids.index(selected)
-            if index == self.position:
-                self._show_selected_snapshot()
-            self.position = index
-
-    @property
-    def commit(self) -> Commit | None:
-        """The selected commit."""
-        commits = self.model.commits
-        return commits[min(self.position, len(commits) - 1)] if commits else None
-
-    @property
-    def snapshot(self) -> int | None:
-        """Id of the selected snapshot."""
-        return self.commit.id if self.commit else None
+        super()._reload_at(snapshot)
 
     def create_tag(self, name: str) -> None:
         """Tag the selected snapshot. Raises AlreadyExists, TableReplaced."""
@@ -169,6 +143,10 @@ class Timeline(Zoomable):
         self.reload()
 
     def _show_history(self) -> None:
+        self.history = history_data(self.model)
+        self._show_rows()
+
+    def _show_rows(self) -> None:
         name, quoted = str(self._table.name), self._table.name.quoted()
         newest = self.model.commits[::-1][: self._row_limit]
         self._rows = history_rows(self._table.store, newest, self._statement)
@@ -193,16 +171,14 @@ class Timeline(Zoomable):
         return f"SELECT * FROM {self._table.name.quoted()} VERSION AS OF {self.snapshot}"
 
     def _show_selected_snapshot(self) -> None:
-        snapshot = None
-        if self.commit is not None:
-            self._table.store.snapshots.invalidate_cache()  # it may have expired
-            snapshot = snapshot_of_commit(self._table.store, self.commit)
-        self._snapshot = snapshot
         self.draw()
         self.preview = self._preview_rows()
 
     def draw(self) -> None:
-        self._picture = self.tree(self._table.store, self._snapshot)
+        """Draw the bucket with the most runs. Reads nothing: a zoom calls it."""
+        options = PictureOptions(checked_window(self.window), fold=self.fold)
+        name = largest_bucket(self._buckets)
+        self._picture = bucket_picture(self._table.store, self._snapshot, self._buckets, name, options, self._keys)
         self.picture = picture_data(self._picture)
 
     def _preview_rows(self) -> dict[str, Any]:

@@ -6,24 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from paimon_nb.notebook.lsm_model import (
-    NARROWEST,
-    WHOLE,
-    Keys,
-    LsmPicture,
-    PictureOptions,
-    Window,
-    bucket_picture,
-    entries_by_bucket,
-    largest_bucket,
-)
+from paimon_nb.notebook.lsm_model import NARROWEST, WHOLE, Keys, Window
 from paimon_nb.notebook.widgets.base import Panel, report_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from paimon_nb.format.snapshot import Snapshot
-    from paimon_nb.table.store import TableStore
 
 
 class Zoomable(Panel):
@@ -48,12 +35,6 @@ class Zoomable(Panel):
     @report_errors
     def _on_view_change(self, _: Any) -> None:
         self.draw()
-
-    def tree(self, store: TableStore, snapshot: Snapshot | None) -> LsmPicture:
-        """The visible part of the tree of the bucket with the most runs."""
-        buckets = entries_by_bucket(store, snapshot)
-        options = PictureOptions(checked_window(self.window), fold=self.fold)
-        return bucket_picture(store, snapshot, buckets, largest_bucket(buckets), options, self._keys)
 
 
 def checked_window(requested: Sequence[float]) -> Window:

@@ -1,5 +1,5 @@
 // Generated from labextension/ by `make labextension`. Do not edit.
-// sources: 6c03c36a69e908e3c1d928190c82372dc55ea7e67f4c806b86c88c883efd62ca
+// sources: 9cc918dd0c7c5a4ff49f43ada5c2b9d5cb079cca6054b22d98aa942de3a45ec8
 (() => {
 const SHARED = ["@codemirror/language","@codemirror/state","@codemirror/view","@jupyterlab/application","@jupyterlab/apputils","@jupyterlab/codemirror","@jupyterlab/completer","@jupyterlab/console","@jupyterlab/notebook","@jupyterlab/rendermime","@jupyterlab/ui-components","@lumino/coreutils","@lumino/signaling","@lumino/widgets"];
 let scope;
@@ -62,17 +62,20 @@ var PANELS = [
   ["live", "Live changes"]
 ];
 var PREVIEWED = /* @__PURE__ */ new Set(["table", "branch", "tag", "system_table"]);
-var panelSource = (command, node) => node.command ? `%paimon ${command} ${node.command}` : `from paimon_nb.notebook.table_panels import table_panel
+var AT = { timeline: " ", lsm: " --at ", explore: " snapshot/" };
+function panelSource(command, { node, snapshot }) {
+  const at = snapshot !== null && command in AT ? `${AT[command]}${snapshot}` : "";
+  return node.command ? `%paimon ${command} ${node.command}${at}` : `from paimon_nb.notebook.table_panels import table_panel
 
 table_panel("${command}", ${JSON.stringify(node.insert)})`;
-function querySource(line) {
-  const { node, parent } = line;
-  if (node.kind === "tag") return `%%paimon
-SELECT * FROM ${parent?.parent?.node.insert} VERSION AS OF ${node.insert}
+}
+var querySource = (name, version) => `%%paimon
+SELECT * FROM ${name}${version === null ? "" : ` VERSION AS OF ${version}`}
 LIMIT 50`;
-  return `%%paimon
-SELECT * FROM ${node.insert}
-LIMIT 50`;
+function choiceOf({ node, parent }) {
+  if (node.kind === "table" || node.kind === "branch") return { node, snapshot: null };
+  const table = node.kind === "tag" ? parent?.parent?.node : void 0;
+  return table && node.snapshot !== null ? { node: table, snapshot: node.snapshot } : null;
 }
 var TreeActions = class {
   constructor(app, bar, tabs) {
@@ -86,7 +89,7 @@ var TreeActions = class {
   /** A click on a name, or Enter. */
   activate(line) {
     if (PREVIEWED.has(line.node.kind)) this.preview(line);
-    else if (line.node.kind === "job") this.side("jobs", "Jobs", line.node, "%paimon jobs");
+    else if (line.node.kind === "job") this.jobs(line.node);
   }
   newTable(database = "") {
     this.cell(`%paimon create${database && ` ${database}.my_table`}`, true);
@@ -100,7 +103,7 @@ var TreeActions = class {
     menu.addClass("pnb-cat-menu");
     const { kind } = line.node;
     if (PREVIEWED.has(kind)) this.add(menu, "Preview rows", () => this.preview(line));
-    if (PREVIEWED.has(kind) || kind === "view") this.add(menu, "Query in a new cell", () => this.cell(querySource(line), false));
+    if (PREVIEWED.has(kind) || kind === "view") this.add(menu, "Query in a new cell", () => this.cell(this.query(line), false));
     if (kind === "table" || kind === "branch") this.addPanels(menu, line);
     if (kind === "database") this.add(menu, "New table", () => this.newTable(line.node.command));
     if (kind === "job" || kind === "jobs") this.addJobs(menu, line);
@@ -117,19 +120,19 @@ var TreeActions = class {
     menu.open(x, y);
   }
   addPanels(menu, line) {
-    const { node } = line, key = line.facts?.key ?? "";
+    const { node } = line, key = line.facts?.key ?? "", choice = { node, snapshot: null };
     menu.addItem({ type: "separator" });
-    for (const [command, name] of PANELS) this.add(menu, name, () => this.cell(panelSource(command, node), true));
+    for (const [command, name] of PANELS) this.add(menu, name, () => this.cell(panelSource(command, choice), true));
     if (key && node.command) this.add(menu, "Row history …", () => this.cell(`%paimon why ${node.command} ${key}`, false));
     const beside = new import_ui_components.MenuSvg({ commands: this.app.commands });
     beside.title.label = "Open in a tab";
-    for (const [command, name] of PANELS)
-      this.add(beside, name, () => this.side(command, `${name}: ${node.label}`, node, panelSource(command, node)));
+    for (const [command, name] of PANELS) this.add(beside, name, () => void this.panel(command, name, choice));
     menu.addItem({ type: "submenu", submenu: beside });
+    this.add(menu, "Open workbench", () => void this.workbench(choice));
   }
   addJobs(menu, line) {
     this.add(menu, "Jobs in a new cell", () => this.cell("%paimon jobs", true));
-    this.add(menu, "Jobs in a tab", () => this.side("jobs", "Jobs", line.node, "%paimon jobs"));
+    this.add(menu, "Jobs in a tab", () => this.jobs(line.node));
   }
   add(menu, label, act) {
     menu.addItem({ command: RUN, args: { label, run: this.held(act) } });
@@ -141,14 +144,35 @@ var TreeActions = class {
   run(index) {
     this.acts[index]?.();
   }
-  preview(line) {
-    const table = line.node.kind === "tag" || line.node.kind === "system_table" ? line.node.path[2] : "";
-    const title = line.node.kind === "system_table" ? `${table}$${line.node.label}` : table ? `${table} at ${line.node.label}` : line.node.label;
-    this.side("preview", title, line.node, querySource(line), false);
+  query({ node, parent }) {
+    return node.kind === "tag" ? querySource(String(parent?.parent?.node.insert), node.insert) : querySource(node.insert, null);
   }
-  side(panel, title, node, source, run = true) {
+  preview(line) {
+    const choice = choiceOf(line), { node } = line;
+    if (choice) return void this.rows(choice);
+    void this.side("preview", { node }, () => `${node.path[2]}$${node.label}`, () => querySource(node.insert, null), false);
+  }
+  rows(choice, mode) {
+    const title = ({ node, snapshot }) => snapshot === null ? node.label : `${node.label} at ${snapshot}`;
+    return this.side("preview", { choice }, title, ({ node, snapshot }) => querySource(node.insert, snapshot), false, mode);
+  }
+  panel(command, name, choice, mode) {
+    return this.side(command, { choice }, ({ node }) => `${name}: ${node.label}`, (shown) => panelSource(command, shown), true, mode);
+  }
+  /** The history above the rows and the LSM tree. */
+  async workbench(choice) {
+    await this.panel("timeline", "Timeline", choice);
+    await this.panel("lsm", "LSM tree", choice, "below");
+    await this.rows(choice);
+  }
+  jobs(node) {
+    void this.side("jobs", { node }, () => "Jobs", () => "%paimon jobs", true);
+  }
+  async side(panel, shown, title, source, run, mode) {
     const target = this.bar.shownTarget, model = this.bar.shownModel;
-    if (target && model) void this.tabs.open(model.catalog, target, { panel, title, node, source, run });
+    if (!target || !model) return;
+    const choice = (now) => now.choice ?? { node: now.node, snapshot: null };
+    await this.tabs.open(model.catalog, target, { panel, shown, titleOf: (now) => title(choice(now)), sourceOf: (now) => source(choice(now)), run }, mode);
   }
   cell(source, run) {
     void this.bar.shownTarget?.cell(source, run);
@@ -168,6 +192,9 @@ var isGone = (status) => GONE.has(status);
 function endPanels(node) {
   for (const panel of node.querySelectorAll(".pnb")) panel.dispatchEvent(new CustomEvent("paimon-nb:kernel-ended"));
 }
+function tellConnection(node, status) {
+  for (const panel of node.querySelectorAll(".pnb")) panel.dispatchEvent(new CustomEvent("paimon-nb:connection", { detail: status }));
+}
 var endings = {
   id: "paimon-nb:endings",
   autoStart: true,
@@ -177,9 +204,7 @@ var endings = {
       panel.sessionContext.statusChanged.connect((_2, status) => {
         if (isGone(status)) endPanels(panel.node);
       });
-      panel.sessionContext.connectionStatusChanged.connect((_2, status) => {
-        for (const shown of panel.node.querySelectorAll(".pnb")) shown.dispatchEvent(new CustomEvent("paimon-nb:connection", { detail: status }));
-      });
+      panel.sessionContext.connectionStatusChanged.connect((_2, status) => tellConnection(panel.node, status));
     });
   }
 };
@@ -264,6 +289,7 @@ var KernelCatalog = class {
     /** Whether the kernel runs a cell. */
     this.running = false;
     this.ranSignal = new import_signaling.Signal(this);
+    this.chosenSignal = new import_signaling.Signal(this);
     this.comm = null;
     this.current = "waiting";
     this.pending = /* @__PURE__ */ new Map();
@@ -286,6 +312,10 @@ var KernelCatalog = class {
   /** A cell has ended. */
   get ran() {
     return this.ranSignal;
+  }
+  /** A snapshot was chosen in the panel of a tab, perhaps one of another page. */
+  get chosen() {
+    return this.chosenSignal;
   }
   get state() {
     return this.current;
@@ -349,6 +379,7 @@ var KernelCatalog = class {
   }
   onAnswer(message) {
     const answer = message.content.data;
+    if ("event" in answer) return this.chosenSignal.emit(answer);
     const pending = this.pending.get(answer.id);
     if (!pending) return;
     this.pending.delete(answer.id);
@@ -434,7 +465,7 @@ var paimonIcon = new import_ui_components2.LabIcon({
 // src/catalog/model.ts
 var import_signaling2 = require("@lumino/signaling");
 var FACTS_AT_ONCE = 20;
-var ROOT = { kind: "root", path: [], label: "", note: "", tip: "", expands: true, insert: "", command: "", mark: "" };
+var ROOT = { kind: "root", path: [], label: "", note: "", tip: "", expands: true, insert: "", command: "", mark: "", snapshot: null };
 function lineOf(node, parent) {
   const key = JSON.stringify([node.kind, ...node.path]);
   const level = parent ? parent.level + 1 : 0;
@@ -1124,45 +1155,274 @@ var CatalogSideBar = class extends import_widgets2.Widget {
 };
 
 // src/catalog/style.css
-var style_default = ".pnb-cat{display:flex;flex-direction:column;min-width:180px!important;background:var(--jp-layout-color1);color:var(--jp-ui-font-color1);font-size:var(--jp-ui-font-size1);font-family:var(--jp-ui-font-family)}\n.pnb-cat [hidden]{display:none!important}\n.pnb-cat-head{display:flex;align-items:center;gap:2px;padding:4px 6px 4px 12px;border-bottom:1px solid var(--jp-border-color2)}\n.pnb-cat-head h2{flex:1;margin:0;font-size:var(--jp-ui-font-size1);font-weight:600;line-height:24px;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}\n.pnb-cat-tool{display:inline-flex;align-items:center;justify-content:center;width:26px;height:24px;padding:0;border:none;border-radius:4px;background:none;cursor:pointer}\n.pnb-cat-tool:hover:enabled{background:var(--jp-layout-color2)}\n.pnb-cat-tool:disabled{opacity:.35;cursor:default}\n.pnb-cat button:focus-visible,.pnb-cat-filter:focus-visible{outline:2px solid var(--jp-brand-color1);outline-offset:1px}\n.pnb-cat-where{display:flex;align-items:center;gap:7px;padding:6px 12px 2px;font-size:12px;color:var(--jp-ui-font-color1)}\n.pnb-cat-where>span:last-child{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}\n.pnb-cat-status{flex:none;width:8px;height:8px;border-radius:50%;box-sizing:border-box;border:1.5px solid var(--jp-ui-font-color2)}\n.pnb-cat-status[data-status=idle]{background:#009e73;border-color:#009e73}\n.pnb-cat-status[data-status=busy]{background:#e69f00;border-color:#e69f00}\n.pnb-cat-status[data-status=dead]{background:#d55e00;border-color:#d55e00;border-radius:1px}\n.pnb-cat .pnb-cat-filter.pnb-cat-filter{margin:6px 10px 4px;height:26px;padding:0 8px;box-sizing:border-box;width:calc(100% - 20px);font:inherit;font-size:12px;letter-spacing:0;color:var(--jp-ui-font-color1);background:var(--jp-layout-color1);border:1px solid var(--jp-border-color1);border-radius:4px}\n.pnb-cat-filter::placeholder{color:var(--jp-ui-font-color1);opacity:.7}\n.pnb-cat-state{padding:10px 12px;line-height:1.45}\n.pnb-cat-button.pnb-cat-button{margin-top:8px;height:28px;line-height:28px;padding:0 12px;border-radius:4px;font-size:var(--jp-ui-font-size1);cursor:pointer}\n.pnb-cat-state .pnb-cat-button{background:var(--jp-brand-color0,#0d47a1);color:#fff}\nbody[data-jp-theme-light=false] .pnb-cat-state .pnb-cat-button{background:#1565c0}\n.pnb-cat-tree{flex:1;min-height:0;overflow:auto;padding:2px 0 12px;outline:none}\n.pnb-mod-ended .pnb-cat-tree{opacity:.5}\n.pnb-cat-row{display:flex;align-items:center;gap:5px;height:24px;padding:0 10px 0 calc(6px + var(--level)*14px);cursor:pointer;white-space:nowrap;user-select:none;outline:none}\n.pnb-cat-row:hover{background:var(--jp-layout-color2)}\n.pnb-cat-row[aria-selected=true]{background:color-mix(in srgb,var(--jp-brand-color1) 16%,transparent)}\n.pnb-cat-row:focus-visible{box-shadow:inset 0 0 0 2px var(--jp-brand-color1)}\n.pnb-cat-twisty{flex:none;width:14px;height:24px;line-height:24px;text-align:center;font-size:11px;color:var(--jp-ui-font-color1)}\n.pnb-cat-row[aria-expanded=true]>.pnb-cat-twisty{transform:rotate(90deg)}\n.pnb-cat-icon{flex:none;width:15px;height:15px;fill:none;stroke:currentColor;stroke-width:1.15;stroke-linejoin:round;stroke-linecap:round;opacity:.85}\n.pnb-cat-row[data-kind=table]>.pnb-cat-icon,.pnb-cat-row[data-kind=view]>.pnb-cat-icon,.pnb-cat-row[data-kind=branch]>.pnb-cat-icon{color:var(--jp-brand-color1);opacity:1}\n.pnb-cat-row[data-mark=key]>.pnb-cat-icon{color:#b26a00;opacity:1}\nbody[data-jp-theme-light=false] .pnb-cat-row[data-mark=key]>.pnb-cat-icon{color:#e69f00}\n.pnb-cat-label{flex:0 1 auto;min-width:40px;overflow:hidden;text-overflow:ellipsis}\n.pnb-cat-row[data-mark=current]>.pnb-cat-label{font-weight:600}\n.pnb-cat-note{flex:1 1 0;min-width:0;overflow:hidden;text-overflow:ellipsis;font-size:11px;color:var(--jp-ui-font-color1);opacity:.75;font-variant-numeric:tabular-nums}\n.pnb-cat-row[data-kind=table]>.pnb-cat-note{text-align:right}\n.pnb-cat-health{flex:none;width:12px;text-align:center;font-size:10px;line-height:1}\n.pnb-cat-health[data-health=ok]{color:#00845f}\n.pnb-cat-health[data-health=slow]{color:#b26a00}\n.pnb-cat-health[data-health=broken]{color:#c4320a;font-weight:700;font-size:12px}\nbody[data-jp-theme-light=false] .pnb-cat-health[data-health=ok]{color:#2fc298}\nbody[data-jp-theme-light=false] .pnb-cat-health[data-health=slow]{color:#e69f00}\nbody[data-jp-theme-light=false] .pnb-cat-health[data-health=broken]{color:#ff8a65}\n.pnb-cat-remark{padding-left:19px;overflow:hidden;text-overflow:ellipsis;font-style:italic;font-size:12px}\n.pnb-cat-row[data-kind=error]>.pnb-cat-remark{font-style:normal;color:var(--jp-error-color0,#b00020)}\n.pnb-cat-row[data-kind=more]>.pnb-cat-remark{font-style:normal;text-decoration:underline}\n.pnb-cat-row[data-kind=empty]{cursor:default}\n.pnb-cat-tab{overflow:auto;padding:8px 12px;background:var(--jp-layout-color0);color:var(--jp-content-font-color1)}\n.pnb-cat-tabstate:not(:empty){padding:6px 0}\n.pnb-cat-tab .jp-OutputArea-output{overflow:visible}\n.pnb-cat-toolbar .jp-ToolbarButtonComponent-label{margin-left:4px}\n";
+var style_default = ".pnb-cat{display:flex;flex-direction:column;min-width:180px!important;background:var(--jp-layout-color1);color:var(--jp-ui-font-color1);font-size:var(--jp-ui-font-size1);font-family:var(--jp-ui-font-family)}\n.pnb-cat [hidden]{display:none!important}\n.pnb-cat-head{display:flex;align-items:center;gap:2px;padding:4px 6px 4px 12px;border-bottom:1px solid var(--jp-border-color2)}\n.pnb-cat-head h2{flex:1;margin:0;font-size:var(--jp-ui-font-size1);font-weight:600;line-height:24px;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}\n.pnb-cat-tool{display:inline-flex;align-items:center;justify-content:center;width:26px;height:24px;padding:0;border:none;border-radius:4px;background:none;cursor:pointer}\n.pnb-cat-tool:hover:enabled{background:var(--jp-layout-color2)}\n.pnb-cat-tool:disabled{opacity:.35;cursor:default}\n.pnb-cat button:focus-visible,.pnb-cat-filter:focus-visible{outline:2px solid var(--jp-brand-color1);outline-offset:1px}\n.pnb-cat-where{display:flex;align-items:center;gap:7px;padding:6px 12px 2px;font-size:12px;color:var(--jp-ui-font-color1)}\n.pnb-cat-where>span:last-child{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}\n.pnb-cat-status{flex:none;width:8px;height:8px;border-radius:50%;box-sizing:border-box;border:1.5px solid var(--jp-ui-font-color2)}\n.pnb-cat-status[data-status=idle]{background:#009e73;border-color:#009e73}\n.pnb-cat-status[data-status=busy]{background:#e69f00;border-color:#e69f00}\n.pnb-cat-status[data-status=dead]{background:#d55e00;border-color:#d55e00;border-radius:1px}\n.pnb-cat .pnb-cat-filter.pnb-cat-filter{margin:6px 10px 4px;height:26px;padding:0 8px;box-sizing:border-box;width:calc(100% - 20px);font:inherit;font-size:12px;letter-spacing:0;color:var(--jp-ui-font-color1);background:var(--jp-layout-color1);border:1px solid var(--jp-border-color1);border-radius:4px}\n.pnb-cat-filter::placeholder{color:var(--jp-ui-font-color1);opacity:.7}\n.pnb-cat-state{padding:10px 12px;line-height:1.45}\n.pnb-cat-button.pnb-cat-button{margin-top:8px;height:28px;line-height:28px;padding:0 12px;border-radius:4px;font-size:var(--jp-ui-font-size1);cursor:pointer}\n.pnb-cat-state .pnb-cat-button{background:var(--jp-brand-color0,#0d47a1);color:#fff}\nbody[data-jp-theme-light=false] .pnb-cat-state .pnb-cat-button{background:#1565c0}\n.pnb-cat-tree{flex:1;min-height:0;overflow:auto;padding:2px 0 12px;outline:none}\n.pnb-mod-ended .pnb-cat-tree{opacity:.5}\n.pnb-cat-row{display:flex;align-items:center;gap:5px;height:24px;padding:0 10px 0 calc(6px + var(--level)*14px);cursor:pointer;white-space:nowrap;user-select:none;outline:none}\n.pnb-cat-row:hover{background:var(--jp-layout-color2)}\n.pnb-cat-row[aria-selected=true]{background:color-mix(in srgb,var(--jp-brand-color1) 16%,transparent)}\n.pnb-cat-row:focus-visible{box-shadow:inset 0 0 0 2px var(--jp-brand-color1)}\n.pnb-cat-twisty{flex:none;width:14px;height:24px;line-height:24px;text-align:center;font-size:11px;color:var(--jp-ui-font-color1)}\n.pnb-cat-row[aria-expanded=true]>.pnb-cat-twisty{transform:rotate(90deg)}\n.pnb-cat-icon{flex:none;width:15px;height:15px;fill:none;stroke:currentColor;stroke-width:1.15;stroke-linejoin:round;stroke-linecap:round;opacity:.85}\n.pnb-cat-row[data-kind=table]>.pnb-cat-icon,.pnb-cat-row[data-kind=view]>.pnb-cat-icon,.pnb-cat-row[data-kind=branch]>.pnb-cat-icon{color:var(--jp-brand-color1);opacity:1}\n.pnb-cat-row[data-mark=key]>.pnb-cat-icon{color:#b26a00;opacity:1}\nbody[data-jp-theme-light=false] .pnb-cat-row[data-mark=key]>.pnb-cat-icon{color:#e69f00}\n.pnb-cat-label{flex:0 1 auto;min-width:40px;overflow:hidden;text-overflow:ellipsis}\n.pnb-cat-row[data-mark=current]>.pnb-cat-label{font-weight:600}\n.pnb-cat-note{flex:1 1 0;min-width:0;overflow:hidden;text-overflow:ellipsis;font-size:11px;color:var(--jp-ui-font-color1);opacity:.75;font-variant-numeric:tabular-nums}\n.pnb-cat-row[data-kind=table]>.pnb-cat-note{text-align:right}\n.pnb-cat-health{flex:none;width:12px;text-align:center;font-size:10px;line-height:1}\n.pnb-cat-health[data-health=ok]{color:#00845f}\n.pnb-cat-health[data-health=slow]{color:#b26a00}\n.pnb-cat-health[data-health=broken]{color:#c4320a;font-weight:700;font-size:12px}\nbody[data-jp-theme-light=false] .pnb-cat-health[data-health=ok]{color:#2fc298}\nbody[data-jp-theme-light=false] .pnb-cat-health[data-health=slow]{color:#e69f00}\nbody[data-jp-theme-light=false] .pnb-cat-health[data-health=broken]{color:#ff8a65}\n.pnb-cat-remark{padding-left:19px;overflow:hidden;text-overflow:ellipsis;font-style:italic;font-size:12px}\n.pnb-cat-row[data-kind=error]>.pnb-cat-remark{font-style:normal;color:var(--jp-error-color0,#b00020)}\n.pnb-cat-row[data-kind=more]>.pnb-cat-remark{font-style:normal;text-decoration:underline}\n.pnb-cat-row[data-kind=empty]{cursor:default}\n.pnb-cat-tab{overflow:auto;padding:8px 12px;background:var(--jp-layout-color0);color:var(--jp-content-font-color1)}\n.pnb-cat-tabstate:not(:empty){padding:6px 0}\n.pnb-cat-tab .jp-OutputArea-output{overflow:visible}\n.pnb-cat-toolbar .jp-ToolbarButtonComponent-label{margin-left:4px}\n.pnb-cat-choosers{position:sticky;top:-8px;z-index:5;display:flex;flex-wrap:wrap;align-items:center;gap:4px 6px;margin:-8px -12px 0;padding:6px 10px;background:var(--jp-layout-color1);border-bottom:1px solid var(--jp-border-color2);font-size:12px}\n.pnb-cat-choosers [hidden]{display:none}\n.pnb-cat-choosers label{display:inline-flex;align-items:center;gap:5px;color:var(--jp-ui-font-color1)}\n.pnb-cat-choosers select{box-sizing:border-box;height:24px;max-width:110px;padding:0 4px;font:inherit;color:var(--jp-ui-font-color1);background:var(--jp-layout-color1);border:1px solid var(--jp-border-color1);border-radius:4px}\n.pnb-cat-choice{box-sizing:border-box;height:24px;min-width:24px;line-height:20px;padding:0 7px;border:1px solid var(--jp-border-color1);border-radius:4px;font-size:12px;color:var(--jp-ui-font-color1);background:var(--jp-layout-color1);cursor:pointer}\n.pnb-cat-choice:hover:enabled{background:var(--jp-layout-color2)}\n.pnb-cat-choice:disabled{opacity:.4;cursor:default}\n.pnb-cat-choice[aria-pressed=true]{background:var(--jp-brand-color3,#bbdefb);border-color:var(--jp-brand-color1)}\nbody[data-jp-theme-light=false] .pnb-cat-choice[aria-pressed=true]{background:#0d3c6b}\n.pnb-cat-choosers :is(select,button):focus-visible,.pnb-cat-tabstate button:focus-visible{outline:2px solid var(--jp-brand-color1);outline-offset:1px}\n.pnb-cat-latest{color:var(--jp-ui-font-color1)}\n";
 
 // src/catalog/tabs.ts
 var import_apputils2 = require("@jupyterlab/apputils");
-var import_rendermime = require("@jupyterlab/rendermime");
 var import_ui_components4 = require("@jupyterlab/ui-components");
+
+// src/catalog/selection.ts
+var import_signaling5 = require("@lumino/signaling");
+var STEP_MS = 2e3;
+var MAX_STEPS = 100;
+var sameTable = (a, b) => a.kind === b.kind && a.path.join("\0") === b.path.join("\0");
+var same = (a, b) => a.snapshot === b.snapshot && sameTable(a.node, b.node);
+var Selection = class {
+  constructor(catalog2, choice) {
+    this.catalog = catalog2;
+    this.choice = choice;
+    /** Tables of the same database, and the table itself. */
+    this.tables = [];
+    this.snapshots = [];
+    this.past = [];
+    this.future = [];
+    this.chosenAt = 0;
+    this.reads = 0;
+    this.signal = new import_signaling5.Signal(this);
+    void this.read();
+  }
+  /** The choice or what is offered changed. */
+  get changed() {
+    return this.signal;
+  }
+  get current() {
+    return this.choice;
+  }
+  get canGoBack() {
+    return this.past.length > 0;
+  }
+  get canGoForward() {
+    return this.future.length > 0;
+  }
+  choose(next) {
+    if (same(next, this.choice)) return;
+    const now = Date.now(), isStep = !sameTable(next.node, this.choice.node) || now - this.chosenAt > STEP_MS;
+    if (isStep) this.past = [...this.past, this.choice].slice(-MAX_STEPS);
+    this.chosenAt = now;
+    this.future = [];
+    this.show(next);
+  }
+  back() {
+    const before = this.past.pop();
+    if (!before) return;
+    this.future.push(this.choice);
+    this.chosenAt = 0;
+    this.show(before);
+  }
+  forward() {
+    const next = this.future.pop();
+    if (!next) return;
+    this.past.push(this.choice);
+    this.chosenAt = 0;
+    this.show(next);
+  }
+  /** Read which tables and snapshots there are. */
+  async read() {
+    const read = ++this.reads, { node } = this.choice;
+    const list = { do: "children", kind: "database", path: node.path.slice(0, 2), match: "", start: 0 };
+    const [tables, snapshots] = await Promise.all([
+      this.catalog.request(list).catch(() => null),
+      this.catalog.request({ do: "snapshots", kind: node.kind, path: node.path }).catch(() => null)
+    ]);
+    if (read !== this.reads) return;
+    if (tables) this.tables = tables.nodes.filter((n) => n.kind === "table");
+    if (snapshots) this.snapshots = snapshots.snapshots;
+    this.signal.emit();
+  }
+  show(choice) {
+    const moved = !sameTable(choice.node, this.choice.node);
+    this.choice = choice;
+    if (moved) this.snapshots = [];
+    this.signal.emit();
+    if (moved) void this.read();
+  }
+};
+
+// src/catalog/tabcontent.ts
+var import_rendermime = require("@jupyterlab/rendermime");
 var import_coreutils2 = require("@lumino/coreutils");
+var import_signaling6 = require("@lumino/signaling");
+var import_widgets4 = require("@lumino/widgets");
+
+// src/catalog/choosers.ts
 var import_widgets3 = require("@lumino/widgets");
-var PREVIEW = "preview";
+var LATEST_ONLY = /* @__PURE__ */ new Set(["compact", "doctor", "live"]);
+var keyOf = ({ node }) => JSON.stringify([node.kind, ...node.path]);
+function control(host, label) {
+  const box = document.createElement("label"), select = document.createElement("select");
+  box.append(`${label} `, select);
+  host.appendChild(box);
+  return select;
+}
+function fill(select, options, value) {
+  const look = JSON.stringify(options);
+  if (select.dataset.look !== look) {
+    select.dataset.look = look;
+    select.replaceChildren(...options.map(([key, text2]) => new Option(text2, key)));
+  }
+  select.value = value;
+}
+var Choosers = class extends import_widgets3.Widget {
+  constructor(tab) {
+    super();
+    this.tab = tab;
+    this.table = control(this.node, "Table");
+    this.snapshot = control(this.node, "Snapshot");
+    this.back = this.button("‹", "Back to the table and snapshot before (Alt+,)", () => this.tab.selection.back());
+    this.forward = this.button("›", "Forward again (Alt+.)", () => this.tab.selection.forward());
+    this.follow = this.button("Follow", "", () => this.tab.follow(!this.tab.follows));
+    this.note = document.createElement("span");
+    this.shown = null;
+    this.addClass("pnb-cat-choosers");
+    this.node.setAttribute("role", "group");
+    this.node.setAttribute("aria-label", "table and snapshot of this tab");
+    this.note.className = "pnb-cat-latest";
+    this.node.appendChild(this.note);
+    this.table.addEventListener("change", () => this.chooseTable());
+    this.snapshot.addEventListener("change", () => this.chooseSnapshot());
+    this.draw();
+  }
+  button(text2, title, act) {
+    const made = document.createElement("button");
+    made.type = "button";
+    made.className = "pnb-cat-choice";
+    made.textContent = text2;
+    made.title = title;
+    if (text2.length === 1) made.setAttribute("aria-label", title);
+    made.addEventListener("click", act);
+    this.node.appendChild(made);
+    return made;
+  }
+  chooseTable() {
+    const node = this.tab.selection.tables.find((n) => keyOf({ node: n, snapshot: null }) === this.table.value);
+    if (node) this.tab.selection.choose({ node, snapshot: null });
+  }
+  chooseSnapshot() {
+    const { selection } = this.tab, [id] = this.snapshot.value.split(" ");
+    selection.choose({ node: selection.current.node, snapshot: id === "" ? null : Number(id) });
+  }
+  /** Show the choice of the tab, of the selection that it follows now. */
+  draw() {
+    const { selection, follows, panel } = this.tab;
+    if (this.shown !== selection) {
+      this.shown?.changed.disconnect(this.draw, this);
+      this.shown = selection;
+      selection.changed.connect(this.draw, this);
+    }
+    const { node, snapshot } = selection.current, key = keyOf(selection.current);
+    const tables = selection.tables.map((n) => [keyOf({ node: n, snapshot: null }), n.label]);
+    const name = node.kind === "branch" ? `${node.path[2]}, branch ${node.label}` : node.label;
+    fill(this.table, tables.some(([k]) => k === key) ? tables : [[key, name], ...tables], key);
+    this.fillSnapshots();
+    const latestOnly = LATEST_ONLY.has(panel);
+    this.snapshot.parentElement.hidden = latestOnly;
+    this.note.textContent = latestOnly && snapshot !== null ? `shows the latest snapshot, not ${snapshot}` : "";
+    const had = [this.back, this.forward].find((b) => b === document.activeElement);
+    this.back.disabled = !selection.canGoBack;
+    this.forward.disabled = !selection.canGoForward;
+    if (had?.disabled) (had === this.back ? this.forward : this.back).focus();
+    this.follow.setAttribute("aria-pressed", String(follows));
+    this.follow.title = follows ? "Shows the table and snapshot that all tabs show. Press to keep this tab as it is" : "Keeps its own table and snapshot. Press to follow the other tabs";
+  }
+  fillSnapshots() {
+    const { selection } = this.tab, { snapshot } = selection.current;
+    const offered = selection.snapshots.map((s) => s.tag ? [`${s.id} ${s.tag}`, `${s.id} ⚑ ${s.tag}`] : [String(s.id), `${s.id} ${s.kind}`]);
+    const value = snapshot === null ? "" : String(snapshot);
+    const known = offered.some(([key]) => key === value);
+    fill(this.snapshot, [["", "latest"], ...snapshot === null || known ? [] : [[value, value]], ...offered], value);
+  }
+  dispose() {
+    if (this.isDisposed) return;
+    this.shown?.changed.disconnect(this.draw, this);
+    super.dispose();
+  }
+};
+
+// src/catalog/tabcontent.ts
 var WIDGET = "application/vnd.jupyter.widget-view+json";
-var TabContent = class extends import_widgets3.Widget {
-  constructor(catalog2, rendermime, request) {
+var QUIET_MS = 400;
+var MADE_AGAIN = /* @__PURE__ */ new Set(["preview"]);
+var TabContent = class extends import_widgets4.Widget {
+  constructor(catalog2, rendermime, panel, request, shared) {
     super();
     this.catalog = catalog2;
     this.rendermime = rendermime;
+    this.panel = panel;
     this.request = request;
+    this.shared = shared;
     this.tab = import_coreutils2.UUID.uuid4();
-    this.shown = null;
+    this.follows = true;
+    this.drawn = null;
     this.bar = document.createElement("div");
+    this.choosers = null;
     this.asked = 0;
-    const layout = new import_widgets3.PanelLayout(), top = new import_widgets3.Widget({ node: this.bar });
+    /** What the panel in the kernel shows; null: it has none, or is being made. */
+    this.at = null;
+    this.moving = false;
+    /** The kernel ended, or had no such table yet: try again when it is ready or has run a cell. */
+    this.lost = false;
+    this.movedSignal = new import_signaling6.Signal(this);
+    const layout = new import_widgets4.PanelLayout();
     this.layout = layout;
     this.addClass("pnb-cat-tab");
+    this.selection = shared;
+    if (shared) {
+      this.choosers = new Choosers(this);
+      layout.addWidget(this.choosers);
+      shared.changed.connect(this.onSelection, this);
+    }
     this.bar.setAttribute("role", "status");
     this.bar.className = "pnb-cat-tabstate";
-    layout.addWidget(top);
+    layout.addWidget(new import_widgets4.Widget({ node: this.bar }));
     catalog2.changed.connect(this.onKernel, this);
+    catalog2.ran.connect(this.onRan, this);
+    catalog2.chosen.connect(this.onChosen, this);
+    catalog2.connection.connectionStatusChanged.connect(this.onConnection, this);
   }
+  get shown() {
+    return this.shared ? { choice: this.selection.current } : this.request;
+  }
+  /** Another table or snapshot is shown. */
+  get moved() {
+    return this.movedSignal;
+  }
+  /** Show what the other tabs show, or keep what is shown now. */
+  follow(follows) {
+    if (!this.shared || follows === this.follows) return;
+    this.follows = follows;
+    this.selection.changed.disconnect(this.onSelection, this);
+    this.selection = follows ? this.shared : new Selection(this.catalog, this.selection.current);
+    this.selection.changed.connect(this.onSelection, this);
+    this.choosers?.draw();
+    this.onSelection();
+  }
+  /** Let the kernel make the panel again. */
   async load() {
-    const { panel, node } = this.request, asked = ++this.asked;
-    this.say(this.catalog.connection.status === "busy" ? "Waiting for the kernel, which is busy …" : "Loading …");
+    const asked = ++this.asked, { choice, node = choice?.node } = this.shown;
+    this.at = null;
+    this.lost = false;
+    const text2 = this.catalog.connection.status === "busy" ? "Waiting for the kernel, which is busy …" : "Loading …";
+    const slow = window.setTimeout(() => this.say(text2), this.drawn ? QUIET_MS : 0);
     try {
-      const answer = await this.catalog.request({ do: "open", tab: this.tab, panel, kind: node.kind, path: node.path });
+      const answer = await this.catalog.request({
+        do: "open",
+        tab: this.tab,
+        panel: this.panel,
+        kind: node?.kind,
+        path: node?.path,
+        snapshot: choice?.snapshot ?? null
+      });
       if (asked !== this.asked || this.isDisposed) return;
       await this.draw(answer);
       this.say("");
+      this.at = choice ?? null;
+      this.catchUp();
     } catch (error) {
       if (asked !== this.asked || this.isDisposed) return;
+      this.lost = true;
       this.say(error instanceof CatalogError ? `✗ ${error.message}` : "The kernel ended before it answered.", true);
+    } finally {
+      window.clearTimeout(slow);
     }
   }
   async draw(bundle) {
@@ -1171,15 +1431,67 @@ var TabContent = class extends import_widgets3.Widget {
     if (!type) return;
     const renderer = this.rendermime.createRenderer(type);
     await renderer.renderModel(new import_rendermime.MimeModel({ data: bundle.data, metadata: bundle.metadata, trusted: true }));
-    this.shown?.dispose();
-    this.shown = renderer;
+    this.drawn?.dispose();
+    this.drawn = renderer;
     renderer.addClass("jp-OutputArea-output");
     this.layout.addWidget(renderer);
   }
+  onSelection() {
+    this.movedSignal.emit();
+    this.catchUp();
+  }
+  /** Bring the panel to the choice, one step after the other: while one is answered, those in between are left out. */
+  catchUp() {
+    const { at, moving } = this, { choice } = this.shown;
+    if (!choice || !at || moving || this.isDisposed) return;
+    if (!sameTable(choice.node, at.node)) return void this.load();
+    if (choice.snapshot === at.snapshot) return;
+    if (MADE_AGAIN.has(this.panel)) return void this.load();
+    void this.move(choice);
+  }
+  async move(choice) {
+    this.moving = true;
+    const asked = this.asked;
+    let problem = "";
+    try {
+      await this.catalog.request({ do: "snapshot", tab: this.tab, snapshot: choice.snapshot });
+    } catch (error) {
+      problem = error instanceof CatalogError ? `✗ ${error.message}` : "";
+    }
+    this.moving = false;
+    if (asked !== this.asked || this.isDisposed) return this.catchUp();
+    this.at = choice;
+    if (this.catalog.state === "ready") this.say(problem);
+    this.catchUp();
+  }
+  /** The user chose a snapshot in this panel: it is there already, the other tabs follow. */
+  onChosen(_, { tab, snapshot }) {
+    if (tab !== this.tab || !this.at) return;
+    this.at = { ...this.at, snapshot };
+    if (sameTable(this.at.node, this.selection.current.node)) this.selection.choose(this.at);
+  }
+  // -- the kernel ends, comes back, or is not reached
   onKernel() {
-    if (this.catalog.state !== "restarting" && this.catalog.state !== "dead") return;
+    const { state } = this.catalog;
+    if (state === "ready") {
+      if (this.lost) void this.load();
+      return;
+    }
+    if (state !== "restarting" && state !== "dead" && state !== "absent") return;
+    if (this.lost && this.bar.textContent) return;
+    this.asked += 1;
+    this.lost = true;
+    this.at = null;
     endPanels(this.node);
-    this.say("The kernel has ended. Load paimon_nb again, then open this tab again.", true);
+    this.say("The kernel has ended. This tab opens again when paimon_nb is loaded and connected in its kernel.", true);
+  }
+  onRan() {
+    if (this.catalog.state !== "ready") return;
+    if (this.lost) void this.load();
+    else if (this.shared && (this.selection === this.shared ? this.isVisible : true)) void this.selection.read();
+  }
+  onConnection(_, status) {
+    tellConnection(this.node, status);
   }
   say(text2, again = false) {
     this.bar.textContent = text2;
@@ -1193,26 +1505,53 @@ var TabContent = class extends import_widgets3.Widget {
   dispose() {
     if (this.isDisposed) return;
     this.catalog.changed.disconnect(this.onKernel, this);
+    this.catalog.ran.disconnect(this.onRan, this);
+    this.catalog.chosen.disconnect(this.onChosen, this);
+    this.catalog.connection.connectionStatusChanged.disconnect(this.onConnection, this);
+    this.selection?.changed.disconnect(this.onSelection, this);
     void this.catalog.request({ do: "close", tab: this.tab }).catch(() => void 0);
-    this.shown?.dispose();
+    this.drawn?.dispose();
     super.dispose();
   }
 };
+
+// src/catalog/tabs.ts
+var PREVIEW = "preview";
 var PanelTabs = class {
   constructor(app) {
     this.app = app;
     this.tabs = [];
+    this.selections = /* @__PURE__ */ new Map();
   }
-  /** Open a panel; the preview of another table replaces the last one. */
-  async open(catalog2, target, request) {
-    const old = request.panel === PREVIEW ? this.tabs.find((t) => t.content.request.panel === PREVIEW) : void 0;
-    const tab = this.made(catalog2, target, request);
+  /** Open a panel, or show its table in the tab that has this panel already. The other tabs show the table, too. */
+  async open(catalog2, target, request, mode = "tab") {
+    const choice = request.shown.choice, selection = choice && this.select(catalog2, choice);
+    const open = selection && this.tabs.find((t) => t.content.selection === selection && t.content.follows && t.content.panel === request.panel);
+    if (open) return this.raise(open);
+    const old = request.panel === PREVIEW ? this.tabs.find((t) => t.content.catalog === catalog2 && t.content.panel === PREVIEW && (!t.content.shown.choice || t.content.follows)) : void 0;
+    const tab = this.made(catalog2, target, request, selection || null);
     const beside = old ?? [...this.tabs].reverse().find((t) => t.isAttached);
-    this.app.shell.add(tab, "main", beside ? { mode: "tab-after", ref: beside.id, activate: false } : { mode: "split-right", ref: target.widget.id, activate: false });
+    const place = beside ? { mode: mode === "below" ? "split-bottom" : "tab-after", ref: beside.id } : { mode: "split-right", ref: target.widget.id };
+    this.app.shell.add(tab, "main", { ...place, activate: false });
     this.tabs.push(tab);
     old?.dispose();
     if (!tab.isVisible) this.raise(tab);
     await tab.content.load();
+  }
+  /** The tab that has the focus, or the one in front. */
+  get current() {
+    const focused = this.tabs.find((t) => t.node.contains(document.activeElement));
+    return (focused ?? this.tabs.find((t) => t.isVisible))?.content ?? null;
+  }
+  select(catalog2, choice) {
+    const known = this.selections.get(catalog2);
+    if (known && this.tabs.some((t) => t.content.selection === known)) {
+      if (choice.snapshot !== null || !sameTable(choice.node, known.current.node)) known.choose(choice);
+      return known;
+    }
+    const made = new Selection(catalog2, choice);
+    this.selections.set(catalog2, made);
+    return made;
   }
   /** A tab behind others comes to the front; the focus stays where it is. */
   raise(tab) {
@@ -1220,23 +1559,26 @@ var PanelTabs = class {
     this.app.shell.activateById(tab.id);
     requestAnimationFrame(() => focused?.isConnected && focused.focus({ preventScroll: true }));
   }
-  made(catalog2, target, request) {
-    const content2 = new TabContent(catalog2, target.rendermime, request);
+  made(catalog2, target, request, selection) {
+    const content2 = new TabContent(catalog2, target.rendermime, request.panel, request.shown, selection);
     const tab = new import_apputils2.MainAreaWidget({ content: content2 });
     tab.id = `paimon-nb-${content2.tab}`;
-    tab.title.label = request.title;
-    tab.title.caption = `${request.title} · ${target.name}`;
+    const name = () => {
+      tab.title.label = request.titleOf(content2.shown);
+      tab.title.caption = `${tab.title.label} · ${target.name}`;
+    };
+    name();
+    content2.moved.connect(name);
     tab.title.icon = paimonIcon;
     tab.title.closable = true;
     tab.toolbar.addClass("pnb-cat-toolbar");
     tab.toolbar.addItem("refresh", new import_ui_components4.ToolbarButton({ icon: import_ui_components4.refreshIcon, tooltip: "Read again", onClick: () => void content2.load() }));
-    if (request.source)
-      tab.toolbar.addItem("cell", new import_ui_components4.ToolbarButton({
-        icon: import_ui_components4.addIcon,
-        label: "Insert as cell",
-        tooltip: `Insert as a cell of ${target.name}`,
-        onClick: () => void target.cell(request.source, request.run)
-      }));
+    tab.toolbar.addItem("cell", new import_ui_components4.ToolbarButton({
+      icon: import_ui_components4.addIcon,
+      label: "Insert as cell",
+      tooltip: `Insert as a cell of ${target.name}`,
+      onClick: () => void target.cell(request.sourceOf(content2.shown), request.run)
+    }));
     tab.disposed.connect(() => {
       this.tabs = this.tabs.filter((t) => t !== tab);
     });
@@ -1299,6 +1641,8 @@ function ofConsole(panel) {
 // src/catalog/plugin.ts
 var EXECUTED_MS = 400;
 var SHOW = "paimon-nb:catalog-show";
+var BACK = "paimon-nb:selection-back";
+var FORWARD = "paimon-nb:selection-forward";
 var Follower = class {
   constructor(bar) {
     this.bar = bar;
@@ -1357,14 +1701,25 @@ function addCommands(app, bar, actions, palette) {
   app.commands.addCommand(SHOW, { label: "Show the Paimon Catalog", execute: () => app.shell.activateById(bar.id) });
   palette?.addItem({ command: SHOW, category: "Paimon" });
 }
+function addSelectionCommands(app, tabs, palette) {
+  const selection = () => tabs.current?.selection ?? null;
+  const add = (id, label, key, act) => {
+    app.commands.addCommand(id, { label, execute: act });
+    app.commands.addKeyBinding({ command: id, keys: [key], selector: ".pnb-cat-tab" });
+    palette?.addItem({ command: id, category: "Paimon" });
+  };
+  add(BACK, "Back to the Table and Snapshot Before", "Alt ,", () => selection()?.back());
+  add(FORWARD, "Forward to the Next Table and Snapshot", "Alt .", () => selection()?.forward());
+}
 function activate(app, notebooks, consoles, restorer, palette) {
   addStyle();
   const bar = new CatalogSideBar(), follower = new Follower(bar);
-  const actions = new TreeActions(app, bar, new PanelTabs(app));
+  const tabs = new PanelTabs(app), actions = new TreeActions(app, bar, tabs);
   bar.tree.activated.connect((_, line) => actions.activate(line));
   bar.tree.menu.connect((_, { line, x, y }) => actions.open(line, x, y));
   bar.created.connect(() => actions.newTable());
   addCommands(app, bar, actions, palette);
+  addSelectionCommands(app, tabs, palette);
   app.shell.add(bar, "left", { rank: 350, type: "Paimon Catalog" });
   restorer?.add(bar, bar.id);
   notebooks.widgetAdded.connect((_, panel) => follower.add(ofNotebook(panel), app.shell.currentWidget));
