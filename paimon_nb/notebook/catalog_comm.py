@@ -98,7 +98,7 @@ class CatalogComm:
         if isinstance(widget, SnapshotPanel):
             if snapshot is not None:
                 widget.show_snapshot(snapshot)
-            widget.observe(lambda change: self._report_choice(tab, change["new"]), "chosen")
+            widget.observe(lambda change: self._report_choice(tab, change["new"]), "selected_snapshot")
         if hasattr(widget, "follow"):
             widget.follow()
         data = widget._repr_mimebundle_()

@@ -94,6 +94,18 @@ def small_texts(notebook: Notebook, cell: int) -> list[tuple[str, float]]:
     return [(text, size) for text, size in notebook.output(cell).evaluate(SMALL_TEXTS)]
 
 
+OVERLAPS = """svg => {
+  const texts = [...svg.querySelectorAll("text")].map((t) => [t.textContent, t.getBoundingClientRect()]).filter(([, b]) => b.width);
+  return texts.flatMap(([a, p], i) => texts.slice(i + 1).filter(([, q]) =>
+    p.left < q.right - 1 && q.left < p.right - 1 && p.top < q.bottom - 3 && q.top < p.bottom - 3).map(([b]) => [a, b]));
+}"""
+
+
+def overlapping_texts(picture: Any) -> list[list[str]]:
+    """Pairs of texts of a picture of which one is drawn over the other."""
+    return [list(pair) for pair in picture.evaluate(OVERLAPS)]
+
+
 @contextmanager
 def pictures_as_wide_as(notebook: Notebook, width: int, cells: Sequence[int], least: int) -> Iterator[None]:
     """A window of another width, whose pictures were drawn for it. Afterwards it has its own width.

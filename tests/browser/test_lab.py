@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from lab_kit import REPO
-from panel_kit import live_nodes_of, pictures_as_wide_as, serious_issues, small_texts, walk_to_a_file, write_notebook
+from panel_kit import (
+    live_nodes_of,
+    overlapping_texts,
+    pictures_as_wide_as,
+    serious_issues,
+    small_texts,
+    walk_to_a_file,
+    write_notebook,
+)
 from playwright.sync_api import expect
 from table_kit import PAYLOADS
 
@@ -483,6 +491,21 @@ def test_texts_in_pictures_keep_their_size_at_every_width(shown: Notebook, width
     with pictures_as_wide_as(shown, width, (LSM, TIMELINE, BUCKETS, FOLDED), least=420):
         for cell in (LSM, TIMELINE, EXPLORE, BUCKETS, FOLDED, DOCTOR):
             assert small_texts(shown, cell) == []
+
+
+@pytest.mark.parametrize("width", [900, 1280, 1920])
+def test_the_note_of_an_axis_by_rank_is_whole_at_every_width(shown: Notebook, width: int) -> None:
+    axis = shown.output(LSM).get_by_role("combobox", name="axis")
+    axis.select_option("rank")
+    try:
+        with pictures_as_wide_as(shown, width, (LSM,), least=420):
+            picture = shown.output(LSM).locator("svg.tree-picture")
+            note = picture.locator(".key-axis text").filter(has_text="not to scale")
+            expect(note).to_have_text("not to scale" if width == 900 else "keys in order, not to scale")
+            assert overlapping_texts(picture) == []
+    finally:
+        axis.select_option("key")
+        expect(shown.output(LSM).locator(".key-axis text").filter(has_text="not to scale")).to_have_count(0)
 
 
 def test_the_stored_notebook_shows_its_picture_without_a_kernel(shown: Notebook, lab: Lab) -> None:

@@ -8,7 +8,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from panel_kit import opened, serious_issues_of
+from panel_kit import opened, overlapping_texts, serious_issues_of
 from playwright.sync_api import expect
 
 if TYPE_CHECKING:
@@ -27,11 +27,6 @@ RUN_FIRST = f"""() => {KERNEL}.requestExecute(
     {{ code: '%load_ext paimon_nb\\n%paimon connect warehouse', store_history: false }}).done.then(() => null)"""
 RESTART = f"() => {KERNEL}.restart().then(() => null)"
 TITLES = """() => [...window.jupyterapp.shell.widgets('main')].filter((w) => w.id.startsWith('paimon-nb')).map((w) => w.title.label)"""
-OVERLAPS = """svg => {
-  const texts = [...svg.querySelectorAll("text")].map((t) => [t.textContent, t.getBoundingClientRect()]).filter(([, b]) => b.width);
-  return texts.flatMap(([a, p], i) => texts.slice(i + 1).filter(([, q]) =>
-    p.left < q.right - 1 && q.left < p.right - 1 && p.top < q.bottom - 3 && q.top < p.bottom - 3).map(([b]) => [a, b]));
-}"""
 CLOSE_TABS = """() => [...window.jupyterapp.shell.widgets('main')].filter((w) => w.id.startsWith('paimon-nb')).forEach((w) => w.dispose())"""
 
 
@@ -191,10 +186,6 @@ def test_it_is_legible_and_accessible_in_a_narrow_window(shown: Notebook, theme:
         assert overlapping_texts(tab(shown, "timeline").locator("svg").first) == []
     finally:
         shown.page.set_viewport_size({"width": 1180, "height": 1000})
-
-
-def overlapping_texts(picture: Locator) -> list[list[str]]:
-    return [list(pair) for pair in picture.evaluate(OVERLAPS)]
 
 
 def test_tabs_say_that_the_connection_is_lost_and_answer_again(shown: Notebook, lab: Lab) -> None:

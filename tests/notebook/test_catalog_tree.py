@@ -263,7 +263,7 @@ def test_the_latest_snapshot_is_the_one_that_was_committed_last(
     for name in SNAPSHOT_PANELS:
         page.ask(do="snapshot", tab=name, snapshot=4)
     assert shown(panels) == dict.fromkeys(SNAPSHOT_PANELS, 4)
-    assert {panel.chosen for panel in panels.values()} == {None}
+    assert {panel.selected_snapshot for panel in panels.values()} == {None}
 
 
 def test_a_choice_in_a_tab_is_reported_to_the_page(tabs: tuple[Page, dict[str, Any]]) -> None:

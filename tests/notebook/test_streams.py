@@ -15,6 +15,7 @@ from paimon_nb.notebook.stream_model import MAX_BYTES, LiveRows, Rate, counts_te
 from paimon_nb.notebook.table_feed import TableFeed
 from paimon_nb.notebook.widgets.jobs import JobsView
 from paimon_nb.notebook.widgets.live import LiveTable
+from paimon_nb.session.core.jobs import StreamJob
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -199,6 +200,26 @@ def test_the_list_stops_one_or_all(wb: Any, table: Any) -> None:
         str(JobsView(type(wb)(wb.session.__class__(wb.session.catalog, None, {}))))
         == "No streaming jobs in this session"
     )
+
+
+def test_the_list_reads_the_progress_of_an_ended_job_once(wb: Any, table: Any) -> None:
+    feed, reads = TableFeed(table, wb.session.jobs), []
+
+    def progress(_: Any) -> Any:
+        reads.append(feed.isActive)
+        return feed.progress()
+
+    wb.session.jobs.add(StreamJob("counted", feed, lambda: 3, progress))
+    listed = JobsView(wb)
+    listed.redraw()
+    feed.stop()
+    for _ in range(3):
+        listed.redraw()
+    assert reads == [True, True, False]
+    feed.seek(None)  # it runs again
+    listed.redraw()
+    assert reads == [True, True, False, True]
+    feed.stop()
 
 
 def test_hostile_values_stay_text(wb: Any) -> None:

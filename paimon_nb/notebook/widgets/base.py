@@ -117,7 +117,7 @@ class Panel(anywidget.AnyWidget):
 class SnapshotPanel(Panel):
     """A panel that shows one snapshot, which the tabs of a window share."""
 
-    chosen = traitlets.Int(None, allow_none=True)
+    selected_snapshot = traitlets.Int(None, allow_none=True)
     """The snapshot that is shown; None: the latest one. Not synced: the page has its own form of it."""
 
     def show_snapshot(self, snapshot: int | None) -> None:
@@ -130,7 +130,7 @@ class SnapshotPanel(Panel):
 
 
 def none_if_latest(store: TableStore, snapshot: int | None) -> int | None:
-    """None for the latest snapshot: a panel that shows it goes on to later ones when it is refreshed."""
+    """None for the latest snapshot: a refresh of a panel that shows it shows the new latest one."""
     return None if snapshot == store.snapshots.latest_id() else snapshot
 
 

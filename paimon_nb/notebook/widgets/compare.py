@@ -57,7 +57,7 @@ class CompareView(SnapshotPanel, DrawnPanel):
         after = after if after is not None else latest
         self._load_comparison(str(before if before is not None else previous), str(after))
         super().__init__(view=self._view_data())
-        self.chosen = self._chosen_snapshot()
+        self.selected_snapshot = self._compared_snapshot()
 
     def _snapshot_and_previous(self, snapshot: int | None) -> tuple[int, int]:
         """The snapshot before it, and a snapshot; None is the latest. Of the oldest one, twice the same."""
@@ -66,7 +66,7 @@ class CompareView(SnapshotPanel, DrawnPanel):
             snapshot = known[-1]
         return max((n for n in known if n < snapshot), default=snapshot), snapshot
 
-    def _chosen_snapshot(self) -> int | None:
+    def _compared_snapshot(self) -> int | None:
         after = self._snapshots[1]
         return none_if_latest(self._table.store, after.id if after else None)
 
@@ -86,7 +86,7 @@ class CompareView(SnapshotPanel, DrawnPanel):
         self._table = self._table.refresh()
         self._load_comparison(str(before), str(after))
         self.view = self._view_data()
-        self.chosen = self._chosen_snapshot()
+        self.selected_snapshot = self._compared_snapshot()
 
     def show_snapshot(self, snapshot: int | None) -> None:
         """Compare a snapshot with the one before it; None is the latest."""

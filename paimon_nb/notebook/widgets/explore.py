@@ -46,7 +46,7 @@ class Explorer(SnapshotPanel):
         self.facts = asdict(self._inspector.facts(node))
         snapshot = self._snapshot_of_node(node)
         if snapshot is not None:
-            self.chosen = none_if_latest(self._table.store, snapshot)
+            self.selected_snapshot = none_if_latest(self._table.store, snapshot)
 
     def _snapshot_of_node(self, node: str) -> int | None:
         """The snapshot whose node this is, or which contains it; None for nodes of the table, such as its options."""
@@ -60,7 +60,7 @@ class Explorer(SnapshotPanel):
     def show_snapshot(self, snapshot: int | None) -> None:
         """Open the node of a snapshot; None opens the page of the table, if the node of a snapshot is open."""
         if snapshot is None:
-            self.chosen = None
+            self.selected_snapshot = None
             if self._snapshot_of_node(self.selected) is not None:
                 self.selected = ""
         elif self._snapshot_of_node(self.selected) != snapshot:

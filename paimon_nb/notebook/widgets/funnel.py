@@ -31,7 +31,7 @@ class FunnelView(SnapshotPanel, DrawnPanel):
     def _plan_funnel(self, where: str) -> FunnelModel:
         where = where.strip()
         where = where[6:].strip() if where[:6].lower() == "where " else where
-        version = {} if self.chosen is None else version_arguments(self._table.store, self.chosen)
+        version = {} if self.selected_snapshot is None else version_arguments(self._table.store, self.selected_snapshot)
         return funnel(self._table.scan(where or None, **version).plan, where)
 
     def show(self, where: str) -> None:
@@ -43,7 +43,7 @@ class FunnelView(SnapshotPanel, DrawnPanel):
     def show_snapshot(self, snapshot: int | None) -> None:
         if snapshot is not None:
             version_arguments(self._table.store, snapshot)  # raises if it has expired
-        self.chosen = none_if_latest(self._table.store, snapshot)
+        self.selected_snapshot = none_if_latest(self._table.store, snapshot)
         self.show(self.model.where)
 
     def draw_pictures(self) -> dict[str, str]:
@@ -68,7 +68,7 @@ class FunnelView(SnapshotPanel, DrawnPanel):
     def sql(self) -> str:
         """The query."""
         where = f" WHERE {self.model.where}" if self.model.where else ""
-        version = "" if self.chosen is None else f" VERSION AS OF {self.chosen}"
+        version = "" if self.selected_snapshot is None else f" VERSION AS OF {self.selected_snapshot}"
         return f"SELECT * FROM {self._table.name.quoted()}{version}{where}"
 
     @property

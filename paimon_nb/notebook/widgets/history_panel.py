@@ -42,7 +42,9 @@ class HistoryPanel(SnapshotPanel, Zoomable):
         self._snapshot: Snapshot | None = None
         self._buckets: BucketEntries = {}
         """The files of the selected snapshot: a zoom reads no manifest again."""
-        super().__init__(position=self._place(snapshot), chosen=none_if_latest(table.store, snapshot), **traits)
+        super().__init__(
+            position=self._index(snapshot), selected_snapshot=none_if_latest(table.store, snapshot), **traits
+        )
 
     def _read_commits(self, snapshot: int | None) -> Sequence[Commit]:
         """Read the commits, `snapshot` among them. Raises SnapshotNotFound, SnapshotExpired."""
@@ -56,7 +58,7 @@ class HistoryPanel(SnapshotPanel, Zoomable):
         """Draw the selected snapshot, whose files are in `_buckets`."""
         raise NotImplementedError
 
-    def _place(self, snapshot: int | None) -> int:
+    def _index(self, snapshot: int | None) -> int:
         """The place of a snapshot in the history; of the newest one if it is not there."""
         ids = [c.id for c in self._commits]
         return ids.index(snapshot) if snapshot in ids else max(0, len(ids) - 1)
@@ -78,7 +80,7 @@ class HistoryPanel(SnapshotPanel, Zoomable):
         self._snapshot = snapshot_of_commit(store, commit) if commit else None
         self._buckets = entries_by_bucket(store, self._snapshot)
         self._show_selected_snapshot()
-        self.chosen = none_if_latest(store, self.snapshot)
+        self.selected_snapshot = none_if_latest(store, self.snapshot)
 
     @report_errors
     def _on_position_change(self, _: Any) -> None:
@@ -110,9 +112,9 @@ class HistoryPanel(SnapshotPanel, Zoomable):
     def _reload_at(self, snapshot: int | None) -> None:
         self._table = self._table.refresh()
         self._commits = self._read_commits(snapshot)
-        place = self._place(snapshot)
+        index = self._index(snapshot)
         with self.hold_sync():
             self._show_history()
-            if place == self.position:
+            if index == self.position:
                 self.select_and_show()
-            self.position = place
+            self.position = index

@@ -23,8 +23,17 @@ class _JobLine:
 
     def __init__(self, job: StreamJob) -> None:
         self.job, self._rate = job, Rate()
+        self._after_end: dict[str, Any] = {}
+        """What an ended job shows: it is read once."""
 
     def data(self) -> dict[str, Any]:
+        if self.job.isActive:
+            self._after_end = {}
+            return self._read()
+        self._after_end = self._after_end or self._read()
+        return self._after_end
+
+    def _read(self) -> dict[str, Any]:
         job = self.job
         rate, error = self._rate.update(time.monotonic(), job.rows), job.error
         try:

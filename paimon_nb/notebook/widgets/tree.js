@@ -127,12 +127,14 @@ function drawAxis(svg, picture, by, plot, y) {
     : [picture.by_value ? "key →" : "rank →", picture.key_low, picture.key_high];
   if (by !== "size" && !low && !high) return;
   el(axis, "text", { x: LEFT - 10, y: y + 15, "text-anchor": "end", "font-weight": 600 }, name);
-  const note = by === "size" || picture.by_value ? "" : "keys in order, not to scale";
-  const longest = Math.max(8, Math.min(44, Math.floor((plot / CHARACTER - note.length - 3) / 2)));
+  const notes = by === "size" || picture.by_value ? [""] : ["keys in order, not to scale", "not to scale"];
+  // The width that both ends leave to the note: it is whole, or shorter, or left out.
+  const besides = (text) => Math.floor((plot / CHARACTER - text.length - 3) / 2), wanted = Math.min(44, Math.max(low.length, high.length));
+  const note = notes.find((text) => besides(text) >= wanted) || notes[notes.length - 1], longest = Math.max(8, Math.min(44, besides(note)));
   const taken = [];
   // A label that does not fit between the others is left out.
   const label = (text, x, anchor, attributes) => {
-    const shown = clip(text, longest), wide = shown.length * CHARACTER;
+    const shown = text === note ? text : clip(text, longest), wide = shown.length * CHARACTER;
     const from = anchor === "start" ? x : anchor === "end" ? x - wide : x - wide / 2;
     if (!shown || taken.some(([a, b]) => from < b + 12 && from + wide > a - 12)) return;
     taken.push([from, from + wide]);
