@@ -223,7 +223,7 @@ def write_a_query(w: Walker) -> None:
 def run_the_query(w: Walker) -> None:
     grid = w.run_cell(4)
     expect(grid.locator(".dg-foot output")).to_contain_text("the first 1,000 rows")
-    expect(grid.locator(".dg-foot output")).to_contain_text("snapshot 1 · 1 file")
+    expect(grid.locator(".dg-foot output")).to_contain_text("snapshot 1 · from 1 file")
     expect(header(grid, "temp").locator("svg .bin")).to_have_count(20)
 
 

@@ -92,9 +92,9 @@ class HistoryPanel(SnapshotPanel, Zoomable):
 
     def show_snapshot(self, snapshot: int | None) -> None:
         ids = [c.id for c in self._commits]
-        wanted = self._table.store.snapshots.latest_id() if snapshot is None else snapshot
-        if wanted in ids:
-            self.position = ids.index(wanted)
+        target = self._table.store.snapshots.latest_id() if snapshot is None else snapshot
+        if target in ids:
+            self.position = ids.index(target)
         else:
             self._reload_at(snapshot)
 
