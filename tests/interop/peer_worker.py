@@ -84,8 +84,9 @@ class Pypaimon:
 
     def _commit(self, table: str, work: Any) -> None:
         builder = self.catalog.get_table(f"default.{table}").new_batch_write_builder()
-        commit = builder.new_commit()
-        commit.commit(work(builder))
+        messages = work(builder)
+        commit = builder.new_commit()  # after `overwrite` of the builder
+        commit.commit(messages)
         commit.close()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from peer_kit import Peers
+from peer_kit import PeerError, Peers
 
 import paimon_nb
 from paimon_nb.format.data.blob import BlobDescriptor, BlobView
@@ -115,3 +115,20 @@ def test_references_to_values_in_files_and_in_other_tables(tmp_path):
         assert both_read(peers, wb, "views", **{"blob-view.resolve.enabled": "false"}) == views * 2
     finally:
         peers.close()
+
+
+def test_values_of_the_same_age_are_not_chosen_from(tmp_path):
+    """pypaimon gives the rolled files of one snapshot the numbers 1, 2, 3 ..., and an update the number of its snapshot."""
+    peers, wb = Peers(tmp_path), paimon_nb.connect(str(tmp_path))
+    options = {"row-tracking.enabled": "true", "data-evolution.enabled": "true", "blob.target-file-size": "10 b"}
+    try:
+        peers.create("aged", pa.schema([("id", pa.int32()), ("x", pa.large_binary())]), [], [], options)
+        peers.write("pypaimon", "aged", references([None if i % 3 == 0 else b"blob%d" % i for i in range(6)]))
+        peers.update("aged", pa.table({"_ROW_ID": pa.array([3]), "x": pa.array([b"new"], pa.large_binary())}))
+        with pytest.raises(PeerError, match="should not overlap"):
+            peers.read("pypaimon", "aged", ["id", "x"])
+    finally:
+        peers.close()
+    with pytest.raises(paimon_nb.PaimonError, match="'x': 2 files have values of row ids 2 to 2"):
+        wb.table("aged").to_arrow()
+    assert wb.table("aged").to_arrow(columns=["id"]).num_rows == 6

@@ -472,7 +472,7 @@ def _inherited_statistics(latest: Snapshot | None, schema_id: int) -> str | None
 def _assign_row_ids(
     store: TableStore, latest: Snapshot | None, entries: tuple[ManifestEntry, ...], new_id: int
 ) -> tuple[tuple[ManifestEntry, ...], int]:
-    """Row tracking: new files get their first row id, and the snapshot's id as sequence number (docs/spec/format.md section 8.2)."""
+    """Row tracking: new files get their first row id, and the snapshot's id as sequence number, or a larger one that they have (docs/spec/format.md section 8.2)."""
     next_id = (latest.next_row_id if latest else None) or 0
     if not store.options.get(opt.ROW_TRACKING_ENABLED):
         return entries, next_id
@@ -486,7 +486,8 @@ def _assign_row_ids(
         if entry.file.file_source == 1 and entry.file.first_row_id is not None:
             out.append(entry)  # a compaction of data evolution: values are as new as they were
             continue
-        file = replace(entry.file, min_sequence=new_id, max_sequence=new_id)
+        number = new_id if entry.file.first_row_id is None else max(new_id, entry.file.max_sequence)
+        file = replace(entry.file, min_sequence=number, max_sequence=number)
         has_ids = file.file_source == 1 or ROW_ID_FIELD.name in (file.write_cols or ())
         if file.first_row_id is None and not has_ids:
             if is_dedicated(file):  # it follows the file that it belongs to

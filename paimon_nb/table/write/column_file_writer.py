@@ -70,6 +70,9 @@ def write_columns(store: TableStore, split: Split, columns: Sequence[DataField],
             for file in out.finish():
                 new.append(replace(file, first_row_id=at))
                 at += file.row_count
+    # Newer than all files of the rows: pypaimon gives rolled `.blob` files numbers beyond those of their snapshots.
+    number = max(f.max_sequence for f in split.files) + 1
+    new = [replace(f, min_sequence=number, max_sequence=number) for f in new]
     return CommitMessage(
         split.partition, split.bucket, split.total_buckets, new_files=tuple(new), base_snapshot=split.snapshot_id
     )

@@ -159,3 +159,17 @@ def test_newer_files_of_pypaimon_refer_to_values_in_older_ones(tmp_path):
     assert [None if d is None else t.open_blob(d).read() for d in described] == list(expected.values())
     t.update({"x": b"ours"}, where="id = 5")
     assert t.to_arrow().sort_by("id")["x"].to_pylist() == [*list(expected.values())[:-1], b"ours"]
+
+
+def test_a_new_value_wins_over_files_that_are_numbered_beyond_their_snapshots(tmp_path):
+    """pypaimon numbers rolled files 1, 2, 3 ... in one snapshot, and does not find its own updates of them again."""
+    t = golden_table(tmp_path, "pypaimon-2.1", "blobs")
+    assert max(f.max_sequence for f in t.scan().plan.files) > t.latest_snapshot().id
+    t.update_by_row_id(pa.table({"_ROW_ID": [4, 1], "x": pa.array([b"new 4", b"new 1"], pa.binary())}))
+    t.update_by_row_id(pa.table({"_ROW_ID": [4], "x": pa.array([b"newer"], pa.binary())}))
+    assert {r["id"]: r["x"] for r in t.to_arrow().to_pylist()} == {
+        0: b"large 0",
+        1: b"new 1",
+        2: b"large 2",
+        4: b"newer",
+    }

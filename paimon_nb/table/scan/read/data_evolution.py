@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import CorruptFile
+from paimon_nb.base.errors import CorruptFile, ReadError
 from paimon_nb.base.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -92,7 +92,9 @@ def files_by_column(store: TableStore, group: Sequence[DataFile], fields: Sequen
 
     A column that no file contains, for example because it was added later, is read from the oldest file, as NULL.
 
-    Raises: CorruptFile: dedicated files of a column do not cover all rows of the group.
+    Raises:
+        CorruptFile: dedicated files of a column do not cover all rows of the group.
+        ReadError: two `.blob` files have values of the same rows and the same age.
     """
     whole = anchor_file(group)
     begin, count = whole.first_row_id or 0, whole.row_count
@@ -126,8 +128,14 @@ def _newest_rows(files: Sequence[DataFile], begin: int, count: int, column: str)
         if not versions:
             name = files[0].file_name
             raise CorruptFile(
-                name, f"no file contains column {column!r} of the rows {begin + low} to {begin + high - 1}"
+                name, f"no file contains column {column!r} of row ids {begin + low} to {begin + high - 1}"
             )
+        if len({f.max_sequence for f in versions}) < len(versions) and versions[0].file_name.endswith(".blob"):
+            raise ReadError(
+                f"column {column!r}: {len(versions)} files have values of row ids {begin + low} to {begin + high - 1}, and the same age: "
+                f"{', '.join(f.file_name for f in versions)}",
+                hint="select the other columns by name, or update this column of these rows", column=column,
+            )  # fmt: skip
         newest, *older = (_rows_at(file, begin, low, high) for file in versions)
         found = replace(newest, older=tuple(older) if newest.file.file_name.endswith(".blob") else ())
         if rows and [r.file for r in _versions(rows[-1])] == [r.file for r in _versions(found)]:
