@@ -94,8 +94,17 @@ def resident(pids: list[int] | None = None) -> int:
 
 def highest() -> int:
     """Bytes that this process held at most, since it began; 0 where /proc is not."""
+    return _highest_of("self")
+
+
+def highest_of_descendants() -> int:
+    """The sum of the bytes that this process and each of its descendants held at most."""
+    return sum(_highest_of(str(pid)) for pid in _tree(_processes()[0]))
+
+
+def _highest_of(pid: str) -> int:
     try:
-        lines = (_PROC / "self" / "status").read_text().splitlines()
+        lines = (_PROC / pid / "status").read_text().splitlines()
     except OSError:
         return 0
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM")), 0)

@@ -1,10 +1,13 @@
 """Requests on an S3 store, through a proxy that delays each one: `python -m benchmarks.s3`. Beside pypaimon where it can be installed.
 
-"Deep" is the length of the longest chain of requests of which each waits for the one before.
+"Deep" is the length of the longest chain of requests of which each waits for the one before. "Twice" counts data files, manifests and
+their lists of which the same bytes were fetched more than once. With `--save`, the figures are written to results/s3.md.
 """
 
 from __future__ import annotations
 
+import datetime as dt
+import os
 import shutil
 import sys
 import tempfile
@@ -31,8 +34,13 @@ from s3_server import ACCESS, BUCKET, SECRET, s3_server  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from paimon_nb.table.table import Table
+
 DELAY_S = 0.03
 COMMITS, ROWS, FILES = 200, 10, 40
+FIRST_READ = f"open and first read of {COMMITS} commits"
+HEADER = "| operation | engine | requests | deep | LIST | twice | s |\n|---|---|--:|--:|--:|--:|--:|"
+RESULTS = Path(__file__).parent / "results"
 PLACE = f"s3://{BUCKET}/bench"
 T, MANY = Identifier("default", "t"), Identifier("default", "many")
 
@@ -46,7 +54,12 @@ class Line:
     requests: int
     deep: int
     lists: int
+    twice: int
     seconds: float
+
+    def __str__(self) -> str:
+        numbers = f"{self.requests} | {self.deep} | {self.lists} | {self.twice} | {self.seconds:.2f}"
+        return f"| {self.operation} | {self.who} | {numbers} |"
 
 
 def rows(first: int) -> pa.Table:
@@ -72,19 +85,17 @@ class Measured:
     """Operations through one proxy."""
 
     def __init__(self, proxy: S3Proxy) -> None:
-        self.proxy, self.lines = proxy, []
+        self.proxy = proxy
+        self.lines: list[Line] = []
 
     def run(self, operation: str, who: str, act: Callable[[], Any]) -> Any:
         with self.proxy.recording() as found:
             begin = time.monotonic()
             result = act()
             seconds = time.monotonic() - begin
-        line = Line(operation, who, len(found.all), found.depth, found.lists, seconds)
-        self.lines.append(line)
-        print(
-            f"| {line.operation} | {line.who} | {line.requests} | {line.deep} | {line.lists} | {line.seconds:.2f} |",
-            flush=True,
-        )
+        twice = sum("/data-" in key or "/manifest" in key for key in found.fetched_twice())
+        self.lines.append(Line(operation, who, len(found.all), found.depth, found.lists, twice, seconds))
+        print(self.lines[-1], flush=True)
         return result
 
 
@@ -92,11 +103,15 @@ def measure_own(measured: Measured, options: dict[str, str]) -> None:
     def run(operation: str, act: Callable[[], Any]) -> Any:
         return measured.run(operation, "paimon_nb", act)
 
-    table = run("open", lambda: open_catalog("c", options).table(T))
-    run(f"first read of {COMMITS} commits", table.to_arrow)
+    def open_and_read() -> Table:
+        opened = open_catalog("c", options).table(T)
+        opened.to_arrow()
+        return opened
+
+    table = run(FIRST_READ, open_and_read)
     run("read again", table.to_arrow)
     run("lookup", lambda: table.lookup(id=3))
-    for commit in range(4):
+    for commit in range(4):  # the second and the third compact a bucket
         run(f"commit of {ROWS} rows, number {commit + 1}", lambda c=commit: table.append(rows(c)))
     run("$snapshots", lambda: open_catalog("c", options).table(T).snapshots())
     many = open_catalog("c", options).table(MANY)
@@ -118,13 +133,23 @@ def measure_peer(measured: Measured, options: dict[str, str], folder: Path) -> N
         def run(operation: str, act: Callable[[], Any]) -> None:
             measured.run(operation, "pypaimon 2.1", act)
 
-        run(f"first read of {COMMITS} commits", lambda: peer.read("pypaimon", "t", ["id", "v"]))
+        run(FIRST_READ, lambda: peer.read("pypaimon", "t", ["id", "v"]))
         run("read again", lambda: peer.read("pypaimon", "t", ["id", "v"]))
         run("lookup", lambda: peer.read("pypaimon", "t", ["id", "v"], ("id", "equal", [3])))
         for commit in range(2):
-            run(f"commit of {ROWS} rows", lambda c=commit: peer.write("pypaimon", "t", rows(c)))
+            run(f"commit of {ROWS} rows, number {commit + 1}", lambda c=commit: peer.write("pypaimon", "t", rows(c)))
         run("$snapshots", lambda: peer.read("pypaimon", "t$snapshots", ["snapshot_id"]))
         run(f"scan of {FILES} files", lambda: peer.read("pypaimon", "many", ["id", "v"]))
+
+
+def _save(lines: list[Line], load: float) -> None:
+    about = (
+        f"{dt.date.today()}; `python -m benchmarks.s3 --save`: a key table of {COMMITS} commits and an append table of {FILES} files, each\n"
+        f"request delayed by {DELAY_S * 1000:.0f} ms; load average {load:.0f} at the start. Counts of requests do not depend on the load;\n"
+        "the depth can only be too large on a busy machine, and seconds say little there."
+    )
+    page = ["# Requests on an object store", "", about, "", HEADER, *map(str, lines)]
+    RESULTS.joinpath("s3.md").write_text("\n".join(page) + "\n")
 
 
 def main() -> None:
@@ -134,10 +159,12 @@ def main() -> None:
             prepare(options, folder / "made")
             with closing(S3Proxy(options["s3.endpoint"], DELAY_S)) as proxy:
                 slow = {**options, "s3.endpoint": proxy.endpoint, "warehouse": PLACE}
-                print("| operation | engine | requests | deep | LIST | s |\n|---|---|---|---|---|---|")
-                measured = Measured(proxy)
+                print(HEADER)
+                measured, load = Measured(proxy), os.getloadavg()[0]
                 measure_own(measured, slow)
                 measure_peer(measured, slow, folder / "peer")
+        if "--save" in sys.argv:
+            _save(measured.lines, load)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -74,10 +74,22 @@ def test_every_way_gives_the_same_rows(spark, tmp_path, kind, partitioned, odd):
     expected = as_rows(table.to_arrow())
     assert expected
     best = plan_table_scan(table, limits=StrategyLimits(inline_bytes=0))
-    for chosen in (plan_table_scan(table), best, with_routes(best, ScanStrategy.TASKS)):
+    keys_in_tasks = plan_table_scan(table.refresh(), limits=StrategyLimits(inline_bytes=0, driver_rows=0))
+    for chosen in (keys_in_tasks, plan_table_scan(table), best, with_routes(best, ScanStrategy.TASKS)):
         got = to_arrow(to_dataframe(spark, chosen), chosen.fields)
         assert got.column_names == list(table.schema.names)
         assert as_rows(got) == expected, {r.strategy for r in chosen.routes}
+
+
+def test_many_rows_that_an_engine_creates_are_merged_in_tasks(tmp_path):
+    table = build(tmp_path, "partial-update", partitioned=True, odd=False, seed=2)
+    stored = sum(f.row_count for f in plan_table_scan(table).plan.files)
+
+    def ways(merged_rows: int) -> set[ScanStrategy]:
+        limits = StrategyLimits(inline_bytes=0, merged_rows=merged_rows)
+        return {r.strategy for r in plan_table_scan(table, limits=limits).routes}
+
+    assert (ways(stored), ways(1)) == ({ScanStrategy.MASKED}, {ScanStrategy.TASKS})
 
 
 def test_ways_are_the_ones_expected(tmp_path):

@@ -63,9 +63,11 @@ class StrategyLimits:
     late_materialization_files: int = 512
     """Maximum number of files that the driver reads this way; all are open at the same time."""
     masked_rows: int = 200_000_000
-    """Maximum rows of a split whose keys the driver compares."""
+    """Maximum rows of a split whose keys are compared at once."""
     merged_rows: int = 20_000_000
-    """The same if the merge engine creates new rows, which the driver then merges too."""
+    """Maximum rows of all these splits if the merge engine creates new rows: they are sent to the driver."""
+    driver_rows: int = 10_000_000
+    """Maximum rows of all splits whose keys the driver compares; the keys of more rows are compared in tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +127,20 @@ def choose_routes(splits: Sequence[Split], facts: SplitFacts) -> list[Route]:
                     ScanStrategy.INLINE, f"the keys of the condition match about {count} of {_total_rows(splits)} rows"
                 )
             ] * len(splits)
-    found = [_choose_route(split, facts) for split in splits]
+    found = _within_merged_rows(splits, [_choose_route(split, facts) for split in splits], facts)
     why = _reason_for_late_materialization(splits, found, facts)
     return found if why is None else [Route(ScanStrategy.LATE_MATERIALIZATION, why, r.strategy) for r in found]
+
+
+def _within_merged_rows(splits: Sequence[Split], found: list[Route], facts: SplitFacts) -> list[Route]:
+    """The routes, where the merge engine creates rows: TASKS instead of MASKED if the driver would get too many of them."""
+    if facts.merge_engine is None or facts.merge_engine in PICKS_ROWS:
+        return found
+    merging = [not s.raw and r.strategy is ScanStrategy.MASKED for s, r in zip(splits, found, strict=True)]
+    if _total_rows([s for s, merges in zip(splits, merging, strict=True) if merges]) <= facts.limits.merged_rows:
+        return found
+    in_tasks = Route(ScanStrategy.TASKS, "too many rows to merge in the driver")
+    return [in_tasks if merges else route for route, merges in zip(found, merging, strict=True)]
 
 
 def _reason_for_late_materialization(splits: Sequence[Split], found: Sequence[Route], facts: SplitFacts) -> str | None:
@@ -198,8 +211,8 @@ def _choose_route(split: Split, facts: SplitFacts) -> Route:
     if split.raw:
         return Route(ScanStrategy.MASKED, "deletion vectors hide rows by position")
     picks = facts.merge_engine in PICKS_ROWS
-    if split.row_count > (facts.limits.masked_rows if picks else facts.limits.merged_rows):
-        return Route(ScanStrategy.TASKS, "too many rows to compare in the driver")
+    if split.row_count > facts.limits.masked_rows:
+        return Route(ScanStrategy.TASKS, "too many rows to compare at once")
     return Route(
         ScanStrategy.MASKED,
         "newer rows hide older ones by position" if picks else "merged rows replace the rows they are made from",

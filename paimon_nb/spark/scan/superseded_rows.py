@@ -1,4 +1,5 @@
-"""Computes the hidden rows of a split's files, in the driver, from the key columns only. The results are cached.
+"""Computes the hidden rows of a split's files from the key columns only, in the driver or, of many rows, in tasks. The results are
+cached in the driver.
 
 A row is hidden if a deletion vector marks it, if a newer row has its key, or if it is a retraction. If the merge engine
 creates a new row from several, those are all hidden, and the new row is returned separately.
@@ -6,12 +7,11 @@ creates a new row from several, those are all hidden, and the new row is returne
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import OrderedDict
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field, replace
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +23,7 @@ from paimon_nb.format.data.schema_evolution import rows_as_read_fields
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.index import read_deletion_vectors
 from paimon_nb.format.manifest import DataFile, DvRange
+from paimon_nb.spark.jobs.task_runner import run_in_tasks, run_in_threads
 from paimon_nb.spark.scan.superseded_rows_delta import by_file, hidden_rows_with_new_files
 from paimon_nb.table.lsm.levels import key_decoder
 from paimon_nb.table.merge import PICKS_ROWS, MergeSpec, merge, remaining_rows
@@ -31,6 +32,8 @@ from paimon_nb.table.merge.merge import retraction_mask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from pyspark.sql import SparkSession
 
     from paimon_nb.format.types import DataField
     from paimon_nb.table.scan.plan.snapshot_scan import Split
@@ -59,15 +62,22 @@ def creates_rows(store: TableStore) -> bool:
     return store.has_keys and MergeSpec.of(store.schema, store.options).engine not in PICKS_ROWS
 
 
-def hidden_rows_of(store: TableStore, splits: Sequence[Split]) -> HiddenRows:
-    """Hidden rows of all splits, cached per split: data files never change."""
+def hidden_rows_of(
+    store: TableStore, splits: Sequence[Split], spark: SparkSession | None = None, driver_rows: int = 0
+) -> HiddenRows:
+    """Hidden rows of all splits, cached per split: data files never change.
+
+    Args:
+        spark: computes splits that are not cached in tasks if they have more than `driver_rows` rows; None: always here.
+    """
     rows: dict[str, np.ndarray] = {}
     merged: list[pa.Table] = []
     known = [_CACHE.get(split_key(store, split)) for split in splits]
     unknown = [split for split, found in zip(splits, known, strict=True) if found is None]
-    if unknown:
-        with ThreadPoolExecutor(min(len(unknown), os.cpu_count() or 1)) as pool:
-            computed = iter(list(pool.map(lambda split: _pack_bits(_hidden_rows(store, split)), unknown)))
+    if spark is not None and sum(split.row_count for split in unknown) > driver_rows:
+        computed = iter(_computed_in_tasks(spark, store, unknown))
+    else:
+        computed = iter(run_in_threads(partial(_packed_hidden_rows, store), unknown))
     for split, found in zip(splits, known, strict=True):
         if found is None:
             found = next(computed)
@@ -75,6 +85,19 @@ def hidden_rows_of(store: TableStore, splits: Sequence[Split]) -> HiddenRows:
         rows.update(_unpack_bits(found))
         merged += found.merged
     return HiddenRows(rows, tuple(merged))
+
+
+def _computed_in_tasks(spark: SparkSession, store: TableStore, splits: Sequence[Split]) -> list[_PackedRows]:
+    def compute(piece: tuple[int, Split]) -> tuple[int, _PackedRows]:
+        number, split = piece
+        return number, _packed_hidden_rows(store, split)
+
+    found = run_in_tasks(spark, list(enumerate(splits)), [s.size for s in splits], compute)
+    return [packed for _, packed in sorted(found, key=itemgetter(0))]
+
+
+def _packed_hidden_rows(store: TableStore, split: Split) -> _PackedRows:
+    return _pack_bits(_hidden_rows(store, split))
 
 
 def _hidden_rows(store: TableStore, split: Split) -> HiddenRows:

@@ -266,7 +266,7 @@ def _scan_native(spark: SparkSession, scan: PlannedScan, splits: list[Split]) ->
 def _scan_masked(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
     """Scans with a mask, plain scans for schemas without hidden rows, and the rows that merging created."""
     store = scan.store
-    found = cache(lambda: hidden_rows_of(store, splits))
+    found = cache(lambda: hidden_rows_of(store, splits, spark, scan.limits.driver_rows))
 
     def build_frames() -> list[DataFrame]:
         plain, masked = _plain_and_masked_files(scan, splits, found().rows)

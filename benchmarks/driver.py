@@ -1,0 +1,97 @@
+"""What planning a merge-on-read query costs the driver: `python -m benchmarks.driver --rows 2000000,20000000`.
+
+The query runs on a standalone Spark cluster of this machine, so that the driver is a process of its own. Counted are its Python and its JVM,
+without the executors: CPU seconds from process start, and the sum of their highest resident memory. Each table has 16 buckets of 4 runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+import paimon_nb
+from benchmarks import own_process
+from benchmarks.processes import cpu_seconds, highest_of_descendants
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "servers"))
+from spark_cluster import spark_cluster
+
+RUNS, BUCKETS = 4, 16
+QUERY = "SELECT count(*) AS n, sum(v) AS v, max(s) AS s FROM t"
+_OPTIONS = {
+    "deduplicate": {},
+    "partial-update": {"merge-engine": "partial-update"},
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.driver", description=__doc__)
+    parser.add_argument("--rows", default="2000000,20000000", help="sizes of the tables (default %(default)s)")
+    parser.add_argument("--engine", choices=list(_OPTIONS), default="deduplicate")
+    parser.add_argument("--text", action="store_true", help="text keys")
+    parser.add_argument("--repeat", type=int, default=3, help="processes per table (default %(default)s)")
+    parser.add_argument("--dir", help="where to work (default: a temporary directory, removed at the end)")
+    arguments = parser.parse_args()
+    directory = Path(tempfile.mkdtemp(prefix="paimon_nb-driver-", dir=arguments.dir))
+    code = "import sys; from benchmarks import driver; driver.ask(*sys.argv[1:])"
+    try:
+        for rows in map(int, arguments.rows.split(",")):
+            warehouse = directory / str(rows)
+            _make_table(warehouse, rows, text=arguments.text, options=_OPTIONS[arguments.engine])
+            for _ in range(arguments.repeat):
+                with spark_cluster(directory) as cluster:
+                    print(own_process.run(sys.executable, code, str(warehouse), cluster.url, str(rows)), flush=True)
+            shutil.rmtree(warehouse)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+    return 0
+
+
+def _make_table(warehouse: Path, rows: int, *, text: bool, options: dict[str, str]) -> None:
+    """`rows` stored rows: three quarters of the keys once, the others also in three more runs."""
+    wb = paimon_nb.connect(str(warehouse))
+    given = {"bucket": str(BUCKETS), "write-only": "true", **options}
+    listed = ", ".join(f"'{k}' = '{v}'" for k, v in given.items())
+    kind = "STRING" if text else "BIGINT"
+    wb.run(f"CREATE TABLE t (k {kind}, v BIGINT, s STRING, PRIMARY KEY (k) NOT ENFORCED) WITH ({listed})")
+    first = rows * 3 // 4
+    more = (rows - first) // (RUNS - 1)
+    for run in range(RUNS):
+        keys = np.arange(first) if run == 0 else np.arange(run, first, first // more)[:more]
+        for start in range(0, len(keys), 2_000_000):
+            part = keys[start : start + 2_000_000]
+            names = pa.array(part).cast(pa.string())
+            wb.table("t").upsert(pa.table({"k": names if text else part, "v": part + run, "s": names}))
+    wb.close()
+
+
+def ask(warehouse: str, master: str, rows: str) -> None:
+    """Ask in this process, and print what it took as JSON."""
+    from pyspark.sql import SparkSession
+
+    began = time.perf_counter()
+    spark = SparkSession.builder.master(master).config("spark.driver.host", "127.0.0.1").getOrCreate()
+    wb = paimon_nb.connect(warehouse, spark=spark)
+    wb.run("SET 'paimon-nb.engine' = 'spark'")
+    [answer] = wb.sql(QUERY).collect()
+    found = {
+        "rows": int(rows),
+        "cpu": round(cpu_seconds() or 0, 2),
+        "memory": round(highest_of_descendants() / 1e6),
+        "seconds": round(time.perf_counter() - began, 1),
+        "answer": [*answer],
+    }
+    wb.close()
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
