@@ -20,6 +20,7 @@ import pyarrow as pa
 import paimon_nb
 from benchmarks import own_process
 from benchmarks.processes import cpu_seconds, highest_of_descendants
+from paimon_nb.spark.runtime.jvm_cds import sharing_option
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "servers"))
 from spark_cluster import spark_cluster
@@ -78,7 +79,8 @@ def ask(warehouse: str, master: str, rows: str) -> None:
     from pyspark.sql import SparkSession
 
     began = time.perf_counter()
-    spark = SparkSession.builder.master(master).config("spark.driver.host", "127.0.0.1").getOrCreate()
+    builder = SparkSession.builder.master(master).config("spark.driver.host", "127.0.0.1")
+    spark = builder.config("spark.driver.extraJavaOptions", sharing_option()).getOrCreate()
     wb = paimon_nb.connect(warehouse, spark=spark)
     wb.run("SET 'paimon-nb.engine' = 'spark'")
     [answer] = wb.sql(QUERY).collect()

@@ -1,11 +1,13 @@
 """Requests on an S3 store, through a proxy that delays each one: `python -m benchmarks.s3`. Beside pypaimon where it can be installed.
 
 "Deep" is the length of the longest chain of requests of which each waits for the one before. "Twice" counts data files, manifests and
-their lists of which the same bytes were fetched more than once. With `--save`, the figures are written to results/s3.md.
+their lists of which the same bytes were fetched more than once. With `--save`, the figures are written to results/s3.md. On a busy machine a
+longer delay makes sure that requests which are sent at once overlap.
 """
 
 from __future__ import annotations
 
+import argparse
 import datetime as dt
 import os
 import shutil
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
 
     from paimon_nb.table.table import Table
 
-DELAY_S = 0.03
 COMMITS, ROWS, FILES = 200, 10, 40
 FIRST_READ = f"open and first read of {COMMITS} commits"
 HEADER = "| operation | engine | requests | deep | LIST | twice | s |\n|---|---|--:|--:|--:|--:|--:|"
@@ -142,29 +143,33 @@ def measure_peer(measured: Measured, options: dict[str, str], folder: Path) -> N
         run(f"scan of {FILES} files", lambda: peer.read("pypaimon", "many", ["id", "v"]))
 
 
-def _save(lines: list[Line], load: float) -> None:
+def _save(lines: list[Line], delay_ms: int, load: float) -> None:
     about = (
-        f"{dt.date.today()}; `python -m benchmarks.s3 --save`: a key table of {COMMITS} commits and an append table of {FILES} files, each\n"
-        f"request delayed by {DELAY_S * 1000:.0f} ms; load average {load:.0f} at the start. Counts of requests do not depend on the load;\n"
-        "the depth can only be too large on a busy machine, and seconds say little there."
+        f"{dt.date.today()}; `python -m benchmarks.s3 --save --delay-ms {delay_ms}`: a key table of {COMMITS} commits and an append table\n"
+        f"of {FILES} files, each request delayed by {delay_ms} ms; load average {load:.0f} at the start. Counts of requests do not depend\n"
+        "on the load. On a busy machine the depth can only be too large, and seconds say little."
     )
     page = ["# Requests on an object store", "", about, "", HEADER, *map(str, lines)]
     RESULTS.joinpath("s3.md").write_text("\n".join(page) + "\n")
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.s3", description=__doc__)
+    parser.add_argument("--delay-ms", type=int, default=30, help="of each request (default %(default)s)")
+    parser.add_argument("--save", action="store_true", help="write results/s3.md")
+    arguments = parser.parse_args()
     folder = Path(tempfile.mkdtemp())
     try:
         with s3_server(folder) as options:
             prepare(options, folder / "made")
-            with closing(S3Proxy(options["s3.endpoint"], DELAY_S)) as proxy:
+            with closing(S3Proxy(options["s3.endpoint"], arguments.delay_ms / 1000)) as proxy:
                 slow = {**options, "s3.endpoint": proxy.endpoint, "warehouse": PLACE}
                 print(HEADER)
                 measured, load = Measured(proxy), os.getloadavg()[0]
                 measure_own(measured, slow)
                 measure_peer(measured, slow, folder / "peer")
-        if "--save" in sys.argv:
-            _save(measured.lines, load)
+        if arguments.save:
+            _save(measured.lines, arguments.delay_ms, load)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -6,8 +6,10 @@ import pytest
 from spark_tables import ODD, VALUES, as_rows, make_table, random_rows, store_rows
 
 from paimon_nb.spark.runtime.arrow_interop import to_arrow
+from paimon_nb.spark.scan import superseded_rows
 from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
 from paimon_nb.spark.scan.table_scan import plan_table_scan, read_table, to_dataframe, with_routes
+from paimon_nb.table.scan import plan_scan
 
 pytestmark = pytest.mark.spark
 
@@ -74,11 +76,30 @@ def test_every_way_gives_the_same_rows(spark, tmp_path, kind, partitioned, odd):
     expected = as_rows(table.to_arrow())
     assert expected
     best = plan_table_scan(table, limits=StrategyLimits(inline_bytes=0))
-    keys_in_tasks = plan_table_scan(table.refresh(), limits=StrategyLimits(inline_bytes=0, driver_rows=0))
-    for chosen in (keys_in_tasks, plan_table_scan(table), best, with_routes(best, ScanStrategy.TASKS)):
+    for chosen in (plan_table_scan(table), best, with_routes(best, ScanStrategy.TASKS)):
         got = to_arrow(to_dataframe(spark, chosen), chosen.fields)
         assert got.column_names == list(table.schema.names)
         assert as_rows(got) == expected, {r.strategy for r in chosen.routes}
+
+
+@pytest.mark.parametrize("kind", ["deduplicate", "partial-update", "deletion vectors"])
+def test_keys_that_are_compared_in_tasks_hide_the_same_rows(spark, tmp_path, monkeypatch, kind):
+    table = build(tmp_path, kind, partitioned=True, odd=False, seed=1)
+    plan, found = plan_scan(table.store), []
+    for chosen in (None, spark):
+        monkeypatch.setattr(superseded_rows, "_CACHE", superseded_rows._Cache(superseded_rows.CACHE_BYTES))
+        found.append(superseded_rows.hidden_rows_of(plan.store, plan.splits, chosen))
+    here, in_tasks = ({name: rows.tolist() for name, rows in hidden.rows.items()} for hidden in found)
+    assert here
+    assert in_tasks == here
+    assert found[1].merged == found[0].merged
+
+
+def test_keys_of_many_rows_are_compared_in_tasks(spark, tmp_path, monkeypatch):
+    table = build(tmp_path, "deduplicate", partitioned=False, odd=False, seed=4)
+    monkeypatch.setattr(superseded_rows, "run_in_threads", None)
+    rows = read_table(spark, table, limits=StrategyLimits(inline_bytes=0, driver_rows=100))
+    assert as_rows(to_arrow(rows, table.schema.fields)) == as_rows(table.to_arrow())
 
 
 def test_many_rows_that_an_engine_creates_are_merged_in_tasks(tmp_path):
