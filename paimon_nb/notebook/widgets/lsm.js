@@ -35,16 +35,10 @@ export default {
       whole.style.display = model.get("heat").part ? "" : "none";
     };
     const history = () => {
-      const all = model.get("history").commits, at = model.get("position"), n = all.length, chosen = all[at];
+      const all = model.get("history").commits, at = model.get("position"), n = all.length;
       drawCommits(commits, all, at, film.go);
-      slider.max = Math.max(0, n - 1);
-      slider.value = at;
-      // The middle of the thumb, 8 px from the ends of the track, is aligned with the selected commit.
-      const [left, step] = commitPlaces(n);
-      slider.style.marginLeft = `${left + step / 2 - 8}px`;
-      slider.style.width = `${step * Math.max(0, n - 1) + 16}px`;
+      placeSlider(slider, all, at, ...commitPlaces(n));
       track.style.display = n > 1 ? "" : "none";
-      slider.setAttribute("aria-valuetext", chosen ? `snapshot ${chosen.id}, ${chosen.kind.toLowerCase()}` : "no snapshot");
       film.look();
     };
     const tree = () => {

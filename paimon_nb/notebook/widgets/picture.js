@@ -111,6 +111,19 @@ function facts(m) {
   return out;
 }
 
+const utc = (ms) => { try { return new Date(ms).toISOString().replace("T", " ").slice(0, 19); } catch (error) { return "?"; } };
+
+// The slider over the commits. The middle of its thumb, 8 px from the ends of the track, is aligned with the selected commit.
+// left, step: the left edge of the first commit and the distance of two, in the picture above it.
+function placeSlider(slider, commits, at, left, step) {
+  const last = Math.max(0, commits.length - 1), chosen = commits[at], share = (v) => `${(v / W) * 100}%`;
+  slider.max = last;
+  slider.value = at;
+  slider.style.marginLeft = `calc(${share(left + step / 2)} - 8px)`;
+  slider.style.width = `calc(${share(step * last)} + 16px)`;
+  slider.setAttribute("aria-valuetext", chosen ? `snapshot ${chosen.id}, ${chosen.kind.toLowerCase()}` : "no snapshot");
+}
+
 // Positions of tag, branch and consumer labels without overlaps. The same rule as flag_positions in svg.py.
 function flagPlaces(commits, step, left) {
   const ends = [0, 0, 0], out = [];
@@ -165,7 +178,7 @@ function drawHistory(host, history, selected, onPick) {
     const sign_of = c.delta_rows > 0 ? "+" : "";
     el(dot, "title", {}, [`snapshot ${c.id} · ${c.kind}`,
       `${sign_of}${c.delta_rows.toLocaleString("en")} physical rows, ${c.total_rows.toLocaleString("en")} in total`,
-      `${new Date(c.time_ms).toISOString().replace("T", " ").slice(0, 19)} UTC`, `by ${c.user}`, ...c.flags].join("\n"));
+      `${utc(c.time_ms)} UTC`, `by ${c.user}`, ...c.flags].join("\n"));
     dot.addEventListener("click", () => onPick(i));
     if (r > 6) el(svg, "text", { x, y: base + 4, "text-anchor": "middle", class: "sign", "font-size": 12 }, sign);
     if (i % every === 0 || c.id === selected) el(svg, "text", { x, y: base + 26, "text-anchor": "middle", "font-size": 12,

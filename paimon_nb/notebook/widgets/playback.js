@@ -104,8 +104,6 @@ function drawCommits(host, commits, at, onPick) {
   if (chosen) el(svg, "text", { x: LEFT + (W - LEFT - RIGHT) + 10, y: base + 4, class: "dim" }, `${utc(chosen.time_ms)} UTC`);
 }
 
-const utc = (ms) => { try { return new Date(ms).toISOString().replace("T", " ").slice(0, 19); } catch (error) { return "?"; } };
-
 // The buttons of a film and the slider: play, pause, a step back or on. `shown` is told when a step is on the page.
 // A step is asked of the kernel when the one before has been drawn, so that a slow kernel is never flooded.
 function transport(host, model, bar, slider) {

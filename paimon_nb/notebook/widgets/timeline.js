@@ -17,16 +17,10 @@ export default {
     const go = (i) => { model.set("position", i); model.save_changes(); };
     const draw = () => {
       const all = model.get("history"), at = model.get("position"), n = all.commits.length;
-      slider.max = Math.max(0, n - 1);
-      slider.value = at;
-      // The middle of the thumb, 8 px from the ends of the track, is aligned with the selected commit.
       fitWidth(history);
-      const [left, step] = historyPlaces(n), share = (v) => `${(v / W) * 100}%`;
-      slider.style.marginLeft = `calc(${share(left + step / 2)} - 8px)`;
-      slider.style.width = `calc(${share(step * Math.max(0, n - 1))} + 16px)`;
+      placeSlider(slider, all.commits, at, ...historyPlaces(n));
       slider.style.visibility = n > 1 ? "visible" : "hidden";
       const c = all.commits[at];
-      slider.setAttribute("aria-valuetext", c ? `snapshot ${c.id}, ${c.kind.toLowerCase()}` : "no snapshot");
       label.textContent = c ? `snapshot ${c.id} · ${c.kind.toLowerCase()}` : "no snapshot yet";
       drawHistory(history, all, c ? c.id : null, go);
     };
