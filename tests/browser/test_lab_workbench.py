@@ -26,6 +26,7 @@ DIE = f"() => {{ {KERNEL}.requestExecute({{ code: 'import os; os._exit(1)' }}).d
 RUN_FIRST = f"""() => {KERNEL}.requestExecute(
     {{ code: '%load_ext paimon_nb\\n%paimon connect warehouse', store_history: false }}).done.then(() => null)"""
 RESTART = f"() => {KERNEL}.restart().then(() => null)"
+RUN = f"code => {KERNEL}.requestExecute({{ code, store_history: false }}).done.then(() => null)"
 TITLES = """() => [...window.jupyterapp.shell.widgets('main')].filter((w) => w.id.startsWith('paimon-nb')).map((w) => w.title.label)"""
 CLOSE_TABS = """() => [...window.jupyterapp.shell.widgets('main')].filter((w) => w.id.startsWith('paimon-nb')).forEach((w) => w.dispose())"""
 
@@ -79,7 +80,7 @@ def as_json(names: tuple[str, ...]) -> str:
     return json.dumps(sorted(names), separators=(",", ":"), ensure_ascii=False)
 
 
-def open_workbench(shown: Notebook, name: str = "orders") -> None:
+def open_workbench(shown: Notebook, name: str = "orders", rows: str = "the first 50 rows") -> None:
     """By keyboard: the last item of the menu of a table."""
     line(shown, name).press("Shift+F10")
     item = shown.page.locator(".pnb-cat-menu").get_by_role("menuitem", name="Open workbench")
@@ -88,8 +89,8 @@ def open_workbench(shown: Notebook, name: str = "orders") -> None:
     while not item.evaluate("e => e.classList.contains('lm-mod-active')"):
         shown.page.keyboard.press("ArrowDown")
     shown.page.keyboard.press("Enter")
-    tab(shown, "timeline").get_by_role("slider", name="snapshot").wait_for()
-    tab(shown, "rows").get_by_text("the first 50 rows").wait_for()
+    tab(shown, "timeline").get_by_role("button", name="Play the history").wait_for()
+    tab(shown, "rows").get_by_text(rows).wait_for()
 
 
 def test_by_mouse_all_tabs_follow_a_choice_and_go_back(shown: Notebook) -> None:
@@ -172,6 +173,22 @@ def test_a_panel_of_the_latest_snapshot_says_so(shown: Notebook) -> None:
     chooser(tab(shown, "timeline"), "Snapshot").select_option("3")
     expect(compact.get_by_text("shows the latest snapshot, not 3")).to_be_visible()
     expect(chooser(compact, "Snapshot")).to_be_hidden()
+
+
+def test_a_table_without_snapshots_says_what_to_do(shown: Notebook) -> None:
+    shown.page.evaluate(RUN, "%paimon CREATE TABLE nothing (id INT, PRIMARY KEY (id) NOT ENFORCED)")
+    shown.page.get_by_role("region", name="Paimon catalog side bar").get_by_role("button", name="Refresh").click()
+    open_workbench(shown, "nothing", rows="0 rows")
+    for panel in ("timeline", "lsm"):
+        picture = tab(shown, panel).locator("svg.tree-picture")
+        expect(picture).to_have_attribute("aria-label", "LSM tree of nothing, no snapshot yet")
+        expect(picture).to_contain_text("no files yet: insert rows, then refresh (↻)")
+        expect(tab(shown, panel)).not_to_contain_text("null")
+    shown.page.evaluate(RUN, "%paimon INSERT INTO nothing VALUES (1)")
+    for panel in ("timeline", "lsm"):
+        tab(shown, panel).get_by_role("button", name="refresh", include_hidden=True).first.dispatch_event("click")
+        expect(tab(shown, panel).locator("rect.file")).to_have_count(1)
+    shown.page.evaluate(RUN, "%paimon DROP TABLE nothing")
 
 
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"], ids=["light", "dark"])

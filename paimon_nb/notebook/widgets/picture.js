@@ -191,7 +191,7 @@ function drawHistory(host, history, selected, onPick) {
     el(svg, "text", { x: at + 21, y: base + 52, "font-size": 12, class: "dim" }, kind.toLowerCase());
     at += 38 + CHARACTER * kind.length;
   }
-  el(svg, "text", { ...(below ? { x: left } : { x: W, "text-anchor": "end" }), y: height - 6, "font-size": 12, class: "dim" }, bars);
+  el(svg, "text", { ...(below ? { x: left } : { x: W, "text-anchor": "end" }), y: height - 6, "font-size": 12, class: "dim" }, commits.length ? bars : "");
 }
 
 // A table cell; `side`: "n" is right-aligned.

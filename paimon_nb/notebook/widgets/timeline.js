@@ -25,7 +25,7 @@ export default {
       drawHistory(history, all, c ? c.id : null, go);
     };
     const picture = () => {
-      line.textContent = TREE_HINT;
+      line.textContent = model.get("picture").lanes.length ? TREE_HINT : "";
       redrawn(drawing, () => drawTree(drawing, model.get("picture"), "key", { onFile: (f) => { line.textContent = f.join(" · "); }, onFold: folds }));
       zoomed("key");
     };

@@ -35,19 +35,20 @@ function drawTree(host, picture, by, { onFile, onFold, speed = 1 }) {
   const least = TOP + (picture.lanes.reduce((sum, l) => sum + laneHeight(l) + GAP, 0) || LANE + GAP) + 34;
   const height = Math.max(least, before ? before.height : 0), bottom = height - 30, plot = W - LEFT - RIGHT;
   const lanes = placedLanes(picture, by, plot, TOP + height - least);
+  const moment = picture.snapshot === null ? "no snapshot yet" : `snapshot ${picture.snapshot}`;
   const svg = el(host, "svg", { viewBox: `0 0 ${W} ${height}`, width: W, height, class: "tree-picture", role: "group", "font-size": 12,
-    "aria-label": `LSM tree of ${picture.table}, snapshot ${picture.snapshot}` });
+    "aria-label": `LSM tree of ${picture.table}, ${moment}` });
   el(svg, "text", { x: 0, y: 14, "font-weight": 600 }, clip(picture.table, 40));
   const where = (picture.partition ? picture.partition + " · " : "") + `bucket ${picture.bucket}`;
   el(svg, "text", { x: W, y: 14, "text-anchor": "end", class: "dim" },
-    clip(`snapshot ${picture.snapshot}${picture.kind ? " · " + picture.kind.toLowerCase() : ""} · ${where}`, Math.floor((W - 300) / CHARACTER)));
+    clip(`${moment}${picture.kind ? " · " + picture.kind.toLowerCase() : ""} · ${where}`, Math.floor((W - 300) / CHARACTER)));
   if (by !== "size" && lanes.length) for (const [x0, x1, runs] of picture.overlaps) {
     const box = el(svg, "rect", { class: "overlap", x: LEFT + x0 * plot - 3, y: lanes[0].top - 7, rx: 4,
       width: Math.max((x1 - x0) * plot, 3) + 6, height: bottom - lanes[0].top + 4 });
     el(box, "title", {}, `${runs} overlapping runs: merged on read`);
   }
   for (const placed of lanes) drawLane(svg, placed, plot, onFile, onFold);
-  if (!lanes.length) el(svg, "text", { x: LEFT, y: TOP + 15, class: "dim" }, "no files yet");
+  if (!lanes.length) el(svg, "text", { x: LEFT, y: TOP + 15, class: "dim" }, "no files yet: insert rows, then refresh (↻)");
   else drawAxis(svg, picture, by, plot, bottom + 4);
   el(svg, "text", { x: W, y: bottom + 19, "text-anchor": "end", class: "dim" },
     `${count(picture.files, "file")} · ${count(picture.runs, "run")} · ${bytes(picture.bytes)}`);
