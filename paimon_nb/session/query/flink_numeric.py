@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.plan import Span
 from paimon_nb.spark.runtime.jvm_bridge import analyzed_plan, has_bridge, jvm
+from paimon_nb.spark.runtime.plan_expressions import expressions_of, scala_items
 from paimon_nb.sql.flink.inline_tables import values_as_select
 from paimon_nb.syntax.lexer import Token, tokens
 
@@ -22,9 +23,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from paimon_nb.spark.runtime.jvm_types import Expression, Plan, ScalaSeq
+    from paimon_nb.spark.runtime.jvm_types import Expression, Plan
 
-T = TypeVar("T")
 Search = Callable[["SparkSession", "Plan", str], "Iterator[tuple[Span, str]]"]
 """(Spark, a query's analysis, its text) -> spans of the text and their replacements in Flink's semantics."""
 _TEXT_TYPES = ("STRING", "VARCHAR", "CHAR")
@@ -109,17 +109,18 @@ def _has_arithmetic(words: Sequence[Token]) -> bool:
 
 
 def _innermost_spans(spans: Collection[Span]) -> list[Span]:
-    """The spans that contain no other one."""
-    return [s for s in spans if not any(s != o and s.start <= o.start and o.stop <= s.stop for o in spans)]
+    """The spans that contain no other one. Two of them are apart, or one contains the other."""
+    ordered = sorted(spans, key=lambda s: (s.start, -s.stop))
+    return [s for s, after in zip(ordered, [*ordered[1:], None], strict=True) if after is None or after.stop > s.stop]
 
 
-def _aggregate_result_casts(_spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[Span, str]]:
+def _aggregate_result_casts(spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[Span, str]]:
     """Spans of AVG over integers, and of AVG and SUM over FLOAT in the user's text, and the text with Flink's result type."""
-    for e in _expressions(plan):
-        name = e.getClass().getSimpleName()
-        if name in ("Average", "Sum") and e.origin().startIndex().isDefined():
+    for found in expressions_of(spark, plan, ("Average", "Sum")):
+        e = found.expression
+        if e.origin().startIndex().isDefined():
             kind = e.child().dataType().sql()
-            if kind == "FLOAT" or (name == "Average" and kind in _INTEGERS):
+            if kind == "FLOAT" or (found.name == "Average" and kind in _INTEGERS):
                 span = Span(e.origin().startIndex().get(), _end_with_clauses(text, e.origin().stopIndex().get() + 1))
                 if not _is_cast(text, span, kind):
                     yield span, f"CAST({text[span.start : span.stop]} AS {kind})"
@@ -133,11 +134,11 @@ def _is_cast(text: str, span: Span, kind: str) -> bool:
 def _booleans_cast_to_string(spark: SparkSession, plan: Plan) -> set[Span]:
     """Spans of booleans that the user casts to a string."""
     user_cast = jvm(spark).org.apache.spark.sql.catalyst.expressions.Cast.USER_SPECIFIED_CAST()
+    casts = (found.expression for found in expressions_of(spark, plan, ("Cast",)))
     return {
         Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1)
-        for e in _expressions(plan)
-        if e.getClass().getSimpleName() == "Cast"
-        and e.getTagValue(user_cast).isDefined()
+        for e in casts
+        if e.getTagValue(user_cast).isDefined()
         and e.origin().startIndex().isDefined()
         and (e.child().dataType().typeName(), e.dataType().typeName()) == ("boolean", "string")
     }
@@ -186,9 +187,9 @@ def _type_before_implicit_casts(spark: SparkSession) -> Callable[[Expression], s
 def _rounding_result_casts(spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[Span, str]]:
     """Spans of FLOOR, CEIL and TRUNCATE of floating-point numbers, which are BIGINT and DECIMAL in Spark, and the text that keeps the type."""
     type_before_implicit_casts = _type_before_implicit_casts(spark)
-    for e in _expressions(plan):
-        name = e.getClass().getSimpleName()
-        if name not in ("Floor", "Ceil", "RoundFloor", "RoundCeil") or not e.origin().startIndex().isDefined():
+    for found in expressions_of(spark, plan, ("Floor", "Ceil", "RoundFloor", "RoundCeil")):
+        name, e = found.name, found.expression
+        if not e.origin().startIndex().isDefined():
             continue
         kind = type_before_implicit_casts(e.child())
         if kind in ("FLOAT", "DOUBLE"):
@@ -214,9 +215,9 @@ def _float_floor_or_ceil(written: str, kind: str, *, up: bool, once: bool) -> st
 def _float_arithmetic_casts(spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[Span, str]]:
     """Spans of sums and products that are DOUBLE in Spark and FLOAT in Flink, and the text with FLOAT operands."""
     type_before_implicit_casts = _type_before_implicit_casts(spark)
-    for e in _expressions(plan):
-        rank = _OF_FLOATS.get(e.getClass().getSimpleName())
-        if rank is None or e.dataType().sql() != "DOUBLE" or not e.origin().startIndex().isDefined():
+    for found in expressions_of(spark, plan, _OF_FLOATS):
+        rank, e = _OF_FLOATS[found.name], found.expression
+        if e.dataType().sql() != "DOUBLE" or not e.origin().startIndex().isDefined():
             continue
         span = Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1)
         written = text[span.start : span.stop]
@@ -231,8 +232,9 @@ def _float_arithmetic_casts(spark: SparkSession, plan: Plan, text: str) -> Itera
 def _flink_divisions(spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[Span, str]]:
     """Spans of divisions in the user's text whose result differs in Flink, and the text in Flink's semantics."""
     type_before_implicit_casts = _type_before_implicit_casts(spark)
-    for e in _expressions(plan):
-        if e.getClass().getSimpleName() != "Divide" or not e.origin().startIndex().isDefined():
+    for found in expressions_of(spark, plan, ("Divide",)):
+        e = found.expression
+        if not e.origin().startIndex().isDefined():
             continue
         span = Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1)
         written = text[span.start : span.stop]
@@ -252,21 +254,21 @@ def _flink_divisions(spark: SparkSession, plan: Plan, text: str) -> Iterator[tup
             yield span, f"{left} / CAST({right} AS {'INT' if int(right) < 1 << 31 else 'DECIMAL(19, 0)'})"
 
 
-def _decimal_literal_casts(_spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[Span, str]]:
+def _decimal_literal_casts(spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[Span, str]]:
     """Spans of literals such as 0.125, and the text with Flink's type: DECIMAL(4, 3), in Spark DECIMAL(3, 3)."""
-    for e in _expressions(plan):
-        for child in scala_items(e.children()):
-            if child.getClass().getSimpleName() != "Literal" or not child.origin().startIndex().isDefined():
-                continue
-            span = Span(child.origin().startIndex().get(), child.origin().stopIndex().get() + 1)
-            written = text[span.start : span.stop]
-            unsigned = written.lstrip("- ")
-            if not _has_zero_before_point(unsigned) or len(unsigned) > _MAX_PRECISION + 1:
-                continue
-            kind = f"DECIMAL({len(unsigned) - 1}, {len(unsigned) - unsigned.index('.') - 1})"
-            is_unnamed = e.getClass().getSimpleName() == "Alias" and e.name() == written
-            if not is_unnamed and not _is_cast(text, span, kind):
-                yield span, f"CAST({written} AS {kind})"
+    for found in expressions_of(spark, plan, ("Literal",)):
+        literal, parent = found.expression, found.parent
+        if not literal.origin().startIndex().isDefined():
+            continue
+        span = Span(literal.origin().startIndex().get(), literal.origin().stopIndex().get() + 1)
+        written = text[span.start : span.stop]
+        unsigned = written.lstrip("- ")
+        if not _has_zero_before_point(unsigned) or len(unsigned) > _MAX_PRECISION + 1:
+            continue
+        kind = f"DECIMAL({len(unsigned) - 1}, {len(unsigned) - unsigned.index('.') - 1})"
+        is_unnamed = parent is not None and parent.getClass().getSimpleName() == "Alias" and parent.name() == written
+        if not is_unnamed and not _is_cast(text, span, kind):
+            yield span, f"CAST({written} AS {kind})"
 
 
 def _has_zero_before_point(number: str) -> bool:
@@ -289,27 +291,3 @@ def plan_operators(plan: Plan) -> Iterator[Plan]:
         yield from plan_operators(plan.right().plan())
     for child in scala_items(plan.children()):
         yield from plan_operators(child)
-
-
-def _expressions(plan: Plan) -> Iterator[Expression]:
-    """All expressions of an analysed query, including those of its subqueries."""
-    if plan.getClass().getSimpleName() == "View":
-        return
-    for e in scala_items(plan.expressions()):
-        yield from _with_subexpressions(e)
-    for child in scala_items(plan.children()):
-        yield from _expressions(child)
-
-
-def _with_subexpressions(e: Expression) -> Iterator[Expression]:
-    yield e
-    name = e.getClass().getSimpleName()
-    if (name.endswith("Subquery") and name != "InSubquery") or name in ("Exists", "ListQuery"):
-        yield from _expressions(e.plan())
-    for child in scala_items(e.children()):
-        yield from _with_subexpressions(child)
-
-
-def scala_items(sequence: ScalaSeq[T]) -> Iterator[T]:
-    """The items of a sequence in the JVM."""
-    return (sequence.apply(i) for i in range(sequence.size()))

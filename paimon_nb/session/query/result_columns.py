@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.format.types import Char, VarChar
-from paimon_nb.session.query.flink_numeric import scala_items
 from paimon_nb.session.query.run_query import schema_fields
 from paimon_nb.spark.runtime.jvm_bridge import analyzed_plan, has_bridge
+from paimon_nb.spark.runtime.plan_expressions import scala_items
 from paimon_nb.spark.types import fields_of_spark
 
 if TYPE_CHECKING:

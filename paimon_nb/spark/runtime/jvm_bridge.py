@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import pyarrow as pa
     from pyspark import SparkConf, SparkContext
@@ -167,6 +167,19 @@ def java_long_array(spark: SparkSession, big_endian: bytes) -> JavaObject:
     array: JavaObject = context._gateway.new_array(packages.long, len(big_endian) // 8)
     packages.java.nio.ByteBuffer.wrap(bytearray(big_endian)).asLongBuffer().get(array)
     return array
+
+
+def java_array(spark: SparkSession, kind: str, items: Sequence[Any]) -> JavaObject:
+    """A Java array of objects of a class."""
+    context = spark.sparkContext
+    assert context._gateway is not None, "a running session has a gateway"
+    element = jvm(spark)
+    for part in kind.split("."):
+        element = getattr(element, part)
+    array: Any = context._gateway.new_array(element, len(items))
+    for i, item in enumerate(items):
+        array[i] = item
+    return array  # type: ignore[no-any-return]
 
 
 def column_of(spark: SparkSession, expression: Expression) -> Column:
