@@ -1,4 +1,4 @@
-"""Comments of new columns that choose a type which SQL of Spark and Flink cannot name.
+"""Comments and options of new columns that choose a type which SQL of Spark and Flink cannot name.
 
 | comment | type of the column | becomes |
 |---|---|---|
@@ -6,7 +6,8 @@
 | `__BLOB_FIELD[; comment]` | BYTES, ARRAY<BYTES>, MAP<K, BYTES> | BLOB, ARRAY<BLOB>, MAP<K, BLOB>, named in `blob-field` |
 | `__BLOB_DESCRIPTOR_FIELD`, `__BLOB_VIEW_FIELD` `[; comment]` | BYTES | BLOB, named in `blob-descriptor-field` ... |
 
-Source: Paimon 2 `ColumnDirectiveUtils`.
+In CREATE TABLE, `vector-field` with `field.<column>.vector-dim` makes a VECTOR of an ARRAY, too.
+Source: Paimon 2 `ColumnDirectiveUtils`, `LogicalTypeConversion.toVectorType`.
 """
 
 from __future__ import annotations
@@ -50,15 +51,32 @@ class ConvertedColumn:
 
 
 def with_comment_directives(schema: TableSchema) -> TableSchema:
-    """The schema of a new table with the directives of its comments applied. Raises `SchemaMismatch`."""
+    """The schema of a new table with the directives of its comments and the lengths of its vectors applied.
+
+    Raises:
+        SchemaMismatch: see `column_of_directive`.
+    """
     fields, options = [], dict(schema.options)
     for field in schema.fields:
         converted = column_of_directive(field.name, field.type, field.description)
         if converted is not None:
             field = replace(field, type=converted.type, description=converted.comment)
             options = converted.options(field.name, options)
+        elif (vector := _vector_by_options(field.name, field.type, options)) is not None:
+            field = replace(field, type=vector)
         fields.append(field)
     return replace(schema, fields=tuple(fields), options=options) if tuple(fields) != schema.fields else schema
+
+
+def _vector_by_options(name: str, type_: DataType, options: Mapping[str, str]) -> Vector | None:
+    """The type of an ARRAY that `vector-field` names and that has a length of its own; None for other columns."""
+    named = [n.strip() for n in options.get(opt.VECTOR_FIELD.key, "").split(",")]
+    length = options.get(f"field.{name}.vector-dim", "").strip()
+    if name not in named or not isinstance(type_, Array) or isinstance(type_, Vector):
+        return None
+    if not length.isdecimal() or int(length) < 1 or type_.element.root not in VECTOR_ELEMENTS:
+        return None  # the check of the option refuses the column
+    return Vector(type_.element, type_.nullable, int(length))
 
 
 def column_of_directive(name: str, type_: DataType, comment: str | None) -> ConvertedColumn | None:

@@ -48,6 +48,11 @@ PATTERNS: tuple[Pattern, ...] = (
     _field_option(text("map.shared-shredding.column-placement-policy", None, "which key gets which of those columns")),
     _field_option(text("default-value", None, "value for NULL while reading; an older way than DEFAULT")),
     Pattern(
+        "field.<column>.vector-dim",
+        r"field\..+\.vector-dim",
+        integer("vector-dim", None, "length of the vectors of an ARRAY column in vector-field", check=at_least(1)),
+    ),
+    Pattern(
         "fields.<column>.pk-<kind>.<parameter>",
         r"fields\..+\.pk-(vector|full-text|btree|bitmap|multivalue)\..+",
         text("pk-index.parameter", None, "a parameter of a primary-key index; built by Java only"),

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import paimon_nb
-from paimon_nb.base.errors import PaimonError, SchemaMismatch, UnsupportedFormat
+from paimon_nb.base.errors import BadOptionValue, PaimonError, SchemaMismatch, UnsupportedFormat
 
 VECTOR = pa.list_(pa.float32(), 3)
 EVOLVES = {"row-tracking.enabled": "true", "data-evolution.enabled": "true", "deletion-vectors.enabled": "true"}
@@ -157,6 +157,18 @@ def test_comments_make_vectors(wb):
             wb.run(f"CREATE TABLE u (id INT, v {wrong})")
     with pytest.raises(UnsupportedFormat, match="BLOB"):
         wb.run("CREATE TABLE u (id INT, v ROW<x BLOB>)")
+
+
+def test_an_option_makes_vectors_of_arrays(wb):
+    """As in Flink, which has no type VECTOR."""
+    vectors = "'vector-field' = 'v', 'field.v.vector-dim' = '2'"
+    assert wb.run(f"CREATE TABLE t (id INT, v ARRAY<FLOAT>, w ARRAY<FLOAT>) WITH ({vectors})").notes == []
+    assert [str(f.type) for f in wb.table("t").schema.fields] == ["INT", "VECTOR<FLOAT, 2>", "ARRAY<FLOAT>"]
+    wb.run("INSERT INTO t VALUES (1, ARRAY[1.0, 2.0], ARRAY[3.0])")
+    assert wb.table("t").to_arrow().to_pylist() == [{"id": 1, "v": [1.0, 2.0], "w": [3.0]}]
+    for wrong in ("'vector-field' = 'v'", "'vector-field' = 'v', 'field.v.vector-dim' = 'x'"):
+        with pytest.raises(BadOptionValue):
+            wb.run(f"CREATE TABLE u (id INT, v ARRAY<FLOAT>) WITH ({wrong})")
 
 
 @pytest.mark.parametrize(
