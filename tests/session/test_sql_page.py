@@ -22,7 +22,9 @@ def test_the_examples_run(swb, tmp_path):
         ("UA", 2, "2025-10-19", 70, None),
     ]
     assert answers["SELECT count(*) FROM flights"] == [(2,)]
-    assert answers["SHOW TABLES"] == [("default", name, False) for name in ("carriers", "flights", "log", "twin")]
+    assert answers["SHOW TABLES"] == [
+        ("default", name, False) for name in ("carriers", "events", "flights", "log", "twin")
+    ]
     assert answers["SELECT code FROM airports WHERE country = 'FR' ORDER BY code"] == [("CDG",), ("ORY",)]
     assert answers["SHOW PARTITIONS airports"] == [("country=FR",), ("country=US",)]
     assert answers["CALL sys.compact('flights')"] == [("Success",)]

@@ -164,7 +164,13 @@ def test_an_option_makes_vectors_of_arrays(wb):
     vectors = "'vector-field' = 'v', 'field.v.vector-dim' = '2'"
     assert wb.run(f"CREATE TABLE t (id INT, v ARRAY<FLOAT>, w ARRAY<FLOAT>) WITH ({vectors})").notes == []
     assert [str(f.type) for f in wb.table("t").schema.fields] == ["INT", "VECTOR<FLOAT, 2>", "ARRAY<FLOAT>"]
-    wb.run("INSERT INTO t VALUES (1, ARRAY[1.0, 2.0], ARRAY[3.0])")
+    rows = pa.table(
+        {
+            "id": pa.array([1], pa.int32()),
+            **{n: pa.array([v], pa.list_(pa.float32())) for n, v in {"v": [1.0, 2.0], "w": [3.0]}.items()},
+        }
+    )
+    wb.table("t").append(rows)
     assert wb.table("t").to_arrow().to_pylist() == [{"id": 1, "v": [1.0, 2.0], "w": [3.0]}]
     for wrong in ("'vector-field' = 'v'", "'vector-field' = 'v', 'field.v.vector-dim' = 'x'"):
         with pytest.raises(BadOptionValue):
