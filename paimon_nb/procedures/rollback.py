@@ -86,7 +86,11 @@ def _rollback_to_as_latest(context: Context, table: str, tag: str | None, snapsh
     else:
         commit_note(context, target, [made])
     after = target.latest_snapshot()
-    return one_row(previous_snapshot_id=before.id if before else None, current_snapshot_id=after.id if after else None)
+    return one_row(
+        previous_snapshot_id=before.id if before else None,
+        rolled_back_snapshot_id=snapshot_to_restore.id,
+        current_snapshot_id=after.id if after else None,
+    )
 
 
 ROLLBACK_TO = Procedure(

@@ -277,7 +277,9 @@ def test_rollback_to_watermark(scene):
 
 @pytest.mark.parametrize("tail", ["", "TBLPROPERTIES ('bucket' = '1', 'bucket-key' = 'k', 'file-index.in-manifest-threshold' = '1 b', "
                                       "'file-index.bitmap.columns' = 'v')"])  # fmt: skip
-@pytest.mark.parametrize("how", ["'t', 2", "'t', 'two'", "table => 't', snapshot_id => 2"])
+@pytest.mark.parametrize(
+    "how", ["'t', cast(null as string), 2", "'t', 2", "'t', 'two'", "table => 't', snapshot_id => 2"]
+)
 def test_rollback_to_as_latest(scene, tail, how):
     scene.make(tail=tail)
     for i in (1, 2, 3):
@@ -285,7 +287,7 @@ def test_rollback_to_as_latest(scene, tail, how):
     scene.call("create_tag('t', 'two', 2)")
     scene.wb.table("t").compact()
     newest = scene.ids()[-1]
-    answer = [{"previous_snapshot_id": newest, "current_snapshot_id": newest + 1}]
+    answer = [{"previous_snapshot_id": newest, "rolled_back_snapshot_id": 2, "current_snapshot_id": newest + 1}]
     assert scene.call(f"rollback_to_as_latest({how})") == answer
     assert scene.commits == [("default.t", newest + 1)]
     assert (scene.rows(), scene.kinds()[-1]) == ([(1, "v1"), (2, "v2")], "OVERWRITE")
