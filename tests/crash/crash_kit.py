@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 
+READS = ("read", "open", "list", "exists", "size")
+
+
 class SimulatedCrash(BaseException):
     """The process is gone; nothing may catch this and go on working."""
 
@@ -24,6 +27,8 @@ class Crashing(FileIO):
         self.unsynced: set[str] = set()
         """Files that a power cut leaves empty."""
         self.kinds: Counter[str] = Counter()
+        self.changes: list[int] = []
+        """Numbers of the calls that change files or make them durable."""
         self.dead = False
 
     def step(self, kind: str, work: Callable[[], Any], torn: Callable[[], Any] | None = None) -> Any:
@@ -31,6 +36,8 @@ class Crashing(FileIO):
             raise SimulatedCrash
         self.calls += 1
         self.kinds[kind] += 1
+        if kind not in READS:
+            self.changes.append(self.calls)
         if self.calls != self.crash_at:
             return work()
         self.dead = True
