@@ -42,7 +42,8 @@ def connected(notebook: Notebook, lab: Lab, tables: Path) -> Notebook:
     notebook.open(lab, "cancel.ipynb")
     for cell in range(INSERTING):
         notebook.page.evaluate(RUN, cell)
-    notebook.output(INSERTING - 1).wait_for(timeout=SPARK_MS)
+    expect(notebook.output(INSERTING - 1)).to_contain_text("Starting Spark", timeout=SPARK_MS)
+    expect(notebook.output(INSERTING - 1)).not_to_contain_text("Starting Spark", timeout=SPARK_MS)
     return notebook
 
 

@@ -111,6 +111,7 @@ def test_a_cell_that_imports_spark_modules_shows_no_traceback_of_the_notice() ->
 
 
 @pytest.mark.spark
+@pytest.mark.nightly  # browser/test_lab_run_line.py sees it in the kernel that it starts anyway
 def test_the_start_of_spark_is_announced(tmp_path: Path) -> None:
     manager = KernelManager(kernel_name="python3")
     manager.start_kernel(cwd=str(tmp_path))

@@ -59,17 +59,17 @@ def test_the_wrapper_drops_only_the_missing_module(tmp_path, monkeypatch):
     assert done.stdout == "-Xmx1g|a b||$x|"
 
 
-@pytest.mark.spark
-def test_a_session_starts_without_a_word_and_ends_with_the_process():
-    done = run("""
-        import signal, os
+@pytest.fixture(scope="module")
+def process() -> subprocess.CompletedProcess[str]:
+    """One process that has a session of the package first, then one of the user: a JVM takes long to start."""
+    return run("""
+        import os, signal, sys
         from paimon_nb.spark.runtime.session import spark_session, stop
         before = signal.getsignal(signal.SIGINT)
         spark = spark_session(conf={"spark.master": "local[1]"})
         assert signal.getsignal(signal.SIGINT) is before
         again = spark_session()
         assert again is spark
-        import sys
         (row,) = spark.range(1).mapInArrow(lambda b: b, "id bigint").collect()
         try:
             spark.sql("SELECT nope")
@@ -78,31 +78,33 @@ def test_a_session_starts_without_a_word_and_ends_with_the_process():
         stop(again)
         assert spark.range(3).count() == 3  # somebody else still holds it
         print("pid", spark.sparkContext._gateway.proc.pid)
+        stop(spark)
+        assert spark.sparkContext._jsc is None
+
+        from pyspark.sql import SparkSession
+        mine = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+        assert spark_session(mine) is mine
+        assert spark_session() is mine
+        stop(mine)
+        assert mine.range(2).count() == 2
+        print("users session")
     """)
-    assert (done.returncode, done.stderr) == (0, "")
-    word, pid = done.stdout.split()
+
+
+@pytest.mark.spark
+def test_a_session_starts_without_a_word_and_ends_with_the_process(process):
+    assert (process.returncode, process.stderr) == (0, "")
+    word, pid, *_ = process.stdout.split()
     assert word == "pid"
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid), 0)
 
 
 @pytest.mark.spark
-def test_a_session_of_the_users_stays_theirs():
-    done = run("""
-        import os
-        from paimon_nb.spark.runtime.java import java_home
-        os.environ["JAVA_HOME"] = str(java_home())  # PySpark alone does not find the Java from PyPI
-        from pyspark.sql import SparkSession
-        from paimon_nb.spark.runtime.jvm_cds import sharing_option
-        builder = SparkSession.builder.master("local[1]").config("spark.driver.extraJavaOptions", sharing_option())
-        mine = builder.config("spark.ui.enabled", "false").getOrCreate()
-        from paimon_nb.spark.runtime.session import spark_session, stop
-        assert spark_session(mine) is mine
-        assert spark_session() is mine
-        stop(mine)
-        assert mine.range(2).count() == 2
-    """)
-    assert done.returncode == 0, done.stderr
+def test_a_session_of_the_users_stays_theirs(process):
+    """`test_standalone_cluster.py` has one whose JVM PySpark started."""
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.splitlines()[-1] == "users session"
 
 
 def test_no_java_is_one_line_with_the_way_out():
