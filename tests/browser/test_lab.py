@@ -485,7 +485,7 @@ def test_pictures_and_answers_keep_within_900_pixels(shown: Notebook) -> None:
         shown.page.set_viewport_size({"width": 1180, "height": 1000})
 
 
-@pytest.mark.parametrize("width", [900, 1280, 1920])
+@pytest.mark.parametrize("width", [900, pytest.param(1280, marks=pytest.mark.nightly), 1920])
 def test_texts_in_pictures_keep_their_size_at_every_width(shown: Notebook, width: int) -> None:
     shown.output(EXPLORE).locator('[data-place=""]').click()
     with pictures_as_wide_as(shown, width, (LSM, TIMELINE, BUCKETS, FOLDED), least=420):
@@ -493,7 +493,7 @@ def test_texts_in_pictures_keep_their_size_at_every_width(shown: Notebook, width
             assert small_texts(shown, cell) == []
 
 
-@pytest.mark.parametrize("width", [900, 1280, 1920])
+@pytest.mark.parametrize("width", [900, pytest.param(1280, marks=pytest.mark.nightly), 1920])
 def test_the_note_of_an_axis_by_rank_is_whole_at_every_width(shown: Notebook, width: int) -> None:
     axis = shown.output(LSM).get_by_role("combobox", name="axis")
     axis.select_option("rank")

@@ -238,7 +238,11 @@ def test_a_load_that_a_restart_interrupts_can_be_tried_again(shown: Notebook, ba
     expect(item(bar, "default, database")).to_be_visible(timeout=60_000)
 
 
-@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    "theme",
+    [pytest.param("JupyterLab Light", marks=pytest.mark.nightly), "JupyterLab Dark"],
+    ids=["light", "dark"],
+)
 def test_it_is_legible_in_a_narrow_window(shown: Notebook, bar: Locator, theme: str) -> None:
     shown.theme(theme)
     load = without_paimon_nb(shown, bar)

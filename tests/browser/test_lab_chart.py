@@ -151,6 +151,9 @@ def test_a_million_rows_of_a_thousand_columns_become_few_points(shown: Notebook)
     output.get_by_label("Type", exact=True).select_option("scatter")
     expect(output.locator(".dg-chart-notes")).to_contain_text("A random sample of 4,000 of 1,000,000 rows.")
     assert output.evaluate("e => e.querySelectorAll('.dg-plot path').length") <= 4000
+    output.get_by_label("Type", exact=True).select_option(
+        "line"
+    )  # thousands of points would be drawn again at each width
 
 
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"], ids=["light", "dark"])

@@ -339,7 +339,7 @@ def test_it_is_accessible_in_both_themes(shown: Notebook, theme: str) -> None:
     shown.page.keyboard.press("Escape")
 
 
-@pytest.mark.parametrize("width", [900, 1280, 1920])
+@pytest.mark.parametrize("width", [900, pytest.param(1280, marks=pytest.mark.nightly), 1920])
 def test_it_fills_the_width_and_not_more(shown: Notebook, width: int) -> None:
     shown.page.set_viewport_size({"width": width, "height": 900})
     try:

@@ -79,7 +79,7 @@ def test_it_is_legible_and_accessible(shown: Notebook, theme: str) -> None:
     assert serious_issues(shown, HOME) == []
 
 
-@pytest.mark.parametrize("width", [900, 1280, 1920])
+@pytest.mark.parametrize("width", [900, pytest.param(1280, marks=pytest.mark.nightly), 1920])
 def test_it_keeps_within_the_page(shown: Notebook, width: int) -> None:
     shown.page.set_viewport_size({"width": width, "height": 900})
     try:

@@ -305,7 +305,7 @@ def test_nothing_is_cut_off_at_900_pixels(shown: Notebook) -> None:
         shown.page.set_viewport_size({"width": 1180, "height": 1000})
 
 
-@pytest.mark.parametrize("width", [900, 1280, 1920])
+@pytest.mark.parametrize("width", [900, pytest.param(1280, marks=pytest.mark.nightly), 1920])
 def test_texts_in_pictures_keep_their_size_at_every_width(shown: Notebook, width: int) -> None:
     with pictures_as_wide_as(shown, width, [cell for _, cell in PANELS], least=680):
         for _, cell in PANELS:

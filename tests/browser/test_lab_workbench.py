@@ -191,7 +191,11 @@ def test_a_table_without_snapshots_says_what_to_do(shown: Notebook) -> None:
     shown.page.evaluate(RUN, "%paimon DROP TABLE nothing")
 
 
-@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    "theme",
+    [pytest.param("JupyterLab Light", marks=pytest.mark.nightly), "JupyterLab Dark"],
+    ids=["light", "dark"],
+)
 def test_it_is_legible_and_accessible_in_a_narrow_window(shown: Notebook, theme: str) -> None:
     shown.theme(theme)
     shown.page.set_viewport_size({"width": 900, "height": 900})
@@ -205,6 +209,7 @@ def test_it_is_legible_and_accessible_in_a_narrow_window(shown: Notebook, theme:
         shown.page.set_viewport_size({"width": 1180, "height": 1000})
 
 
+@pytest.mark.nightly  # test_lab_kernel.py has the panels in cells: tabs have the same ones
 def test_tabs_say_that_the_connection_is_lost_and_answer_again(shown: Notebook, lab: Lab) -> None:
     page = shown.page
     connections: list[WebSocketRoute] = []
@@ -238,7 +243,7 @@ def test_tabs_say_that_the_connection_is_lost_and_answer_again(shown: Notebook, 
     expect_titles(shown, "Timeline: orders", "LSM tree: orders", "orders at 1")
 
 
-@pytest.mark.parametrize("end", ["died", "restarted"])
+@pytest.mark.parametrize("end", [pytest.param("died", marks=pytest.mark.nightly), "restarted"])
 def test_tabs_say_that_the_kernel_has_ended_and_open_again(shown: Notebook, end: str) -> None:
     open_workbench(shown)
     tab(shown, "timeline").get_by_role("slider", name="snapshot").press("Home")
