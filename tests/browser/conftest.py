@@ -74,8 +74,9 @@ def page_of_lab(browser: Browser) -> Iterator[Notebook]:
 
 @pytest.fixture(scope="module")
 def notebook(page_of_lab: Notebook) -> Iterator[Notebook]:
-    """The page for the tests of a module; each leaves it as the next may find it. Its kernels end with them."""
-    page_of_lab.forget_page()
+    """The page for the tests of a module; each leaves it as the next may find it. Its kernels end with them.
+
+    JupyterLab stays loaded: to load it takes 3 s of CPU.
+    """
     yield page_of_lab
     page_of_lab.close_all()
-    page_of_lab.page.goto("about:blank")  # JupyterLab asks its server again and again, as long as a page shows it

@@ -22,6 +22,15 @@ async () => {
 """
 
 
+CLOSE_OTHERS = """
+() => {
+  const shell = window.jupyterapp.shell;
+  for (const widget of [...shell.widgets("main")]) if (widget !== shell.currentWidget) widget.dispose();
+}
+"""
+"""JupyterLab shows its launcher where nothing is open."""
+
+
 @dataclass(frozen=True)
 class Lab:
     """A running JupyterLab."""
@@ -62,9 +71,10 @@ class Notebook:
         self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.ready.then(() => null)")
         self.page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', timeout=60_000)
         self._dismiss()
+        self.page.evaluate(CLOSE_OTHERS)
 
     def forget_page(self) -> None:
-        """The next notebook loads JupyterLab again: a module that ended kernels or moved tabs leaves no trace in the next."""
+        """The next notebook loads JupyterLab again."""
         self._loaded = False
 
     def close_all(self) -> None:
