@@ -209,7 +209,6 @@ def test_it_is_legible_and_accessible_in_a_narrow_window(shown: Notebook, theme:
         shown.page.set_viewport_size({"width": 1180, "height": 1000})
 
 
-@pytest.mark.nightly  # test_lab_kernel.py has the panels in cells: tabs have the same ones
 def test_tabs_say_that_the_connection_is_lost_and_answer_again(shown: Notebook, lab: Lab) -> None:
     page = shown.page
     connections: list[WebSocketRoute] = []
