@@ -331,7 +331,7 @@ def test_dataframes_come_from_spark(swb):
 
 @pytest.mark.spark
 def test_random_queries_have_sparks_answers(swb):
-    out = differences(swb, seed=1, count=45)
+    out = differences(swb, seed=1, count=90)
     assert out.found == []
     assert out.local > out.asked / 3
 
