@@ -19,6 +19,7 @@ from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import VECTOR_ELEMENTS, Array, Atomic, DataType, Map, Vector
 from paimon_nb.options import table as opt
+from paimon_nb.options.option import parse_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,9 +71,12 @@ def with_comment_directives(schema: TableSchema) -> TableSchema:
 
 def _vector_by_options(name: str, type_: DataType, options: Mapping[str, str]) -> Vector | None:
     """The type of an ARRAY that `vector-field` names and that has a length of its own; None for other columns."""
-    named = [n.strip() for n in options.get(opt.VECTOR_FIELD.key, "").split(",")]
     length = options.get(f"field.{name}.vector-dim", "").strip()
-    if name not in named or not isinstance(type_, Array) or isinstance(type_, Vector):
+    if (
+        name not in parse_names(options.get(opt.VECTOR_FIELD.key))
+        or not isinstance(type_, Array)
+        or isinstance(type_, Vector)
+    ):
         return None
     if not length.isdecimal() or int(length) < 1 or type_.element.root not in VECTOR_ELEMENTS:
         return None  # the check of the option refuses the column

@@ -138,7 +138,8 @@ def call_procedure(context: Context, call: Call, *, flink: bool = False) -> pa.T
     """Run a CALL. Raises: see `find_procedure`, `Procedure.bind`, and the procedure.
 
     Args:
-        flink: return the rows that Flink returns, not Spark's. A call in Flink's form always does.
+        flink: return the rows that Flink returns, not Spark's. A call in Flink's form gives them, too, unless Spark has that form
+            (`Procedure.positional_in_spark`).
     """
     procedure = find_procedure(call.procedure)
     arguments = procedure.bind(call.positional, call.named)

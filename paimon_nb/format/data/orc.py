@@ -167,7 +167,7 @@ class OrcReader:
             raise self._corrupt_file(error) from None
 
     def _logical(self, column: pa.Array, field: DataField) -> pa.Array:
-        if isinstance(field.type, Map) and is_shared_shredding(column, field.type):
+        if isinstance(field.type, Map) and is_shared_shredding(column):
             return restore_map(column, field.type, self._arrow_metadata.get(field.name), logical_from_orc)
         return logical_from_orc(column, field.type)
 

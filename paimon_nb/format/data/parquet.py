@@ -235,7 +235,7 @@ def to_logical_types(table: pa.Table, fields: Sequence[DataField], path: str) ->
     for f in fields:
         try:
             column = table.column(f.name)
-            if isinstance(f.type, Map) and is_shared_shredding(column, f.type):
+            if isinstance(f.type, Map) and is_shared_shredding(column):
                 columns.append(restore_map(column, f.type, table.field(f.name).metadata))
             else:
                 columns.append(to_logical(column, f.type))

@@ -28,9 +28,9 @@ _PREFIX = "paimon.map.shared-shredding."
 _MAPPING, _OVERFLOW = "__field_mapping", "__overflow"
 
 
-def is_shared_shredding(column: pa.Array | pa.ChunkedArray, t: DataType) -> bool:
-    """Whether a MAP is stored in this layout."""
-    return isinstance(t, Map) and pa.types.is_struct(column.type) and column.type.get_field_index(_MAPPING) >= 0
+def is_shared_shredding(column: pa.Array | pa.ChunkedArray) -> bool:
+    """Whether the column of a MAP is stored in this layout."""
+    return pa.types.is_struct(column.type) and bool(column.type.get_field_index(_MAPPING) >= 0)
 
 
 def restore_map(

@@ -88,14 +88,9 @@ def unshred(column: pa.StructArray) -> pa.StructArray:
     parts = _children(column)
     if METADATA not in parts:
         raise ValueError("a shredded VARIANT has no metadata")
-    known: dict[bytes, Keys] = {}
-    keys: list[Keys | None] = []
     valid = column.is_valid().to_pylist()
     try:
-        for there, metadata in zip(valid, parts[METADATA].to_pylist(), strict=True):
-            if there and metadata not in known:
-                known[metadata] = Keys(metadata)
-            keys.append(known[metadata] if there else None)
+        keys = _keys_of(valid, parts[METADATA].to_pylist())
         values = _whole_values(parts, keys)
     except (IndexError, TypeError, struct.error) as error:
         raise ValueError(f"malformed VARIANT: {error}") from None
@@ -103,6 +98,17 @@ def unshred(column: pa.StructArray) -> pa.StructArray:
     metadata = pa.array([None if k is None else k.to_bytes() for k in keys], pa.binary())
     mask = column.is_null() if column.null_count else None
     return pa.StructArray.from_arrays([value, metadata], fields=list(VARIANT_ARROW), mask=mask)
+
+
+def _keys_of(valid: Sequence[bool], metadata: Sequence[bytes]) -> list[Keys | None]:
+    """The keys of each value, shared by those with the same metadata; None where the value is NULL."""
+    known: dict[bytes, Keys] = {}
+    keys: list[Keys | None] = []
+    for there, data in zip(valid, metadata, strict=True):
+        if there and data not in known:
+            known[data] = Keys(data)
+        keys.append(known[data] if there else None)
+    return keys
 
 
 def _whole_values(parts: dict[str, pa.Array], keys: Sequence[Keys | None]) -> Encoded:
@@ -262,18 +268,9 @@ def _shredded_fields(t: DataType, first: int, *, in_object: bool) -> tuple[DataF
 
 def shred(column: pa.StructArray, target: Row) -> pa.StructArray:
     """A VARIANT column in the shredded type of `shredded_type`."""
-    values: Encoded = column.field(VALUE).to_pylist()
-    metadata = column.field(METADATA).to_pylist()
-    known: dict[bytes, Keys] = {}
-    keys: list[Keys | None] = []
-    for i, there in enumerate(column.is_valid().to_pylist()):
-        if not there:
-            values[i] = None
-            keys.append(None)
-            continue
-        if metadata[i] not in known:
-            known[metadata[i]] = Keys(metadata[i])
-        keys.append(known[metadata[i]])
+    valid = column.is_valid().to_pylist()
+    keys = _keys_of(valid, column.field(METADATA).to_pylist())
+    values: Encoded = [v if there else None for v, there in zip(column.field(VALUE).to_pylist(), valid, strict=True)]
     fields = {f.name: f.type for f in target.fields}
     parts = [pa.array([None if k is None else k.to_bytes() for k in keys], pa.binary())]
     parts += _split(values, keys, fields.get(TYPED))
