@@ -59,7 +59,7 @@ export PAIMON_NB_LEFT_OUT="$$PYTEST_DEBUG_TEMPROOT/left_out.jsonl"; touch "$$PAI
 trap '$(BIN)/python tests/servers/requirements.py "$$PAIMON_NB_LEFT_OUT"; rm -rf "$$PYTEST_DEBUG_TEMPROOT"' EXIT;
 endef
 
-# Those that need more than Python often wait for it. The unit tests and the type checker use the cores meanwhile; both print when they end.
+# Tests of Spark, servers and browsers often wait. The unit tests and mypy run beside them at low priority, and print their reports when they end.
 test: $(SETUP) ## All that a change must pass; tests whose program is missing are skipped
 	@$(LINT)
 	@$(BIN)/paimon-nb warm-up >/dev/null 2>&1 & warm_up=$$!; $(STAGES) rest="$$PYTEST_DEBUG_TEMPROOT/rest"; report="$$PYTEST_DEBUG_TEMPROOT/report"; \

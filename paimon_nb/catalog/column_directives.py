@@ -51,7 +51,7 @@ class ConvertedColumn:
         return {**options, self.option: ",".join(dict.fromkeys([*names, column]))}
 
 
-def with_comment_directives(schema: TableSchema) -> TableSchema:
+def with_column_directives(schema: TableSchema) -> TableSchema:
     """The schema of a new table with the directives of its comments and the lengths of its vectors applied.
 
     Raises:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import InvalidName, UnsupportedOperation
 from paimon_nb.base.identifier import MAIN_BRANCH, Identifier, check_name
 from paimon_nb.catalog.api import SYSTEM_DATABASE, Catalog
-from paimon_nb.catalog.column_directives import with_comment_directives
+from paimon_nb.catalog.column_directives import with_column_directives
 from paimon_nb.options import without_prefix
 from paimon_nb.options.catalog import DISABLE_CREATE_TABLE_IN_DEFAULT_DB
 
@@ -58,7 +58,7 @@ class NewTableRules:
         missing = {k: v for k, v in self._table_defaults.items() if k not in schema.options}
         if missing:
             schema = schema.with_options({**schema.options, **missing})
-        schema = with_comment_directives(schema)
+        schema = with_column_directives(schema)
         check_schema(schema)
         check_new_table_options(schema)
         check_writable_types(schema)

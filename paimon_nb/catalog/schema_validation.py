@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 _NESTED = ("ARRAY", "MAP", "MULTISET", "ROW", "VECTOR")
 _SYSTEM_COLUMNS = ("_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL", "rowkind", "_ROW_ID")
 _KEY_PREFIX = "_KEY_"
-_INLINE_BLOBS = (opt.BLOB_DESCRIPTOR_FIELD, opt.BLOB_VIEW_FIELD)
 _TIME_TYPES = ("INT", "BIGINT", "TIMESTAMP", "TIMESTAMP_LTZ")
 """Type roots of record-level time columns."""
 
@@ -319,14 +318,18 @@ def _check_blob_fields(schema: TableSchema, options: TableOptions) -> None:
             _refuse_option(
                 key, f"column {name!r} is {schema.field(name).type.bare()}", "use BLOB, ARRAY<BLOB> or MAP<K, BLOB>"
             )
-    inline = [(o.key, name) for o in _INLINE_BLOBS for name in options.names(o)]
+    inline = [(o.key, name) for o in opt.INLINE_BLOBS for name in options.names(o)]
     for key, name in inline:
         if _existing_column(schema, key, name).type.root != "BLOB":
             _refuse_option(
                 key, f"column {name!r} is {schema.field(name).type.bare()}", "only a BLOB can be a reference"
             )
         if len([n for _, n in inline if n == name]) > 1:
-            _refuse_option(key, f"column {name!r} is named twice", "a column has descriptors or views")
+            _refuse_option(
+                key,
+                f"column {name!r} is named twice",
+                "name it once, in 'blob-descriptor-field' or in 'blob-view-field'",
+            )
     blobs = [f.name for f in schema.fields if is_blob_type(f.type)]
     if not blobs or schema.primary_keys:
         return

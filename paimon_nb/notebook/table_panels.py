@@ -9,7 +9,6 @@ from paimon_nb.base.registry import Registry
 from paimon_nb.notebook.format_tables import check_panel
 from paimon_nb.notebook.history_model import version_arguments
 from paimon_nb.notebook.magics.active import workbench
-from paimon_nb.notebook.timeline_model import timeline_of_snapshots
 from paimon_nb.notebook.views import compaction_view, compared_view, explore_view, funnel_view, lsm_view, timeline_view
 
 if TYPE_CHECKING:
@@ -103,5 +102,5 @@ def snapshots_to_choose(table: Table) -> list[dict[str, Any]]:
         return []
     store.snapshots.invalidate_cache()
     tagged = [{"id": tag.snapshot.id, "tag": tag.name, "kind": ""} for tag in store.tags.all()]
-    commits = [c for c in timeline_of_snapshots(store, OFFERED).commits if c.id in store.snapshots.ids()]
-    return [*tagged, *({"id": c.id, "tag": "", "kind": c.kind.lower()} for c in reversed(commits))]
+    newest = reversed(store.snapshots.all(OFFERED))
+    return [*tagged, *({"id": s.id, "tag": "", "kind": s.commit_kind.lower()} for s in newest)]

@@ -253,7 +253,7 @@ class TableStore:
     @cached_property
     def inline_blobs(self) -> frozenset[str]:
         """BLOB columns whose data files have references instead of the values."""
-        inline = {n for o in (opt.BLOB_DESCRIPTOR_FIELD, opt.BLOB_VIEW_FIELD) for n in self.options.names(o)}
+        inline = {n for o in opt.INLINE_BLOBS for n in self.options.names(o)}
         return frozenset(f.name for f in self.schema.fields if f.type.root == "BLOB" and f.name in inline)
 
     def check_writable_columns(self) -> None:
@@ -415,6 +415,10 @@ class TableStore:
     def partition_values(self, partition: bytes) -> tuple[Any, ...]:
         """The partition's values in the in-row Python form, in the order of the partition keys."""
         return deserialize([f.type for f in self.schema.partition_fields], partition)
+
+    def partition_order(self, partition: bytes) -> tuple[tuple[bool, Any], ...]:
+        """The key that sorts partitions by their values, NULL first."""
+        return tuple((v is not None, v) for v in self.partition_values(partition))
 
     def partition_dir(self, partition: bytes) -> str:
         """The directory of a partition; the data root itself when the table is not partitioned."""

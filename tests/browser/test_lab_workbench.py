@@ -68,10 +68,6 @@ def chooser(tab: Locator, name: str) -> Locator:
     return tab.locator(f".pnb-cat-choosers label:has-text('{name}') > select")
 
 
-def titles(shown: Notebook) -> list[str]:
-    return [str(t) for t in shown.page.evaluate(TITLES)]
-
-
 def expect_titles(shown: Notebook, *expected: str) -> None:
     shown.page.wait_for_function(f"expected => JSON.stringify(({TITLES})().sort()) === expected", arg=as_json(expected))
 

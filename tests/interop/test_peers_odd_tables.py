@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from peer_cases import shown
+from peer_cases import EVOLVES, shown
 from peer_kit import Peers
 
 import paimon_nb
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow  # other processes, in a venv that the first test makes
 
 BOTH, PYPAIMON = ("pypaimon", "rust"), ("pypaimon",)
-EVOLVES = {"row-tracking.enabled": "true", "data-evolution.enabled": "true", "deletion-vectors.enabled": "true"}
 
 
 class Both:

@@ -242,7 +242,7 @@ def cast_to_schema(rows: pa.Table, fields: Sequence[DataField]) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=arrow_schema(fields, nullable=True))
 
 
-def chars_as_they_come(fields: Sequence[DataField]) -> tuple[DataField, ...]:
+def without_char_padding(fields: Sequence[DataField]) -> tuple[DataField, ...]:
     """Fields for `cast_to_schema` that do not pad texts of CHAR columns."""
     return tuple(replace(f, type=_char_as_varchar(f.type)) for f in fields)
 
@@ -256,7 +256,7 @@ def _char_as_varchar(t: DataType) -> DataType:
         case Map():
             return replace(t, key=_char_as_varchar(t.key), value=_char_as_varchar(t.value))
         case Row():
-            return replace(t, fields=chars_as_they_come(t.fields))
+            return replace(t, fields=without_char_padding(t.fields))
     return t
 
 

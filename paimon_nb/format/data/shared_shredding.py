@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import struct
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -110,11 +111,14 @@ def _keys_by_number(metadata: Mapping[bytes, bytes] | None) -> dict[int, str]:
             f"version {_text(metadata, 'version')} of the shared-shredding layout of MAP is not known here",
             hint="select the other columns by name", feature="MAP",
         )  # fmt: skip
-    stored = _text(metadata, "field-dict").encode("latin-1")
-    size, codec = (
-        _number(metadata, "field-dict-original-size"),
-        _text(metadata, "field-dict-compression", "zstd").lower(),
-    )
+    codec = _text(metadata, "field-dict-compression", "zstd").lower()
+    return _decoded_keys(_text(metadata, "field-dict"), codec, _number(metadata, "field-dict-original-size"))
+
+
+@lru_cache(maxsize=64)
+def _decoded_keys(text: str, codec: str, size: int) -> dict[int, str]:
+    """The keys by number. A file has the same for each of its batches."""
+    stored = text.encode("latin-1")
     match codec:
         case "none":
             pass

@@ -6,13 +6,15 @@ Source: Apache Parquet, `VariantEncoding.md`; Paimon `GenericVariantBuilder`. Ma
 from __future__ import annotations
 
 import struct
-from decimal import Decimal
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from paimon_nb.format.row.binary_row import decimal_of, unscaled_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from decimal import Decimal
 
 PRIMITIVE, SHORT_STRING, OBJECT, ARRAY = range(4)
 """The lower two bits of a value's first byte."""
@@ -117,7 +119,7 @@ def decode_scalar(value: bytes) -> Scalar:
             return Scalar("double", struct.unpack_from("<d", body)[0])
         case 8 | 9 | 10:
             unscaled = int.from_bytes(body[1 : 1 + _DECIMALS[kind]], "little", signed=True)
-            return Scalar("decimal", _decimal(unscaled, body[0]))
+            return Scalar("decimal", decimal_of(unscaled, body[0]))
         case _ if kind == _DATE:
             return Scalar("date", struct.unpack_from("<i", body)[0])
         case _ if kind in (_TIMESTAMP, _TIMESTAMP_NTZ):
@@ -155,9 +157,8 @@ def encode_double(value: float) -> bytes:
 
 def encode_decimal(value: Decimal) -> bytes:
     """A decimal in the shortest type for its digits and scale."""
-    sign, digits, exponent = value.as_tuple()
-    scale = -int(exponent)
-    unscaled = int("".join(map(str, digits))) * (-1 if sign else 1)
+    scale = -int(value.as_tuple().exponent)
+    unscaled = unscaled_of(value, scale)
     width = len(str(abs(unscaled)))
     kind = 8 if max(scale, width) <= 9 else 9 if max(scale, width) <= 18 else 10
     return bytes([kind << 2, scale]) + unscaled.to_bytes(_DECIMALS[kind], "little", signed=True)
@@ -263,11 +264,6 @@ def _value_size(data: bytes, start: int) -> int:
     size = _unsigned(data, start + 1, size_bytes)
     last = 1 + size_bytes + size * (id_size + offset_size)
     return last + offset_size + _unsigned(data, start + last, offset_size)
-
-
-def _decimal(unscaled: int, scale: int) -> Decimal:
-    digits = tuple(map(int, str(abs(unscaled))))
-    return Decimal((int(unscaled < 0), digits, -scale))
 
 
 def _unsigned(data: bytes, start: int, size: int) -> int:

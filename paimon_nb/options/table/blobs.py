@@ -16,6 +16,8 @@ BLOB_DESCRIPTOR_FIELD = text(
 BLOB_DESCRIPTOR_SOURCE_TABLE = text("blob-descriptor.source-table", None, "table whose FileIO reads referenced blobs")
 BLOB_FIELD = text("blob-field", None, "BYTES columns treated as BLOB", fixed_after_data=True)
 BLOB_VIEW_FIELD = text("blob-view-field", None, "columns storing views onto upstream blobs", fixed_after_data=True)
+INLINE_BLOBS = (BLOB_DESCRIPTOR_FIELD, BLOB_VIEW_FIELD)
+"""They name the BLOB columns whose data files have references instead of the values."""
 BLOB_VIEW_RESOLVE_ENABLED = boolean("blob-view.resolve.enabled", True, "resolve blob views while reading")
 BLOB_WRITE_NULL_ON_FETCH_FAILURE = boolean(
     "blob-write-null-on-fetch-failure", False, "write NULL if a blob cannot be fetched"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from operator import itemgetter
 from os import cpu_count
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -73,18 +74,23 @@ def unpickle_pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[Any]:
 
 
 def run_in_tasks(spark: SparkSession, pieces: Sequence[T], sizes: Sequence[int], work: Callable[[T], R]) -> list[R]:
-    """`work` on every piece in Spark tasks; results in any order.
+    """`work` on every piece in Spark tasks; results in the order of the pieces.
 
     Each piece has exactly one result: those of failed and speculative attempts are dropped.
     """
 
     @encode_errors_of_task
     def run_on_pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for piece in unpickle_pieces(batches):
-            yield pa.RecordBatch.from_pydict({"result": pa.array([pickle.dumps(work(piece))], pa.binary())})
+        for number, piece in unpickle_pieces(batches):
+            result = {
+                "number": pa.array([number], pa.int32()),
+                "result": pa.array([pickle.dumps(work(piece))], pa.binary()),
+            }
+            yield pa.RecordBatch.from_pydict(result)
 
-    rows = frame_of_pickled_pieces(spark, pieces, sizes).mapInArrow(run_on_pieces, "result binary").collect()
-    return [pickle.loads(row["result"]) for row in rows]
+    numbered = frame_of_pickled_pieces(spark, list(enumerate(pieces)), sizes)
+    rows = numbered.mapInArrow(run_on_pieces, "number int, result binary").collect()
+    return [pickle.loads(row["result"]) for row in sorted(rows, key=itemgetter("number"))]
 
 
 def run_in_threads(work: Callable[[T], R], items: Sequence[T]) -> list[R]:

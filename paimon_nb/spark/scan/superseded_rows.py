@@ -11,7 +11,6 @@ import threading
 from collections import OrderedDict
 from dataclasses import field, replace
 from functools import partial
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -74,10 +73,11 @@ def hidden_rows_of(
     merged: list[pa.Table] = []
     known = [_CACHE.get(split_key(store, split)) for split in splits]
     unknown = [split for split, found in zip(splits, known, strict=True) if found is None]
+    compute = partial(_packed_hidden_rows, store)
     if spark is not None and sum(split.row_count for split in unknown) > driver_rows:
-        computed = iter(_computed_in_tasks(spark, store, unknown))
+        computed = iter(run_in_tasks(spark, unknown, [s.size for s in unknown], compute))
     else:
-        computed = iter(run_in_threads(partial(_packed_hidden_rows, store), unknown))
+        computed = iter(run_in_threads(compute, unknown))
     for split, found in zip(splits, known, strict=True):
         if found is None:
             found = next(computed)
@@ -85,15 +85,6 @@ def hidden_rows_of(
         rows.update(_unpack_bits(found))
         merged += found.merged
     return HiddenRows(rows, tuple(merged))
-
-
-def _computed_in_tasks(spark: SparkSession, store: TableStore, splits: Sequence[Split]) -> list[_PackedRows]:
-    def compute(piece: tuple[int, Split]) -> tuple[int, _PackedRows]:
-        number, split = piece
-        return number, _packed_hidden_rows(store, split)
-
-    found = run_in_tasks(spark, list(enumerate(splits)), [s.size for s in splits], compute)
-    return [packed for _, packed in sorted(found, key=itemgetter(0))]
 
 
 def _packed_hidden_rows(store: TableStore, split: Split) -> _PackedRows:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import CommitConflict, UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
@@ -142,7 +142,7 @@ def _new_ids(
         if len(_runs(old)) > 1:
             selected[partition] = old
     plan = {}
-    for partition in sorted(selected, key=lambda p: _order_of_partition(store, p)):
+    for partition in sorted(selected, key=store.partition_order):
         new = []
         for first, last in selected[partition]:
             new.append(first_free)
@@ -171,11 +171,6 @@ def _runs(ranges: Ranges) -> list[Ranges]:
         else:
             runs.append([r])
     return runs
-
-
-def _order_of_partition(store: TableStore, partition: bytes) -> tuple[Any, ...]:
-    """NULL comes first."""
-    return tuple((v is not None, v) for v in store.partition_values(partition))
 
 
 def _with_new_ids(entry: ManifestEntry, ids: _NewIds | None) -> ManifestEntry:

@@ -19,7 +19,7 @@ import pyarrow as pa
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import ROW_ID_FIELD, SEQUENCE_NUMBER, VALUE_KIND
-from paimon_nb.format.data.schema_cast import cast_to_schema, chars_as_they_come
+from paimon_nb.format.data.schema_cast import cast_to_schema, without_char_padding
 from paimon_nb.format.row import EMPTY_ROW
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
@@ -233,7 +233,7 @@ class TableWrite:
         compact: False leaves compaction to another job, as with `write-only`.
         tracked: the rows have `_ROW_ID` as the last column, NULL for new rows.
         full: whether this commit of a stream is a full compaction (see `StreamCommitter`); None for a batch job.
-        pad_chars: False stores texts of CHAR columns as they come.
+        pad_chars: False stores the values of CHAR columns unpadded.
 
     Examples:
         >>> with t.write() as write:
@@ -264,7 +264,7 @@ class TableWrite:
             store.check_supported(Access.COMPACT)
         self.store = store
         self.overwrite, self.tracked, self._full = overwrite, tracked, full
-        self._fields = store.schema.fields if pad_chars else chars_as_they_come(store.schema.fields)
+        self._fields = store.schema.fields if pad_chars else without_char_padding(store.schema.fields)
         self.row_count = 0
         self._restored = WriterState(_latest_snapshot_id(store), {}, {}) if overwrite else load_writer_state(store)
         self._spec = MergeSpec.of(store.schema, store.options) if store.has_keys else None

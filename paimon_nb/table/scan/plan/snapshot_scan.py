@@ -439,7 +439,7 @@ def files_in_plan_order(
     """`group_by_bucket`, or partition by partition (`scan.plan-sort-partition`)."""
     groups = group_by_bucket(entries)
     if store.options.get(opt.SCAN_PLAN_SORT_PARTITION):
-        groups.sort(key=lambda g: [(v is not None, v) for v in store.partition_values(g[0][0])])
+        groups.sort(key=lambda g: store.partition_order(g[0][0]))
     return groups
 
 

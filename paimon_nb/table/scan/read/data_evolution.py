@@ -94,7 +94,7 @@ def files_by_column(store: TableStore, group: Sequence[DataFile], fields: Sequen
 
     Raises:
         CorruptFile: dedicated files of a column do not cover all rows of the group.
-        ReadError: two `.blob` files have values of the same rows and the same age.
+        ReadError: two `.blob` files have values of the same rows and the same sequence number.
     """
     whole = anchor_file(group)
     begin, count = whole.first_row_id or 0, whole.row_count
@@ -132,7 +132,7 @@ def _newest_rows(files: Sequence[DataFile], begin: int, count: int, column: str)
             )
         if len({f.max_sequence for f in versions}) < len(versions) and versions[0].file_name.endswith(".blob"):
             raise ReadError(
-                f"column {column!r}: {len(versions)} files have values of row ids {begin + low} to {begin + high - 1}, and the same age: "
+                f"column {column!r}: {len(versions)} files have values of row ids {begin + low} to {begin + high - 1} with the same sequence number: "
                 f"{', '.join(f.file_name for f in versions)}",
                 hint="select the other columns by name, or update this column of these rows", column=column,
             )  # fmt: skip

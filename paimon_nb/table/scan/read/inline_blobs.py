@@ -109,7 +109,7 @@ def _parsed(store: TableStore, column: str, value: bytes, parse: Callable[[bytes
         return parse(value)
     except ValueError as error:
         raise ReadError(
-            f"{store.name}: column {column!r} has a value that is no reference: {error}",
+            f"{store.name}: column {column!r} has a value that is neither a blob descriptor nor a blob view: {error}",
             hint=f"SET {opt.BLOB_AS_DESCRIPTOR.key!r} = 'true' and {opt.BLOB_VIEW_RESOLVE_ENABLED.key!r} = 'false' to read what is stored",
             column=column,
         ) from None
