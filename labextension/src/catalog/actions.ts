@@ -1,6 +1,6 @@
 // What can be done with a node of the tree: the context menu, and what a click does.
 import type { JupyterFrontEnd } from "@jupyterlab/application";
-import { Clipboard } from "@jupyterlab/apputils";
+import { Clipboard, Notification } from "@jupyterlab/apputils";
 import { MenuSvg } from "@jupyterlab/ui-components";
 import type { Menu } from "@lumino/widgets";
 import type { Line } from "./model";
@@ -119,6 +119,7 @@ export class TreeActions {
   private preview(line: Line): void {
     const choice = choiceOf(line), { node } = line;
     if (choice) return void this.rows(choice);
+    if (node.kind === "tag") return void Notification.warning(`The tag ${node.label} cannot be read: ${node.tip}`);
     void this.side("preview", { node }, () => `${node.path[2]}$${node.label}`, () => querySource(node.insert, null), false);
   }
 

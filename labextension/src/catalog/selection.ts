@@ -72,9 +72,12 @@ export class Selection {
     this.show(next);
   }
 
-  /** Read which tables and snapshots there are. */
+  /** Read which tables and snapshots there are, once for all tabs that ask at the same time. */
   async read(): Promise<void> {
-    const read = ++this.reads, { node } = this.choice;
+    const read = ++this.reads;
+    await Promise.resolve();
+    if (read !== this.reads) return;
+    const { node } = this.choice;
     const list = { do: "children", kind: "database", path: node.path.slice(0, 2), match: "", start: 0 };
     const [tables, snapshots] = await Promise.all([
       this.catalog.request<Children>(list).catch(() => null),

@@ -25,7 +25,7 @@ type Tab = MainAreaWidget<TabContent>;
 
 export class PanelTabs {
   private tabs: Tab[] = [];
-  private selections = new Map<KernelCatalog, Selection>();
+  private selections = new WeakMap<KernelCatalog, Selection>();
 
   constructor(private app: JupyterFrontEnd) {}
 

@@ -1,5 +1,5 @@
 // Generated from labextension/ by `make labextension`. Do not edit.
-// sources: 9cc918dd0c7c5a4ff49f43ada5c2b9d5cb079cca6054b22d98aa942de3a45ec8
+// sources: 23579ed674cf73aa05af195561be53351040db358606b3a88bb0ae0fa117f236
 (() => {
 const SHARED = ["@codemirror/language","@codemirror/state","@codemirror/view","@jupyterlab/application","@jupyterlab/apputils","@jupyterlab/codemirror","@jupyterlab/completer","@jupyterlab/console","@jupyterlab/notebook","@jupyterlab/rendermime","@jupyterlab/ui-components","@lumino/coreutils","@lumino/signaling","@lumino/widgets"];
 let scope;
@@ -150,6 +150,7 @@ var TreeActions = class {
   preview(line) {
     const choice = choiceOf(line), { node } = line;
     if (choice) return void this.rows(choice);
+    if (node.kind === "tag") return void import_apputils.Notification.warning(`The tag ${node.label} cannot be read: ${node.tip}`);
     void this.side("preview", { node }, () => `${node.path[2]}$${node.label}`, () => querySource(node.insert, null), false);
   }
   rows(choice, mode) {
@@ -1216,9 +1217,12 @@ var Selection = class {
     this.chosenAt = 0;
     this.show(next);
   }
-  /** Read which tables and snapshots there are. */
+  /** Read which tables and snapshots there are, once for all tabs that ask at the same time. */
   async read() {
-    const read = ++this.reads, { node } = this.choice;
+    const read = ++this.reads;
+    await Promise.resolve();
+    if (read !== this.reads) return;
+    const { node } = this.choice;
     const list = { do: "children", kind: "database", path: node.path.slice(0, 2), match: "", start: 0 };
     const [tables, snapshots] = await Promise.all([
       this.catalog.request(list).catch(() => null),
@@ -1521,7 +1525,7 @@ var PanelTabs = class {
   constructor(app) {
     this.app = app;
     this.tabs = [];
-    this.selections = /* @__PURE__ */ new Map();
+    this.selections = /* @__PURE__ */ new WeakMap();
   }
   /** Open a panel, or show its table in the tab that has this panel already. The other tabs show the table, too. */
   async open(catalog2, target, request, mode = "tab") {
