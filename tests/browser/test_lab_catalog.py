@@ -86,6 +86,19 @@ def test_a_click_shows_rows_and_runs_no_cell(shown: Notebook, bar: Locator) -> N
     expect(page.locator(".jp-CodeCell")).to_have_count(2)
 
 
+def test_a_tag_that_cannot_be_read_says_why(shown: Notebook, bar: Locator, lab: Lab) -> None:
+    tag = lab.root / "warehouse/default.db/carts/tag/tag-broken"
+    tag.parent.mkdir(exist_ok=True)
+    tag.write_text("{")
+    item(bar, "carts, table").locator(".pnb-cat-twisty").click()
+    item(bar, "Tags").click()
+
+    item(bar, "broken").click()
+
+    expect(shown.page.locator(".Toastify__toast")).to_contain_text("The tag broken cannot be read: ")
+    tag.unlink()
+
+
 def test_the_keyboard_reaches_everything(shown: Notebook, bar: Locator) -> None:
     page, keyboard = shown.page, shown.page.keyboard
     bar.get_by_label("Filter tables and columns").focus()
@@ -288,16 +301,3 @@ def test_it_shows_the_catalog_of_the_notebook_in_front(shown: Notebook, lab: Lab
 def test_without_a_notebook_it_says_what_to_open(shown: Notebook, bar: Locator) -> None:
     shown.close_all()
     expect(bar.get_by_role("status")).to_contain_text("Open a notebook or a console")
-
-
-def test_a_tag_that_cannot_be_read_says_why(shown: Notebook, bar: Locator, lab: Lab) -> None:
-    tag = lab.root / "warehouse/default.db/carts/tag/tag-broken"
-    tag.parent.mkdir(exist_ok=True)
-    tag.write_text("{")
-    item(bar, "carts, table").locator(".pnb-cat-twisty").click()
-    item(bar, "Tags").click()
-
-    item(bar, "broken").click()
-
-    expect(shown.page.locator(".Toastify__toast")).to_contain_text("The tag broken cannot be read: ")
-    tag.unlink()

@@ -1,8 +1,9 @@
 // What can be done with a node of the tree: the context menu, and what a click does.
 import type { JupyterFrontEnd } from "@jupyterlab/application";
-import { Clipboard, Notification } from "@jupyterlab/apputils";
+import { Clipboard } from "@jupyterlab/apputils";
 import { MenuSvg } from "@jupyterlab/ui-components";
 import type { Menu } from "@lumino/widgets";
+import { warn } from "../notice";
 import type { Line } from "./model";
 import type { TreeNode } from "./protocol";
 import type { Choice } from "./selection";
@@ -119,7 +120,7 @@ export class TreeActions {
   private preview(line: Line): void {
     const choice = choiceOf(line), { node } = line;
     if (choice) return void this.rows(choice);
-    if (node.kind === "tag") return void Notification.warning(`The tag ${node.label} cannot be read: ${node.tip}`);
+    if (node.kind === "tag") return warn(`The tag ${node.label} cannot be read: ${node.tip}`);
     void this.side("preview", { node }, () => `${node.path[2]}$${node.label}`, () => querySource(node.insert, null), false);
   }
 

@@ -1,15 +1,13 @@
 // Formats the SQL of a cell on request. The kernel checks that the statements stay the same.
 import type { EditorView } from "@codemirror/view";
-import { Notification } from "@jupyterlab/apputils";
 import type { CodeEditor } from "@jupyterlab/codeeditor";
+import { warn } from "../notice";
 import { isSqlCell } from "./cell";
 import { show } from "./checks";
 import type { Kernels } from "./kernels";
 import type { Formatted } from "./protocol";
 
-const SHOWN_MS = 6000;
-
-const refuse = (reason: string): void => void Notification.warning(`Not formatted: ${reason}`, { autoClose: SHOWN_MS });
+const refuse = (reason: string): void => warn(`Not formatted: ${reason}`);
 
 /** Characters of a text up to an offset that are not blank. */
 const solid = (text: string): number => text.replace(/\s+/g, "").length;

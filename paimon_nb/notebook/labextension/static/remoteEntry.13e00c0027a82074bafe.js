@@ -1,5 +1,5 @@
 // Generated from labextension/ by `make labextension`. Do not edit.
-// sources: 23579ed674cf73aa05af195561be53351040db358606b3a88bb0ae0fa117f236
+// sources: fa832867105f866547e234561c7b32c84a44ed5103f9846346e99b4ed11c50ee
 (() => {
 const SHARED = ["@codemirror/language","@codemirror/state","@codemirror/view","@jupyterlab/application","@jupyterlab/apputils","@jupyterlab/codemirror","@jupyterlab/completer","@jupyterlab/console","@jupyterlab/notebook","@jupyterlab/rendermime","@jupyterlab/ui-components","@lumino/coreutils","@lumino/signaling","@lumino/widgets"];
 let scope;
@@ -44,13 +44,20 @@ module.exports = __toCommonJS(index_exports);
 
 // src/catalog/plugin.ts
 var import_application = require("@jupyterlab/application");
-var import_apputils3 = require("@jupyterlab/apputils");
+var import_apputils4 = require("@jupyterlab/apputils");
 var import_console = require("@jupyterlab/console");
 var import_notebook3 = require("@jupyterlab/notebook");
 
 // src/catalog/actions.ts
-var import_apputils = require("@jupyterlab/apputils");
+var import_apputils2 = require("@jupyterlab/apputils");
 var import_ui_components = require("@jupyterlab/ui-components");
+
+// src/notice.ts
+var import_apputils = require("@jupyterlab/apputils");
+var SHOWN_MS = 6e3;
+var warn = (text2) => void import_apputils.Notification.warning(text2, { autoClose: SHOWN_MS });
+
+// src/catalog/actions.ts
 var PANELS = [
   ["explore", "Explore"],
   ["timeline", "Timeline"],
@@ -110,7 +117,7 @@ var TreeActions = class {
     if (line.node.insert) {
       menu.addItem({ type: "separator" });
       this.add(menu, "Insert name at the cursor", () => this.bar.shownTarget?.insert(line.node.insert));
-      this.add(menu, "Copy name", () => import_apputils.Clipboard.copyToSystem(line.node.insert));
+      this.add(menu, "Copy name", () => import_apputils2.Clipboard.copyToSystem(line.node.insert));
     }
     if (line.node.expands) {
       menu.addItem({ type: "separator" });
@@ -150,7 +157,7 @@ var TreeActions = class {
   preview(line) {
     const choice = choiceOf(line), { node } = line;
     if (choice) return void this.rows(choice);
-    if (node.kind === "tag") return void import_apputils.Notification.warning(`The tag ${node.label} cannot be read: ${node.tip}`);
+    if (node.kind === "tag") return warn(`The tag ${node.label} cannot be read: ${node.tip}`);
     void this.side("preview", { node }, () => `${node.path[2]}$${node.label}`, () => querySource(node.insert, null), false);
   }
   rows(choice, mode) {
@@ -1159,7 +1166,7 @@ var CatalogSideBar = class extends import_widgets2.Widget {
 var style_default = ".pnb-cat{display:flex;flex-direction:column;min-width:180px!important;background:var(--jp-layout-color1);color:var(--jp-ui-font-color1);font-size:var(--jp-ui-font-size1);font-family:var(--jp-ui-font-family)}\n.pnb-cat [hidden]{display:none!important}\n.pnb-cat-head{display:flex;align-items:center;gap:2px;padding:4px 6px 4px 12px;border-bottom:1px solid var(--jp-border-color2)}\n.pnb-cat-head h2{flex:1;margin:0;font-size:var(--jp-ui-font-size1);font-weight:600;line-height:24px;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}\n.pnb-cat-tool{display:inline-flex;align-items:center;justify-content:center;width:26px;height:24px;padding:0;border:none;border-radius:4px;background:none;cursor:pointer}\n.pnb-cat-tool:hover:enabled{background:var(--jp-layout-color2)}\n.pnb-cat-tool:disabled{opacity:.35;cursor:default}\n.pnb-cat button:focus-visible,.pnb-cat-filter:focus-visible{outline:2px solid var(--jp-brand-color1);outline-offset:1px}\n.pnb-cat-where{display:flex;align-items:center;gap:7px;padding:6px 12px 2px;font-size:12px;color:var(--jp-ui-font-color1)}\n.pnb-cat-where>span:last-child{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}\n.pnb-cat-status{flex:none;width:8px;height:8px;border-radius:50%;box-sizing:border-box;border:1.5px solid var(--jp-ui-font-color2)}\n.pnb-cat-status[data-status=idle]{background:#009e73;border-color:#009e73}\n.pnb-cat-status[data-status=busy]{background:#e69f00;border-color:#e69f00}\n.pnb-cat-status[data-status=dead]{background:#d55e00;border-color:#d55e00;border-radius:1px}\n.pnb-cat .pnb-cat-filter.pnb-cat-filter{margin:6px 10px 4px;height:26px;padding:0 8px;box-sizing:border-box;width:calc(100% - 20px);font:inherit;font-size:12px;letter-spacing:0;color:var(--jp-ui-font-color1);background:var(--jp-layout-color1);border:1px solid var(--jp-border-color1);border-radius:4px}\n.pnb-cat-filter::placeholder{color:var(--jp-ui-font-color1);opacity:.7}\n.pnb-cat-state{padding:10px 12px;line-height:1.45}\n.pnb-cat-button.pnb-cat-button{margin-top:8px;height:28px;line-height:28px;padding:0 12px;border-radius:4px;font-size:var(--jp-ui-font-size1);cursor:pointer}\n.pnb-cat-state .pnb-cat-button{background:var(--jp-brand-color0,#0d47a1);color:#fff}\nbody[data-jp-theme-light=false] .pnb-cat-state .pnb-cat-button{background:#1565c0}\n.pnb-cat-tree{flex:1;min-height:0;overflow:auto;padding:2px 0 12px;outline:none}\n.pnb-mod-ended .pnb-cat-tree{opacity:.5}\n.pnb-cat-row{display:flex;align-items:center;gap:5px;height:24px;padding:0 10px 0 calc(6px + var(--level)*14px);cursor:pointer;white-space:nowrap;user-select:none;outline:none}\n.pnb-cat-row:hover{background:var(--jp-layout-color2)}\n.pnb-cat-row[aria-selected=true]{background:color-mix(in srgb,var(--jp-brand-color1) 16%,transparent)}\n.pnb-cat-row:focus-visible{box-shadow:inset 0 0 0 2px var(--jp-brand-color1)}\n.pnb-cat-twisty{flex:none;width:14px;height:24px;line-height:24px;text-align:center;font-size:11px;color:var(--jp-ui-font-color1)}\n.pnb-cat-row[aria-expanded=true]>.pnb-cat-twisty{transform:rotate(90deg)}\n.pnb-cat-icon{flex:none;width:15px;height:15px;fill:none;stroke:currentColor;stroke-width:1.15;stroke-linejoin:round;stroke-linecap:round;opacity:.85}\n.pnb-cat-row[data-kind=table]>.pnb-cat-icon,.pnb-cat-row[data-kind=view]>.pnb-cat-icon,.pnb-cat-row[data-kind=branch]>.pnb-cat-icon{color:var(--jp-brand-color1);opacity:1}\n.pnb-cat-row[data-mark=key]>.pnb-cat-icon{color:#b26a00;opacity:1}\nbody[data-jp-theme-light=false] .pnb-cat-row[data-mark=key]>.pnb-cat-icon{color:#e69f00}\n.pnb-cat-label{flex:0 1 auto;min-width:40px;overflow:hidden;text-overflow:ellipsis}\n.pnb-cat-row[data-mark=current]>.pnb-cat-label{font-weight:600}\n.pnb-cat-note{flex:1 1 0;min-width:0;overflow:hidden;text-overflow:ellipsis;font-size:11px;color:var(--jp-ui-font-color1);opacity:.75;font-variant-numeric:tabular-nums}\n.pnb-cat-row[data-kind=table]>.pnb-cat-note{text-align:right}\n.pnb-cat-health{flex:none;width:12px;text-align:center;font-size:10px;line-height:1}\n.pnb-cat-health[data-health=ok]{color:#00845f}\n.pnb-cat-health[data-health=slow]{color:#b26a00}\n.pnb-cat-health[data-health=broken]{color:#c4320a;font-weight:700;font-size:12px}\nbody[data-jp-theme-light=false] .pnb-cat-health[data-health=ok]{color:#2fc298}\nbody[data-jp-theme-light=false] .pnb-cat-health[data-health=slow]{color:#e69f00}\nbody[data-jp-theme-light=false] .pnb-cat-health[data-health=broken]{color:#ff8a65}\n.pnb-cat-remark{padding-left:19px;overflow:hidden;text-overflow:ellipsis;font-style:italic;font-size:12px}\n.pnb-cat-row[data-kind=error]>.pnb-cat-remark{font-style:normal;color:var(--jp-error-color0,#b00020)}\n.pnb-cat-row[data-kind=more]>.pnb-cat-remark{font-style:normal;text-decoration:underline}\n.pnb-cat-row[data-kind=empty]{cursor:default}\n.pnb-cat-tab{overflow:auto;padding:8px 12px;background:var(--jp-layout-color0);color:var(--jp-content-font-color1)}\n.pnb-cat-tabstate:not(:empty){padding:6px 0}\n.pnb-cat-tab .jp-OutputArea-output{overflow:visible}\n.pnb-cat-toolbar .jp-ToolbarButtonComponent-label{margin-left:4px}\n.pnb-cat-choosers{position:sticky;top:-8px;z-index:5;display:flex;flex-wrap:wrap;align-items:center;gap:4px 6px;margin:-8px -12px 0;padding:6px 10px;background:var(--jp-layout-color1);border-bottom:1px solid var(--jp-border-color2);font-size:12px}\n.pnb-cat-choosers [hidden]{display:none}\n.pnb-cat-choosers label{display:inline-flex;align-items:center;gap:5px;color:var(--jp-ui-font-color1)}\n.pnb-cat-choosers select{box-sizing:border-box;height:24px;max-width:110px;padding:0 4px;font:inherit;color:var(--jp-ui-font-color1);background:var(--jp-layout-color1);border:1px solid var(--jp-border-color1);border-radius:4px}\n.pnb-cat-choice{box-sizing:border-box;height:24px;min-width:24px;line-height:20px;padding:0 7px;border:1px solid var(--jp-border-color1);border-radius:4px;font-size:12px;color:var(--jp-ui-font-color1);background:var(--jp-layout-color1);cursor:pointer}\n.pnb-cat-choice:hover:enabled{background:var(--jp-layout-color2)}\n.pnb-cat-choice:disabled{opacity:.4;cursor:default}\n.pnb-cat-choice[aria-pressed=true]{background:var(--jp-brand-color3,#bbdefb);border-color:var(--jp-brand-color1)}\nbody[data-jp-theme-light=false] .pnb-cat-choice[aria-pressed=true]{background:#0d3c6b}\n.pnb-cat-choosers :is(select,button):focus-visible,.pnb-cat-tabstate button:focus-visible{outline:2px solid var(--jp-brand-color1);outline-offset:1px}\n.pnb-cat-latest{color:var(--jp-ui-font-color1)}\n";
 
 // src/catalog/tabs.ts
-var import_apputils2 = require("@jupyterlab/apputils");
+var import_apputils3 = require("@jupyterlab/apputils");
 var import_ui_components4 = require("@jupyterlab/ui-components");
 
 // src/catalog/selection.ts
@@ -1565,7 +1572,7 @@ var PanelTabs = class {
   }
   made(catalog2, target, request, selection) {
     const content2 = new TabContent(catalog2, target.rendermime, request.panel, request.shown, selection);
-    const tab = new import_apputils2.MainAreaWidget({ content: content2 });
+    const tab = new import_apputils3.MainAreaWidget({ content: content2 });
     tab.id = `paimon-nb-${content2.tab}`;
     const name = () => {
       tab.title.label = request.titleOf(content2.shown);
@@ -1741,7 +1748,7 @@ var catalog = {
   description: "The Paimon catalog of the active kernel in the side bar",
   autoStart: true,
   requires: [import_notebook3.INotebookTracker],
-  optional: [import_console.IConsoleTracker, import_application.ILayoutRestorer, import_apputils3.ICommandPalette],
+  optional: [import_console.IConsoleTracker, import_application.ILayoutRestorer, import_apputils4.ICommandPalette],
   activate
 };
 
@@ -1981,9 +1988,7 @@ var SqlCompletions = class {
 };
 
 // src/editor/format.ts
-var import_apputils4 = require("@jupyterlab/apputils");
-var SHOWN_MS = 6e3;
-var refuse = (reason) => void import_apputils4.Notification.warning(`Not formatted: ${reason}`, { autoClose: SHOWN_MS });
+var refuse = (reason) => warn(`Not formatted: ${reason}`);
 var solid = (text2) => text2.replace(/\s+/g, "").length;
 function offsetOf(text2, count) {
   let at = 0;
