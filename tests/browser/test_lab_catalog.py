@@ -96,6 +96,7 @@ def test_a_tag_that_cannot_be_read_says_why(shown: Notebook, bar: Locator, lab: 
     item(bar, "broken").click()
 
     expect(shown.page.locator(".Toastify__toast")).to_contain_text("The tag broken cannot be read: ")
+    item(bar, "carts, table").locator(".pnb-cat-twisty").click()
     tag.unlink()
 
 
