@@ -212,6 +212,15 @@ def test_a_dropped_file_fills_the_form_and_is_stored_once(shell: Shell) -> None:
     ]
 
 
+def test_a_draft_typed_before_the_file_was_loaded_does_not_replace_it(shell: Shell) -> None:
+    form = shell.value("%paimon create")
+    form._on_message(form, {"file": "visits.csv", "size": 9}, [b"id\n1\n2\n3"])
+    form._on_message(form, {"draft": {"name": "typed", "columns": []}, "loaded": 0}, [])
+    assert (form.view["name"], [c["name"] for c in form.view["columns"]]) == ("visits", ["id"])
+    form._on_message(form, {"draft": {**form.view, "name": "typed"}, "loaded": 1}, [])
+    assert "INSERT INTO typed SELECT * FROM 'visits.csv'" in form.sql
+
+
 @pytest.mark.parametrize(
     ("name", "size", "buffers", "message"),
     [

@@ -44,7 +44,7 @@ function drawForm(model, host) {
   const first = model.get("view"), id = "pnb" + Math.random().toString(36).slice(2);
   const draft = { name: first.name, comment: first.comment, rows: first.rows, partitions: first.partitions,
     columns: first.columns.map((c) => ({ ...c })), options: { ...first.options } };
-  const send = () => model.send({ draft });
+  const send = () => model.send({ draft, loaded: first.loaded });
   // While the user types, wait for a pause before asking the kernel.
   let waiting = null;
   const soon = () => { clearTimeout(waiting); waiting = setTimeout(send, 250); };

@@ -101,7 +101,8 @@ class CreateForm(DrawnPanel):
                 self.on_message(content)
 
     def on_message(self, content: Any) -> None:
-        if "draft" in content:
+        # A draft that the page sent before it knew the loaded file is out of date.
+        if "draft" in content and content.get("loaded", self._loaded) == self._loaded:
             self.take(_draft_of_message(content["draft"]))
 
     def load_file(self, name: str, data: bytes) -> None:
