@@ -159,6 +159,24 @@ def test_an_expression_over_a_key_table_is_normalised(swb):
 
 
 @pytest.mark.spark
+def test_rows_without_a_bucket_are_in_the_results_of_a_stream(swb):
+    swb.run("""
+        CREATE TABLE inp (k INT PRIMARY KEY NOT ENFORCED, g INT, b INT) WITH ('bucket' = '-2');
+        CREATE TABLE total (g INT PRIMARY KEY NOT ENFORCED, s BIGINT) WITH ('bucket' = '1');
+        INSERT INTO inp VALUES (1, 1, 1), (9, 2, 4)
+    """)
+    follows(
+        swb,
+        "INSERT INTO total SELECT g, SUM(b) FROM inp GROUP BY g",
+        "total",
+        [
+            ("INSERT INTO inp VALUES (1, 1, 3), (2, 1, 5)", [(1, 8), (2, 4)]),
+            ("INSERT INTO inp VALUES (1, 1, 7)", [(1, 12), (2, 4)]),
+        ],
+    )
+
+
+@pytest.mark.spark
 def test_rows_that_wait_for_a_compaction_are_not_in_the_results_of_a_stream(swb):
     """Their changelog is written by the compaction, so that no stream of the table has delivered them."""
     swb.run("""

@@ -215,7 +215,7 @@ def test_two_jobs_on_one_consumer_are_noticed(swb):
     """Each would take snapshots from the other: the one that comes second to a move ends with a message."""
     swb.run("CREATE TABLE t (k INT); CREATE TABLE a (k INT); CREATE TABLE b (k INT)")
     swb.run(f"INSERT INTO t VALUES (0); {STREAMING}")
-    jobs = [swb.sql(f"INSERT INTO {n} SELECT * FROM t /*+ OPTIONS('consumer-id' = 'me', 'scan.snapshot-id' = '1') */") for n in "ab"]  # fmt: skip
+    jobs = [swb.sql(f"INSERT INTO {n} SELECT * FROM t /*+ OPTIONS('consumer-id' = 'me', 'consumer.expiration-time' = '1 d', 'scan.snapshot-id' = '1') */") for n in "ab"]  # fmt: skip
 
     def noticed() -> bool:
         swb.table("t").append(pa.table({"k": pa.array([1], pa.int32())}))

@@ -28,7 +28,7 @@ from paimon_nb.session.streaming.connect_insert import check_runs_in_server
 from paimon_nb.session.streaming.local_stream import start_local_stream
 from paimon_nb.session.streaming.lookup.join import Lookups, register, release_ended, tables_with_retry
 from paimon_nb.session.streaming.lookup.waiting import HIDDEN, WaitingRows
-from paimon_nb.session.streaming.normalize import ResultChanges, TableChanges
+from paimon_nb.session.streaming.normalize import ResultChanges, TableChanges, with_postponed_rows
 from paimon_nb.session.streaming.planner import (
     LOG_TABLES,
     StreamInput,
@@ -49,7 +49,7 @@ from paimon_nb.spark.streaming.connect_sink import sink_with_package
 from paimon_nb.spark.streaming.sink import claim_checkpoint
 from paimon_nb.spark.streaming.start import start_query
 from paimon_nb.table.live_files import live_entries
-from paimon_nb.table.stream import StreamOffset, changelog_levels
+from paimon_nb.table.stream import StreamOffset, changelog_levels, postponed_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -554,7 +554,10 @@ def _start_recompute(
 
 
 def _partly_streamed_states(session: Session, plan: StreamPlan) -> dict[tuple[str, ...], DataFrame]:
-    """What a stream of each table has delivered, for tables with files whose changes a later compaction emits."""
+    """What a stream of each table has delivered, where that is not the table's rows in batch mode.
+
+    A later compaction emits the changes of some files; rows without a bucket are delivered before they have one.
+    """
     from paimon_nb.spark.scan.table_scan import plan_table_scan, to_dataframe
 
     states = {}
@@ -563,9 +566,12 @@ def _partly_streamed_states(session: Session, plan: StreamPlan) -> dict[tuple[st
             continue
         table = session.table(stream_input.ref.parts, stream_input.ref.options)
         levels, snapshot = changelog_levels(table.store), table.latest_snapshot()
-        if levels is None or snapshot is None:
+        if snapshot is None:
             continue
-        if not all(levels(entry.file.level) for entry in live_entries(table.store, snapshot)):
+        if levels is None:
+            if (waiting := postponed_rows(table.store, snapshot)).num_rows:
+                states[stream_input.ref.parts] = with_postponed_rows(session.spark, table, waiting)
+        elif not all(levels(entry.file.level) for entry in live_entries(table.store, snapshot)):
             scan = plan_table_scan(table, zone=session_zone(session.spark), levels=levels)
             states[stream_input.ref.parts] = to_dataframe(session.spark, scan)
     return states

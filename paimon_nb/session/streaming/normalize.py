@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paimon_nb.base.identifier import quote
 from paimon_nb.connectors.api import CHANGELOG_FIELDS, KIND, ORDER
-from paimon_nb.format.types.arrow_builders import from_numpy
+from paimon_nb.format.data import VALUE_KIND
+from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.session.query.computed_columns import computed_columns
-from paimon_nb.spark.runtime.arrow_interop import from_arrow, to_arrow
+from paimon_nb.spark.runtime.arrow_interop import from_arrow, session_zone, to_arrow
 from paimon_nb.spark.types import fields_of_spark
 from paimon_nb.table.stream import ChangelogNormalize
 from paimon_nb.table.system.audit_log import kind_texts
@@ -23,13 +25,31 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pyarrow as pa
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
     from paimon_nb.session.streaming.planner import StreamInput
     from paimon_nb.table.table import Table
 
 _SNAPSHOT_BITS = 33
 """`ORDER` of a table's stream holds the snapshot above so many bits."""
+
+
+def with_postponed_rows(spark: SparkSession, table: Table, waiting: pa.Table) -> DataFrame:
+    """The table's rows as a stream knows them: rows without a bucket replace those of the same key, the last one counts.
+
+    `waiting`: the rows without a bucket in their order, with kinds. They are in the driver's memory.
+    """
+    from paimon_nb.spark.scan.table_scan import plan_table_scan, to_dataframe
+
+    keys = [table.schema.field(k) for k in table.primary_keys]
+    changes = waiting.drop_columns([VALUE_KIND])
+    latest = ChangelogNormalize(keys)
+    latest.apply(changes, to_numpy(waiting.column(VALUE_KIND)))
+    assert latest.rows is not None
+    merged = to_dataframe(spark, plan_table_scan(table, zone=session_zone(spark)))
+    touched = from_arrow(spark, changes.select(table.primary_keys), keys)
+    others = merged.join(touched, list(table.primary_keys), "left_anti").select(*map(quote, table.schema.names))
+    return others.unionAll(from_arrow(spark, latest.rows, table.schema.fields))
 
 
 class TableChanges:

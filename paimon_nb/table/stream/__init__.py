@@ -10,6 +10,7 @@ from paimon_nb.table.stream.planner import (
     changelog_levels,
     newest_position,
     next_step,
+    postponed_rows,
     read_piece,
     read_step,
     steps_between,
@@ -19,6 +20,6 @@ from paimon_nb.table.stream.stream import StreamBatch, TableStream
 
 __all__ = [
     "ChangelogNormalize", "ConsumerRecord", "StartPositionFinder", "Idle", "StreamSplit", "StreamOffset", "StreamStep", "StreamBatch", "TableStream",
-    "changelog_levels", "check_streamable", "first_position", "is_upsert_stream", "newest_position", "next_step", "read_piece", "read_step", "starts_full",
-    "steps_between",
+    "changelog_levels", "check_streamable", "first_position", "is_upsert_stream", "newest_position", "next_step", "postponed_rows", "read_piece", "read_step",
+    "starts_full", "steps_between",
 ]  # fmt: skip

@@ -43,6 +43,11 @@ class ChangelogNormalize:
         """Start with these rows as already delivered, one per key."""
         self._rows, self._ids = rows, self._ids_of(rows)
 
+    @property
+    def rows(self) -> pa.Table | None:
+        """The latest row of each key that was not deleted; None before the first rows."""
+        return self._rows
+
     def apply(self, rows: pa.Table, kinds: np.ndarray) -> tuple[pa.Table, np.ndarray]:
         """The changes that the rows make, and their kinds (int8).
 

@@ -237,6 +237,12 @@ def _postponed_splits(
     return _splits_as_written(store, snapshot, entries)
 
 
+def postponed_rows(store: TableStore, snapshot: Snapshot) -> pa.Table:
+    """The rows without a bucket that a stream starting at a snapshot delivers, as written, with their kinds as `read_step`."""
+    parts = [read_piece(store, piece) for piece in _postponed_splits(store, snapshot, None, None)]
+    return pa.concat_tables([empty_table([*store.schema.fields, KIND_FIELD]), *parts])
+
+
 def changelog_levels(store: TableStore) -> LevelFilter | None:
     """The levels whose rows a stream has delivered: its changelog emits those of the others later. None: all."""
     match store.options.changelog_producer if store.has_keys else "none":
