@@ -18,7 +18,8 @@ from paimon_nb.table.format_table import compression_of, file_format_of
 if TYPE_CHECKING:
     from paimon_nb.format.schema import TableSchema
 
-_NOT_IN_JSON = ("MULTISET", "VARIANT", "BLOB")
+_NOT_IN_ORC = ("BLOB", "GEOMETRY", "GEOGRAPHY")
+_NOT_IN_JSON = ("MULTISET", "VARIANT", *_NOT_IN_ORC)
 
 
 def check_format_table(schema: TableSchema) -> None:
@@ -55,7 +56,7 @@ def check_format_table(schema: TableSchema) -> None:
             f"a text table has one column of type STRING, not {', '.join(f'{f.name} {f.type.bare()}' for f in fields)}",
             hint="use 'file.format' = 'csv' for several columns",
         )
-    refused = {"csv": CSV_UNSUPPORTED_TYPES, "json": _NOT_IN_JSON}.get(kind, ("BLOB",))
+    refused = {"csv": CSV_UNSUPPORTED_TYPES, "json": _NOT_IN_JSON, "orc": _NOT_IN_ORC}.get(kind, ("BLOB",))
     for field in fields:
         if field.type.root in refused:
             raise UnsupportedFormat(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 from paimon_nb.base.errors import BadOptionValue, SchemaMismatch, UnsupportedFormat, UnsupportedOperation
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.format_table_rules import check_format_table
+from paimon_nb.catalog.geospatial_rules import check_geospatial_columns
 from paimon_nb.format.schema import FORMAT_TABLE
 from paimon_nb.format.types import DataField, Row, Vector, is_blob_type, is_nano, is_opaque
 from paimon_nb.options import TableOptions, validate_table_options
@@ -63,6 +64,7 @@ def check_schema(schema: TableSchema) -> None:
     _check_row_tracking(schema, options)
     _check_vector_fields(schema, options)
     _check_blob_fields(schema, options)
+    check_geospatial_columns(schema, options)
     # Options may be set one by one: the file system is checked when a file is written.
     if options.get(opt.DATA_FILE_EXTERNAL_PATHS_STRATEGY) != "specific-fs" or options.has(
         opt.DATA_FILE_EXTERNAL_PATHS_SPECIFIC_FS

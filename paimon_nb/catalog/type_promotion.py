@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paimon_nb.format.types import Array, DataType, Map, Multiset, Row, Vector
+from paimon_nb.format.types import Array, DataType, Geography, Geometry, Map, Multiset, Row, Vector
 
 _CHARS = frozenset({"CHAR", "VARCHAR"})
 _INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
@@ -51,6 +51,8 @@ def may_change_type(old: DataType, new: DataType, *, allow_explicit: bool = True
     if old.with_nullable(True) == new.with_nullable(True):
         return True
     match old, new:
+        case (Geometry(), Geometry()) | (Geography(), Geography()):
+            return old.bare().lower() == new.bare().lower()  # names of coordinate systems have no case
         case (Row(), Row()):
             # Nested fields are matched by name: they may be added, dropped or change type.
             old_fields = {f.name: f.type for f in old.fields}

@@ -75,6 +75,7 @@ def preview_grid(table: Table, *, snapshot: int | None = None, system: str | Non
     Raises:
         SnapshotExpired, SnapshotNotFound: the snapshot does not exist.
     """
+    from paimon_nb.format.types import is_geospatial
     from paimon_nb.notebook.display import Rows
     from paimon_nb.notebook.grid.source import GridSource
     from paimon_nb.notebook.magics.grids import read_facts
@@ -92,7 +93,10 @@ def preview_grid(table: Table, *, snapshot: int | None = None, system: str | Non
     rows = found.slice(0, PREVIEW_ROWS)
     result = Result("rows", arrow=rows)
     source = GridSource(result, rows, complete=True, cut=found.num_rows > PREVIEW_ROWS)
-    return Grid(Rows(result, PREVIEW_ROWS), source, read_facts(time.monotonic() - started, plans, result))
+    shapes = {
+        f.name: str(f.type) for f in table.schema.fields if system is None and f.type.contains_type(is_geospatial)
+    }
+    return Grid(Rows(result, PREVIEW_ROWS), source, read_facts(time.monotonic() - started, plans, result), shapes)
 
 
 def snapshots_to_choose(table: Table) -> list[dict[str, Any]]:

@@ -34,7 +34,6 @@ from paimon_nb.format.types import (
     Row,
     Time,
     Timestamp,
-    UnknownType,
     VarBinary,
     VarChar,
     Vector,
@@ -89,7 +88,7 @@ def spark_type(t: DataType) -> spark.DataType:
             return T.MapType(spark_type(t.key), spark_type(t.value), True)
         case Row():
             return spark_schema(t.fields)
-    return T.BinaryType() if t.root in ("BINARY", "VARBINARY") or isinstance(t, UnknownType) else T.StringType()
+    return T.StringType() if t.root in ("CHAR", "VARCHAR") else T.BinaryType()
 
 
 def spark_schema(fields: Iterable[DataField]) -> spark.StructType:

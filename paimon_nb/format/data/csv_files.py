@@ -39,7 +39,7 @@ _KEYS = {
     "mode": ("csv.mode", "mode"),
 }
 """By attribute of `CsvOptions`: the option of the table, then the names that Java and Spark also accept."""
-CSV_UNSUPPORTED_TYPES = ("ARRAY", "MAP", "MULTISET", "ROW", "VECTOR", "VARIANT", "BLOB")
+CSV_UNSUPPORTED_TYPES = ("ARRAY", "MAP", "MULTISET", "ROW", "VECTOR", "VARIANT", "BLOB", "GEOMETRY", "GEOGRAPHY")
 """Types that CSV files cannot store."""
 PERMISSIVE, DROP_MALFORMED, FAIL_FAST = "permissive", "dropmalformed", "failfast"
 _INTEGER = re.compile(r"[+-]?\d+")

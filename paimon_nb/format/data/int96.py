@@ -83,53 +83,7 @@ def metadata_with_int96_as_bytes(source: Any) -> pq.FileMetaData:
     return pq.read_metadata(pa.BufferReader(b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1"))
 
 
-class FooterPatch:
-    """A sink that passes bytes through. After `hold`, it buffers the tail, which `release` corrects and writes."""
-
-    def __init__(self, sink: Any) -> None:
-        self._sink = sink
-        self._tail: bytearray | None = None
-        self.closed = False
-
-    def write(self, data: Any) -> int:
-        if self._tail is None:
-            return int(self._sink.write(data))
-        self._tail += bytes(data)
-        return len(data)
-
-    def tell(self) -> int:
-        return int(self._sink.tell()) + (0 if self._tail is None else len(self._tail))
-
-    def flush(self) -> None:
-        """Arrow calls this; the sink's owner makes the file durable."""
-
-    def close(self) -> None:
-        """Arrow calls this; the sink's owner closes it."""
-
-    def writable(self) -> bool:
-        return True
-
-    def readable(self) -> bool:
-        return False
-
-    def seekable(self) -> bool:
-        return False
-
-    def hold(self) -> None:
-        """Buffer all further bytes."""
-        self._tail = bytearray()
-
-    def release(self) -> None:
-        """Write the buffered bytes with the changed footer."""
-        tail = bytes(self._tail or b"")
-        size = int.from_bytes(tail[-8:-4], "little")
-        start = len(tail) - 8 - size
-        footer = _with_int96_columns(tail[start:-8])
-        self._sink.write(tail[:start] + footer + len(footer).to_bytes(4, "little") + tail[-4:])
-        self._tail = None
-
-
-def _with_int96_columns(footer: bytes) -> bytes:
+def with_int96_columns(footer: bytes) -> bytes:
     """Thrift FileMetaData with the 12-byte columns as INT96."""
     metadata = decode(footer)
     leaves = [e for e in metadata.list(_SCHEMA) if e.get(_CHILDREN) is None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -11,7 +11,9 @@ import pyarrow.compute as pc
 from pyarrow import parquet as pq
 
 from paimon_nb.base.errors import UnsupportedFormat
-from paimon_nb.format.data.int96 import INT96_ARROW, FooterPatch, to_int96
+from paimon_nb.format.data.footer_patch import FooterPatch
+from paimon_nb.format.data.int96 import INT96_ARROW, to_int96, with_int96_columns
+from paimon_nb.format.data.parquet_geospatial import with_geospatial_types
 from paimon_nb.format.data.schema_cast import null_mask, offsets_keys_and_items, offsets_of, without_hidden_nulls
 from paimon_nb.format.types import (
     Array,
@@ -23,6 +25,7 @@ from paimon_nb.format.types import (
     Row,
     Timestamp,
     arrow_type,
+    is_geospatial,
     is_nano,
 )
 from paimon_nb.format.types.arrow_builders import fill_null
@@ -31,7 +34,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.options.option import parse_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 _CODECS = {"none": "none", "uncompressed": "none", "null": "none", "snappy": "snappy", "gzip": "gzip", "lz4": "lz4", "lz4_raw": "lz4", "zstd": "zstd", "zstandard": "zstd", "brotli": "brotli"}  # fmt: skip
 _GROUP_ROWS, _GROUP_BYTES = 1 << 16, 4 << 20
@@ -70,7 +73,8 @@ class ParquetWriter:
         self._group_bytes = max(1, min(_GROUP_BYTES_MAX, block or _GROUP_BYTES_MAX))
         self._pending: list[pa.Table] = []
         self._pending_bytes = self._flushed_bytes = self._pending_rows = 0
-        self._patch = FooterPatch(sink) if any(f.type.contains_type(is_nano) for f in fields) else None
+        changes = _footer_changes(self._fields)
+        self._patch = FooterPatch(sink, changes) if changes else None
         self._sink = self._patch or sink
         raw = options.raw
         page = raw.get("parquet.page.size")
@@ -78,7 +82,7 @@ class ParquetWriter:
         self._settings: dict[str, Any] = {
             "compression": codec,
             "compression_level": options.get(opt.FILE_COMPRESSION_ZSTD_LEVEL) if codec == "zstd" else None,
-            "write_statistics": [path for path, t in _leaf_paths(self.schema) if t != INT96_ARROW] if self._patch else True,
+            "write_statistics": self._ordered_paths() if self._patch else True,
             "data_page_size": parse_memory(page) if page else None, "write_page_checksum": True,
             "max_rows_per_page": _page_rows(raw.get("parquet.page.row.count.limit")),
             "store_decimal_as_integer": True, "write_time_adjusted_to_utc": True,
@@ -120,6 +124,13 @@ class ParquetWriter:
         if self._patch is not None:
             self._patch.release()
 
+    def _ordered_paths(self) -> list[str]:
+        """Paths of the columns whose values have an order."""
+        unordered = {f.name for f in self._fields if f.type.contains_type(is_geospatial)}
+        return [
+            path for path, t in _leaf_paths(self.schema) if t != INT96_ARROW and path.partition(".")[0] not in unordered
+        ]
+
     def abort(self) -> None:
         """Discard the rows; nothing more is written."""
         self._pending, self._pending_bytes, self._pending_rows = [], 0, 0
@@ -153,6 +164,16 @@ class ParquetWriter:
         self._open_writer(table).write_table(table, row_group_size=max(1, table.num_rows))
         self._flushed_bytes += self._pending_bytes
         self._pending, self._pending_bytes, self._pending_rows = [], 0, 0
+
+
+def _footer_changes(fields: Sequence[DataField]) -> list[Callable[[bytes], bytes]]:
+    """What Arrow's writer does not write itself, as changes of the footer."""
+    changes: list[Callable[[bytes], bytes]] = []
+    if any(f.type.contains_type(is_nano) for f in fields):
+        changes.append(with_int96_columns)
+    if any(f.type.contains_type(is_geospatial) for f in fields):
+        changes.append(partial(with_geospatial_types, types=[f.type for f in fields]))
+    return changes
 
 
 def _shredded_columns(fields: Sequence[DataField], options: TableOptions) -> dict[str, Row]:

@@ -6,7 +6,7 @@
 | TINYINT .. BIGINT | int |
 | FLOAT, DOUBLE | float |
 | CHAR, VARCHAR | str |
-| BINARY, VARBINARY, BLOB | bytes |
+| BINARY, VARBINARY, BLOB, GEOMETRY, GEOGRAPHY | bytes |
 | DECIMAL | decimal.Decimal with exactly the type's scale |
 | DATE | int, days since 1970-01-01 |
 | TIME | int, milliseconds of the day |
@@ -217,7 +217,7 @@ _ELEMENT_SIZE = {
     "BOOLEAN": 1, "TINYINT": 1, "SMALLINT": 2, "INT": 4, "DATE": 4, "TIME": 4, "FLOAT": 4,
 }  # fmt: skip
 _TEXT = frozenset({"CHAR", "VARCHAR"})
-_BYTES = frozenset({"BINARY", "VARBINARY", "BLOB"})
+_BYTES = frozenset({"BINARY", "VARBINARY", "BLOB", "GEOMETRY", "GEOGRAPHY"})
 
 
 def null_bytes(arity: int) -> int:

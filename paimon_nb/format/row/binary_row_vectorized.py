@@ -25,7 +25,7 @@ from paimon_nb.format.row.binary_row import (
     from_scalar,
     null_bytes,
 )
-from paimon_nb.format.types import DataType, Decimal, LocalZonedTimestamp, Timestamp, arrow_type
+from paimon_nb.format.types import DataType, Decimal, LocalZonedTimestamp, Timestamp, arrow_type, is_geospatial
 from paimon_nb.format.types.arrow_builders import arrow_column, fill_null, scalar, to_numpy
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def _encode_column(t: DataType, array: pa.Array) -> _Column:
         return _decimal_column(t, array, null)
     if isinstance(t, Timestamp | LocalZonedTimestamp):
         return _timestamp_column(t, array, null)
-    if root in ("CHAR", "VARCHAR", "BINARY", "VARBINARY", "BLOB"):
+    if root in ("CHAR", "VARCHAR", "BINARY", "VARBINARY", "BLOB") or is_geospatial(t):
         return _bytes_column(array, null, inline=True)
     raw = [constructed_bytes(t, from_scalar(t, item)) if item.is_valid else None for item in array]
     return _bytes_column(arrow_column(raw, pa.binary()), null, inline=False)

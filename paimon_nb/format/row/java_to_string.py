@@ -71,7 +71,7 @@ def _cast_to_text(t: DataType, value: Value, zone: dt.tzinfo | None) -> str:
             return "{" + ", ".join(_element_to_text(f.type, zone)(cell) for f, cell in cells) + "}"
     if t.root == "DATE":
         return date_text(value)
-    if t.root in ("BINARY", "VARBINARY", "BLOB"):
+    if t.root in ("BINARY", "VARBINARY", "BLOB", "GEOMETRY", "GEOGRAPHY"):
         return bytes(value).decode("utf-8", "replace")
     return java_to_string(t, value)
 

@@ -224,7 +224,17 @@ def fields_with_keys(
             if key not in names:
                 raise ColumnNotFound(f"{what} key {key!r} is not a column", hint=did_you_mean(key, names), column=key)
             found = fields[names.index(key)]
-            if found.type.root in ("ARRAY", "MAP", "MULTISET", "ROW", "VARIANT", "VECTOR", "BLOB"):
+            if found.type.root in (
+                "ARRAY",
+                "MAP",
+                "MULTISET",
+                "ROW",
+                "VARIANT",
+                "VECTOR",
+                "BLOB",
+                "GEOMETRY",
+                "GEOGRAPHY",
+            ):
                 raise SchemaMismatch(
                     f"{what} key {key!r} cannot be {found.type.bare()}", hint="keys have atomic types", column=key
                 )

@@ -145,7 +145,7 @@ def _stats_mode_of_file(options: TableOptions, level: int | None, changelog: boo
 
 
 _CONSTRUCTED = frozenset({"ARRAY", "MAP", "MULTISET", "ROW", "VARIANT", "VECTOR"})
-_UNORDERED = _CONSTRUCTED | {"BINARY", "VARBINARY", "BLOB"}
+_UNORDERED = _CONSTRUCTED | {"BINARY", "VARBINARY", "BLOB", "GEOMETRY", "GEOGRAPHY"}
 _FLOATING = frozenset({"FLOAT", "DOUBLE"})
 _LAST_CODE_POINT = 0x10FFFF
 

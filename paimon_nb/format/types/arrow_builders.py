@@ -5,6 +5,7 @@
 | TINYINT .. BIGINT, FLOAT, DOUBLE, BOOLEAN, DATE | int8 .. int64, float32, float64, bool, date32 |
 | CHAR, VARCHAR, STRING | string |
 | BINARY, VARBINARY, BYTES, BLOB | binary |
+| GEOMETRY, GEOGRAPHY | binary (Well-Known Binary) |
 | DECIMAL(p, s) | decimal128(p, s) |
 | TIME | time32[ms] |
 | TIMESTAMP(p), LTZ(p) | timestamp[ms] for p <= 3, [us] for p <= 6, else [ns]; LTZ with tz='UTC' |
@@ -43,7 +44,6 @@ from paimon_nb.format.types.types import (
     Row,
     Time,
     Timestamp,
-    UnknownType,
     VarBinary,
     VarChar,
     Vector,
@@ -82,7 +82,7 @@ def arrow_type(t: DataType) -> pa.DataType:
             return pa.map_(arrow_type(t.key), pa.field("value", arrow_type(t.value), t.value.nullable))
         case Row():
             return pa.struct([pa.field(f.name, arrow_type(f.type), f.type.nullable) for f in t.fields])
-    return pa.binary() if t.root in ("BINARY", "VARBINARY") or isinstance(t, UnknownType) else pa.string()
+    return pa.string() if t.root in ("CHAR", "VARCHAR") else pa.binary()
 
 
 def arrow_schema(fields: Iterable[DataField], *, nullable: bool | None = None) -> pa.Schema:

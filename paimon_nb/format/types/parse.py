@@ -8,8 +8,10 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import FormatError, UnsupportedFormat
+from paimon_nb.base.errors import FormatError
 from paimon_nb.format.types.types import (
+    DEFAULT_CRS,
+    EDGE_ALGORITHMS,
     MAX_LENGTH,
     VECTOR_ELEMENTS,
     Array,
@@ -19,6 +21,8 @@ from paimon_nb.format.types.types import (
     DataField,
     DataType,
     Decimal,
+    Geography,
+    Geometry,
     LocalZonedTimestamp,
     Map,
     Multiset,
@@ -51,7 +55,10 @@ _KNOWN = {
 }  # fmt: skip
 _FAMILY = re.compile(r"[A-Z][A-Z0-9_]*")
 """The name of a type in a schema file."""
-_KNOWN_NEWER = {"GEOMETRY", "GEOGRAPHY"}
+_NAME = re.compile(r"\s*('(?:[^']|'')*'|`(?:[^`]|``)*`|[^\s<>(),.'`0-9][^\s<>(),.'`]*|\d+)")
+"""A parameter of GEOMETRY: any text without delimiters, such as `EPSG:3857`, a text in quotes, or a number of Spark's."""
+_SPARK_SRIDS = {"0": "SRID:0", "3857": "EPSG:3857", "4326": DEFAULT_CRS}
+"""The coordinate systems that Spark has, by its numbers."""
 
 
 class TypeSyntaxError(FormatError):
@@ -67,7 +74,7 @@ def parse_type(text: str, next_id: Callable[[], int] | None = None, *, varying_l
         varying_length: the length of VARCHAR and VARBINARY without one; it is 1 in a schema file.
 
     Raises:
-        TypeSyntaxError: not a type. UnsupportedFormat: a newer Paimon type.
+        TypeSyntaxError: not a type.
     """
     if next_id is None:
         counter = iter(range(1 << 30))
@@ -144,12 +151,18 @@ class _Parser:
         self.tokens: list[tuple[str, int]] = []
         position = 0
         while position < len(text.rstrip()):
-            match = _TOKEN.match(text, position)
+            match = (_NAME if self._is_named_parameter() else _TOKEN).match(text, position)
             if not match:
                 raise self._syntax_error(f"unexpected {text[position:].strip()[:1]!r}", position)
             self.tokens.append((match[0].strip(), match.end() - len(match[0].lstrip())))
             position = match.end()
         self.at = 0
+
+    def _is_named_parameter(self) -> bool:
+        """Whether the next token is a parameter of a geospatial type."""
+        words = [word.upper() for word, _ in self.tokens[-4:]]
+        first = words[-1:] == ["("] and words[-2:-1] in (["GEOMETRY"], ["GEOGRAPHY"])
+        return first or (words[:2] == ["GEOGRAPHY", "("] and words[3:] == [","])
 
     def peek(self, ahead: int = 0) -> str:
         index = self.at + ahead
@@ -245,8 +258,15 @@ class _Parser:
                 return Vector(element, length=int(length))
             case "ROW" | "STRUCT":
                 return self._parse_row()
-        if word in _KNOWN_NEWER:
-            raise UnsupportedFormat(f"type {word} is of a newer Paimon", hint="upgrade paimon_nb", feature=word)
+            case "GEOMETRY":
+                return Geometry((self._parse_names(1) or [DEFAULT_CRS])[0])
+            case "GEOGRAPHY":
+                crs, *rest = self._parse_names(2) or [DEFAULT_CRS]
+                algorithm = rest[0].lower() if rest else EDGE_ALGORITHMS[0]
+                if algorithm not in EDGE_ALGORITHMS:
+                    known = ", ".join(EDGE_ALGORITHMS)
+                    raise self._syntax_error(f"GEOGRAPHY has the edge algorithms {known}", at=start)
+                return Geography(crs, algorithm)
         raise self._syntax_error(f"unknown type {word!r}" if word else "a type is missing", at=start)
 
     def _parse_row(self) -> Row:
@@ -282,6 +302,24 @@ class _Parser:
         if not 1 <= length <= MAX_LENGTH:
             raise self._syntax_error(f"length {length} is out of range")
         return length
+
+    def _parse_names(self, limit: int) -> list[str]:
+        """The names in brackets; [] without brackets."""
+        if not self.take("("):
+            return []
+        names: list[str] = []
+        while not names or (len(names) < limit and self.take(",")):
+            name = self.peek()
+            if name[:1] in ("'", "`"):
+                name = name[1:-1].replace(name[0] * 2, name[0])
+            elif name.isdecimal():
+                name = _SPARK_SRIDS.get(name, "")
+            if not name or name == ")":
+                raise self._syntax_error(f"expected a name such as EPSG:3857, found {self.peek() or 'the end'!r}")
+            names.append(name)
+            self.at += 1
+        self.expect(")")
+        return names
 
     def _parse_precision(self, default: int) -> int:
         (precision,) = self._parse_numbers((default,))

@@ -6,6 +6,7 @@ Source: Paimon `types/*Type.java` (asSQLString, serializeJson); docs/spec/format
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 MAX_LENGTH = 2147483647
 """Length of STRING and BYTES."""
+DEFAULT_CRS = "OGC:CRS84"
+"""Longitude and latitude in degrees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,7 @@ class UnknownType(DataType):
     """A type of a newer Paimon: its column is preserved in the schema, but values are neither read nor written."""
 
     name: str
-    """The family: 'VECTOR', 'GEOMETRY', ..."""
+    """The family: 'UUID', 'TENSOR', ..."""
     node: str
     """The schema file's JSON of it."""
     is_nullable: bool = True
@@ -163,6 +166,64 @@ class VarBinary(_Sized):
         return "BYTES" if self.length == MAX_LENGTH else f"VARBINARY({self.length})"
 
     __str__ = DataType.__str__
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry(DataType):
+    """GEOMETRY(crs): a shape on a plane, as bytes of Well-Known Binary. `crs` names the coordinate reference system."""
+
+    crs: str = DEFAULT_CRS
+    is_nullable: bool = True
+
+    @property
+    def root(self) -> str:
+        return "GEOMETRY"
+
+    @property
+    def nullable(self) -> bool:
+        return self.is_nullable
+
+    def bare(self) -> str:
+        return f"GEOMETRY({_crs_text(self.crs)})"
+
+    __str__ = DataType.__str__
+
+
+@dataclass(frozen=True, slots=True)
+class Geography(DataType):
+    """GEOGRAPHY(crs, algorithm): the same on the earth's surface; `algorithm` says how edges run between two points."""
+
+    crs: str = DEFAULT_CRS
+    algorithm: str = "spherical"
+    is_nullable: bool = True
+
+    @property
+    def root(self) -> str:
+        return "GEOGRAPHY"
+
+    @property
+    def nullable(self) -> bool:
+        return self.is_nullable
+
+    def bare(self) -> str:
+        return f"GEOGRAPHY({_crs_text(self.crs)}, {self.algorithm})"
+
+    __str__ = DataType.__str__
+
+
+EDGE_ALGORITHMS = ("spherical", "vincenty", "thomas", "andoyer", "karney")
+"""The algorithms of a GEOGRAPHY, in the order of their numbers in Parquet."""
+
+
+def is_geospatial(t: DataType) -> bool:
+    """Whether values of this type are shapes."""
+    return isinstance(t, Geometry | Geography)
+
+
+def _crs_text(crs: str) -> str:
+    """The name as in a schema file: in quotes where it could not be one word."""
+    one_word = not crs[0].isdigit() and re.search(r"[\s<>(),.'`]", crs) is None
+    return crs if one_word else "'" + crs.replace("'", "''") + "'"
 
 
 @dataclass(frozen=True, slots=True)

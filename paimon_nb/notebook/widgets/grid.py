@@ -29,7 +29,7 @@ from paimon_nb.notebook.grid.value_tree import MAX_IMAGE, MAX_TEXT, image_type, 
 from paimon_nb.notebook.widgets.base import report_errors, script, stylesheet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -47,6 +47,7 @@ class Grid(anywidget.AnyWidget):
     Args:
         rows: the result. source: its rows.
         facts: what the footer says about the read: time, snapshot, bytes, engine.
+        types: types of columns, by name, that their Arrow types do not tell.
     """
 
     _esm = script("panel.js", "grid_rows.js", "grid_menus.js", "chart_axes.js", "chart.js", "grid.js")
@@ -62,7 +63,9 @@ class Grid(anywidget.AnyWidget):
     make_current: Callable[[Rows], None] | None = None
     """Makes the rows `_paimon` in the notebook, where the code of a chart finds them: another cell may have run since."""
 
-    def __init__(self, rows: Rows, source: GridSource, facts: Sequence[str] = ()) -> None:
+    def __init__(
+        self, rows: Rows, source: GridSource, facts: Sequence[str] = (), types: Mapping[str, str] | None = None
+    ) -> None:
         self.rows, self._source, self._facts = rows, source, tuple(facts)
         self._arranged = ArrangedRows(source.rows)
         self._order: tuple[tuple[int, bool, int], Any] | None = None
@@ -77,7 +80,10 @@ class Grid(anywidget.AnyWidget):
         self._drawn: Chart | None = None
         page, buffers = self._encode_page(0, 0)
         super().__init__(
-            columns=_column_descriptions(source.rows), state=self._state(), first_page=page, first_buffers=buffers
+            columns=_column_descriptions(source.rows, types or {}),
+            state=self._state(),
+            first_page=page,
+            first_buffers=buffers,
         )
         self.on_msg(self._on_message)
 
@@ -393,7 +399,7 @@ class Grid(anywidget.AnyWidget):
         return {**data, "text/plain": text_table(preview), "text/html": html_table(preview)}, meta
 
 
-def _column_descriptions(rows: pa.Table) -> list[dict[str, Any]]:
+def _column_descriptions(rows: pa.Table, types: Mapping[str, str]) -> list[dict[str, Any]]:
     """Name, type and width of each column."""
     from paimon_nb.notebook.grid.texts import display_texts
 
@@ -401,7 +407,7 @@ def _column_descriptions(rows: pa.Table) -> list[dict[str, Any]]:
     out = []
     for i, field in enumerate(rows.schema):
         longest = max((len(t) for t in display_texts(first_rows.column(i)) if t), default=4) if i < 200 else 12
-        kind = type_text(field.type)
+        kind = types.get(field.name) or type_text(field.type)
         head_width = 8 * min(len(field.name), 30) + 46  # bold, with the arrow of a sorted column and the menu
         width = max(7.2 * max(longest, min(len(kind), 24)) + 18, head_width)
         out.append({

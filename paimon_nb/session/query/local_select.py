@@ -33,7 +33,19 @@ if TYPE_CHECKING:
     from paimon_nb.table.scan.plan.snapshot_scan import Split
     from paimon_nb.table.scan.predicate.model import Predicate
 
-_UNSORTABLE = ("FLOAT", "DOUBLE", "VARIANT", "BLOB", "ARRAY", "MAP", "MULTISET", "ROW", "VECTOR")
+_UNSORTABLE = (
+    "FLOAT",
+    "DOUBLE",
+    "VARIANT",
+    "BLOB",
+    "GEOMETRY",
+    "GEOGRAPHY",
+    "ARRAY",
+    "MAP",
+    "MULTISET",
+    "ROW",
+    "VECTOR",
+)
 """Types that Spark sorts differently from Arrow: NaN and nested values."""
 _LIMIT_ROWS, _LIMIT_BYTES, _LIMIT_SPLITS = 20_000, 32 << 20, 8
 """For LIMIT over a large table: max rows, max bytes of a split, max splits."""

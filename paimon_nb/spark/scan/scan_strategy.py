@@ -22,6 +22,8 @@ from paimon_nb.format.types import (
     DataField,
     DataType,
     Decimal,
+    Geography,
+    Geometry,
     LocalZonedTimestamp,
     Map,
     Multiset,
@@ -258,7 +260,7 @@ def reason_not_native(file: DataFile, facts: SplitFacts) -> str | None:
 def spark_reads_type(t: DataType, kind: str) -> bool:
     """Whether Spark's vectorised reader returns the values of `t` unchanged."""
     match t:
-        case Time() | UnknownType():
+        case Time() | UnknownType() | Geometry() | Geography():
             return False
         case Timestamp() | LocalZonedTimestamp():
             return kind == "parquet" and not is_nano(t)  # ORC stores local timestamps in the writer's zone

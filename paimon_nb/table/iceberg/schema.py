@@ -14,6 +14,8 @@ from paimon_nb.format.types import (
     DataField,
     DataType,
     Decimal,
+    Geography,
+    Geometry,
     LocalZonedTimestamp,
     Map,
     Multiset,
@@ -89,6 +91,10 @@ def iceberg_type(t: DataType, owner: int, column: str, depth: int = 0) -> Any:
             return "timestamp"
         case LocalZonedTimestamp() if 3 <= t.precision <= 6:
             return "timestamptz"
+        case Geometry():
+            return f"geometry({t.crs})"
+        case Geography():
+            return f"geography({t.crs}, {t.algorithm})"
     if t.root not in _ATOMIC:
         raise UnsupportedFormat(
             f"column {column!r} is {t.bare()}, which Iceberg metadata cannot describe here",

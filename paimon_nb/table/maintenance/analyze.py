@@ -102,7 +102,7 @@ def _analyzed_fields(store: TableStore, columns: Sequence[str] | None) -> list[D
 
 
 def _is_nested(t: DataType) -> bool:
-    return isinstance(t, Array | Map | Multiset | Row) or t.root in ("VARIANT", "BLOB")
+    return isinstance(t, Array | Map | Multiset | Row) or t.root in ("VARIANT", "BLOB", "GEOMETRY", "GEOGRAPHY")
 
 
 @dataclass

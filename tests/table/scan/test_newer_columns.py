@@ -48,7 +48,7 @@ def with_type(tmp_path, node) -> paimon_nb.Workbench:
 
 
 NEWER = {
-    "GEOMETRY": "GEOMETRY", "GEOGRAPHY(4326) NOT NULL": "GEOGRAPHY(4326)", "UUID": "UUID", "TENSOR<FLOAT>": "TENSOR<FLOAT>",
+    "GEOGRAPHY(OGC:CRS84, rhumb) NOT NULL": "GEOGRAPHY(OGC:CRS84, rhumb)", "UUID": "UUID", "TENSOR<FLOAT>": "TENSOR<FLOAT>",
 }  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def test_a_constructed_type_that_no_release_has_yet(tmp_path):
 
 
 def test_an_unknown_type_inside_a_row(tmp_path):
-    inner = {"type": "ROW", "fields": [{"id": 9, "name": "g", "type": "GEOMETRY"}]}
+    inner = {"type": "ROW", "fields": [{"id": 9, "name": "g", "type": "UUID"}]}
     with pytest.raises(UnsupportedFormat, match="'x'"):
         with_type(tmp_path, inner).table("t").to_arrow()
     assert rows(paimon_nb.connect(str(tmp_path / "w")).table("t"), columns=["c"]) == [("c",)]

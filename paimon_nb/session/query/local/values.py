@@ -8,6 +8,8 @@ from paimon_nb.format.types import (
     Binary,
     DataType,
     Decimal,
+    Geography,
+    Geometry,
     Timestamp,
     VarBinary,
     VarChar,
@@ -62,7 +64,7 @@ def embedded_engine_type(t: DataType) -> DataType | None:
             return t
         case VarChar():
             return STRING
-        case Binary() | VarBinary():
+        case Binary() | VarBinary() | Geometry() | Geography():
             return BYTES
         case Timestamp():
             return None if is_nano(t) else TIMESTAMP

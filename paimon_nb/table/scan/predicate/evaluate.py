@@ -156,7 +156,11 @@ def _bind_comparison(name: str, t: DataType, op: str, literal: Any) -> Predicate
     literal = literal if type(literal) in (bool, int, float, str) else to_python(literal)
     if literal is None:
         return Constant(None)
-    if isinstance(t, Array | Map | Multiset | Row) or t.root in ("VARIANT", "BLOB") or is_opaque(t):
+    if (
+        isinstance(t, Array | Map | Multiset | Row)
+        or t.root in ("VARIANT", "BLOB", "GEOMETRY", "GEOGRAPHY")
+        or is_opaque(t)
+    ):
         raise SqlAnalysisError(
             f"column {name} of type {t.bare()} cannot be compared", hint="only IS NULL and IS NOT NULL work on it"
         )

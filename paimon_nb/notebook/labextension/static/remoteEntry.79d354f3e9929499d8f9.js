@@ -1,5 +1,5 @@
 // Generated from labextension/ by `make labextension`. Do not edit.
-// sources: fa832867105f866547e234561c7b32c84a44ed5103f9846346e99b4ed11c50ee
+// sources: e11778c32947656aac2b567d96661eb40d2a4db4cfe5eb0405988d279df654b3
 (() => {
 const SHARED = ["@codemirror/language","@codemirror/state","@codemirror/view","@jupyterlab/application","@jupyterlab/apputils","@jupyterlab/codemirror","@jupyterlab/completer","@jupyterlab/console","@jupyterlab/notebook","@jupyterlab/rendermime","@jupyterlab/ui-components","@lumino/coreutils","@lumino/signaling","@lumino/widgets"];
 let scope;
@@ -2370,6 +2370,8 @@ var words_default = {
     "DECIMAL",
     "DOUBLE",
     "FLOAT",
+    "GEOGRAPHY",
+    "GEOMETRY",
     "INT",
     "INTEGER",
     "MAP",
