@@ -58,6 +58,13 @@ PATTERNS: tuple[Pattern, ...] = (
         text("pk-index.parameter", None, "a parameter of a primary-key index; built by Java only"),
     ),
     Pattern(
+        "fields.<column>.distance.metric",
+        r"fields\..+\.((index\.)?dimension|(distance\.)?metric|nlist|expected-vector-count|pq\.(m|code-ratio|bits|use-opq)|use-opq|"
+        r"rq\.bits|target-recall|max-bytes-per-vector|deployment-profile|train\.sample-ratio|(diskann\.)?(build-preset|max-degree|"
+        r"build-search-list-size|alpha|seed|memory-budget-bytes|storage-layout|raw-vector-encoding|build-distance))",
+        text("vector-index.option", None, "build option of a vector index of this column, as are dimension, nlist and others"),
+    ),
+    Pattern(
         "file-index.<kind>.columns",
         r"file-index\.[a-z0-9-]+\.columns",
         text("file-index.columns", None, "columns with this index"),
@@ -86,6 +93,9 @@ PATTERNS: tuple[Pattern, ...] = (
     _prefix_option("avro", "handed to the Avro writer"),
     _prefix_option("csv", "handed to the reader of CSV format tables"),
     _prefix_option("json", "handed to the reader of JSON format tables"),
+    *(_prefix_option(kind, f"build option of vector indexes of type {kind}")
+      for kind in ("ivf-flat", "ivf-pq", "ivf-sq", "ivf-rq", "diskann")),
+    _prefix_option("full-text", "build option of full-text indexes: tokenizer, language, stem ..."),
     _prefix_option("s3", "access to S3"),
     _prefix_option("s3a", "access to S3"),
     _prefix_option("oss", "access to OSS; used by Java only"),

@@ -131,7 +131,6 @@ _TUNES = "it only sets memory, threads, buffers, spilling or batch sizes"
 _LOOKUP = "it tunes the caches of Flink's lookup join and of lookup compaction"
 _LAYOUT_OF_SPLITS = "it affects the size of splits, not their rows"
 _LAYOUT = "it affects the size or order of files, not their rows"
-_UNUSED_INDEX = "scans do not read vector and full-text indexes, so it does not change rows; existing indexes are kept"
 _ALL_ROWS = "rows that no index covers are always found, as with 'detail'"
 _SHREDDING = "only 'variant.shreddingSchema' shreds; a VARIANT may be stored unshredded in any table"
 _OWN_ACCESS = "descriptors are read with the access of the table's catalog; a place without it is an error"
@@ -173,10 +172,9 @@ HARMLESS: Mapping[str, str] = {
     "file-reader-async-threshold": _TUNES,
     "format-table.implementation": "both implementations read and write the same files",
     "format-table.scan.list-parallelism": _TUNES,
-    "full-text-index.search-mode": _UNUSED_INDEX,
-    "global-index.build.max-parallelism": _UNUSED_INDEX,
-    "global-index.build.max-shard": _UNUSED_INDEX,
-    "global-index.row-count-per-shard": _UNUSED_INDEX,
+    "full-text-index.search-mode": _ALL_ROWS,
+    "global-index.build.max-parallelism": _TUNES,
+    "global-index.build.max-shard": _TUNES,
     "global-index.search-mode": _ALL_ROWS,
     "global-index.thread-num": _TUNES,
     "key-value.sequence_number.enabled": "an internal switch of Paimon's system tables",
@@ -244,9 +242,9 @@ HARMLESS: Mapping[str, str] = {
     "variant.shredding.maxSchemaDepth": _SHREDDING,
     "variant.shredding.maxSchemaWidth": _SHREDDING,
     "variant.shredding.minFieldCardinalityRatio": _SHREDDING,
-    "vector-index.search-mode": _UNUSED_INDEX,
-    "vector-search.distribute.enabled": _UNUSED_INDEX,
-    "vector-search.lateral-join.batch-size": _UNUSED_INDEX,
+    "vector-index.search-mode": _ALL_ROWS,
+    "vector-search.distribute.enabled": _TUNES,
+    "vector-search.lateral-join.batch-size": _TUNES,
     "visibility-callback.check-interval": "it is for 'visibility-callback.enabled'",
     "visibility-callback.enabled": "a commit does not wait until its rows are visible",
     "visibility-callback.timeout": "it is for 'visibility-callback.enabled'",

@@ -31,7 +31,7 @@ def _create_global_index(
     if kind not in INDEX_KINDS:
         raise UnsupportedOperation(
             f"create_global_index: indexes of type {index_type!r} are not built here",
-            hint=f"use {' or '.join(INDEX_KINDS)}",
+            hint=f"use {', '.join(INDEX_KINDS)}",
             index_type=index_type,
         )
     if len(columns) > 1:
@@ -77,9 +77,12 @@ CREATE_GLOBAL_INDEX = Procedure(
     (
         table_argument(),
         _COLUMN,
-        Argument("index_type", required=True, doc="btree or bitmap"),
+        Argument("index_type", required=True, doc=", ".join(INDEX_KINDS)),
         Argument("partitions", doc="'a=1,b=2;a=3'"),
-        Argument("options", doc="'k=v,k2=v2', dynamic table options"),
+        Argument(
+            "options",
+            doc="'k=v,k2=v2', dynamic table options, and those of the index such as 'ivf-flat.distance.metric=cosine'",
+        ),
     ),
     _create_global_index,
 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.sql.pushdown import predicate_of, qualifiers_of
+from paimon_nb.sql.table_references import SEARCH_FUNCTIONS
 from paimon_nb.syntax.tree import Alias, Call, Column, Literal, Select, Star, Table, conjuncts
 from paimon_nb.table.scan.predicate.model import Predicate, conjunction_of
 
@@ -49,7 +50,7 @@ def selection_of(query: Query) -> Selection | None:
     if len(query.tables) != 1 or query.parameters or query.flink_edits:
         return None
     function = query.tables[0].function
-    if function is not None and function.name[-1].lower() != "vector_search":
+    if function is not None and function.name[-1].lower() not in SEARCH_FUNCTIONS:
         return None
     tree = query.tree
     if not isinstance(tree, Select) or tree.distinct or tree.group is not None or tree.having is not None:

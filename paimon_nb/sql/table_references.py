@@ -86,14 +86,12 @@ _NOT_AN_ALIAS = (
     )
 )
 _FILE_FORMATS = frozenset(["PARQUET", "ORC", "CSV", "JSON", "TEXT", "AVRO", "DELTA", "BINARYFILE"])
-TABLE_FUNCTIONS = frozenset(
-    {
-        "paimon_incremental_query",
-        "paimon_incremental_between_timestamp",
-        "paimon_incremental_to_auto_tag",
-        "vector_search",
-    }
-)
+SEARCH_FUNCTIONS = frozenset({"vector_search", "full_text_search"})
+TABLE_FUNCTIONS = SEARCH_FUNCTIONS | {
+    "paimon_incremental_query",
+    "paimon_incremental_between_timestamp",
+    "paimon_incremental_to_auto_tag",
+}
 _WINDOWS = frozenset({"TUMBLE", "HOP", "CUMULATE", "SESSION"})
 
 

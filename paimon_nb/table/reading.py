@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pyarrow.compute as pc
 
     from paimon_nb.format.data.blob import BlobStream
+    from paimon_nb.format.schema import TableSchema
     from paimon_nb.table.query import RecordBatches, TableQuery
     from paimon_nb.table.scan import PointLookup, Predicate
     from paimon_nb.table.store import TableStore
@@ -147,11 +148,15 @@ class ReadableTable(TableHandle):
         where: str | Predicate | None = None,
         columns: Sequence[str] | None = None,
         metric: str | None = None,
+        options: Mapping[str, Any] | None = None,
         snapshot: int | str | None = None,
         tag: str | None = None,
         timestamp: TimestampLike | None = None,
     ) -> pa.Table:
-        """The rows whose vectors are nearest to a vector: exact, by comparing with each of them in this process.
+        """The rows whose vectors are nearest to a vector: by the column's vector index where there is one, else exact.
+
+        An index (`CALL sys.create_global_index`, extra `vector`) names candidates; only these and the rows that it does not
+        cover are read and compared. `table.copy({"global-index.enabled": "false"})` compares all rows.
 
         Args:
             vector: the query, with as many numbers as the stored vectors have.
@@ -159,8 +164,10 @@ class ReadableTable(TableHandle):
             column: the VECTOR or ARRAY column to search in; None is the only VECTOR column.
             where: only rows that match are compared: SQL text such as `"price < 10"`, or a predicate; None is all rows.
             columns: names of the columns, in the order of the result; None is all.
-            metric: `l2`, `cosine` or `inner_product`. None is the metric of the table's options
-                (`fields.<column>.distance.metric`), else `l2`.
+            metric: `l2`, `cosine` or `inner_product`. None is the metric of the column's index, else that of the table's
+                options (`fields.<column>.distance.metric`), else `l2`. An index of another metric is not used.
+            options: how an index is searched: `ivf.nprobe` clusters, `diskann.l_search` candidates,
+                `ivf.refine_factor` times `k` candidates.
             snapshot: search in this snapshot, by id (or a tag's name).
             tag: search in the snapshot of this tag.
             timestamp: search in the last snapshot at or before this time, as in `to_arrow`.
@@ -168,30 +175,77 @@ class ReadableTable(TableHandle):
         Returns:
             An Arrow table, the nearest row first. Its last column `__paimon_search_score` is a FLOAT, higher for nearer
             vectors: `1 / (1 + squared distance)` for `l2`, the cosine or the inner product. Rows without a vector are
-            left out.
+            left out. `schema.metadata[b"paimon_nb.search"]` says how the rows were found.
 
         Raises:
             ColumnNotFound: a column does not exist, or the table has not exactly one VECTOR column.
             SchemaMismatch: the column has no vectors of numbers, or they have another length than the query.
-            BadOptionValue: the metric is not known, or `k` is less than 1.
+            BadOptionValue: the metric is not known, an option has no number, or `k` is less than 1.
             SqlSyntaxError: `where` cannot be parsed.
             TimeTravelError: the snapshot does not exist.
+            FormatError: an index file is broken, missing or of another version.
 
         Examples:
             >>> docs = wb.create_table("docs", pa.table({"id": [1, 2, 3], "v": pa.array([[0, 0], [3, 4], [1, 0]], pa.list_(pa.float32(), 2))}))
             >>> docs.search([0, 0], k=2, columns=["id"]).to_pylist()
             [{'id': 1, '__paimon_search_score': 1.0}, {'id': 3, '__paimon_search_score': 0.5}]
         """
-        from paimon_nb.table.vector_search import metric_of, nearest_rows, vector_column
+        from paimon_nb.table.vector_search import search_vectors, vector_column
 
         plan = self.scan(where, snapshot=snapshot, tag=tag, timestamp=timestamp).plan
         name = None if column is None else plan.schema.column_name(column)
         field = vector_column(plan.schema, name)
-        metric_name = metric_of(plan.store.options.raw, field.name, metric)
-        names = (
-            [f.name for f in readable_fields(plan.schema)] if columns is None else map(plan.schema.column_name, columns)
-        )
-        return nearest_rows(plan, field, vector, k, metric_name, list(names))
+        return search_vectors(plan, field, vector, k, metric, _names(plan.schema, columns), options or {})
+
+    def full_text_search(
+        self,
+        query: str | Mapping[str, Any],
+        k: int = 10,
+        *,
+        column: str | None = None,
+        where: str | Predicate | None = None,
+        columns: Sequence[str] | None = None,
+        snapshot: int | str | None = None,
+        tag: str | None = None,
+        timestamp: TimestampLike | None = None,
+    ) -> pa.Table:
+        """The rows whose texts match words best, ranked by BM25: by the column's full-text index, and by one in memory for other rows.
+
+        Needs the extra `fulltext`. `CALL sys.create_global_index(..., index_type => 'full-text')` builds the index.
+
+        Args:
+            query: words of which any may match, or Paimon's JSON as text or a dict, such as
+                `{"match": {"query": "lake format", "operator": "And"}}` or `{"match_phrase": {"query": "lake format"}}`.
+            k: maximum number of rows.
+            column: the text column to search in; None is the only one.
+            where: only rows that match are searched: SQL text such as `"price < 10"`, or a predicate; None is all rows.
+            columns: names of the columns, in the order of the result; None is all.
+            snapshot: search in this snapshot, by id (or a tag's name).
+            tag: search in the snapshot of this tag.
+            timestamp: search in the last snapshot at or before this time, as in `to_arrow`.
+
+        Returns:
+            An Arrow table of the rows that match, the best first. Its last column `__paimon_search_score` is a FLOAT, higher
+            for better matches of this query. `schema.metadata[b"paimon_nb.search"]` says how the rows were found.
+
+        Raises:
+            ColumnNotFound: a column does not exist, or the table has not exactly one text column.
+            SchemaMismatch: the column has no texts.
+            BadOptionValue: the query is wrong, or `k` is less than 1.
+            EnvironmentError_: the extra `fulltext` is not installed.
+            SqlSyntaxError: `where` cannot be parsed.
+            TimeTravelError: the snapshot does not exist.
+            FormatError: an index file is broken or missing.
+
+        Examples:
+            >>> notes = wb.create_table("notes", pa.table({"id": [1, 2], "text": ["a lake house", "running shoes"]}))
+            >>> notes.full_text_search("runs", columns=["id"]).column("id").to_pylist()
+            [2]
+        """
+        from paimon_nb.table.text_search import best_texts, text_column
+
+        plan = self.scan(where, snapshot=snapshot, tag=tag, timestamp=timestamp).plan
+        return best_texts(plan, text_column(plan.schema, column), query, k, _names(plan.schema, columns))
 
     def open_blob(self, descriptor: bytes) -> BlobStream:
         """Open a value of a BLOB column as a file, without reading all of it.
@@ -522,3 +576,8 @@ class ReadableTable(TableHandle):
         predicate = parse_predicate(where, self.schema) if isinstance(where, str) else where
         selected = None if columns is None else [self.schema.column_name(c) for c in columns]
         return TableStream(store, columns=selected, predicate=predicate, position=position, idle_s=idle_s)
+
+
+def _names(schema: TableSchema, columns: Sequence[str] | None) -> list[str]:
+    """Exact names of columns; None: all that can be read. Raises: ColumnNotFound."""
+    return [f.name for f in readable_fields(schema)] if columns is None else [schema.column_name(c) for c in columns]

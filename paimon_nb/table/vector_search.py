@@ -1,26 +1,30 @@
-"""Exact nearest neighbours: every vector of a plan is compared with the query, in this process.
+"""Nearest neighbours: a vector index names candidates; these, and all rows without an index, are compared with the query.
 
-Source: Paimon 2 `VectorSearchMetric`, `RawVectorSearch`.
+So scores are exact; only which rows are candidates is approximate.
+Source: Paimon 2 `VectorSearchMetric`, `RawVectorSearch`, `DataEvolutionVectorRead`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, SchemaMismatch
+from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, EnvironmentError_, FormatError, SchemaMismatch
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.types import Array, DataField, Vector
 from paimon_nb.format.types.arrow_builders import arrow_schema, empty_table, from_numpy, to_numpy
+from paimon_nb.options import table as opt
 from paimon_nb.table.scan.read.split_reader import iter_split
 from paimon_nb.table.store import map_in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from paimon_nb.format.index.global_index.vector_file import VectorSearchWidth
     from paimon_nb.format.schema import TableSchema
+    from paimon_nb.table.index_search import SearchedRows
     from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan, Split
 
 SCORE = "__paimon_search_score"
@@ -28,6 +32,8 @@ SCORE = "__paimon_search_score"
 SCORE_ID = (1 << 31) - 1
 """Its field id."""
 METRICS = ("l2", "cosine", "inner_product")
+HOW = b"paimon_nb.search"
+"""The key in the metadata of a result's Arrow schema that says how rows were found."""
 _NUMBERS = ("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE")
 _BLOCK_VALUES = 1 << 20
 """Numbers that are compared at a time."""
@@ -58,7 +64,7 @@ def vector_column(schema: TableSchema, name: str | None) -> DataField:
 
 
 def metric_of(options: Mapping[str, str], column: str, metric: str | None = None) -> str:
-    """The metric: the argument, else the table's option for indexes of the column, else `l2`.
+    """The metric: the argument, else the table's option for indexes of the column, else `l2`. For columns without an index.
 
     Raises: BadOptionValue: an unknown metric.
     """
@@ -72,6 +78,110 @@ def metric_of(options: Mapping[str, str], column: str, metric: str | None = None
             f"metric {requested!r} is not known", hint=f"use one of {', '.join(METRICS)}", option="metric"
         )
     return name
+
+
+def search_vectors(
+    plan: ScanPlan,
+    field: DataField,
+    vector: Sequence[float],
+    k: int,
+    metric: str | None,
+    columns: Sequence[str],
+    options: Mapping[str, Any],
+) -> pa.Table:
+    """The result of `nearest_rows`, by the column's vector index where there is one. The metadata key `HOW` says it.
+
+    Args:
+        metric: None: that of the index, else of the table's options, else `l2`. An index of another metric is not used.
+        options: `ivf.nprobe`, `diskann.l_search`, `ivf.refine_factor`.
+
+    Raises: SchemaMismatch, BadOptionValue; MissingFile, CorruptFile, UnsupportedFormat: of an index.
+    """
+    from paimon_nb.format.index.global_index.vector_file import VectorSearchWidth
+
+    width = VectorSearchWidth.parse(options)
+    query = _query_vector(vector, field)
+    if k < 1:
+        raise BadOptionValue(f"k must be at least 1, not {k}", hint="k=10", option="k")
+    name = metric_of(plan.store.options.raw, field.name, metric or _metric_of_index(plan, field))
+    searched = searched_rows(plan, field, name, query.size)
+    how = searched.how
+    if searched.indexed:
+        plan, how = _restricted_to_candidates(plan, searched, query, k, width)
+    found = nearest_rows(plan, field, vector, k, name, columns)
+    return found.replace_schema_metadata({**(found.schema.metadata or {}), HOW: how.encode()})
+
+
+def searched_rows(plan: ScanPlan, field: DataField, metric: str | None, dimension: int | None) -> SearchedRows:
+    """The rows that an index of this metric and dimension answers for, and the others; None: any.
+
+    Raises: MissingFile, CorruptFile, UnsupportedFormat: of an index.
+    """
+    from paimon_nb.format.index.global_index.index_library import import_library
+    from paimon_nb.format.index.global_index.vector_file import EXTRA, VECTOR_INDEX_KINDS, VectorIndexFile
+    from paimon_nb.table.index_search import rows_by_index
+
+    searched = rows_by_index(plan, field, VECTOR_INDEX_KINDS)
+    if not searched.indexed:
+        return searched
+    try:
+        import_library("paimon_vindex", EXTRA, "a search by vector index")
+    except EnvironmentError_ as error:
+        return searched.without_index(f"the index of {field.name} is not used: {error.hint}")
+    for part in searched.indexed:
+        found = VectorIndexFile(part.source(plan.store), part.index.kind).metric_and_dimension()
+        if found != (metric or found[0], dimension or found[1]):
+            return searched.without_index(
+                f"the index of {field.name} is not used: it is of metric {found[0]} and dimension {found[1]}"
+            )
+    return searched
+
+
+def _metric_of_index(plan: ScanPlan, field: DataField) -> str | None:
+    """The metric of an index of the column, used or not, so that the same search always has the same metric; None: no index."""
+    from paimon_nb.format.index.global_index import IndexFileSource
+    from paimon_nb.format.index.global_index.vector_file import VECTOR_INDEX_KINDS, VectorIndexFile
+    from paimon_nb.table.live_files import index_entries
+    from paimon_nb.table.scan.plan.global_index import index_ranges
+
+    store = plan.store
+    if plan.snapshot is None or not store.evolves_data:
+        return None
+    for index in index_ranges(index_entries(store, plan.snapshot), [field], VECTOR_INDEX_KINDS):
+        entry = index.files[0]
+        source = IndexFileSource(store.fs, store.index_path(entry), entry.file_size)
+        try:
+            return VectorIndexFile(source, index.kind).metric_and_dimension()[0]
+        except FormatError:
+            if store.options.get(opt.GLOBAL_INDEX_ENABLED):
+                raise
+    return None
+
+
+def _restricted_to_candidates(
+    plan: ScanPlan, searched: SearchedRows, query: np.ndarray, k: int, width: VectorSearchWidth
+) -> tuple[ScanPlan, str]:
+    """The plan of the rows to compare, and how they were chosen."""
+    from functools import reduce
+
+    from pyroaring import BitMap64
+
+    from paimon_nb.format.index.global_index import row_ids_of
+    from paimon_nb.format.index.global_index.vector_file import VectorIndexFile
+    from paimon_nb.table.index_search import matching_row_ids, restricted_to
+
+    matching = matching_row_ids(plan, reduce(BitMap64.union, (part.rows for part in searched.indexed)))
+    candidates, count = BitMap64(), k * width.refine_factor
+    for part in searched.indexed:
+        rows = part.rows & matching
+        if len(rows) > count:
+            file = VectorIndexFile(part.source(plan.store), part.index.kind)
+            found = file.search(query.astype(np.float32), count, part.selected(rows), width)
+            # Fewer than wanted: rows have no vector, or too little of the index was searched.
+            rows = row_ids_of(found + part.index.first) & rows if len(found) == count else rows
+        candidates |= rows
+    how = f"{searched.how}: {len(candidates)} candidates"
+    return restricted_to(plan, candidates | searched.others), how
 
 
 def nearest_rows(

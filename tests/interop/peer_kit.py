@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 WORKER = Path(__file__).with_name("peer_worker.py")
-WANTED = ("pypaimon==2.1.0", "pypaimon-rust==0.4.0")
+WANTED = ("pypaimon[vindex,full-text]==2.1.0", "pypaimon-rust==0.4.0")
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paimon-nb-tests"
 
 
@@ -28,7 +28,7 @@ class PeerError(Exception):
 
 def peer_python() -> str:
     """A Python that has the peers: `PAIMON_PEERS_PYTHON`, else one made here once. Skips where it cannot be had."""
-    return os.environ.get("PAIMON_PEERS_PYTHON") or installed_python("peers-2.1", WANTED)
+    return os.environ.get("PAIMON_PEERS_PYTHON") or installed_python("peers-2.1-indexes", WANTED)
 
 
 def installed_python(name: str, packages: tuple[str, ...]) -> str:
@@ -104,8 +104,8 @@ class Peers:
     def delete(self, table: str, ids: list[int]) -> None:
         self.ask("pypaimon", "delete", table=table, ids=ids)
 
-    def create_global_index(self, table: str, column: str, kind: str) -> None:
-        self.ask("pypaimon", "create_global_index", table=table, column=column, kind=kind)
+    def create_global_index(self, table: str, column: str, kind: str, **options: str) -> None:
+        self.ask("pypaimon", "create_global_index", table=table, column=column, kind=kind, options=options)
 
     def read(
         self, peer: str, table: str, columns: list[str], where: tuple[str, str, list[Any]] | None = None, **options: str
@@ -120,10 +120,20 @@ class Peers:
         with pa.ipc.open_file(out) as file:
             return file.read_all()
 
-    def search(self, table: str, column: str, vector: list[float], k: int, metric: str) -> dict[int, float]:
-        """Row ids of the nearest vectors, with their scores, as pypaimon finds them without an index."""
+    def search(
+        self, table: str, column: str, vector: list[float], k: int, metric: str, mode: str = "full", **options: str
+    ) -> dict[int, float]:
+        """Row ids of the nearest vectors, with their scores. `mode`: `fast` is by an index only, `full` finds other rows, too."""
+        options = {"metric": metric, **options}
+        return self._scores("search", table=table, column=column, vector=vector, k=k, mode=mode, options=options)
+
+    def full_text_search(self, table: str, column: str, query: str, k: int, mode: str = "full") -> dict[int, float]:
+        """Row ids of the best texts, with their scores."""
+        return self._scores("full_text_search", table=table, column=column, query=query, k=k, mode=mode)
+
+    def _scores(self, op: str, **arguments: Any) -> dict[int, float]:
         out = self._path()
-        self.ask("pypaimon", "search", table=table, column=column, vector=vector, k=k, metric=metric, out=out)
+        self.ask("pypaimon", op, out=out, **arguments)
         with pa.ipc.open_file(out) as file:
             rows = file.read_all()
         return dict(zip(rows.column("row").to_pylist(), rows.column("score").to_pylist(), strict=True))

@@ -55,8 +55,8 @@ class Pypaimon:
     def delete(self, table: str, ids: list[int]) -> None:
         self._commit(table, lambda b: b.new_update().delete_by_row_id(ids))
 
-    def create_global_index(self, table: str, column: str, kind: str) -> None:
-        self.catalog.get_table(f"default.{table}").create_global_index(column, kind)
+    def create_global_index(self, table: str, column: str, kind: str, options: dict[str, str]) -> None:
+        self.catalog.get_table(f"default.{table}").create_global_index(column, kind, options=options)
 
     def tag(self, table: str, name: str, snapshot: int) -> None:
         self.catalog.create_tag(f"default.{table}", name, snapshot)
@@ -73,11 +73,24 @@ class Pypaimon:
             builder = builder.with_projection(columns)
         save(out, builder.new_read().to_arrow(builder.new_scan().plan().splits()))
 
-    def search(self, table: str, column: str, vector: list[float], k: int, metric: str, out: str) -> None:
+    def search(
+        self, table: str, column: str, vector: list[float], k: int, mode: str, options: dict[str, str], out: str
+    ) -> None:
         """Row ids and scores of the nearest vectors."""
-        found = self.catalog.get_table(f"default.{table}").copy({"vector-index.search-mode": "full"})
-        builder = found.new_vector_search_builder().with_vector_column(column).with_query_vector(vector)
-        scored = builder.with_limit(k).with_option("metric", metric).execute_local()
+        found = self.catalog.get_table(f"default.{table}").copy({"vector-index.search-mode": mode})
+        builder = found.new_vector_search_builder().with_vector_column(column).with_query_vector(vector).with_limit(k)
+        for key, value in options.items():
+            builder = builder.with_option(key, value)
+        self._save_scores(builder.execute_local(), out)
+
+    def full_text_search(self, table: str, column: str, query: str, k: int, mode: str, out: str) -> None:
+        """Row ids and scores of the best texts."""
+        found = self.catalog.get_table(f"default.{table}").copy({"full-text-index.search-mode": mode})
+        self._save_scores(
+            found.new_full_text_search_builder().with_query(column, query).with_limit(k).execute_local(), out
+        )
+
+    def _save_scores(self, scored: Any, out: str) -> None:
         score = scored.score_getter()
         ids = list(scored.results())
         save(out, pa.table({"row": pa.array(ids, pa.int64()), "score": [score(i) for i in ids]}))

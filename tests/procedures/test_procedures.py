@@ -45,11 +45,14 @@ ELSEWHERE = {
         "alter_view_dialect",
         "create_global_index",
         "drop_global_index",
+        "full_text_search",
+        "vector_search",
         "materialize_deletion_vectors",
         "reassign_row_id",
     ),
 }
 """`test_clone.py`, `test_copy.py`, `tests/session/test_data_evolution.py`, `tests/table/scan/test_global_index.py`,
+`tests/table/scan/test_index_search.py`,
 `tests/table/compact/test_row_range_compaction.py`, `tests/table/maintenance/test_reassign_row_ids.py`, `tests/catalog/test_privilege.py`, and
 `test_iceberg.py` and `test_rest_sql.py` there call them."""
 OF_SERVERS = {

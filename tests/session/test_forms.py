@@ -64,8 +64,8 @@ def test_describe_procedure(run):
     ]
     with pytest.raises(ProcedureNotFound, match="did you mean 'compact'"):
         run("DESC PROCEDURE compac")
-    with pytest.raises(UnsupportedOperation, match="vector_search is not supported"):
-        run("DESCRIBE PROCEDURE vector_search")
+    with pytest.raises(UnsupportedOperation, match="query_service is not supported"):
+        run("DESCRIBE PROCEDURE query_service")
     run("CREATE TABLE procedure (a INT)")
     assert run("DESCRIBE procedure")[0][0] == "a"
 

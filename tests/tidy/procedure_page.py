@@ -45,6 +45,7 @@ EXAMPLES: dict[str, str] = {
     "expire_snapshots": "CALL sys.expire_snapshots('t', 2)",
     "expire_tags": "CALL sys.expire_tags('t', '2020-01-01 00:00:00')",
     "fast_forward": "CALL sys.fast_forward('t', 'dev')",
+    "full_text_search": "CALL sys.full_text_search(`table` => 't', column => 'v', query => 'x', top_k => 1, projection => 'id,v')",
     "grant_privilege_to_user": "CALL sys.grant_privilege_to_user('ann', 'SELECT', 'default', 't')",
     "init_file_based_privilege": "CALL sys.init_file_based_privilege('...')",
     "kafka_sync_database": "CALL sys.kafka_sync_database(database => 'ods', kafka_conf => 'properties.bootstrap.servers=kafka:9092,topic=shop,value.format=canal-json')",
@@ -80,6 +81,7 @@ EXAMPLES: dict[str, str] = {
     "rollback_to_timestamp": "CALL sys.rollback_to_timestamp('t', '2999-01-01 00:00:00')",
     "rollback_to_watermark": "CALL sys.rollback_to_watermark('t', 1500)",
     "trigger_tag_automatic_creation": "CALL sys.trigger_tag_automatic_creation('t')",
+    "vector_search": "CALL sys.vector_search(`table` => 't', vector_column => 'embedding', query_vector => '0.1,0.2,0.3', top_k => 1, projection => 'id,__paimon_search_score', options => 'ivf.nprobe=32', `where` => 'id > 1')",
 }  # fmt: skip
 _JOB = "| job | tables |\n|---|---|\n| ... | {} |"
 GIVEN = {
@@ -105,6 +107,7 @@ GIVEN = {
     "postgres_sync_table": _JOB.format("ods.orders"),
     "revoke_privilege_from_user": "| result |\n|---|\n| User ann is revoked with privilege SELECT on database default. |\n| Number of privileges revoked: 1 |",
     "repair": "| result |\n|---|\n| true |",
+    "vector_search": '| result |\n|---|\n| {"id":2,"__paimon_search_score":0.75} |',
 }
 """Answers of the examples that cannot be had without a JVM, a server or another warehouse; the tests of those procedures show them."""
 VOLATILE = re.compile(r"(?<=\| )\d{13}(?= \|)")

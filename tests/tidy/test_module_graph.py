@@ -17,8 +17,8 @@ FOLDERS = {
     ),
     "table": (
         "external_paths", "managed_versions", "store", "format_table", "load_history", "live_files", "partition_spec", "tag_period", "migrated_files",
-        "lsm", "iceberg", "merge", "changelog", "cluster", "scan", "polars_condition", "arrow_condition", "arrow_dataset", "resumable_read", "torch_dataset", "vector_search", "query", "dml_checks",
-        "data_file_writer", "dedicated_files", "publish", "bucket_compact", "row_rewrite", "row_id_reads", "write", "compact", "maintenance", "commit",
+        "lsm", "iceberg", "merge", "changelog", "cluster", "scan", "polars_condition", "arrow_condition", "arrow_dataset", "resumable_read", "torch_dataset", "query", "dml_checks",
+        "data_file_writer", "dedicated_files", "publish", "bucket_compact", "row_rewrite", "row_id_reads", "index_search", "vector_search", "text_search", "write", "compact", "maintenance", "commit",
         "inspect", "system", "copy", "stream", "row_changes", "column_changes", "merge_builder",
         "handle", "reading", "inspection", "schema_change", "altering", "table", "open",
     ),

@@ -1,4 +1,4 @@
-"""Indexes over a whole table: BTree and bitmap ones are built and used. Those over primary keys are stored for Java."""
+"""Indexes over a whole table: they are built and used. Those over primary keys are stored for Java."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ GLOBAL_INDEX_COLUMN_UPDATE_ACTION = choice(
 )
 GLOBAL_INDEX_ENABLED = boolean("global-index.enabled", True, "use global indexes")
 GLOBAL_INDEX_EXTERNAL_PATH = text("global-index.external-path", None, "root of index files")
-GLOBAL_INDEX_ROW_COUNT_PER_SHARD = long("global-index.row-count-per-shard", 100000, "rows per shard")
+GLOBAL_INDEX_ROW_COUNT_PER_SHARD = long(
+    "global-index.row-count-per-shard", 100000, "rows of a file of a vector or full-text index", check=at_least(1)
+)
 GLOBAL_INDEX_SEARCH_MODE = choice("global-index.search-mode", None, "fast full detail", "fallback search mode")
 GLOBAL_INDEX_THREAD_NUM = integer("global-index.thread-num", 32, "index IO threads")
 PK_BITMAP_INDEX_COLUMNS = text("pk-bitmap.index.columns", None, "pk bitmap index")

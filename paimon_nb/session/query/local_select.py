@@ -20,7 +20,7 @@ from paimon_nb.session.query.frames_and_files import note_shadowed_frame, rows_o
 from paimon_nb.session.query.hints import check_consumer, scan_partitions
 from paimon_nb.session.query.run_query import global_system_table, known_to_spark, time_travel_options
 from paimon_nb.session.query.stored_views import find_view, is_inside_view
-from paimon_nb.session.query.table_functions import is_vector_search, vector_search_rows
+from paimon_nb.session.query.table_functions import is_search, search_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -139,7 +139,7 @@ def means_the_same(condition: Predicate | None, fields: Sequence[DataField]) -> 
 def _is_readable(session: Session, ref: TableRef) -> bool:
     """Whether the name is a Paimon table, and its time travel can be resolved without Spark."""
     if ref.function is not None:
-        return is_vector_search(ref.function)
+        return is_search(ref.function)
     if ref.file:
         return not is_inside_view()
     if ref.lookup or ref.metadata_columns or not isinstance(ref.travel, VersionAsOf | None):
@@ -158,7 +158,7 @@ def _is_readable(session: Session, ref: TableRef) -> bool:
 def _table_at_travel(session: Session, ref: TableRef, selection: Selection) -> _Source | None:
     """The table of a reference, at its time travel position, or the frame or file that it names."""
     if ref.function is not None:
-        rows, fields = vector_search_rows(session, ref, _columns_to_read(selection), selection.condition)
+        rows, fields = search_rows(session, ref, _columns_to_read(selection), selection.condition)
         return _Source(fields, lambda: rows)
     if ref.file or means_frame(session, ref):
         rows = rows_of_reference(session, ref)

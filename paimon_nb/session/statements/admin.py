@@ -88,6 +88,7 @@ def _bind_parameters(context: StatementContext, value: object) -> object:
 def explain(context: StatementContext, statement: Explain) -> Result:
     """The scan of each Paimon table (snapshot, splits, skipped files), the engine that answers, then Spark's plan."""
     from paimon_nb.session.query.local.answer import engine_line
+    from paimon_nb.session.query.table_functions import explain_search, is_search
     from paimon_nb.spark.errors import spark_errors
     from paimon_nb.spark.scan.explain import explain_relation
     from paimon_nb.sql import render, source_query
@@ -109,7 +110,9 @@ def explain(context: StatementContext, statement: Explain) -> Result:
         return rows_result({"plan": [f"{type(explained).__name__}: changes metadata only; no job runs"]})
     lines: list[str] = []
     for ref in query.tables:
-        if (
+        if ref.function is not None and is_search(ref.function):
+            lines.append(explain_search(session, ref))
+        elif (
             ref.function is None
             and not ref.file
             and session.exists(ref.parts)

@@ -1,6 +1,7 @@
-"""Builds and drops BTree and bitmap global indexes of data-evolution tables. Writes index files, publishes nothing.
+"""Builds and drops global indexes of data-evolution tables. Writes index files, publishes nothing.
 
-Source: Paimon 2.1 `SortedIndexTopoBuilder`, `SortedGlobalIndexWriter`, `GlobalIndexBuilderUtils`, `DropGlobalIndexProcedure`.
+Source: Paimon 2.1 `SortedIndexTopoBuilder`, `SortedGlobalIndexWriter`, `GenericIndexTopoBuilder`, `GlobalIndexBuilderUtils`,
+`DropGlobalIndexProcedure`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
 from paimon_nb.format.data import ROW_ID_FIELD
 from paimon_nb.format.index.global_index import (
     KeyBounds,
@@ -25,8 +26,15 @@ from paimon_nb.format.index.global_index import (
     write_bitmap_file,
     write_btree_file,
 )
+from paimon_nb.format.index.global_index.text_file import (
+    FULL_TEXT_KIND,
+    text_index_meta,
+    text_index_options,
+    write_text_index,
+)
+from paimon_nb.format.index.global_index.vector_file import VECTOR_INDEX_KINDS, vector_index_build, write_vector_index
 from paimon_nb.format.manifest import IndexEntry
-from paimon_nb.format.types import arrow_type
+from paimon_nb.format.types import Array, Vector, arrow_type
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
@@ -34,13 +42,15 @@ from paimon_nb.table.live_files import index_entries
 from paimon_nb.table.publish.abort import abort_messages
 from paimon_nb.table.publish.changes import CommitMessage
 from paimon_nb.table.row_rewrite import one_split_per_file
-from paimon_nb.table.scan.plan.global_index import has_row_id_range, index_ranges, stale_row_ids
+from paimon_nb.table.scan.plan.global_index import SORTED_INDEX_KINDS, has_row_id_range, index_ranges, stale_row_ids
 from paimon_nb.table.scan.plan.planner import plan_scan
 from paimon_nb.table.scan.read.data_evolution import anchor_file
 from paimon_nb.table.scan.read.row_tracking import tracked_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    import numpy.typing as npt
 
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.format.types import DataField
@@ -49,7 +59,7 @@ if TYPE_CHECKING:
 
 Range = tuple[int, int]
 """First and last row id."""
-INDEX_KINDS = ("btree", "bitmap")
+INDEX_KINDS = (*SORTED_INDEX_KINDS, *VECTOR_INDEX_KINDS, FULL_TEXT_KIND)
 _ROTATION = 1.2
 """A file may have this many times the configured rows, as in Java."""
 
@@ -60,19 +70,21 @@ def build_global_index(
     """Index the rows that an index of this kind does not cover yet, and those updated since it was built.
 
     Args:
-        kind: btree or bitmap.
+        kind: one of `INDEX_KINDS`.
         partitions: a test for serialized partitions; None: all.
 
     Returns:
         One message per range of row ids; [] if all rows are covered.
 
     Raises:
-        UnsupportedOperation: the table has no data evolution, the column's type has no keys, or the column has an index
-            of another kind.
+        UnsupportedOperation: the table has no data evolution, the kind of index is not for the column's type, or the column
+            has an index of another kind.
         ColumnNotFound: the table has no such column.
+        EnvironmentError_: the package that builds this kind of index is missing.
+        BadOptionValue: an option of the index is wrong. SchemaMismatch: a vector has another length, or is not finite.
     """
     store.check_supported(Access.COMPACT)
-    field = _check_can_index(store, column)
+    field = _check_can_index(store, kind, column)
     plan = plan_scan(store.copy({opt.GLOBAL_INDEX_ENABLED.key: "false"}))
     snapshot = plan.snapshot
     if snapshot is None:
@@ -87,7 +99,8 @@ def build_global_index(
             own = [s for s in splits if s.partition == partition]
             covered, stale = _covered_ranges(store, indexed, kind, field, own)
             for rows, some in _ranges_to_index(own, covered):
-                messages.append(_index_range(store, snapshot, kind, field, rows, some))
+                shards = _shards(store, kind, rows)
+                messages.extend(_index_range(store, snapshot, kind, field, shard, some) for shard in shards)
             if stale:
                 messages.append(
                     CommitMessage(
@@ -100,7 +113,7 @@ def build_global_index(
     return [m for m in messages if not m.is_empty]
 
 
-def _check_can_index(store: TableStore, column: str) -> DataField:
+def _check_can_index(store: TableStore, kind: str, column: str) -> DataField:
     """The column. Raises UnsupportedOperation, ColumnNotFound."""
     if not store.evolves_data or not store.options.get(opt.ROW_TRACKING_ENABLED):
         raise UnsupportedOperation(
@@ -108,13 +121,30 @@ def _check_can_index(store: TableStore, column: str) -> DataField:
             hint=f"create the table with '{opt.ROW_TRACKING_ENABLED.key}' = 'true' and '{opt.DATA_EVOLUTION_ENABLED.key}' = 'true'",
         )
     field = store.schema.field(store.schema.column_name(column))
-    if not has_index_keys(field.type):
+    if kind in VECTOR_INDEX_KINDS:
+        fits = isinstance(field.type, Array) and field.type.element.root == "FLOAT"
+        suitable = "a VECTOR or ARRAY of FLOAT"
+    elif kind == FULL_TEXT_KIND:
+        fits, suitable = field.type.root in ("CHAR", "VARCHAR"), "a STRING, CHAR or VARCHAR"
+    else:
+        fits, suitable = has_index_keys(field.type), "a number, a text, a date, a time or a BOOLEAN"
+    if not fits:
         raise UnsupportedOperation(
-            f"{store.name}: column {field.name} is {field.type.bare()}, which cannot be indexed",
-            hint="index a number, a text, a date, a time or a BOOLEAN",
+            f"{store.name}: column {field.name} is {field.type.bare()}, which cannot have an index of type {kind}",
+            hint=f"this type is for {suitable}",
             column=field.name,
         )
     return field
+
+
+def _shards(store: TableStore, kind: str, rows: Range) -> list[Range]:
+    """The parts of a range that are indexed by themselves: vectors and texts are cut at multiples of an option, as in Java."""
+    first, last = rows
+    if kind in SORTED_INDEX_KINDS:
+        return [rows]
+    size = store.options.get(opt.GLOBAL_INDEX_ROW_COUNT_PER_SHARD)
+    begins = [first, *range((first // size + 1) * size, last + 1, size)]
+    return list(zip(begins, [b - 1 for b in begins[1:]] + [last], strict=True))
 
 
 def _check_no_other_index(store: TableStore, indexed: Sequence[IndexEntry], kind: str, field: DataField) -> None:
@@ -136,7 +166,7 @@ def _covered_ranges(
     files = [f for s in splits for f in s.files]
     covered, stale = list[Range](), list[IndexEntry]()
     own = (e for e in indexed if e.partition == splits[0].partition and e.index_type == kind)
-    for index in index_ranges(own, [field]):
+    for index in index_ranges(own, [field], INDEX_KINDS):
         if row_id_range(index.first, index.last).intersect(stale_row_ids(store, index, files)):
             stale += index.files
         else:
@@ -182,18 +212,14 @@ def _index_range(
 ) -> CommitMessage:
     """Index the rows of one range; writes its files."""
     first, last = rows
-    values, ids = [pa.chunked_array([], arrow_type(field.type))], [np.empty(0, np.int64)]
-    for split in splits:
-        found = tracked_rows(store, split, [field.name])
-        row_ids = np.asarray(to_numpy(found.column(ROW_ID_FIELD.name)), np.int64)
-        inside = (row_ids >= first) & (row_ids <= last)
-        values.append(found.column(field.name).filter(from_numpy(inside)))
-        ids.append(row_ids[inside] - first)
-    column = pa.chunked_array([c for part in values for c in part.chunks], values[0].type)
-    keys = sorted_keys(field.type, column, np.concatenate(ids))
-    size = max(int(store.options.get(opt.SORTED_INDEX_RECORDS_PER_RANGE) * _ROTATION), 1)
     partition, total = splits[0].partition, splits[0].total_buckets
-    entries = [_write_index_file(store, kind, partition, field, part) for part in keys.chunks(size)]
+    column, positions = _values_of_range(store, field, rows, splits)
+    if kind in SORTED_INDEX_KINDS:
+        keys = sorted_keys(field.type, column, positions)
+        size = max(int(store.options.get(opt.SORTED_INDEX_RECORDS_PER_RANGE) * _ROTATION), 1)
+        entries = [_write_sorted_file(store, kind, partition, field, part) for part in keys.chunks(size)]
+    else:
+        entries = list(_write_search_file(store, kind, partition, field, column, positions))
     described = tuple(
         replace(e, global_index=(("_ROW_RANGE_START", first), ("_ROW_RANGE_END", last), *(e.global_index or ()),
                                  ("_SOURCE_META", source_meta(snapshot.id))))
@@ -202,19 +228,85 @@ def _index_range(
     return CommitMessage(partition, 0, total, new_index=described, base_snapshot=snapshot.id)
 
 
-def _write_index_file(store: TableStore, kind: str, partition: bytes, field: DataField, keys: SortedKeys) -> IndexEntry:
+def _values_of_range(
+    store: TableStore, field: DataField, rows: Range, splits: Sequence[Split]
+) -> tuple[pa.ChunkedArray, npt.NDArray[np.int64]]:
+    """The column's values of the rows that are not deleted, and their positions in the range."""
+    first, last = rows
+    values, ids = [pa.chunked_array([], arrow_type(field.type))], [np.empty(0, np.int64)]
+    for split in splits:
+        found = tracked_rows(store, split, [field.name])
+        row_ids = np.asarray(to_numpy(found.column(ROW_ID_FIELD.name)), np.int64)
+        inside = (row_ids >= first) & (row_ids <= last)
+        values.append(found.column(field.name).filter(from_numpy(inside)))
+        ids.append(row_ids[inside] - first)
+    column = pa.chunked_array([c for part in values for c in part.chunks], values[0].type)
+    return column, np.concatenate(ids)
+
+
+def _write_sorted_file(
+    store: TableStore, kind: str, partition: bytes, field: DataField, keys: SortedKeys
+) -> IndexEntry:
+    ends = [encode_index_key(field.type, keys.keys[i]) for i in (0, -1)] if keys.keys else [None, None]
+    bounds = KeyBounds(ends[0], ends[1], bool(len(keys.nulls)))
+    data = _index_file_bytes(store, kind, keys)
+    return _write_file(store, kind, kind, partition, field, data, keys.row_count, bounds.to_bytes())
+
+
+def _write_search_file(
+    store: TableStore,
+    kind: str,
+    partition: bytes,
+    field: DataField,
+    column: pa.ChunkedArray,
+    positions: npt.NDArray[np.int64],
+) -> Iterator[IndexEntry]:
+    """The file of a vector or full-text index; none if there is no value."""
+    valid = column.is_valid()
+    stored, stored_at = column.drop_null(), positions[to_numpy(valid)]
+    if kind == FULL_TEXT_KIND:
+        options = text_index_options(store.options.raw)
+        if len(column):
+            data = write_text_index(options, zip(stored_at.tolist(), stored.to_pylist(), strict=True))
+            meta = text_index_meta(options)
+            yield _write_file(store, kind, kind, partition, field, data, len(column), meta)
+        return
+    length = field.type.length if isinstance(field.type, Vector) else None
+    build = vector_index_build(kind, store.options.raw, field.name, length)
+    if len(stored):
+        data = write_vector_index(build, stored_at, _matrix(store, field, stored, build.dimension))
+        yield _write_file(store, kind, f"vector-{kind}", partition, field, data, len(column), b"{}")
+
+
+def _matrix(store: TableStore, field: DataField, vectors: pa.ChunkedArray, dimension: int) -> npt.NDArray[np.float32]:
+    """The vectors as rows. Raises: SchemaMismatch: one has another length, or an element that is no finite number."""
+    column = vectors.combine_chunks()
+    lengths = set(column.value_lengths().unique().to_pylist()) - {dimension}
+    flat = column.flatten()
+    matrix = None if lengths or flat.null_count else np.asarray(to_numpy(flat), np.float32).reshape(-1, dimension)
+    if matrix is None or not np.isfinite(matrix).all():
+        what = f"a vector of {min(lengths)} elements" if lengths else "an element that is NULL, NaN or infinite"
+        raise SchemaMismatch(
+            f"{store.name}: column {field.name} has {what}, which a vector index of dimension {dimension} cannot hold",
+            hint=f"'fields.{field.name}.dimension' is the length of the vectors" if lengths else "replace it by NULL or a number",
+            column=field.name,
+        )  # fmt: skip
+    return np.ascontiguousarray(matrix)
+
+
+def _write_file(
+    store: TableStore, kind: str, prefix: str, partition: bytes, field: DataField, data: bytes, rows: int, meta: bytes
+) -> IndexEntry:
     """Write one file. Its entry lacks the range of row ids."""
-    name = f"{kind}-global-index-{uuid.uuid4()}.index"
+    name = f"{prefix}-global-index-{uuid.uuid4()}.index"
     root = store.options.get(opt.GLOBAL_INDEX_EXTERNAL_PATH)
     external = f"{str(root).rstrip('/')}/{name}" if root else None
-    data = _index_file_bytes(store, kind, keys)
-    ends = [encode_index_key(field.type, keys.keys[i]) for i in (0, -1)] if keys.keys else [None, None]
     described: tuple[tuple[str, Any], ...] = (
         ("_INDEX_FIELD_ID", field.id),
         ("_EXTRA_FIELD_IDS", None),
-        ("_INDEX_META", KeyBounds(ends[0], ends[1], bool(len(keys.nulls))).to_bytes()),
+        ("_INDEX_META", meta),
     )
-    entry = IndexEntry(partition, 0, kind, name, len(data), keys.row_count, None, external, described)
+    entry = IndexEntry(partition, 0, kind, name, len(data), rows, None, external, described)
     store.fs.write(store.index_path(entry), data)
     return entry
 

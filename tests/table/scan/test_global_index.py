@@ -209,8 +209,8 @@ def test_index_files_at_another_place(wb, tmp_path):
 
 
 def test_what_cannot_be_indexed_is_refused(wb):
-    with pytest.raises(UnsupportedOperation, match="indexes of type 'ivf-pq' are not built here"):
-        index(wb, kind="ivf-pq")
+    with pytest.raises(UnsupportedOperation, match="indexes of type 'multivalue' are not built here"):
+        index(wb, kind="multivalue")
     with pytest.raises(UnsupportedOperation, match="has one column"):
         index(wb, "b,c")
     with pytest.raises(BadOptionValue, match="names no column"):

@@ -1,4 +1,7 @@
-"""Global indexes: from the values of a column to row ids, for the whole table. BTree and bitmap index files."""
+"""Global indexes: from the values of a column to row ids, for the whole table.
+
+BTree and bitmap index files; vector and full-text index files, which libraries read and write.
+"""
 
 from paimon_nb.format.index.global_index.bitmap_file import BitmapFileReader, write_bitmap_file
 from paimon_nb.format.index.global_index.btree_file import BTreeFileReader, write_btree_file

@@ -51,7 +51,7 @@ from paimon_nb.table.scan.predicate.model import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from paimon_nb.format.manifest import DataFile, Entries, IndexEntry
     from paimon_nb.format.snapshot import Snapshot
@@ -63,6 +63,7 @@ _READERS: dict[str, type[BTreeFileReader] | type[BitmapFileReader]] = {
     "btree": BTreeFileReader,
     "bitmap": BitmapFileReader,
 }
+SORTED_INDEX_KINDS = tuple(_READERS)
 _MAX_SCAN_BYTES = {
     "btree": opt.BTREE_INDEX_FALLBACK_SCAN_MAX_SIZE,
     "bitmap": opt.BITMAP_INDEX_FALLBACK_SCAN_MAX_SIZE,
@@ -199,13 +200,15 @@ class IndexRange:
     files: tuple[IndexEntry, ...]
 
 
-def index_ranges(entries: Iterable[IndexEntry], columns: Iterable[DataField]) -> list[IndexRange]:
-    """The BTree and bitmap indexes of some columns."""
-    by_id = {f.id: f for f in columns if has_index_keys(f.type)}
+def index_ranges(
+    entries: Iterable[IndexEntry], columns: Iterable[DataField], kinds: Collection[str] = SORTED_INDEX_KINDS
+) -> list[IndexRange]:
+    """The indexes of these kinds on some columns."""
+    by_id = {f.id: f for f in columns}
     found: dict[tuple[str, int, int, int, int | None], list[IndexEntry]] = {}
     for entry in entries:
         known = dict(entry.global_index or ())
-        if entry.index_type in _READERS and known.get("_INDEX_FIELD_ID") in by_id and not known.get("_EXTRA_FIELD_IDS"):
+        if entry.index_type in kinds and known.get("_INDEX_FIELD_ID") in by_id and not known.get("_EXTRA_FIELD_IDS"):
             key = (
                 entry.index_type, known["_INDEX_FIELD_ID"], known["_ROW_RANGE_START"], known["_ROW_RANGE_END"],
                 scan_snapshot_of(known.get("_SOURCE_META")),
@@ -377,7 +380,7 @@ def prune_by_global_index(
     if predicate is None or not entries or not store.options.get(opt.GLOBAL_INDEX_ENABLED):
         return entries, None
     names_used, partitions = predicate.columns(), {e.partition for e in entries}
-    columns = [f for f in store.schema.fields if f.name in names_used]
+    columns = [f for f in store.schema.fields if f.name in names_used and has_index_keys(f.type)]
     indexes = index_ranges((i for i in index_entries(store, snapshot) if i.partition in partitions), columns)
     if not indexes:
         return entries, None

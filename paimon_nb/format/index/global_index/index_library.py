@@ -1,0 +1,79 @@
+"""What the files of vector and full-text indexes have in common: a native library reads and writes them, through Python callbacks."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from paimon_nb.base.errors import CorruptFile, EnvironmentError_
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from types import ModuleType, TracebackType
+
+    from paimon_nb.format.index.global_index.index_blocks import IndexFileSource
+
+
+def import_library(name: str, extra: str, purpose: str) -> ModuleType:
+    """The module of a package that an extra installs.
+
+    Raises: EnvironmentError_: it is not installed; the hint names the extra.
+    """
+    try:
+        return importlib.import_module(name)
+    except (ImportError, OSError) as error:
+        raise EnvironmentError_(
+            f"{purpose} needs the package {name.replace('_', '-')} ({error!s:.100})",
+            hint=f"pip install 'paimon-nb[{extra}]'",
+            extra=extra,
+        ) from None
+
+
+class LibraryInput:
+    """An index file as the libraries read it. They replace an exception by a text of their own, so the first one is kept."""
+
+    def __init__(self, source: IndexFileSource) -> None:
+        self._source = source
+        self._lock = threading.Lock()
+        self._file: BinaryIO | None = None
+        self.error: BaseException | None = None
+
+    def pread(self, offset: int, size: int) -> bytes:
+        """Bytes of the file; fewer where it ends."""
+        try:
+            with self._lock:
+                if self._file is None:
+                    self._file = self._source.fs.open(self._source.path)
+                self._file.seek(offset)
+                return bytes(self._file.read(size))
+        except BaseException as error:
+            self.error = self.error or error
+            raise
+
+    def pread_many(self, ranges: Iterable[tuple[int, int]]) -> list[bytes]:
+        """The bytes of several ranges, each given as offset and size."""
+        return [self.pread(offset, size) for offset, size in ranges]
+
+    def __enter__(self) -> LibraryInput:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+def call_library(source: IndexFileSource, work: Callable[[LibraryInput], Any]) -> Any:
+    """What `work` returns for the file.
+
+    Raises: MissingFile, and other errors of the file system; CorruptFile: the library cannot read the file.
+    """
+    with LibraryInput(source) as opened:
+        try:
+            return work(opened)
+        except (RuntimeError, ValueError) as error:
+            if opened.error is not None:
+                raise opened.error from None
+            raise CorruptFile(source.path, f"the index is broken ({error!s:.120})") from None

@@ -1,0 +1,147 @@
+"""Searches as procedures, as in Flink: vector_search and full_text_search. Each row of the result is JSON.
+
+Source: Paimon 2.1 `VectorSearchProcedure`, `FullTextSearchProcedure`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.format.row import to_scalar
+from paimon_nb.format.schema import readable_fields
+from paimon_nb.format.types import Atomic, DataField
+from paimon_nb.options import parse_names
+from paimon_nb.procedures.procedure import (
+    Argument,
+    Context,
+    Procedure,
+    parse_options,
+    parse_partitions,
+    table_argument,
+)
+from paimon_nb.table.partition_spec import in_row_spec
+from paimon_nb.table.scan.predicate.parser import parse_predicate
+
+if TYPE_CHECKING:
+    from paimon_nb.table.scan.predicate.model import Predicate
+    from paimon_nb.table.table import Table
+
+_MAX_ROWS = 10_000
+
+
+def _vector_search(
+    context: Context,
+    table: str,
+    vector_column: str,
+    query_vector: str,
+    top_k: int,
+    projection: str | None,
+    options: str | None,
+    where: str | None,
+    partitions: str | None,
+) -> pa.Table:
+    values = parse_options(options)
+    target = context.table(table, values)
+    try:
+        vector = [float(part) for part in query_vector.strip().strip("[]").split(",")]
+    except ValueError:
+        raise BadOptionValue(
+            f"vector_search: query_vector cannot be {query_vector!r}",
+            hint="write '0.1,0.2,0.3'",
+            argument="query_vector",
+        ) from None
+    names, condition = _columns_of(target, projection), _condition(target, where, partitions)
+    found = target.search(
+        vector, _checked_k("vector_search", top_k), column=vector_column, where=condition, columns=names,
+        metric=values.get("metric"), options=values,
+    )  # fmt: skip
+    return _as_json(context, target, found, projection)
+
+
+def _full_text_search(
+    context: Context, table: str, column: str, query: str, top_k: int, projection: str | None, options: str | None
+) -> pa.Table:
+    target = context.table(table, parse_options(options))
+    k, names = _checked_k("full_text_search", top_k), _columns_of(target, projection)
+    return _as_json(context, target, target.full_text_search(query, k, column=column, columns=names), projection)
+
+
+def _checked_k(procedure: str, k: int) -> int:
+    if not 1 <= k <= _MAX_ROWS:
+        raise BadOptionValue(f"{procedure}: top_k cannot be {k}", hint=f"use 1 to {_MAX_ROWS:,}", argument="top_k")
+    return k
+
+
+def _columns_of(table: Table, projection: str | None) -> list[str]:
+    """Names of the table's columns in the result, without the score."""
+    from paimon_nb.table.vector_search import SCORE
+
+    if projection is None:
+        return [f.name for f in readable_fields(table.schema)]
+    return [table.schema.column_name(n) for n in parse_names(projection) if n != SCORE]
+
+
+def _condition(table: Table, where: str | None, partitions: str | None) -> Predicate | None:
+    """Both conditions as one."""
+    from paimon_nb.table.scan.predicate.model import And, Compare, Or, conjunction_of
+
+    parts = [parse_predicate(where, table.schema)] if where else []
+    specs = parse_partitions(partitions)
+    if specs is not None:
+        schema = table.schema
+        values = [
+            {c: to_scalar(schema.field(c).type, v).as_py() for c, v in in_row_spec(schema, spec).items()}
+            for spec in specs
+        ]
+        parts.append(Or(tuple(And(tuple(Compare(c, "=", v) for c, v in spec.items())) for spec in values)))
+    return conjunction_of(parts) if parts else None
+
+
+def _as_json(context: Context, table: Table, found: pa.Table, projection: str | None) -> pa.Table:
+    """One JSON object per row, the best first; the score only where the projection names it."""
+    from paimon_nb.connectors.formats.api import FormatOptions
+    from paimon_nb.connectors.formats.json import JsonEncoder
+    from paimon_nb.table.vector_search import HOW, SCORE, SCORE_ID
+
+    context.notes.append((found.schema.metadata or {}).get(HOW, b"").decode())
+    score = DataField(SCORE_ID, SCORE, Atomic("FLOAT"))
+    names = _columns_of(table, None) if projection is None else list(parse_names(projection))
+    fields = [score if n == SCORE else table.schema.field(table.schema.column_name(n)) for n in names]
+    encoder = JsonEncoder(fields, FormatOptions("json", {}))
+    rows = [data.decode() if data else "{}" for data in encoder.encode(found, ["+I"] * found.num_rows)]
+    return pa.table({"result": pa.array(rows, pa.string())})
+
+
+_TOP_K = Argument("top_k", "int", required=True, doc="maximum number of rows")
+_PROJECTION = Argument("projection", doc="'id,name,__paimon_search_score'; default: all columns, without the score")
+VECTOR_SEARCH = Procedure(
+    "vector_search",
+    "The rows whose vectors are nearest to a vector, the nearest first, each as JSON.",
+    (
+        table_argument(),
+        Argument("vector_column", required=True, doc="the VECTOR or ARRAY column"),
+        Argument("query_vector", required=True, doc="'0.1,0.2,0.3'"),
+        _TOP_K,
+        _PROJECTION,
+        Argument("options", doc="'ivf.nprobe=32,metric=cosine', and dynamic table options"),
+        Argument("where", doc="only rows that match are searched"),
+        Argument("partitions", doc="'a=1,b=2;a=3'"),
+    ),
+    _vector_search,
+)
+FULL_TEXT_SEARCH = Procedure(
+    "full_text_search",
+    "The rows whose texts match words best, the best first, each as JSON.",
+    (
+        table_argument(),
+        Argument("column", required=True, doc="the text column"),
+        Argument("query", required=True, doc='words, or JSON such as \'{"match_phrase": {"query": "lake format"}}\''),
+        _TOP_K,
+        _PROJECTION,
+        Argument("options", doc="'k=v,k2=v2', dynamic table options"),
+    ),
+    _full_text_search,
+)

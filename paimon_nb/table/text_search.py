@@ -1,0 +1,188 @@
+"""Full-text search: the best texts by the column's full-text index, and by one made in memory for all rows without an index.
+
+Source: Paimon 2.1 `DataEvolutionFullTextScan`, `DataEvolutionFullTextRead`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, SchemaMismatch
+from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.format.data import ROW_ID_FIELD
+from paimon_nb.format.index.global_index import row_ids_of
+from paimon_nb.format.index.global_index.text_file import (
+    FULL_TEXT_KIND,
+    TextIndexFile,
+    full_text_query,
+    options_of_text_index,
+    search_text_index,
+    text_index_options,
+    write_text_index,
+)
+from paimon_nb.format.types.arrow_builders import arrow_schema, from_numpy, to_numpy
+from paimon_nb.table.index_search import SearchedRows, matching_row_ids, rows_at_ids, rows_by_index
+from paimon_nb.table.row_rewrite import one_split_per_file
+from paimon_nb.table.scan.plan.global_index import has_row_id_range, row_ids_of_files
+from paimon_nb.table.scan.predicate.evaluate import filter_rows
+from paimon_nb.table.scan.read.data_evolution import anchor_file
+from paimon_nb.table.scan.read.split_reader import read_split
+from paimon_nb.table.vector_search import HOW, SCORE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pyroaring import BitMap64
+
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.format.types import DataField
+    from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan, Split
+
+TEXTS = ("CHAR", "VARCHAR")
+
+
+def text_column(schema: TableSchema, name: str | None) -> DataField:
+    """The column to search in; None: the only text column.
+
+    Raises:
+        ColumnNotFound: the column does not exist, or the table has none or several of a text type.
+        SchemaMismatch: the column has no texts.
+    """
+    if name is None:
+        texts = [f.name for f in schema.fields if f.type.root in TEXTS]
+        if len(texts) != 1:
+            found = f"the table has {len(texts)} text columns" + (f": {', '.join(texts)}" if texts else "")
+            raise ColumnNotFound(found, hint="name the column to search in: column='...'")
+        name = texts[0]
+    field = schema.field(schema.column_name(name))
+    if field.type.root not in TEXTS:
+        raise SchemaMismatch(
+            f"column {field.name!r} is {field.type.bare()}, not a text",
+            hint="search in a STRING column",
+            column=field.name,
+        )
+    return field
+
+
+def best_texts(
+    plan: ScanPlan, field: DataField, query: str | Mapping[str, Any], k: int, columns: Sequence[str]
+) -> pa.Table:
+    """The `k` rows of a plan whose texts match a query best, the best first, with their `SCORE` as last column.
+
+    Rows that do not match are left out. The metadata key `HOW` says how rows were found.
+
+    Raises: BadOptionValue: `k` or the query is wrong. EnvironmentError_: the package of the extra `fulltext` is missing.
+        MissingFile, CorruptFile: of an index.
+    """
+    if k < 1:
+        raise BadOptionValue(f"k must be at least 1, not {k}", hint="k=10", option="k")
+    text = full_text_query(query)
+    searched = rows_by_index(plan, field, (FULL_TEXT_KIND,))
+    read = list(columns) or [field.name]  # a table without columns has no rows
+    rows = pa.concat_tables(
+        [_by_index(plan, searched, text, k, read), _without_index(plan, searched, field, text, k, read)]
+    )
+    order = np.argsort(-to_numpy(rows.column(SCORE)), kind="stable")[:k]
+    rows = rows.take(from_numpy(order)).select([*columns, SCORE])
+    return rows.replace_schema_metadata({HOW: searched.how.encode()})
+
+
+_SCORE_FIELD = pa.field(SCORE, pa.float32())
+
+
+def _by_index(plan: ScanPlan, searched: SearchedRows, query: str, k: int, columns: Sequence[str]) -> pa.Table:
+    """The best rows of the indexes, at most `k` of each."""
+    store, all_rows = plan.store, row_ids_of([])
+    for part in searched.indexed:
+        all_rows |= part.rows
+    matching = matching_row_ids(plan, all_rows)
+    ids, scores = [np.empty(0, np.int64)], [np.empty(0, np.float32)]
+    for part in searched.indexed:
+        rows = part.rows & matching
+        if rows:
+            found, of_found = TextIndexFile(part.source(store)).search(query, k, part.selected(rows))
+            ids.append(found + part.index.first)
+            scores.append(of_found)
+    best, of_best = np.concatenate(ids), np.concatenate(scores)
+    order = np.argsort(best)
+    best, of_best, row_ids = best[order], of_best[order], row_ids_of(best)
+    tables = []
+    for split in one_split_per_file(plan):
+        if not (row_ids_of_files(split.files) or row_ids) & row_ids:
+            continue
+        rows_of_split = rows_at_ids(store, split, columns, row_ids)
+        positions = np.searchsorted(best, to_numpy(rows_of_split.column(ROW_ID_FIELD.name)))
+        tables.append(_scored(rows_of_split.select(list(columns)), of_best[positions]))
+    return _concatenated(plan, columns, tables)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """Rows that no index answers for."""
+
+    split: Split
+    row_ids: BitMap64 | None
+    """None: all rows of the split."""
+
+    def rows(self, plan: ScanPlan, columns: Sequence[str]) -> pa.Table:
+        """Those that match the plan's condition, always in the same order."""
+        if self.row_ids is None:
+            return read_split(plan.store, self.split, columns, plan.predicate)
+        used = plan.predicate.columns() if plan.predicate is not None else frozenset[str]()
+        names = list(dict.fromkeys([*columns, *used]))
+        rows = rows_at_ids(plan.store, self.split, names, self.row_ids)
+        fields = [plan.schema.field(n) for n in names]
+        return filter_rows(plan.predicate, rows, fields).select(list(columns))
+
+
+def _units(plan: ScanPlan, searched: SearchedRows) -> Iterator[_Unit]:
+    if not searched.indexed:
+        yield from (_Unit(split, None) for split in plan.splits)
+        return
+    for split in one_split_per_file(plan):
+        file = anchor_file(split.files)
+        if not has_row_id_range(file):
+            yield _Unit(split, None)
+            continue
+        assert file.first_row_id is not None
+        if searched.others.range_cardinality(file.first_row_id, file.first_row_id + file.row_count):
+            yield _Unit(split, searched.others)
+
+
+def _without_index(
+    plan: ScanPlan, searched: SearchedRows, field: DataField, query: str, k: int, columns: Sequence[str]
+) -> pa.Table:
+    """The best rows of those without an index: their texts are indexed in memory, as those of the index were."""
+    units = list(_units(plan, searched))
+    options = (
+        options_of_text_index(dict(searched.indexed[0].entry.global_index or ()).get("_INDEX_META"))
+        if searched.indexed
+        else text_index_options(plan.store.options.raw)
+    )
+    begins, texts = [0], list[str | None]()
+    for unit in units:
+        texts += unit.rows(plan, [field.name]).column(0).to_pylist()
+        begins.append(len(texts))
+    if not texts:
+        return _concatenated(plan, columns, [])
+    data = write_text_index(options, ((i, t) for i, t in enumerate(texts) if t is not None))
+    positions, scores = search_text_index(data, query, k)
+    tables = []
+    for unit, begin, end in zip(units, begins[:-1], begins[1:], strict=True):
+        inside = (positions >= begin) & (positions < end)
+        if inside.any():
+            rows = unit.rows(plan, columns).take(from_numpy(positions[inside] - begin))
+            tables.append(_scored(rows, scores[inside]))
+    return _concatenated(plan, columns, tables)
+
+
+def _scored(rows: pa.Table, scores: np.ndarray) -> pa.Table:
+    return rows.append_column(_SCORE_FIELD, from_numpy(scores.astype(np.float32)))
+
+
+def _concatenated(plan: ScanPlan, columns: Sequence[str], tables: Sequence[pa.Table]) -> pa.Table:
+    schema = arrow_schema([plan.schema.field(n) for n in columns], nullable=True).append(_SCORE_FIELD)
+    return pa.concat_tables([schema.empty_table(), *tables])
