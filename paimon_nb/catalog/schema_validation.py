@@ -188,6 +188,11 @@ def _check_file_format(schema: TableSchema, options: TableOptions) -> None:
             if field.type.contains_type(is_nano):
                 why = f"Avro supports at most microseconds, but column {field.name!r} is {field.type.bare()}"
                 _refuse_option(opt.FILE_FORMAT.key, why, "use 'parquet' or 'orc', or a precision of 6")
+    by_level = options.get(opt.FILE_FORMAT_PER_LEVEL).values()
+    for kind in {options.get(opt.FILE_FORMAT), options.get(opt.CHANGELOG_FILE_FORMAT), *by_level} & {"lance", "vortex"}:
+        from paimon_nb.format.data.lance_vortex import check_types
+
+        check_types(kind, [f for f in schema.fields if not is_blob_type(f.type)])
 
 
 def _check_bucket_options(schema: TableSchema, options: TableOptions) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-FORMATS = frozenset({"avro", "csv", "json", "orc", "parquet", "text"})
+FORMATS = frozenset({"avro", "csv", "json", "lance", "orc", "parquet", "text", "vortex"})
 """Formats of data files; whether the table's kind allows them is checked elsewhere."""
 
 CODECS = frozenset({

@@ -42,7 +42,7 @@ def installed_python(name: str, packages: tuple[str, ...]) -> str:
             subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True, capture_output=True)
             subprocess.run(
                 [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages],
-                check=True, capture_output=True, timeout=600,
+                check=True, capture_output=True, timeout=600, env={**os.environ, "PYTHONPATH": ""},
             )  # fmt: skip
         except (subprocess.SubprocessError, OSError) as why:
             pytest.skip(f"{', '.join(packages)} cannot be installed: {why!s:.200}")
@@ -62,12 +62,12 @@ def _installing(name: str) -> Iterator[None]:
 class Peers:
     """Both peers over one warehouse, or over the catalog of these options, in one process. `warehouse` takes the rows on their way."""
 
-    def __init__(self, warehouse: Path, options: Mapping[str, str] | None = None) -> None:
+    def __init__(self, warehouse: Path, options: Mapping[str, str] | None = None, python: str | None = None) -> None:
         self.warehouse = warehouse
         (warehouse / "default.db").mkdir(parents=True, exist_ok=True)
         catalog = str(warehouse) if options is None else json.dumps(dict(options))
         self._process = subprocess.Popen(
-            [peer_python(), "-W", "ignore", str(WORKER), catalog], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [python or peer_python(), "-W", "ignore", str(WORKER), catalog], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, text=True, env={**os.environ, "PYTHONPATH": ""},
         )  # fmt: skip
         self._number = 0

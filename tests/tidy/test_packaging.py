@@ -40,7 +40,7 @@ def test_type_checkers_may_use_the_package() -> None:
 def test_the_extra_all_has_every_extra_for_users() -> None:
     named = re.fullmatch(r"paimon-nb\[(.+)\]", EXTRAS["all"][0])
     assert named is not None
-    large = {"torch", "ray", "daft"}  # hundreds of megabytes each: only for those who name them
+    large = {"torch", "ray", "daft", "lance", "vortex"}  # hundreds of megabytes each: only for those who name them
     assert set(named[1].split(",")) == EXTRAS.keys() - FOR_DEVELOPERS - large
 
 

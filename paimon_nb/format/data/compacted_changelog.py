@@ -54,6 +54,10 @@ class ChangelogFileIO:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._fs, name)
 
+    def local_path(self, path: str) -> str | None:
+        """The path of a file; None for a range."""
+        return self._fs.local_path(path) if ChangelogRange.of(path) is None else None
+
     def open(self, path: str) -> Any:
         """The bytes of the range, in memory, as a file. Raises MissingFile."""
         found = ChangelogRange.of(path)

@@ -31,12 +31,12 @@ ROW_ID_FIELD = DataField(2147483642, ROW_ID, Atomic("BIGINT"))
 TRACKING_FIELDS = (ROW_ID_FIELD, replace(SEQUENCE_FIELD, type=Atomic("BIGINT")))
 """Additional columns of a rewritten file of a table with row tracking."""
 
-FORMATS = ("parquet", "orc", "avro", "json", "csv")
+FORMATS = ("parquet", "orc", "avro", "json", "csv", "lance", "vortex")
 PLAIN_FORMATS = ("csv", "json", "text", "orc", "parquet")
 """Formats of format tables."""
 BLOB_FORMAT = "blob"
 """Format of files with the values of one BLOB column; no `file.format` of a table."""
-_KNOWN_ELSEWHERE = ("text", "lance", "vortex", "mosaic")
+_KNOWN_ELSEWHERE = ("text", "row", "mosaic")
 _CODEC_EXTENSIONS = frozenset(
     ["zst", "zstd", "gz", "gzip", "lz4", "snappy", "bz2", "deflate", "lzo", "br", "zlib", "none"]
 )
@@ -166,6 +166,14 @@ def _writer_class(name: str) -> Callable[[Any, Sequence[DataField], TableOptions
             from paimon_nb.format.data.line_files import LineWriter
 
             return LineWriter
+        case "lance":
+            from paimon_nb.format.data.lance_vortex import LanceWriter
+
+            return LanceWriter
+        case "vortex":
+            from paimon_nb.format.data.lance_vortex import VortexWriter
+
+            return VortexWriter
         case "blob":
             from paimon_nb.format.data.blob import BlobWriter
 

@@ -14,6 +14,7 @@ from paimon_nb.format.data.blob import BlobReader
 from paimon_nb.format.data.csv_files import CsvReader
 from paimon_nb.format.data.file_schema import BLOB_FORMAT, format_of, is_compacted_changelog
 from paimon_nb.format.data.json_files import JsonReader
+from paimon_nb.format.data.lance_vortex import LanceReader, VortexReader
 from paimon_nb.format.data.orc import OrcReader
 from paimon_nb.format.data.parquet import ParquetReader
 from paimon_nb.format.data.parquet_page_index import (
@@ -71,6 +72,8 @@ READERS: Registry[Callable[[FileIO, str, Sequence[DataField], TableOptions | Non
         "json": JsonReader,
         "csv": CsvReader,
         "blob": BlobReader,
+        "lance": LanceReader,
+        "vortex": VortexReader,
     },
 )
 

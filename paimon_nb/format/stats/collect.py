@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.row.binary_row import Value
 
-_WITHOUT_STATISTICS = ("json", "csv")
+_WITHOUT_STATISTICS = ("json", "csv", "lance", "vortex")
 """Formats for which Java writes no column statistics."""
 KEY_MODE = "truncate(128)"
 """Mode of `_KEY_` columns and of keys in thin files, regardless of the options."""

@@ -201,8 +201,8 @@ def test_a_vector_keeps_its_length_and_elements(wb):
 
 
 def test_a_format_of_vector_files_that_is_not_written_here(wb):
-    t = made(wb, {**BESIDE, "vector.file.format": "vortex"})
-    with pytest.raises(UnsupportedFormat, match="vortex"):
+    t = made(wb, {**BESIDE, "vector.file.format": "mosaic"})
+    with pytest.raises(UnsupportedFormat, match="mosaic"):
         t.append(rows_of(1))
     assert (t.latest_snapshot(), list(Path(t.path).rglob("data-*"))) == (None, [])
 
