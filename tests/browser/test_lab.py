@@ -442,7 +442,9 @@ e => {
 """
 
 
-@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    "theme", [pytest.param("JupyterLab Light", marks=pytest.mark.nightly), "JupyterLab Dark"], ids=["light", "dark"]
+)
 def test_every_text_is_legible(shown: Notebook, theme: str) -> None:
     shown.theme(theme)
     explorer = shown.output(EXPLORE)

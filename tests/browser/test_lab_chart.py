@@ -156,7 +156,9 @@ def test_a_million_rows_of_a_thousand_columns_become_few_points(shown: Notebook)
     )  # thousands of points would be drawn again at each width
 
 
-@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    "theme", ["JupyterLab Light", pytest.param("JupyterLab Dark", marks=pytest.mark.nightly)], ids=["light", "dark"]
+)
 def test_it_is_accessible_and_fits_in_both_themes(shown: Notebook, theme: str) -> None:
     shown.theme(theme)
     try:

@@ -329,7 +329,9 @@ def test_a_million_rows_of_a_thousand_columns_are_scrolled_and_sorted(shown: Not
     page.keyboard.press("Control+ArrowLeft")
 
 
-@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    "theme", [pytest.param("JupyterLab Light", marks=pytest.mark.nightly), "JupyterLab Dark"], ids=["light", "dark"]
+)
 def test_it_is_accessible_in_both_themes(shown: Notebook, theme: str) -> None:
     shown.theme(theme)
     for cell in (ORDERS, HOSTILE, NESTED):

@@ -80,6 +80,7 @@ def test_every_panel_says_that_its_kernel_has_died(shown: Notebook) -> None:
         said(shown, cell)
 
 
+@pytest.mark.nightly
 def test_every_panel_says_that_the_connection_is_lost_and_answers_again(
     notebook: Notebook, lab: Lab, tables: Path
 ) -> None:

@@ -47,6 +47,7 @@ def tree_line(page: Notebook) -> Locator:
     return page.page.locator('[role=treeitem][aria-label^="orders, table"]').first
 
 
+@pytest.mark.nightly
 def test_both_pages_have_the_side_bar_and_one_outlives_the_other(two: tuple[Notebook, Notebook]) -> None:
     first, second = two
     for page in two:

@@ -274,7 +274,9 @@ def test_a_dropped_file_fills_the_form_and_a_large_one_is_refused(shown: Noteboo
 PANELS = (("compaction", COMPACT), ("funnel", FUNNEL), ("why", WHY), ("compare", COMPARE), ("create", CREATE))
 
 
-@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    "theme", ["JupyterLab Light", pytest.param("JupyterLab Dark", marks=pytest.mark.nightly)], ids=["light", "dark"]
+)
 def test_every_text_is_legible(shown: Notebook, theme: str) -> None:
     shown.theme(theme)
     for name, cell in PANELS:

@@ -238,7 +238,8 @@ def test_tabs_say_that_the_connection_is_lost_and_answer_again(shown: Notebook, 
     expect_titles(shown, "Timeline: orders", "LSM tree: orders", "orders at 1")
 
 
-@pytest.mark.parametrize("end", [pytest.param("died", marks=pytest.mark.nightly), "restarted"])
+@pytest.mark.nightly
+@pytest.mark.parametrize("end", ["died", "restarted"])
 def test_tabs_say_that_the_kernel_has_ended_and_open_again(shown: Notebook, end: str) -> None:
     open_workbench(shown)
     tab(shown, "timeline").get_by_role("slider", name="snapshot").press("Home")

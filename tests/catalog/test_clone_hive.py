@@ -28,7 +28,7 @@ def seen(table: pa.Table) -> pa.Table:
     return table.set_column(3, "seen", table["seen"].cast(pa.timestamp("ms")))
 
 
-@pytest.mark.parametrize("kind", ["parquet", "orc"])
+@pytest.mark.parametrize("kind", ["parquet", pytest.param("orc", marks=pytest.mark.nightly)])
 def test_a_table_and_its_partitions(catalog, options, wb, tmp_path, kind):
     where = tmp_path / "hive/sales"
     hive_table(catalog, "sales", kind, where, {"dt": "string", "h": "int"})

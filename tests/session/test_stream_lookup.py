@@ -283,6 +283,7 @@ def test_times_that_are_none_are_said_before_anything_runs(wb, text):
 
 
 @pytest.mark.spark
+@pytest.mark.nightly
 def test_a_dimension_is_left_as_it_was_for_as_long_as_its_options_say(swb):
     swb.run("CREATE TABLE customers (c INT, dt STRING, name STRING, PRIMARY KEY (c, dt) NOT ENFORCED) PARTITIONED BY (dt) WITH ('bucket' = '1')")  # fmt: skip
     swb.run("CREATE TABLE orders (id INT, customer BIGINT)")
