@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Dialog, Page
+    from playwright.sync_api import Dialog, Page, WebSocketRoute
 
 REPO = Path(__file__).parents[2]
 
@@ -29,6 +30,10 @@ CLOSE_OTHERS = """
 }
 """
 """JupyterLab shows its launcher where nothing is open."""
+
+
+KERNEL = "window.jupyterapp.shell.widgets('main').next().value.sessionContext.session.kernel"
+"""The kernel of the notebook, which is opened first; a tab beside it may be in front."""
 
 
 @dataclass(frozen=True)
@@ -103,3 +108,56 @@ class Notebook:
     def output(self, cell: int) -> Any:
         """The output area of a code cell, counted from 0."""
         return self.page.locator(".jp-CodeCell").nth(cell).locator(".jp-OutputArea-output").last
+
+    def execute(self, code: str) -> str:
+        """Run code in the kernel, outside the notebook and its history. Its status: 'ok' or 'error'."""
+        run = f"code => {KERNEL}.requestExecute({{code, store_history: false}}).done.then((m) => m.content.status)"
+        return str(self.page.evaluate(run, code))
+
+    def start(self, code: str) -> None:
+        """Run code in the kernel and do not wait for its end."""
+        self.page.evaluate(
+            f"code => {{ {KERNEL}.requestExecute({{code, store_history: false}}).done.catch(() => null); }}", code
+        )
+
+    def execution_count(self) -> int:
+        """The number of cells in the kernel's history."""
+        count = f"async () => (await {KERNEL}.requestExecute({{code: '', silent: true}}).done).content.execution_count"
+        return int(self.page.evaluate(count))
+
+    def restart_kernel(self) -> None:
+        self.page.evaluate(f"() => {KERNEL}.restart().then(() => null)")
+
+    def interrupt_kernel(self) -> None:
+        self.page.evaluate(f"() => {KERNEL}.interrupt().then(() => null)")
+
+    def kill_kernel(self) -> None:
+        """The process ends; JupyterLab starts another one."""
+        self.start("import os; os._exit(1)")
+
+
+class KernelConnections:
+    """The connections of a page to kernels, which a test closes. JupyterLab must be loaded after it."""
+
+    def __init__(self, notebook: Notebook) -> None:
+        self._open: list[WebSocketRoute] = []
+        self._refused = False
+        notebook.page.route_web_socket(re.compile(r"/api/kernels/.*/channels"), self._connect)
+        notebook.forget_page()  # routes hold for pages that are loaded afterwards
+
+    def _connect(self, route: WebSocketRoute) -> None:
+        if self._refused:
+            route.close()
+        else:
+            route.connect_to_server()
+            self._open.append(route)
+
+    def lose(self) -> None:
+        """Close all, and refuse new ones."""
+        self._refused = True
+        for connection in self._open:
+            connection.close()
+
+    def allow(self) -> None:
+        """Accept new ones again."""
+        self._refused = False

@@ -276,6 +276,35 @@ def take_bar(notebook: Notebook, lab: Lab, to: Path) -> None:
         print(f"{BAR}-{theme.lower()}.png", flush=True)
 
 
+WORKBENCH = "workbench"
+"""The picture of the tabs beside a notebook."""
+
+
+def take_workbench(notebook: Notebook, lab: Lab, to: Path) -> None:
+    """The history, the rows and the LSM tree of a table in tabs, all at the snapshot that was chosen in one of them."""
+    page = notebook.page
+    page.set_viewport_size({"width": 1500, "height": 1000})
+    query = "%%paimon\nSELECT carrier, avg(dep_delay) AS delay\nFROM departures GROUP BY carrier\nORDER BY delay DESC LIMIT 5"
+    opened(notebook, lab, "workbench.ipynb", ["%load_ext paimon_nb\n%paimon connect warehouse", query], wait_ms=600_000)
+    notebook.command("paimon-nb:catalog-show")
+    table = page.get_by_role("tree", name="Paimon catalog").locator('[aria-label^="departures, table"]')
+    page.evaluate("() => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = 0; }")
+    table.click(button="right")
+    page.locator(".pnb-cat-menu").get_by_text("Open workbench").click()
+    tabs = page.locator(".pnb-cat-tab")
+    tabs.locator(".history").wait_for()
+    chosen = tabs.filter(has=page.locator(".history")).locator(".pnb-cat-choosers label:has-text('Snapshot') > select")
+    chosen.select_option("22")
+    expect(tabs.locator(".pnb.lsm output")).to_contain_text("snapshot 22")
+    for theme in THEMES:
+        notebook.theme(f"JupyterLab {theme}")
+        page.mouse.move(1490, 500)
+        page.wait_for_timeout(600)  # pictures are drawn anew for the width
+        page.screenshot(path=to / f"{WORKBENCH}-{theme.lower()}.png")
+        print(f"{WORKBENCH}-{theme.lower()}.png", flush=True)
+    notebook.close_all()
+
+
 EDITOR = "editor"
 """The picture of a cell's editor with a problem, beside a tool tip."""
 
@@ -317,6 +346,8 @@ def take_editor(notebook: Notebook, lab: Lab, to: Path) -> None:
         )
         print(f"{EDITOR}-{theme.lower()}.png", flush=True)
 
+
+PAGES = {BAR: take_bar, WORKBENCH: take_workbench, EDITOR: take_editor}
 
 WIDE = "widths"
 """The main views at three widths of the window, in a folder of their own."""
@@ -383,11 +414,11 @@ def large_page(scale: float = 1.5) -> Iterator[Page]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join((*SCENES, BAR, EDITOR, WIDE)))
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join((*SCENES, *PAGES, WIDE)))
     parser.add_argument("--demo", type=Path, default=DEMO, help="the warehouse that `make demo` leaves")
     parser.add_argument("--to", type=Path, default=IMAGES)
     given = parser.parse_args()
-    unknown = [n for n in given.names if n not in (*SCENES, BAR, EDITOR, WIDE)]
+    unknown = [n for n in given.names if n not in (*SCENES, *PAGES, WIDE)]
     if unknown:
         parser.error(f"no picture {', '.join(unknown)}")
     if not given.demo.is_dir():
@@ -399,10 +430,9 @@ def main() -> None:
             cells = [n for n in given.names if n in SCENES] if given.names else list(SCENES)
             if cells:
                 take(shown, lab, cells, given.to)
-            if not given.names or BAR in given.names:
-                take_bar(shown, lab, given.to)
-            if not given.names or EDITOR in given.names:
-                take_editor(shown, lab, given.to)
+            for name, take_page in PAGES.items():
+                if not given.names or name in given.names:
+                    take_page(shown, lab, given.to)
             shown.close_all()
         if not given.names or WIDE in given.names:
             with large_page(scale=1) as page:

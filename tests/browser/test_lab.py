@@ -116,11 +116,12 @@ def test_the_history_is_played_as_a_film(shown: Notebook) -> None:
     output, keyboard = shown.output(TIMELINE), shown.page.keyboard
     output.locator('circle.dot[data-snapshot="5"]').click()
     output.get_by_text(re.compile(r"VERSION AS OF 5$")).wait_for()
-    play = output.get_by_role("button", name="Play the history")
+    play = output.locator("button.play")
     play.focus()
     keyboard.press("Enter")
     output.get_by_text(re.compile(r"VERSION AS OF 7$")).wait_for()  # two steps on by itself, the tree with it
     keyboard.press("Enter")
+    expect(play).to_have_text("▶ Play")
     stopped = output.locator("output").inner_text()
     shown.page.wait_for_timeout(1_200)  # longer than a step
     assert output.locator("output").inner_text() == stopped

@@ -7,6 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+from lab_kit import KERNEL
 from panel_kit import LIVE, opened, serious_issues_of, write_notebook
 from playwright.sync_api import expect
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 CELLS = ("%load_ext paimon_nb\n%paimon connect warehouse", "%paimon lsm carts")
-KERNEL = "window.jupyterapp.shell.widgets('main').next().value.sessionContext.session.kernel"
-COUNT = f"async () => (await {KERNEL}.requestExecute({{code: '', silent: true}}).done).content.execution_count"
 HISTORY = f"""async () => (await {KERNEL}.requestHistory(
     {{hist_access_type: 'tail', n: 50, output: false, raw: true}})).content.history.map((h) => h[2])"""
 NAME = "a 'b' \"c\" <img src=x onerror=alert(1)>"
@@ -75,14 +74,14 @@ def test_tables_have_a_size_and_a_health(bar: Locator) -> None:
 
 def test_a_click_shows_rows_and_runs_no_cell(shown: Notebook, bar: Locator) -> None:
     page = shown.page
-    before = page.evaluate(COUNT), page.evaluate(HISTORY)
+    before = shown.execution_count(), page.evaluate(HISTORY)
     item(bar, "orders, table").click()
     preview = page.locator(".pnb-cat-tab")
     expect(preview.locator("output").last).to_contain_text("the first 50 rows")
     item(bar, "carts, table").click()
     expect(preview.locator("output").last).to_contain_text("2 rows")
     expect(preview).to_have_count(1)  # the second replaced the first
-    assert (page.evaluate(COUNT), page.evaluate(HISTORY)) == before
+    assert (shown.execution_count(), page.evaluate(HISTORY)) == before
     expect(page.locator(".jp-CodeCell")).to_have_count(2)
 
 
@@ -167,7 +166,7 @@ def test_the_filter_shows_tables_and_columns(shown: Notebook, bar: Locator) -> N
 
 def test_hostile_names_stay_text(shown: Notebook, bar: Locator) -> None:
     page = shown.page
-    page.evaluate(f"code => {KERNEL}.requestExecute({{code, store_history: false}}).done.then(() => null)", HOSTILE)
+    shown.execute(HOSTILE)
     bar.get_by_role("button", name="Refresh").click()
     row = bar.locator("[role=treeitem]", has_text="onerror=alert")
     row.locator(".pnb-cat-twisty").click()
@@ -200,12 +199,12 @@ def test_it_answers_while_a_cell_runs(shown: Notebook, bar: Locator) -> None:
     item(bar, "sales, table").locator(".pnb-cat-twisty").click()
     expect(item(bar, "shop, column")).to_be_visible()
     assert page.evaluate("window.ended") is False
-    page.evaluate(f"() => {KERNEL}.interrupt().then(() => null)")
+    shown.interrupt_kernel()
     page.wait_for_function("window.ended")
 
 
 def test_a_restarted_kernel_is_loaded_by_a_button(shown: Notebook, bar: Locator) -> None:
-    shown.page.evaluate(f"() => {KERNEL}.restart().then(() => null)")
+    shown.restart_kernel()
     load = bar.get_by_role("button", name="Load paimon_nb")
     load.wait_for()
     expect(bar.get_by_role("treeitem")).to_have_count(0)
@@ -213,17 +212,15 @@ def test_a_restarted_kernel_is_loaded_by_a_button(shown: Notebook, bar: Locator)
     assert serious_issues_of(shown, "#paimon-nb-catalog") == []
     load.press("Enter")
     expect(item(bar, "default, database")).to_be_visible(timeout=60_000)  # a new process imports the package
-    assert shown.page.evaluate(COUNT) == 0  # nothing is in the history
+    assert shown.execution_count() == 0  # nothing is in the history
 
 
 CLOSE = "name => [...window.jupyterapp.shell.widgets('main')].filter((w) => w.title.label === name).forEach((w) => w.dispose())"
-RUN = f"code => {KERNEL}.requestExecute({{code, store_history: false}}).done.then((m) => m.content.status)"
-START = f"code => {{ {KERNEL}.requestExecute({{code, store_history: false}}).done.catch(() => null); }}"
 
 
 def without_paimon_nb(shown: Notebook, bar: Locator) -> Locator:
     """Restart the kernel. The button that loads paimon_nb in it."""
-    shown.page.evaluate(f"() => {KERNEL}.restart().then(() => null)")
+    shown.restart_kernel()
     load = bar.get_by_role("button", name="Load paimon_nb")
     expect(load).to_be_enabled(timeout=60_000)
     return load
@@ -231,21 +228,21 @@ def without_paimon_nb(shown: Notebook, bar: Locator) -> Locator:
 
 def test_a_failed_load_is_told_and_can_be_tried_again(shown: Notebook, bar: Locator) -> None:
     load = without_paimon_nb(shown, bar)
-    assert shown.page.evaluate(RUN, "import sys; sys.modules['paimon_nb.notebook.catalog_comm'] = None") == "ok"
+    assert shown.execute("import sys; sys.modules['paimon_nb.notebook.catalog_comm'] = None") == "ok"
     load.click()
     expect(bar.get_by_role("status")).to_contain_text(
         re.compile("paimon_nb cannot be loaded: .*import of paimon_nb.notebook.catalog_comm halted")
     )
     again = bar.get_by_role("button", name="Try again")
     assert serious_issues_of(shown, "#paimon-nb-catalog") == []
-    assert shown.page.evaluate(RUN, "del sys.modules['paimon_nb.notebook.catalog_comm']") == "ok"
+    assert shown.execute("del sys.modules['paimon_nb.notebook.catalog_comm']") == "ok"
     again.press("Enter")
     expect(item(bar, "default, database")).to_be_visible(timeout=60_000)
 
 
 def test_a_load_that_a_restart_interrupts_can_be_tried_again(shown: Notebook, bar: Locator) -> None:
     load = without_paimon_nb(shown, bar)
-    shown.page.evaluate(START, "import time; time.sleep(600)")
+    shown.start("import time; time.sleep(600)")
     load.click()
     expect(bar.get_by_role("status")).to_contain_text("Loading paimon_nb in the kernel of catalog.ipynb")
     without_paimon_nb(shown, bar).press("Enter")
@@ -275,7 +272,7 @@ def test_it_is_legible_in_a_narrow_window(shown: Notebook, bar: Locator, theme: 
 def test_it_shows_the_catalog_of_the_notebook_in_front(shown: Notebook, lab: Lab, bar: Locator) -> None:
     """By mouse, with a click on the notebook's tab, and by keyboard."""
     page = shown.page
-    assert page.evaluate(RUN, "%load_ext paimon_nb\n%paimon connect warehouse") == "ok"
+    assert shown.execute("%load_ext paimon_nb\n%paimon connect warehouse") == "ok"
     bar.get_by_role("button", name="Refresh").click()
     expect(item(bar, "orders, table")).to_be_visible()
     cells = ["%load_ext paimon_nb\n%paimon connect other_warehouse", "%paimon CREATE TABLE only_here (id INT)"]

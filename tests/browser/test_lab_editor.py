@@ -18,7 +18,6 @@ pytestmark = pytest.mark.browser
 
 CELLS = ("%load_ext paimon_nb\n%paimon connect warehouse", "print(1)")
 TYPED = "select id, statuss from orders"
-KERNEL = "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel"
 KEEP_UNDERLINED = """
 (cell) => {
   const texts = () => [...cell.querySelectorAll(".pnb-problem")].map((e) => e.textContent).join(" ");
@@ -28,7 +27,6 @@ KEEP_UNDERLINED = """
   }).observe(cell, { subtree: true, childList: true, characterData: true, attributes: true });
 }
 """
-COUNT = f"async () => (await {KERNEL}.requestExecute({{code: '', silent: true}}).done).content.execution_count"
 
 
 def test_an_editor_by_mouse_and_by_keyboard(notebook: Notebook, lab: Lab, tables: Path) -> None:
@@ -36,7 +34,7 @@ def test_an_editor_by_mouse_and_by_keyboard(notebook: Notebook, lab: Lab, tables
     shutil.copytree(tables, lab.root / "warehouse")
     shown = opened(notebook, lab, "editor.ipynb", CELLS)
     page, keyboard = shown.page, shown.page.keyboard
-    before = page.evaluate(COUNT)
+    before = shown.execution_count()
     cell = page.locator(".jp-CodeCell").nth(1)
     text, problem, tip = cell.locator(".cm-content"), cell.locator(".pnb-problem"), page.locator(".pnb-tip")
     text.click()
@@ -99,7 +97,7 @@ def test_an_editor_by_mouse_and_by_keyboard(notebook: Notebook, lab: Lab, tables
     keyboard.type("selec = 1")
     expect(text).to_have_attribute("data-language", "python")
     expect(problem).to_have_count(0)
-    assert page.evaluate(COUNT) == before
+    assert shown.execution_count() == before
     assert shown.alerts == []
 
 

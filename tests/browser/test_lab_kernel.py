@@ -7,6 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+from lab_kit import KernelConnections
 from panel_kit import opened, serious_issues
 from playwright.sync_api import expect
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lab_kit import Lab, Notebook
-    from playwright.sync_api import WebSocketRoute
 
 pytestmark = pytest.mark.browser
 
@@ -34,11 +34,6 @@ CELLS = (
 )
 PANELS = range(1, len(CELLS))
 ENDED = "The kernel has restarted: this panel keeps its last state. To use it, run the cells that load paimon_nb and connect, then this cell."
-RESTART = "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart().then(() => null)"
-DIE = """() => {
-  const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
-  kernel.requestExecute({ code: "import os; os._exit(1)" }).done.catch(() => null);
-}"""
 LIVE_CONTROLS = (
     "e => [...e.querySelectorAll('.pnb :is(button, input, select, textarea)')].filter((c) => !c.disabled).length"
 )
@@ -59,7 +54,7 @@ def said(shown: Notebook, cell: int) -> None:
 
 def test_every_panel_says_that_its_kernel_has_restarted(shown: Notebook) -> None:
     expect(shown.output(4).locator(".file")).not_to_have_count(0)
-    shown.page.evaluate(RESTART)
+    shown.restart_kernel()
     for cell in PANELS:
         said(shown, cell)
     expect(shown.output(4).locator(".file")).not_to_have_count(0)  # the picture stays
@@ -75,7 +70,7 @@ def test_every_panel_says_that_its_kernel_has_restarted(shown: Notebook) -> None
 
 
 def test_every_panel_says_that_its_kernel_has_died(shown: Notebook) -> None:
-    shown.page.evaluate(DIE)
+    shown.kill_kernel()
     for cell in PANELS:
         said(shown, cell)
 
@@ -84,30 +79,17 @@ def test_every_panel_says_that_its_kernel_has_died(shown: Notebook) -> None:
 def test_every_panel_says_that_the_connection_is_lost_and_answers_again(
     notebook: Notebook, lab: Lab, tables: Path
 ) -> None:
-    connections: list[WebSocketRoute] = []
-    is_offline = False
-
-    def connect(route: WebSocketRoute) -> None:
-        if is_offline:
-            route.close()
-        else:
-            route.connect_to_server()
-            connections.append(route)
-
-    notebook.page.route_web_socket(re.compile(r"/api/kernels/.*/channels"), connect)
-    notebook.forget_page()  # routes hold for pages that are loaded afterwards
+    connections = KernelConnections(notebook)
     if not (lab.root / "warehouse").exists():
         shutil.copytree(tables, lab.root / "warehouse")
     shown = opened(notebook, lab, "offline.ipynb", CELLS)
-    is_offline = True
-    for connection in connections:
-        connection.close()
+    connections.lose()
     for cell in PANELS:
         expect(shown.output(cell).locator(".lost")).to_have_text(
             re.compile("^(Reconnecting to|No connection to) the kernel")
         )
     assert serious_issues(shown, 4) == []
-    is_offline = False
+    connections.allow()
     shown.command("kernelmenu:reconnect-to-kernel")
     for cell in PANELS:
         expect(shown.output(cell).locator(".lost")).to_have_count(0, timeout=60_000)

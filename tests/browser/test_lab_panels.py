@@ -35,7 +35,6 @@ CELLS = (
     "%paimon tags hostile",
 )
 COMPACT, FUNNEL, WHY, COMPARE, CREATE, HOSTILE = 1, 2, 3, 4, 5, tuple(range(6, 13))
-RUN = "code => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({code}).done.then(m => m.content.status)"
 TRIGGER = "num-sorted-run.compaction-trigger"
 
 
@@ -316,13 +315,13 @@ def test_texts_in_pictures_keep_their_size_at_every_width(shown: Notebook, width
 
 def test_a_dropped_table_is_told_on_the_page(shown: Notebook) -> None:
     output = shown.output(FUNNEL)
-    assert shown.page.evaluate(RUN, "%paimon DROP TABLE sales") == "ok"
+    assert shown.execute("%paimon DROP TABLE sales") == "ok"
     where = output.get_by_label("WHERE")
     where.fill("id = 1")
     where.press("Enter")
     expect(output.get_by_role("alert")).to_contain_text("the table was dropped")
     expect(output.locator("svg .stage")).not_to_have_count(0)  # what was seen is still there
-    assert shown.page.evaluate(RUN, "1 + 1") == "ok"
+    assert shown.execute("1 + 1") == "ok"
 
 
 def test_the_cancel_button_interrupts(notebook: Notebook, lab: Lab) -> None:

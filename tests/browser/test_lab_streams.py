@@ -36,7 +36,6 @@ SPARK_CELLS = (
     "import os\nos.getpid()",
 )
 CARD, SELECT = 1, 2
-RUN = "code => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({code}).done.then(m => m.content.status)"
 ROWS = """
 import pyarrow as pa
 from paimon_nb.notebook.magics.active import workbench
@@ -92,7 +91,7 @@ def kinds(notebook: Notebook, cell: int) -> list[str]:
 def test_a_table_is_followed_row_by_row(shown: Notebook) -> None:
     output = shown.output(LIVE)
     expect(output.locator("tbody tr")).to_have_text(["+I2new", "+I1new"])
-    assert shown.page.evaluate(RUN, ROWS + put(2, "paid") + "_t.delete('id = 1')") == "ok"
+    assert shown.execute(ROWS + put(2, "paid") + "_t.delete('id = 1')") == "ok"
     expect(output.locator("tbody tr")).to_have_text(["-D1new", "+U2paid", "-U2new", "+I2new", "+I1new"])
     expect(output.locator(".facts")).to_have_text(
         re.compile(r"^2 \+I, 1 -U, 1 \+U, 1 -D · .* caught up \(snapshot \d+\)$")
@@ -126,7 +125,7 @@ def test_it_pauses_seeks_and_stops_by_keyboard(shown: Notebook) -> None:
     output.get_by_role("button", name="pause").focus()
     keyboard.press("Enter")
     expect(output.get_by_role("status")).to_have_text("❚❚ paused")
-    assert shown.page.evaluate(RUN, ROWS + put(3, "late")) == "ok"
+    assert shown.execute(ROWS + put(3, "late")) == "ok"
     expect(output.locator(".facts")).to_contain_text("behind the latest")
     assert "late" not in output.locator("tbody").inner_text()
     keyboard.press("Enter")
@@ -156,7 +155,7 @@ def test_an_interrupt_ends_its_cell_and_no_stream(shown: Notebook) -> None:
         shown.page.evaluate(REPORT, ["import time\nprint('begins', flush=True)\ntime.sleep(600)", "begins"])
         == "KeyboardInterrupt"
     )
-    assert shown.page.evaluate(RUN, ROWS + put(4, "alive")) == "ok"
+    assert shown.execute(ROWS + put(4, "alive")) == "ok"
     for cell in (LIVE, LATEST):
         expect(shown.output(cell).locator("tbody tr").first).to_have_text("+I4alive")
 
@@ -207,20 +206,20 @@ def test_streams_of_spark_are_seen_interrupted_stopped_and_gone(notebook: Notebo
     if not (lab.root / "warehouse").exists():
         write_table(lab)
     shown = opened(notebook, lab, "spark.ipynb", SPARK_CELLS, wait_ms=PATIENT_MS)
-    assert shown.page.evaluate(RUN, ROWS + put(30, "first")) == "ok"
+    assert shown.execute(ROWS + put(30, "first")) == "ok"
     card, live = shown.output(CARD), shown.output(SELECT)
     expect(card.locator(".job.running")).to_contain_text(
         re.compile(r"running · [1-9]\d* rows.*caught up"), timeout=PATIENT_MS
     )
     expect(live.locator("tbody tr").first).to_have_text("+I30first", timeout=PATIENT_MS)
-    assert shown.page.evaluate(RUN, ROWS + put(30, "second")) == "ok"
+    assert shown.execute(ROWS + put(30, "second")) == "ok"
     expect(live.locator("tbody tr").first).to_have_text("+U30second", timeout=PATIENT_MS)
     assert kinds(shown, SELECT)[:3] == ["+U 30 second", "-U 30 first", "+I 30 first"]
     assert serious_issues(shown, CARD) == serious_issues(shown, SELECT) == []
 
     slow = "SELECT SUM(a.id % 7 + b.id % 5) FROM range(2000000) a CROSS JOIN range(1000000) b"
     assert shown.page.evaluate(REPORT, [f"%paimon {slow}", "pnb-cancel"]) == "Cancelled"  # while Spark works
-    assert shown.page.evaluate(RUN, ROWS + put(31, "alive")) == "ok"
+    assert shown.execute(ROWS + put(31, "alive")) == "ok"
     expect(live.locator("tbody tr").first).to_have_text("+I31alive", timeout=PATIENT_MS)
     place = live.get_by_label("from snapshot")
     place.fill("1")

@@ -8,6 +8,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+from lab_kit import KernelConnections
 from panel_kit import opened, overlapping_texts, serious_issues_of
 from playwright.sync_api import expect
 
@@ -16,17 +17,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lab_kit import Lab, Notebook
-    from playwright.sync_api import Locator, WebSocketRoute
+    from playwright.sync_api import Locator
 
 pytestmark = pytest.mark.browser
 
 CELLS = ("%load_ext paimon_nb\n%paimon connect warehouse", "%paimon skip carts")
-KERNEL = "window.jupyterapp.shell.widgets('main').next().value.sessionContext.session.kernel"
-DIE = f"() => {{ {KERNEL}.requestExecute({{ code: 'import os; os._exit(1)' }}).done.catch(() => null); }}"
-RUN_FIRST = f"""() => {KERNEL}.requestExecute(
-    {{ code: '%load_ext paimon_nb\\n%paimon connect warehouse', store_history: false }}).done.then(() => null)"""
-RESTART = f"() => {KERNEL}.restart().then(() => null)"
-RUN = f"code => {KERNEL}.requestExecute({{ code, store_history: false }}).done.then(() => null)"
 TITLES = """() => [...window.jupyterapp.shell.widgets('main')].filter((w) => w.id.startsWith('paimon-nb')).map((w) => w.title.label)"""
 CLOSE_TABS = """() => [...window.jupyterapp.shell.widgets('main')].filter((w) => w.id.startsWith('paimon-nb')).forEach((w) => w.dispose())"""
 
@@ -85,7 +80,7 @@ def open_workbench(shown: Notebook, name: str = "orders", rows: str = "the first
     while not item.evaluate("e => e.classList.contains('lm-mod-active')"):
         shown.page.keyboard.press("ArrowDown")
     shown.page.keyboard.press("Enter")
-    tab(shown, "timeline").get_by_role("button", name="Play the history").wait_for()
+    tab(shown, "timeline").locator("button.play").wait_for()
     tab(shown, "rows").get_by_text(rows).wait_for()
 
 
@@ -172,7 +167,7 @@ def test_a_panel_of_the_latest_snapshot_says_so(shown: Notebook) -> None:
 
 
 def test_a_table_without_snapshots_says_what_to_do(shown: Notebook) -> None:
-    shown.page.evaluate(RUN, "%paimon CREATE TABLE nothing (id INT, PRIMARY KEY (id) NOT ENFORCED)")
+    shown.execute("%paimon CREATE TABLE nothing (id INT, PRIMARY KEY (id) NOT ENFORCED)")
     shown.page.get_by_role("region", name="Paimon catalog side bar").get_by_role("button", name="Refresh").click()
     open_workbench(shown, "nothing", rows="0 rows")
     for panel in ("timeline", "lsm"):
@@ -180,11 +175,11 @@ def test_a_table_without_snapshots_says_what_to_do(shown: Notebook) -> None:
         expect(picture).to_have_attribute("aria-label", "LSM tree of nothing, no snapshot yet")
         expect(picture).to_contain_text("no files yet: insert rows, then refresh (↻)")
         expect(tab(shown, panel)).not_to_contain_text("null")
-    shown.page.evaluate(RUN, "%paimon INSERT INTO nothing VALUES (1)")
+    shown.execute("%paimon INSERT INTO nothing VALUES (1)")
     for panel in ("timeline", "lsm"):
         tab(shown, panel).get_by_role("button", name="refresh", include_hidden=True).first.dispatch_event("click")
         expect(tab(shown, panel).locator("rect.file")).to_have_count(1)
-    shown.page.evaluate(RUN, "%paimon DROP TABLE nothing")
+    shown.execute("%paimon DROP TABLE nothing")
 
 
 @pytest.mark.parametrize(
@@ -207,29 +202,16 @@ def test_it_is_legible_and_accessible_in_a_narrow_window(shown: Notebook, theme:
 
 def test_tabs_say_that_the_connection_is_lost_and_answer_again(shown: Notebook, lab: Lab) -> None:
     page = shown.page
-    connections: list[WebSocketRoute] = []
-    is_offline = False
-
-    def connect(route: WebSocketRoute) -> None:
-        if is_offline:
-            route.close()
-        else:
-            route.connect_to_server()
-            connections.append(route)
-
-    page.route_web_socket(re.compile(r"/api/kernels/.*/channels"), connect)
-    shown.forget_page()  # routes hold for pages that are loaded afterwards
+    connections = KernelConnections(shown)
     opened(shown, lab, "workbench.ipynb", CELLS)
     shown.command("paimon-nb:catalog-show")
     open_workbench(shown)
-    is_offline = True
-    for connection in connections:
-        connection.close()
+    connections.lose()
     for panel in ("timeline", "lsm"):
         expect(tab(shown, panel).locator(".lost")).to_have_text(
             re.compile("^(Reconnecting to|No connection to) the kernel")
         )
-    is_offline = False
+    connections.allow()
     page.evaluate("() => window.jupyterapp.shell.activateById([...window.jupyterapp.shell.widgets('main')][0].id)")
     shown.command("kernelmenu:reconnect-to-kernel")
     for panel in ("timeline", "lsm"):
@@ -244,7 +226,10 @@ def test_tabs_say_that_the_kernel_has_ended_and_open_again(shown: Notebook, end:
     open_workbench(shown)
     tab(shown, "timeline").get_by_role("slider", name="snapshot").press("Home")
     expect_titles(shown, "Timeline: orders", "LSM tree: orders", "orders at 1")
-    shown.page.evaluate(DIE if end == "died" else RESTART)
+    if end == "died":
+        shown.kill_kernel()
+    else:
+        shown.restart_kernel()
     tabs = shown.page.locator(".pnb-cat-tab")
     said = tabs.get_by_text("This tab opens again when paimon_nb is loaded and connected in its kernel.")
     expect(said).to_have_count(3, timeout=60_000)
@@ -256,7 +241,7 @@ def test_tabs_say_that_the_kernel_has_ended_and_open_again(shown: Notebook, end:
         shown.page.get_by_role("button", name="Ok").click()  # JupyterLab's own message
     load = shown.page.get_by_role("button", name="Load paimon_nb")
     expect(load).to_be_enabled(timeout=60_000)
-    shown.page.evaluate(RUN_FIRST)
+    shown.execute(CELLS[0])
     expect(said).to_have_count(0, timeout=60_000)
     expect(tabs.locator(".lost")).to_have_count(0, timeout=60_000)
     expect_titles(shown, "Timeline: orders", "LSM tree: orders", "orders at 1")  # as before

@@ -5,7 +5,7 @@ export default {
     const history = html(host, "div");
     const slider = html(html(host, "div", { class: "track" }), "input", { type: "range", min: 0, step: 1, "aria-label": "snapshot" });
     const bar = html(host, "div", { class: "bar" });
-    const play = html(bar, "button", { type: "button", "aria-label": "Play the history" }, "▶");
+    const film = transport(host, model, bar, slider);
     reloadButton(bar, model);
     const label = html(bar, "output");
     html(bar, "span", { class: "dim" }, "Drag the slider, click a commit, or use ← →");
@@ -14,7 +14,6 @@ export default {
     const line = html(host, "div", { class: "facts", "aria-live": "polite" });
     const rows = html(host, "div"), table = html(host, "div");
     const folds = () => { model.set("fold", !model.get("fold")); model.save_changes(); };
-    const go = (i) => { model.set("position", i); model.save_changes(); };
     const draw = () => {
       const all = model.get("history"), at = model.get("position"), n = all.commits.length;
       fitWidth(history);
@@ -22,29 +21,22 @@ export default {
       slider.style.visibility = n > 1 ? "visible" : "hidden";
       const c = all.commits[at];
       label.textContent = c ? `snapshot ${c.id} · ${c.kind.toLowerCase()}` : "no snapshot yet";
-      drawHistory(history, all, c ? c.id : null, go);
+      drawHistory(history, all, c ? c.id : null, film.go);
+      film.look();
     };
     const picture = () => {
       line.textContent = model.get("picture").lanes.length ? TREE_HINT : "";
-      redrawn(drawing, () => drawTree(drawing, model.get("picture"), "key", { onFile: (f) => { line.textContent = f.join(" · "); }, onFold: folds }));
+      redrawn(drawing, () => drawTree(drawing, model.get("picture"), "key", { onFile: (f) => { line.textContent = f.join(" · "); }, onFold: folds, speed: film.speed() }));
       zoomed("key");
+      film.shown();
     };
-    slider.addEventListener("input", () => go(Number(slider.value)));
-    let timer = null;
-    const stop = () => { clearInterval(timer); timer = null; play.textContent = "▶"; };
-    play.addEventListener("click", () => {
-      if (timer) return stop();
-      play.textContent = "❚❚";
-      if (model.get("position") >= Number(slider.max)) go(0);
-      timer = setInterval(() => { const next = model.get("position") + 1; next > Number(slider.max) ? stop() : go(next); }, 900);
-    });
     model.on("change:history", draw);
     model.on("change:position", draw);
     model.on("change:picture", picture);
     model.on("change:preview", () => drawRows(rows, model.get("preview")));
     draw(); picture(); drawRows(rows, model.get("preview"));
-    historyTable(table, model, go);
+    historyTable(table, model, film.go);
     const unwatch = onWidth(host, () => { draw(); picture(); });
-    return () => { clearInterval(timer); unwatch(); };
+    return () => { film.stop(); unwatch(); };
   },
 };

@@ -51,7 +51,7 @@ class Timeline(HistoryPanel):
         SnapshotNotFound, SnapshotExpired: the snapshot does not exist.
     """
 
-    _esm = script("chart_axes.js", "panel.js", "zoom.js", "tree.js", "history.js", "timeline.js")
+    _esm = script("chart_axes.js", "panel.js", "zoom.js", "tree.js", "history.js", "playback.js", "timeline.js")
     preview = traitlets.Dict().tag(sync=True)
     table = traitlets.Dict().tag(sync=True)
     """The history as rows, newest first, and the rollback that waits for a confirmation."""
