@@ -7,6 +7,7 @@ objects of few of them.
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
@@ -40,13 +41,17 @@ def _with_methods(plain: type, frozen: bool, slots: bool, kw_only: bool) -> type
         plain.__doc__ = plain.__name__  # else the standard decorator computes a signature for it
     make = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)
     cls: type = make(plain)
-    methods: dict[str, Any] = {"__init__": _InitOnFirstUse(cls, frozen, slots), "__repr__": _repr_of(cls)}
+    methods: dict[str, Any] = {
+        "__init__": _InitOnFirstUse(cls, frozen, slots),
+        "__repr__": _OnFirstUse(cls, "__repr__", _repr_of),
+    }
     if "__eq__" not in defined:
-        methods["__eq__"] = _equality_of(cls)
+        methods["__eq__"] = _OnFirstUse(cls, "__eq__", _equality_of)
     if defined.get("__hash__") is None:
-        methods["__hash__"] = _hash_of(cls) if frozen else None
+        methods["__hash__"] = _OnFirstUse(cls, "__hash__", _hash_of) if frozen else None
     if frozen:
-        methods.update(_refusals_of(cls))
+        methods["__setattr__"] = _OnFirstUse(cls, "__setattr__", _refusal_to_assign)
+        methods["__delattr__"] = _OnFirstUse(cls, "__delattr__", _refusal_to_delete)
     if frozen and slots:
         methods.update(__getstate__=_field_values, __setstate__=_set_field_values)
     for name, method in methods.items():
@@ -55,16 +60,69 @@ def _with_methods(plain: type, frozen: bool, slots: bool, kw_only: bool) -> type
     return cls
 
 
+class _OnFirstUse:
+    """Stands for a method and replaces itself with the one that `make` returns when it is first looked up."""
+
+    __slots__ = ("_make", "_name", "_owner")
+
+    def __init__(self, owner: type, name: str, make: Callable[[type], Any]) -> None:
+        self._owner, self._name, self._make = owner, name, make
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        method = self._make(self._owner)
+        setattr(self._owner, self._name, method)
+        return method if instance is None else method.__get__(instance, owner)
+
+
 class _InitOnFirstUse:
-    """Stands for `__init__` and replaces itself with the compiled method when it is first looked up."""
+    """Stands for `__init__`: fills the first objects field by field, then replaces itself with the compiled method.
+
+    Most classes of a process have an object or two. Compiling takes as long as filling a hundred.
+    """
+
+    __slots__ = ("_frozen", "_left", "_owner", "_slots")
 
     def __init__(self, owner: type, frozen: bool, slots: bool) -> None:
         self._owner, self._frozen, self._slots = owner, frozen, slots
+        self._left = _UNCOMPILED
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
+        self._left -= 1
+        if instance is not None and self._left >= 0:
+            return partial(self._fill, instance)
+        return self._compiled() if instance is None else self._compiled().__get__(instance, owner)
+
+    def _compiled(self) -> Any:
         init = _compile_init(self._owner, self._frozen, self._slots)
         setattr(self._owner, "__init__", init)  # noqa: B010  mypy allows no assignment
-        return init if instance is None else init.__get__(instance, owner)
+        return init
+
+    def _fill(self, made: object, *positions: Any, **names: Any) -> None:
+        fields = dataclasses.fields(self._owner)
+        values = dict(zip((f.name for f in fields if f.init and not f.kw_only), positions, strict=False))
+        unknown = len(positions) > len(values) or names.keys() & values.keys()
+        values |= names
+        if unknown or values.keys() != {f.name for f in fields if f.init and (f.name in values or _is_required(f))}:
+            self._compiled()(made, *positions, **names)  # raises the error
+            return
+        assign = object.__setattr__ if self._frozen else setattr
+        for f in fields:
+            if f.name in values:
+                assign(made, f.name, values[f.name])
+            elif f.default_factory is not dataclasses.MISSING:
+                assign(made, f.name, f.default_factory())
+            elif f.default is not dataclasses.MISSING and (f.init or self._slots):
+                assign(made, f.name, f.default)
+        if hasattr(made, "__post_init__"):
+            made.__post_init__()
+
+
+_UNCOMPILED = 2
+"""Objects of a class before its `__init__` is compiled."""
+
+
+def _is_required(f: Field[Any]) -> bool:
+    return f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
 
 
 def _compile_init(cls: type, frozen: bool, slots: bool) -> Any:
@@ -157,8 +215,8 @@ def _hash_of(cls: type) -> Any:
     return __hash__
 
 
-def _refusals_of(cls: Any) -> dict[str, Any]:
-    """`__setattr__` and `__delattr__` of a frozen class: subclasses may have attributes of their own."""
+def _refusal_to_assign(cls: Any) -> Any:
+    """`__setattr__` of a frozen class: subclasses may have attributes of their own."""
     names = frozenset(f.name for f in dataclasses.fields(cls))
 
     def __setattr__(self: Any, name: str, value: Any) -> None:  # noqa: N807
@@ -166,12 +224,18 @@ def _refusals_of(cls: Any) -> dict[str, Any]:
             raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
         super(cls, self).__setattr__(name, value)
 
+    return __setattr__
+
+
+def _refusal_to_delete(cls: Any) -> Any:
+    names = frozenset(f.name for f in dataclasses.fields(cls))
+
     def __delattr__(self: Any, name: str) -> None:  # noqa: N807
         if type(self) is cls or name in names:
             raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
         super(cls, self).__delattr__(name)
 
-    return {"__setattr__": __setattr__, "__delattr__": __delattr__}
+    return __delattr__
 
 
 def _field_values(self: Any) -> list[Any]:

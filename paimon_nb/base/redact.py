@@ -9,25 +9,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MASK = "***"
-_SECRET_KEY = re.compile(
-    r"(pass(word|wd)?|secret|token|credential|access[-._]?key|private[-._]?key|sas[-._]?key|auth)", re.I
-)
-_NOT_SECRET = re.compile(r"(query-auth\.enabled|token[.-](provider|path|loader|ecs-[\w-]+|enabled))$", re.I)
-_ASSIGNMENT = re.compile(
-    r"""(?P<key>'[^']*'|"[^"]*"|`[^`]*`|[\w.\-]+)(?P<mid>\s*(?:=>|=|:)\s*)(?P<value>'(?:[^']|'')*(?:'|$)|"[^"]*(?:"|$)|[^\s,)'"]+)"""
-)
+# Texts, because compiling them takes longer than importing ten modules; `re` keeps what it compiled.
+_SECRET_KEY = "(?i)(pass(word|wd)?|secret|token|credential|access[-._]?key|private[-._]?key|sas[-._]?key|auth)"
+_NOT_SECRET = r"(?i)(query-auth\.enabled|token[.-](provider|path|loader|ecs-[\w-]+|enabled))$"
+_ASSIGNMENT = r"""(?P<key>'[^']*'|"[^"]*"|`[^`]*`|[\w.\-]+)(?P<mid>\s*(?:=>|=|:)\s*)(?P<value>'(?:[^']|'')*(?:'|$)|"[^"]*(?:"|$)|[^\s,)'"]+)"""
 _TEXT = r"'(?:[^']|'')*(?:'|$)"
-_CALLED = re.compile(
-    rf"""(?P<head>\binit_file_based_privilege\W*\(\s*|\bcreate_privileged_user\W*\(\s*{_TEXT}\s*,\s*)(?P<value>{_TEXT})""",
-    re.I,
-)
+_CALLED = rf"""(?i)(?P<head>\binit_file_based_privilege\W*\(\s*|\bcreate_privileged_user\W*\(\s*{_TEXT}\s*,\s*)(?P<value>{_TEXT})"""
 """Procedures with a password at a fixed position."""
-_URL_PASSWORD = re.compile(r"(?P<head>\w+://[^/\s:@]+:)[^@\s/]+(?=@)")
+_URL_PASSWORD = r"(?P<head>\w+://[^/\s:@]+:)[^@\s/]+(?=@)"
 
 
 def is_secret(key: str) -> bool:
     """Whether an option of this key holds a secret."""
-    return bool(_SECRET_KEY.search(key)) and not _NOT_SECRET.search(key)
+    return bool(re.search(_SECRET_KEY, key)) and not re.search(_NOT_SECRET, key)
 
 
 def redact_options(options: Mapping[str, str]) -> dict[str, str]:
@@ -51,5 +45,5 @@ def redact_text(text: str) -> str:
         inside = value[len(edge) : len(value) - len(end)]
         return f"{match['key']}{match['mid']}{edge}{redact_text(inside)}{end}"
 
-    text = _CALLED.sub(rf"\g<head>'{MASK}'", text)
-    return _URL_PASSWORD.sub(rf"\g<head>{MASK}", _ASSIGNMENT.sub(mask_secret_value, text))
+    text = re.sub(_CALLED, rf"\g<head>'{MASK}'", text)
+    return re.sub(_URL_PASSWORD, rf"\g<head>{MASK}", re.sub(_ASSIGNMENT, mask_secret_value, text))

@@ -83,8 +83,8 @@ class TableStore:
     """The table's directory with the manifests, indexes and data of all branches."""
     branch: str
     schema: TableSchema
-    identity: str = field(default="", compare=False)
-    """Digest of `schema-0` when the table was opened; a re-created table has another one."""
+    identity: bytes = field(default=b"", compare=False)
+    """The bytes of `schema-0` when the table was opened; a re-created table has others."""
     dynamic: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Dynamic options of this handle; never stored."""
     watcher: CommitWatcher | None = field(default=None, compare=False, repr=False)
@@ -129,7 +129,7 @@ class TableStore:
                     path=root,
                 )
             raise TableNotFound(f"no Paimon table at {root}", hint="check the path, or CREATE TABLE first", path=root)
-        store = cls(fs, root, branch, schema, _digest(first))
+        store = cls(fs, root, branch, schema, first or b"")
         store.__dict__["schemas"] = schemas  # the cached property: `is_current` compares with what was read here
         return store.copy(dynamic) if dynamic else store
 
@@ -138,7 +138,7 @@ class TableStore:
         own, first = self.schemas.paths_of_newest(self.schema.id), self._first_schema_path
         paths = list(dict.fromkeys((*own, first)))
         found = dict(zip(paths, self.fs.read_each(paths), strict=True))
-        return self.schemas.is_newest(self.schema.id, found) and self.identity == _digest(found[first])
+        return self.schemas.is_newest(self.schema.id, found) and self.identity == (found[first] or b"")
 
     @property
     def _first_schema_path(self) -> str:
@@ -279,8 +279,8 @@ class TableStore:
 
     def check_identity(self) -> None:
         """Raise TableReplaced if the table at this path is not the one that was opened."""
-        now = _digest(_read_if_present(self.fs, self._first_schema_path))
-        if self.identity and now != self.identity:
+        now = _read_if_present(self.fs, self._first_schema_path)
+        if self.identity and (now or b"") != self.identity:
             raise TableReplaced(
                 f"{self.name}: the table was dropped{' and created again' if now else ''} since it was opened",
                 hint="open the table again; write uncommitted rows again",
@@ -502,15 +502,6 @@ def _read_if_present(fs: FileIO, path: str) -> bytes | None:
         return fs.read(path)
     except MissingFile:
         return None
-
-
-def _digest(first_schema: bytes | None) -> str:
-    """Identifies a table: a re-created one has another first schema."""
-    if first_schema is None:
-        return ""
-    import hashlib  # loads OpenSSL
-
-    return hashlib.sha256(first_schema).hexdigest()
 
 
 def in_threads_on_object_store(fs: FileIO, *work: Callable[[], Any]) -> list[Any]:

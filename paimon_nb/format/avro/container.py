@@ -7,11 +7,9 @@ specification, "Object Container Files".
 
 from __future__ import annotations
 
-import bz2
 import gc
 import io
 import json
-import lzma
 import os
 import zlib
 from contextlib import contextmanager
@@ -252,10 +250,14 @@ def _unpack_deflate(data: bytes, limit: int) -> bytes:
 
 
 def _unpack_bzip2(data: bytes, limit: int) -> bytes:
+    import bz2
+
     return bz2.BZ2Decompressor().decompress(data, limit + 1)
 
 
 def _unpack_xz(data: bytes, limit: int) -> bytes:
+    import lzma
+
     return lzma.LZMADecompressor(memlimit=1 << 28).decompress(data, limit + 1)
 
 
@@ -278,10 +280,10 @@ def _unpack_snappy(data: bytes, limit: int) -> bytes:
 
 
 def _unpack_zstandard(data: bytes, limit: int) -> bytes:
-    import zstandard
+    import pyarrow as pa
 
-    # Java writes frames without a content size, so they are decompressed in chunks up to the limit.
-    source = zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True)
+    # Java writes frames without a content size, so they are decompressed in chunks up to the limit. Arrow is loaded anyway.
+    source = pa.CompressedInputStream(pa.BufferReader(data), "zstd")
     parts: list[bytes] = []
     taken = 0
     while taken <= limit and (part := source.read(1 << 18)):
@@ -305,6 +307,18 @@ def _pack_deflate(data: bytes) -> bytes:
     return packer.compress(data) + packer.flush()
 
 
+def _pack_bzip2(data: bytes) -> bytes:
+    import bz2
+
+    return bz2.compress(data)
+
+
+def _pack_xz(data: bytes) -> bytes:
+    import lzma
+
+    return lzma.compress(data)
+
+
 def _pack_snappy(data: bytes) -> bytes:
     import pyarrow as pa
 
@@ -322,8 +336,8 @@ _PACK: dict[str, Callable[[bytes], bytes]] = {
     "null": bytes,
     "deflate": _pack_deflate,
     "snappy": _pack_snappy,
-    "bzip2": bz2.compress,
-    "xz": lzma.compress,
+    "bzip2": _pack_bzip2,
+    "xz": _pack_xz,
     "zstandard": _pack_zstandard,
 }
 

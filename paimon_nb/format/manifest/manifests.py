@@ -19,6 +19,7 @@ from paimon_nb.format.avro.container import (
     gc_paused,
     parse_container,
 )
+from paimon_nb.format.avro.records import compile_fields, read_records
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.manifest.entries import DataFile, Entries, EntryList, ManifestEntry, ManifestFile, SimpleStats
 from paimon_nb.format.manifest.orc_rows import orc_bytes
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 
 NAMESPACE = "org.apache.paimon.avro.generated"
 ROOT = "record"
-_PARSED: dict[int, tuple[dict[str, Any], Any]] = {}
-_MAX_PARSED = 100
+_BY_SCHEMA: dict[tuple[int, str], tuple[Any, Any]] = {}
+_MAX_BY_SCHEMA = 100
 _CODECS = {
     "zstd": "zstandard", "zstandard": "zstandard", "none": "null", "null": "null", "uncompressed": "null",
     "snappy": "snappy", "gzip": "deflate", "deflate": "deflate", "zlib": "deflate", "bzip2": "bzip2", "xz": "xz",
@@ -68,7 +69,8 @@ def checked_rows_of(
     if container is None:
         rows, sure = _read_orc(data, path), False
     else:
-        rows, sure = avro_records(container, path), schema_guarantees(container.record, schema)
+        rows = avro_records(container, path)
+        sure = _once_for_schema(container.record, what, lambda found: schema_guarantees(found, schema))
     for row in rows:
         if not isinstance(row, dict) or row.get("_VERSION") != version:
             _refuse_version(row, version, path, what)
@@ -120,34 +122,42 @@ def avro_bytes(
 
 
 def _parsed_schema(schema: Any) -> Any:
-    """The schema as parsed by fastavro. Cached: parsing takes longer than the rows of a small file."""
+    """The schema as parsed by fastavro."""
     import fastavro
 
-    held = _PARSED.get(id(schema))
+    return _once_for_schema(schema, "parsed", fastavro.parse_schema)
+
+
+def _once_for_schema(schema: Any, what: str, make: Callable[[Any], Any]) -> Any:
+    """`make(schema)`, cached: it takes longer than the rows of a small file, and the files of a table have one schema."""
+    held = _BY_SCHEMA.get((id(schema), what))
     if held is None:
-        if len(_PARSED) >= _MAX_PARSED:
-            _PARSED.clear()
-        held = _PARSED[id(schema)] = (
-            schema,
-            fastavro.parse_schema(schema),
-        )  # keeps the schema alive: its id stays unique
+        if len(_BY_SCHEMA) >= _MAX_BY_SCHEMA:
+            _BY_SCHEMA.clear()
+        held = _BY_SCHEMA[id(schema), what] = schema, make(schema)  # keeps the schema alive: its id stays unique
     return held[1]
 
 
 def avro_records(container: Container, path: str) -> list[Any]:
     """The records, with plain numbers and bytes for logical types. Raises `CorruptFile`."""
-    import fastavro
-
     rows: list[Any] = []
     try:
-        schema = _parsed_schema(container.schema)
+        fields = _once_for_schema(container.schema, "fields", compile_fields)
         with gc_paused():
             for count, block in container.blocks:
-                plain = io.BytesIO(block)
-                rows += [fastavro.schemaless_reader(plain, schema, None) for _ in range(count)]
+                rows += (
+                    _read_by_fastavro(container, count, block) if fields is None else read_records(fields, count, block)
+                )
         return rows
     except Exception as error:  # the decoder raises anything for broken bytes
         raise CorruptFile(path, f"not readable as Avro ({type(error).__name__}: {error!s:.80})") from None
+
+
+def _read_by_fastavro(container: Container, count: int, block: bytes) -> list[Any]:
+    import fastavro
+
+    schema, plain = _parsed_schema(container.schema), io.BytesIO(block)
+    return [fastavro.schemaless_reader(plain, schema, None) for _ in range(count)]
 
 
 def _read_orc(data: bytes, path: str) -> list[Any]:

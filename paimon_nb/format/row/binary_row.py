@@ -213,6 +213,8 @@ _SLOT = {
     "BOOLEAN": "<?", "TINYINT": "<b", "SMALLINT": "<h", "INT": "<i", "DATE": "<i", "TIME": "<i", "BIGINT": "<q",
     "FLOAT": "<f", "DOUBLE": "<d",
 }  # fmt: skip
+_PADDED = {"<?": "?7x", "<b": "b7x", "<h": "h6x", "<i": "i4x", "<q": "q", "<f": "f4x", "<d": "d"}
+"""A value in a slot of eight bytes."""
 _ELEMENT_SIZE = {
     "BOOLEAN": 1, "TINYINT": 1, "SMALLINT": 2, "INT": 4, "DATE": 4, "TIME": 4, "FLOAT": 4,
 }  # fmt: skip
@@ -263,11 +265,14 @@ def check_arity(data: bytes, expected: int) -> None:
         raise FormatError(f"a serialized row has {arity} columns, expected {expected}", hint=_HINT)
 
 
+_ARITY = struct.Struct(">i").unpack_from
+
+
 def arity_of(data: bytes) -> int:
     """Number of columns of a serialized row. Raises `FormatError` if it is too short."""
     if len(data) < 12:
         raise FormatError(f"a serialized row of {len(data)} bytes is too short", hint=_HINT)
-    arity: int = struct.unpack_from(">i", data)[0]
+    arity: int = _ARITY(data)[0]
     return arity
 
 
@@ -283,16 +288,26 @@ class RowReader:
         slots = null_bytes(len(types))
         self.end = slots + 8 * len(types)
         """Minimum bytes of a row."""
-        self._columns = [(_slot_getter(t), slots + 8 * i) for i, t in enumerate(types)]
         self._nulls = slice(1, slots)
+        plain = [_SLOT.get(t.root) for t in types]
+        # Numbers are unpacked at once. `8s` is passed over.
+        self._unpack = struct.Struct("<" + "".join(_PADDED[p] if p else "8s" for p in plain)).unpack_from
+        self._start = slots
+        self._others = [(i, _slot_getter(t), slots + 8 * i) for i, t in enumerate(types) if not plain[i]]
 
     def read(self, row: memoryview) -> tuple[Value, ...]:
         """The values of row bytes without the arity. Raises `FormatError` for broken bytes."""
-        _check_available(row, 0, self.end)
+        if len(row) < self.end:
+            _check_available(row, 0, self.end)  # raises the error
         null = int.from_bytes(row[self._nulls], "little")
-        if not null:
-            return tuple([get(row, at) for get, at in self._columns])
-        return tuple([None if null >> i & 1 else get(row, at) for i, (get, at) in enumerate(self._columns)])
+        values: tuple[Value, ...] = self._unpack(row, self._start)
+        if not null and not self._others:
+            return values
+        out = list(values)
+        for i, get, at in self._others:
+            if not null >> i & 1:
+                out[i] = get(row, at)
+        return tuple(out) if not null else tuple([None if null >> i & 1 else v for i, v in enumerate(out)])
 
 
 _HINT = "the metadata file is broken; read an earlier snapshot or tag"

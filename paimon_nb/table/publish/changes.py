@@ -179,8 +179,8 @@ PartitionSpec = Mapping[str, object]
 _MAX_COMMITS = 1000
 _MAX_FILES = 50_000
 _lock = threading.Lock()
-_last: OrderedDict[tuple[str, str], CommitRecord]
-_consumed: OrderedDict[tuple[tuple[str, str], str], str] = OrderedDict()
+_last: OrderedDict[tuple[str, bytes], CommitRecord]
+_consumed: OrderedDict[tuple[tuple[str, bytes], str], str] = OrderedDict()
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,5 +262,5 @@ def check_last_commit(store: TableStore) -> None:
     )
 
 
-def _table_key(store: TableStore) -> tuple[str, str]:
+def _table_key(store: TableStore) -> tuple[str, bytes]:
     return (store.branch_root, store.identity)
