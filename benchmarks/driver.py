@@ -1,7 +1,11 @@
-"""What planning a merge-on-read query costs the driver: `python -m benchmarks.driver --rows 2000000,20000000`.
+"""What a merge-on-read query costs driver and executors: `python -m benchmarks.driver --rows 2000000,20000000`.
 
 The query runs on a standalone Spark cluster of this machine, so that the driver is a process of its own. Counted are its Python and its JVM,
 without the executors: CPU seconds from process start, and the sum of their highest resident memory. Each table has 16 buckets of 4 runs.
+
+Another process asks for the executors' part: CPU seconds of their JVMs and Python workers for the query, and for the same aggregates over a
+plain Parquet scan of the same files. Both are asked twice. The second answers count, when code is compiled and workers run; the first query
+reads the table by another path, so that no position is known from it.
 """
 
 from __future__ import annotations
@@ -16,17 +20,18 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 import paimon_nb
 from benchmarks import own_process
-from benchmarks.processes import cpu_seconds, highest_of_descendants
+from benchmarks.processes import cpu_seconds, cpu_seconds_below, highest_of_descendants
 from paimon_nb.spark.runtime.jvm_cds import sharing_option
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "servers"))
 from spark_cluster import spark_cluster
 
 RUNS, BUCKETS = 4, 16
-QUERY = "SELECT count(*) AS n, sum(v) AS v, max(s) AS s FROM t"
+QUERY = "SELECT count(*) AS n, sum(v) AS v, max(s) AS s FROM {}"
 _OPTIONS = {
     "deduplicate": {},
     "partial-update": {"merge-engine": "partial-update"},
@@ -40,17 +45,25 @@ def main() -> int:
     parser.add_argument("--text", action="store_true", help="text keys")
     parser.add_argument("--repeat", type=int, default=3, help="processes per table (default %(default)s)")
     parser.add_argument("--dir", help="where to work (default: a temporary directory, removed at the end)")
+    parser.add_argument("--tables", help="a directory whose tables are made once and kept")
     arguments = parser.parse_args()
     directory = Path(tempfile.mkdtemp(prefix="paimon_nb-driver-", dir=arguments.dir))
-    code = "import sys; from benchmarks import driver; driver.ask(*sys.argv[1:])"
+    code = "import sys; from benchmarks import driver; driver.{}(*sys.argv[1:])"
+    kept = Path(arguments.tables) / ("text" if arguments.text else arguments.engine) if arguments.tables else directory
     try:
         for rows in map(int, arguments.rows.split(",")):
-            warehouse = directory / str(rows)
-            _make_table(warehouse, rows, text=arguments.text, options=_OPTIONS[arguments.engine])
+            warehouse = kept / str(rows)
+            if not warehouse.exists():
+                _make_table(warehouse, rows, text=arguments.text, options=_OPTIONS[arguments.engine])
             for _ in range(arguments.repeat):
                 with spark_cluster(directory) as cluster:
-                    print(own_process.run(sys.executable, code, str(warehouse), cluster.url, str(rows)), flush=True)
-            shutil.rmtree(warehouse)
+                    of_driver = (code.format("ask"), str(warehouse), cluster.url, str(rows))
+                    print(own_process.run(sys.executable, *of_driver), flush=True)
+                with spark_cluster(directory) as cluster:
+                    of_executors = (code.format("ask_executors"), *of_driver[1:2], cluster.url, str(rows))
+                    print(own_process.run(sys.executable, *of_executors, str(cluster.worker)), flush=True)
+            if not arguments.tables:
+                shutil.rmtree(warehouse)
     finally:
         shutil.rmtree(directory, ignore_errors=True)
     return 0
@@ -70,20 +83,17 @@ def _make_table(warehouse: Path, rows: int, *, text: bool, options: dict[str, st
         for start in range(0, len(keys), 2_000_000):
             part = keys[start : start + 2_000_000]
             names = pa.array(part).cast(pa.string())
-            wb.table("t").upsert(pa.table({"k": names if text else part, "v": part + run, "s": names}))
+            # Keys of a load ascend in either type, so that its files are one run.
+            keys_of_part = pc.binary_join_element_wise("order-", pc.utf8_lpad(names, 10, "0"), "") if text else part
+            wb.table("t").upsert(pa.table({"k": keys_of_part, "v": part + run, "s": names}))
     wb.close()
 
 
 def ask(warehouse: str, master: str, rows: str) -> None:
     """Ask in this process, and print what it took as JSON."""
-    from pyspark.sql import SparkSession
-
     began = time.perf_counter()
-    builder = SparkSession.builder.master(master).config("spark.driver.host", "127.0.0.1")
-    spark = builder.config("spark.driver.extraJavaOptions", sharing_option()).getOrCreate()
-    wb = paimon_nb.connect(warehouse, spark=spark)
-    wb.run("SET 'paimon-nb.engine' = 'spark'")
-    [answer] = wb.sql(QUERY).collect()
+    wb = _connect(warehouse, master)
+    [answer] = wb.sql(QUERY.format("t")).collect()
     found = {
         "rows": int(rows),
         "cpu": round(cpu_seconds() or 0, 2),
@@ -93,6 +103,44 @@ def ask(warehouse: str, master: str, rows: str) -> None:
     }
     wb.close()
     print(json.dumps(found))
+
+
+def ask_executors(warehouse: str, master: str, rows: str, worker: str) -> None:
+    """Ask with a plain scan and with the query, twice each, and print what the executors took as JSON."""
+    wb = _connect(warehouse, master)
+    table = next(p for p in Path(warehouse).glob("*.db/t"))
+    again = table.with_name("again")
+    again.unlink(missing_ok=True)
+    again.symlink_to(table)
+    files = [str(p) for p in table.glob("bucket-*/*.parquet")]
+    plain = wb.spark.read.parquet(*files)
+    plain.createOrReplaceTempView("plain")
+    found: dict[str, object] = {"rows": int(rows)}
+    try:
+        for turn, name in (("first", "again"), ("second", "t")):
+            for what, frame in (
+                ("native", lambda: wb.spark.sql(QUERY.format("plain"))),
+                ("merged", lambda name=name: wb.sql(QUERY.format(name))),
+            ):
+                before, began = cpu_seconds_below(int(worker)), time.perf_counter()
+                frame().collect()
+                found[f"{turn} {what} cpu"] = round(cpu_seconds_below(int(worker)) - before, 2)
+                found[f"{turn} {what} seconds"] = round(time.perf_counter() - began, 1)
+    finally:
+        again.unlink()
+    wb.close()
+    found["ratio"] = round(float(found["second merged cpu"]) / float(found["second native cpu"]), 2)
+    print(json.dumps(found))
+
+
+def _connect(warehouse: str, master: str) -> paimon_nb.Workbench:
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master(master).config("spark.driver.host", "127.0.0.1")
+    spark = builder.config("spark.driver.extraJavaOptions", sharing_option()).getOrCreate()
+    wb = paimon_nb.connect(warehouse, spark=spark)
+    wb.run("SET 'paimon-nb.engine' = 'spark'")
+    return wb
 
 
 if __name__ == "__main__":

@@ -23,6 +23,17 @@ def cpu_seconds() -> float | None:
     return sum(used[pid] for pid in _tree(children))
 
 
+def cpu_seconds_below(root: int) -> float:
+    """CPU seconds used so far by all descendants of a process, JVMs and finished ones included."""
+    children, used = _processes()
+    found, waiting = 0.0, [*children.get(root, [])]
+    while waiting:
+        pid = waiting.pop()
+        found += used[pid]
+        waiting += children.get(pid, [])
+    return found
+
+
 def _processes() -> tuple[dict[int, list[int]], dict[int, float]]:
     """(parent -> children, process -> CPU seconds)."""
     children: dict[int, list[int]] = {}

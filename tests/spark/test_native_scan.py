@@ -50,7 +50,7 @@ def test_columns_are_matched_by_id(spark, paths):
 
 
 def mask_of(hidden, sizes, group):
-    return Mask.of({n: hidden[n] for n in group}, sizes)
+    return Mask.of([(n, hidden[n]) for n in group], sizes)
 
 
 def test_hidden_rows_are_left_out(spark, paths):

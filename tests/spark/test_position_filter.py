@@ -18,7 +18,7 @@ ROWS = [1, 63, 64, 65, 1000, 130, 7, 3]
 def test_every_file_has_its_own_slot():
     names = [f"data-{i}.parquet" for i in range(200)]
     sizes = {n: 1_000_000 + 977 * i * i for i, n in enumerate(names)}
-    mask = Mask.of({n: np.zeros(65, bool) for n in names}, sizes)
+    mask = Mask.of([(n, np.zeros(65, bool)) for n in names], sizes)
     assert [mask.slots[sizes[n] % len(mask.slots)] for n in names] == [128 * i for i in range(200)]
 
 
@@ -43,13 +43,13 @@ def test_exactly_the_hidden_rows_are_gone(spark, tmp_path, way):
         paths.append(str(path))
     assert groups_of_distinct_sizes(sizes.items()) == [list(sizes)]
     scan = spark.read.schema("id bigint, v bigint").parquet(*paths)
-    kept = way(scan, Mask.of(hidden, sizes))
+    kept = way(scan, Mask.of(hidden.items(), sizes))
     assert kept.columns == ["id", "v"]
     assert sorted(r.id for r in kept.select("id").collect()) == expected
     # Filters that skip row groups must not shift the positions.
     assert sorted(r.id for r in kept.where("id > 40450").collect()) == [e for e in expected if e > 40450]
     # Nor must a condition that goes before the mask.
-    before = way(scan.where("id > 40450"), Mask.of(hidden, sizes))
+    before = way(scan.where("id > 40450"), Mask.of(hidden.items(), sizes))
     assert before.columns == ["id", "v"]
     assert sorted(r.id for r in before.collect()) == [e for e in expected if e > 40450]
     assert len(kept._jdf.queryExecution().toString()) < 20_000

@@ -21,6 +21,13 @@ KINDS = {
     "ignore delete": {"keys": ("k",), "options": {"bucket": "1", "ignore_delete": "true"}, "deletes": True},
     "first-row": {"keys": ("k",), "options": {"bucket": "1", "merge_engine": "first-row"}, "compact": True},
     "partial-update": {"keys": ("k",), "options": {"bucket": "2", "merge_engine": "partial-update"}},
+    "partial-update with -D": {
+        "keys": ("k",),
+        "options": {
+            "bucket": "1", "merge_engine": "partial-update", "partial_update__remove_record_on_delete": "true",
+        },
+        "deletes": True,
+    },
     "aggregation": {
         "keys": ("k",),
         "options": {"bucket": "1", "merge_engine": "aggregation", "fields__i__aggregate_function": "sum"},
@@ -92,25 +99,19 @@ def test_keys_that_are_compared_in_tasks_hide_the_same_rows(spark, tmp_path, mon
     here, in_tasks = ({name: rows.tolist() for name, rows in hidden.rows.items()} for hidden in found)
     assert here
     assert in_tasks == here
-    assert found[1].merged == found[0].merged
+    merged = tuple(superseded_rows.merged_rows(plan.store, *of_split) for of_split in found[1].unmerged)
+    assert merged == found[0].merged
 
 
-def test_keys_of_many_rows_are_compared_in_tasks(spark, tmp_path, monkeypatch):
-    table = build(tmp_path, "deduplicate", partitioned=False, odd=False, seed=4)
-    monkeypatch.setattr(superseded_rows, "run_in_threads", None)
-    rows = read_table(spark, table, limits=StrategyLimits(inline_bytes=0, driver_rows=100))
-    assert as_rows(to_arrow(rows, table.schema.fields)) == as_rows(table.to_arrow())
-
-
-def test_many_rows_that_an_engine_creates_are_merged_in_tasks(tmp_path):
-    table = build(tmp_path, "partial-update", partitioned=True, odd=False, seed=2)
-    stored = sum(f.row_count for f in plan_table_scan(table).plan.files)
-
-    def ways(merged_rows: int) -> set[ScanStrategy]:
-        limits = StrategyLimits(inline_bytes=0, merged_rows=merged_rows)
-        return {r.strategy for r in plan_table_scan(table, limits=limits).routes}
-
-    assert (ways(stored), ways(1)) == ({ScanStrategy.MASKED}, {ScanStrategy.TASKS})
+@pytest.mark.parametrize("kind", ["deduplicate", "partial-update", "partial-update with -D", "aggregation"])
+def test_many_rows_are_merged_in_tasks(spark, tmp_path, monkeypatch, kind):
+    table = build(tmp_path, kind, partitioned=False, odd=False, seed=4)
+    here = []
+    monkeypatch.setattr(superseded_rows, "run_in_threads", lambda _, splits: here.extend(splits) or [])
+    for _ in range(2):
+        rows = read_table(spark, table, limits=StrategyLimits(inline_bytes=0, driver_rows=100))
+        assert as_rows(to_arrow(rows, table.schema.fields)) == as_rows(table.to_arrow())
+    assert here == []
 
 
 def test_ways_are_the_ones_expected(tmp_path):

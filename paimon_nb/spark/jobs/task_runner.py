@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pyarrow as pa
 
 from paimon_nb.spark.errors import encode_errors_of_task
-from paimon_nb.spark.runtime.jvm_bridge import has_bridge
+from paimon_nb.spark.runtime.jvm_bridge import BLOCK_BYTES, has_bridge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -82,15 +82,21 @@ def run_in_tasks(spark: SparkSession, pieces: Sequence[T], sizes: Sequence[int],
     @encode_errors_of_task
     def run_on_pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for number, piece in unpickle_pieces(batches):
-            result = {
-                "number": pa.array([number], pa.int32()),
-                "result": pa.array([pickle.dumps(work(piece))], pa.binary()),
-            }
-            yield pa.RecordBatch.from_pydict(result)
+            result = pickle.dumps(work(piece))
+            for begin in range(0, len(result), BLOCK_BYTES):
+                block = {
+                    "number": pa.array([number], pa.int32()),
+                    "begin": pa.array([begin], pa.int64()),
+                    "block": pa.array([result[begin : begin + BLOCK_BYTES]], pa.binary()),
+                }
+                yield pa.RecordBatch.from_pydict(block)
 
     numbered = frame_of_pickled_pieces(spark, list(enumerate(pieces)), sizes)
-    rows = numbered.mapInArrow(run_on_pieces, "number int, result binary").collect()
-    return [pickle.loads(row["result"]) for row in sorted(rows, key=itemgetter("number"))]
+    rows = numbered.mapInArrow(run_on_pieces, "number int, begin bigint, block binary").collect()
+    blocks: list[list[bytes]] = [[] for _ in pieces]
+    for number, _, block in sorted(rows, key=itemgetter("number", "begin")):
+        blocks[number].append(block)
+    return [pickle.loads(b"".join(of_piece)) for of_piece in blocks]
 
 
 def run_in_threads(work: Callable[[T], R], items: Sequence[T]) -> list[R]:

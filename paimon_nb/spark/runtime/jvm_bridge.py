@@ -31,6 +31,9 @@ if TYPE_CHECKING:
         WorkerFactory,
     )
 
+BLOCK_BYTES = 1 << 17
+"""Bytes to pass to or from the JVM at a time. Larger arrays, of which a copy has several, would be garbage that makes its heap grow."""
+
 
 def has_bridge(owner: DataFrame | SparkSession) -> bool:
     """Whether a DataFrame or a session belongs to a JVM that this process talks to."""
@@ -161,11 +164,14 @@ def column_text(column: Column) -> str:
 
 
 def java_long_array(spark: SparkSession, big_endian: bytes) -> JavaObject:
-    """A Java `long[]` from big-endian 64-bit integers, copied as one block."""
+    """A Java `long[]` from big-endian 64-bit integers, copied in blocks."""
     packages, context = jvm(spark), spark.sparkContext
     assert context._gateway is not None, "a running session has a gateway"
     array: JavaObject = context._gateway.new_array(packages.long, len(big_endian) // 8)
-    packages.java.nio.ByteBuffer.wrap(bytearray(big_endian)).asLongBuffer().get(array)
+    target = packages.java.nio.LongBuffer.wrap(array)
+    for begin in range(0, len(big_endian), BLOCK_BYTES):
+        block = bytearray(big_endian[begin : begin + BLOCK_BYTES])
+        target.put(packages.java.nio.ByteBuffer.wrap(block).asLongBuffer())
     return array
 
 

@@ -40,17 +40,17 @@ class Mask:
     """int64: the start of file f at `size(f) mod len(slots)`."""
 
     @classmethod
-    def of(cls, hidden: Mapping[str, np.ndarray | None], sizes: Mapping[str, int]) -> Mask:
+    def of(cls, hidden: Iterable[tuple[str, np.ndarray | None]], sizes: Mapping[str, int]) -> Mask:
         """Build a mask.
 
         Args:
-            hidden: file name -> bool per physical row, True = hidden; None: no rows are hidden.
+            hidden: (file name, bool per physical row, True = hidden; None: no rows are hidden).
             sizes: file name -> bytes, all different.
         """
         starts: dict[str, int] = {}
         parts: list[np.ndarray] = []
         at = 0
-        for name, rows in hidden.items():
+        for name, rows in hidden:
             if rows is None:
                 starts[name] = _NOTHING
                 continue

@@ -3,7 +3,8 @@
 - INLINE: read in the driver and pass the rows to Spark as Arrow. For little data.
 - LATE_MATERIALIZATION: the same for the few rows that match a condition; the columns of the condition are read first. If too many rows match, the fallback strategy is used.
 - NATIVE: Spark's own Parquet or ORC reader.
-- MASKED: NATIVE with a filter that hides rows by file and position (deletion vectors, superseded rows).
+- MASKED: NATIVE with a filter that hides rows by file and position (deletion vectors, superseded rows), and the rows that the merge
+  engine creates from hidden ones.
 - TASKS: the package's reader inside Spark tasks. Works for every split, at about four times the cost of NATIVE.
 """
 
@@ -66,10 +67,9 @@ class StrategyLimits:
     """Maximum number of files that the driver reads this way; all are open at the same time."""
     masked_rows: int = 200_000_000
     """Maximum rows of a split whose keys are compared at once."""
-    merged_rows: int = 20_000_000
-    """Maximum rows of all these splits if the merge engine creates new rows: they are sent to the driver."""
     driver_rows: int = 10_000_000
-    """Maximum rows of all splits whose keys the driver compares; the keys of more rows are compared in tasks."""
+    """Maximum rows of all splits whose keys the driver compares. The keys of more rows are compared in tasks, where the merge
+    engine also creates its rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,20 +129,9 @@ def choose_routes(splits: Sequence[Split], facts: SplitFacts) -> list[Route]:
                     ScanStrategy.INLINE, f"the keys of the condition match about {count} of {_total_rows(splits)} rows"
                 )
             ] * len(splits)
-    found = _within_merged_rows(splits, [_choose_route(split, facts) for split in splits], facts)
+    found = [_choose_route(split, facts) for split in splits]
     why = _reason_for_late_materialization(splits, found, facts)
     return found if why is None else [Route(ScanStrategy.LATE_MATERIALIZATION, why, r.strategy) for r in found]
-
-
-def _within_merged_rows(splits: Sequence[Split], found: list[Route], facts: SplitFacts) -> list[Route]:
-    """The routes, where the merge engine creates rows: TASKS instead of MASKED if the driver would get too many of them."""
-    if facts.merge_engine is None or facts.merge_engine in PICKS_ROWS:
-        return found
-    merging = [not s.raw and r.strategy is ScanStrategy.MASKED for s, r in zip(splits, found, strict=True)]
-    if _total_rows([s for s, merges in zip(splits, merging, strict=True) if merges]) <= facts.limits.merged_rows:
-        return found
-    in_tasks = Route(ScanStrategy.TASKS, "too many rows to merge in the driver")
-    return [in_tasks if merges else route for route, merges in zip(found, merging, strict=True)]
 
 
 def _reason_for_late_materialization(splits: Sequence[Split], found: Sequence[Route], facts: SplitFacts) -> str | None:

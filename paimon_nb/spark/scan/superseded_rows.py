@@ -2,13 +2,14 @@
 cached in the driver.
 
 A row is hidden if a deletion vector marks it, if a newer row has its key, or if it is a retraction. If the merge engine
-creates a new row from several, those are all hidden, and the new row is returned separately.
+creates a new row from several, those are all hidden. The new rows are computed here, or of many rows in the tasks of the query.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -22,15 +23,14 @@ from paimon_nb.format.data.schema_evolution import rows_as_read_fields
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.index import read_deletion_vectors
 from paimon_nb.format.manifest import DataFile, DvRange
+from paimon_nb.format.types.arrow_builders import empty_table, from_numpy
 from paimon_nb.spark.jobs.task_runner import run_in_tasks, run_in_threads
 from paimon_nb.spark.scan.superseded_rows_delta import by_file, hidden_rows_with_new_files
 from paimon_nb.table.lsm.levels import key_decoder
-from paimon_nb.table.merge import PICKS_ROWS, MergeSpec, merge, remaining_rows
-from paimon_nb.table.merge.groups import group_ends, group_starts, merge_order
-from paimon_nb.table.merge.merge import retraction_mask
+from paimon_nb.table.merge import PICKS_ROWS, MergeSpec, lone_rows, merge, remaining_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from pyspark.sql import SparkSession
 
@@ -51,9 +51,11 @@ class HiddenRows:
     """The hidden rows of some files."""
 
     rows: Mapping[str, np.ndarray]
-    """File name -> bool per physical row, True = hidden. Without files that have no hidden rows."""
+    """File name -> bool per physical row, True = hidden; unpacked when it is asked for. Without files that have no hidden rows."""
     merged: tuple[pa.Table, ...] = field(default=())
     """Rows that the merge engine created, with the table's columns."""
+    unmerged: tuple[tuple[Split, PackedRows], ...] = field(default=())
+    """Splits from whose hidden rows the merge engine must still create rows, for `merged_rows`."""
 
 
 def creates_rows(store: TableStore) -> bool:
@@ -67,36 +69,58 @@ def hidden_rows_of(
     """Hidden rows of all splits, cached per split: data files never change.
 
     Args:
-        spark: computes splits that are not cached in tasks if they have more than `driver_rows` rows; None: always here.
+        spark: computes splits that are not cached in tasks if they have more than `driver_rows` rows, and leaves them unmerged;
+            None: always here.
     """
-    rows: dict[str, np.ndarray] = {}
+    bits: dict[str, tuple[np.ndarray, int]] = {}
     merged: list[pa.Table] = []
+    unmerged: list[tuple[Split, PackedRows]] = []
     known = [_CACHE.get(split_key(store, split)) for split in splits]
     unknown = [split for split, found in zip(splits, known, strict=True) if found is None]
-    compute = partial(_packed_hidden_rows, store)
     if spark is not None and sum(split.row_count for split in unknown) > driver_rows:
+        compute = partial(_packed_hidden_rows, store, creates=False)
         computed = iter(run_in_tasks(spark, unknown, [s.size for s in unknown], compute))
     else:
-        computed = iter(run_in_threads(compute, unknown))
+        computed = iter(run_in_threads(partial(_packed_hidden_rows, store, creates=creates_rows(store)), unknown))
     for split, found in zip(splits, known, strict=True):
         if found is None:
             found = next(computed)
             _CACHE.put(split_key(store, split), found)
-        rows.update(_unpack_bits(found))
-        merged += found.merged
-    return HiddenRows(rows, tuple(merged))
+        bits.update(found.bits)
+        if found.merged is not None:
+            merged.append(found.merged)
+        elif not split.raw and creates_rows(store):
+            unmerged.append((split, found))
+    return HiddenRows(_RowsByFile(bits), tuple(merged), tuple(unmerged))
 
 
-def _packed_hidden_rows(store: TableStore, split: Split) -> _PackedRows:
-    return _pack_bits(_hidden_rows(store, split))
+def merged_rows(store: TableStore, split: Split, hidden: PackedRows) -> pa.Table:
+    """The rows that the merge engine creates from a split's hidden rows, with the table's columns. Reads all columns of their files."""
+    deleted = _deleted_by_vectors(store, split)
+    by_name, runs = _RowsByFile(hidden.bits), []
+    for file in sorted(split.files, key=lambda f: f.min_sequence):
+        rows = by_name.get(file.file_name)
+        if rows is not None:
+            if file.file_name in deleted:
+                rows = rows & ~deleted[file.file_name]
+            runs.append(_read_columns(store, split, file, store.schema.fields).filter(from_numpy(rows)))
+    if not runs:
+        return empty_table(store.schema.fields)
+    return merge(runs, MergeSpec.of(store.schema, store.options), drop_delete=True).select(list(store.schema.names))
 
 
-def _hidden_rows(store: TableStore, split: Split) -> HiddenRows:
+def _packed_hidden_rows(store: TableStore, split: Split, *, creates: bool) -> PackedRows:
+    """Args: creates: also the rows that the merge engine creates."""
+    hidden = _pack_bits(_hidden_rows(store, split))
+    return replace(hidden, merged=merged_rows(store, split, hidden)) if creates and not split.raw else hidden
+
+
+def _hidden_rows(store: TableStore, split: Split) -> dict[str, np.ndarray]:
     updated = None if split.raw or split.deletion_vectors else _hidden_rows_from_cached_split(store, split)
     if updated is not None:
-        return HiddenRows(updated)
+        return updated
     rows = _deleted_by_vectors(store, split)
-    return HiddenRows(rows) if split.raw else _superseded_by_merge(store, split, rows)
+    return rows if split.raw else _superseded_by_merge(store, split, rows)
 
 
 def _hidden_rows_from_cached_split(store: TableStore, split: Split) -> dict[str, np.ndarray] | None:
@@ -111,7 +135,7 @@ def _hidden_rows_from_cached_split(store: TableStore, split: Split) -> dict[str,
             found = _CACHE.get(split_key(store, replace(split, files=old, raw=raw)))
             if found is not None:
                 rows = partial(_read_keys_cached, store, split, fields=fields, sequence=_overlap_in_age(store, new))
-                return hidden_rows_with_new_files(_unpack_bits(found), old, new, rows, spec)
+                return hidden_rows_with_new_files(_RowsByFile(found.bits), old, new, rows, spec)
     return None
 
 
@@ -130,37 +154,26 @@ def _deleted_by_vectors(store: TableStore, split: Split) -> dict[str, np.ndarray
     }
 
 
-def _superseded_by_merge(store: TableStore, split: Split, deleted: Mapping[str, np.ndarray]) -> HiddenRows:
+def _superseded_by_merge(store: TableStore, split: Split, deleted: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     spec = MergeSpec.of(store.schema, store.options)
-    names = list(dict.fromkeys([*spec.keys, *spec.sequence_fields]))
+    picks = spec.engine in PICKS_ROWS
+    # The order of versions decides which of them is picked. All of them are hidden if the engine creates a row.
+    names = list(dict.fromkeys([*spec.keys, *spec.sequence_fields])) if picks else list(spec.keys)
     fields = [store.schema.field(n) for n in names]
-    tables, owners = [], []
     files = sorted(split.files, key=lambda f: f.min_sequence)  # oldest first, so that rows of one key are in order
-    sequence = _overlap_in_age(store, files)
-    for number, file in enumerate(files):
-        table = _read_keys_cached(store, split, file, fields, sequence)
-        owners.append(np.full(table.num_rows, number, np.int32))
-        tables.append(table)
+    sequence = picks and _overlap_in_age(store, files)
+    tables = [_read_keys_cached(store, split, file, fields, sequence) for file in files]
     kv = pa.concat_tables(tables).combine_chunks()
-    owner = np.concatenate(owners) if owners else np.zeros(0, np.int32)
     starts = np.cumsum([0, *(t.num_rows for t in tables)])
-    superseded = np.zeros(kv.num_rows, bool)
+    hidden = np.zeros(kv.num_rows, bool)
     for number, file in enumerate(files):
         if file.file_name in deleted:
-            superseded[starts[number] : starts[number + 1]] = deleted[file.file_name]
-    alive = np.flatnonzero(~superseded)
+            hidden[starts[number] : starts[number + 1]] = deleted[file.file_name]
+    alive = np.flatnonzero(~hidden)
     seen = kv if len(alive) == kv.num_rows else kv.take(pa.array(alive))
-    visible = np.zeros(kv.num_rows, bool)
-    overlapping = np.zeros(0, np.int64)
-    if spec.engine in PICKS_ROWS:
-        visible[alive[remaining_rows(seen, spec)]] = True
-    else:
-        single, overlapping = _single_and_overlapping_rows(seen, spec)
-        visible[alive[single]] = True
-        overlapping = alive[overlapping]
-    rows = by_file(files, ~visible, starts)
-    merged = _merge_overlapping(store, split, spec, files, overlapping, owner, starts)
-    return HiddenRows(rows, (merged,) if merged is not None else ())
+    hidden[:] = True
+    hidden[alive[remaining_rows(seen, spec) if picks else lone_rows(seen, spec)]] = False
+    return by_file(files, hidden, starts)
 
 
 def _overlap_in_age(store: TableStore, files: Sequence[DataFile]) -> bool:
@@ -173,48 +186,6 @@ def _overlap_in_age(store: TableStore, files: Sequence[DataFile]) -> bool:
             return True
         older.append(new)
     return False
-
-
-def _single_and_overlapping_rows(kv: pa.Table, spec: MergeSpec) -> tuple[np.ndarray, np.ndarray]:
-    """(rows whose key is unique and that are visible, rows that the engine must merge)."""
-    if spec.ignore_delete:
-        surviving = np.flatnonzero(~retraction_mask(kv))
-        single, overlapping = _single_and_overlapping_rows(kv.take(pa.array(surviving)), _without_ignore(spec))
-        return surviving[single], surviving[overlapping]
-    order = merge_order(kv, spec)
-    starts = group_starts(kv.select(list(spec.keys)).take(pa.array(order)), spec.keys)
-    ends = group_ends(starts, len(order))
-    alone = np.zeros(len(order), bool)
-    alone[starts[starts == ends]] = True
-    # A row with a unique key is not merged: it is visible, or it is a retraction without a row.
-    return order[alone & ~retraction_mask(kv)[order]], np.sort(order[~alone])
-
-
-def _without_ignore(spec: MergeSpec) -> MergeSpec:
-    return replace(spec, ignore_delete=False)
-
-
-def _merge_overlapping(
-    store: TableStore,
-    split: Split,
-    spec: MergeSpec,
-    files: Sequence[DataFile],
-    overlapping: np.ndarray,
-    owner: np.ndarray,
-    starts: np.ndarray,
-) -> pa.Table | None:
-    """Merge the rows at the positions `overlapping`. Reads all columns of the files that contain them.
-
-    `owner`: index of the file of each position. `starts`: first position of each file.
-    """
-    if not len(overlapping):
-        return None
-    runs = []
-    for number in np.unique(owner[overlapping]):
-        positions = overlapping[owner[overlapping] == number] - starts[number]
-        table = _read_columns(store, split, files[number], store.schema.fields)
-        runs.append(table.take(pa.array(positions)))
-    return merge(runs, spec, drop_delete=True).select(list(store.schema.names))
 
 
 def _read_keys_cached(
@@ -245,24 +216,43 @@ def _read_columns(
 
 
 @dataclass(frozen=True)
-class _PackedRows:
+class PackedRows:
+    """The hidden rows of a split."""
+
     bits: Mapping[str, tuple[np.ndarray, int]]
-    merged: tuple[pa.Table, ...]
+    """File name -> (8 rows per byte, number of rows)."""
+    merged: pa.Table | None = None
+    """Rows that the merge engine created from them; None: not computed."""
 
     @property
     def size(self) -> int:
-        return sum(b.nbytes for b, _ in self.bits.values()) + sum(int(t.nbytes) for t in self.merged) + 200
+        """Bytes."""
+        merged = 0 if self.merged is None else int(self.merged.nbytes)
+        return sum(b.nbytes for b, _ in self.bits.values()) + merged + 200
 
 
-def _pack_bits(hidden: HiddenRows) -> _PackedRows:
-    return _PackedRows({n: (np.packbits(r, bitorder="little"), len(r)) for n, r in hidden.rows.items()}, hidden.merged)
+def _pack_bits(hidden: Mapping[str, np.ndarray]) -> PackedRows:
+    return PackedRows({n: (np.packbits(r, bitorder="little"), len(r)) for n, r in hidden.items()})
 
 
-def _unpack_bits(found: _PackedRows) -> dict[str, np.ndarray]:
-    return {
-        name: np.unpackbits(bits, count=count, bitorder="little").astype(bool)
-        for name, (bits, count) in found.bits.items()
-    }
+class _RowsByFile(Mapping[str, np.ndarray]):
+    """The bits of files as arrays. Those of many rows are never in memory together."""
+
+    def __init__(self, bits: Mapping[str, tuple[np.ndarray, int]]) -> None:
+        self._bits = bits
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        bits, count = self._bits[name]
+        return np.unpackbits(bits, count=count, bitorder="little").view(bool)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._bits
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._bits)
+
+    def __len__(self) -> int:
+        return len(self._bits)
 
 
 def split_key(store: TableStore, split: Split) -> tuple[object, ...]:
@@ -279,16 +269,16 @@ class _Cache:
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.used = 0
-        self._cache: OrderedDict[tuple[object, ...], _PackedRows] = OrderedDict()
+        self._cache: OrderedDict[tuple[object, ...], PackedRows] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: tuple[object, ...]) -> _PackedRows | None:
+    def get(self, key: tuple[object, ...]) -> PackedRows | None:
         with self._lock:
             if key in self._cache:
                 self._cache.move_to_end(key)
             return self._cache.get(key)
 
-    def put(self, key: tuple[object, ...], value: _PackedRows) -> None:
+    def put(self, key: tuple[object, ...], value: PackedRows) -> None:
         with self._lock:
             if key in self._cache or value.size > self.limit // 2:
                 return

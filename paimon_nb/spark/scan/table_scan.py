@@ -34,11 +34,12 @@ from paimon_nb.spark.scan.scan_strategy import (
     file_format,
     max_selective_rows,
 )
-from paimon_nb.spark.scan.superseded_rows import creates_rows, hidden_rows_of, split_key
+from paimon_nb.spark.scan.superseded_rows import creates_rows, hidden_rows_of, merged_rows, split_key
 from paimon_nb.spark.types import spark_schema, task_batches
 from paimon_nb.table.migrated_files import stores_partition_columns
 from paimon_nb.table.scan.plan.planner import plan_scan
 from paimon_nb.table.scan.plan.selectivity import estimate_selectivity, key_share
+from paimon_nb.table.scan.predicate.evaluate import filter_rows
 from paimon_nb.table.scan.predicate.model import Predicate, conjuncts
 from paimon_nb.table.scan.read.split_reader import read_split
 
@@ -274,18 +275,35 @@ def _scan_masked(spark: SparkSession, scan: PlannedScan, splits: list[Split]) ->
         for schema_id, files in masked.items():
             fields, condition = fields_of(store, schema_id), scan.plan.predicate
             # The sizes in the file system, which Spark uses; those in the manifest may differ.
-            sizes = {name: store.fs.size(path) for name, path in files.items()}
-            for names in groups_of_distinct_sizes(sizes.items()):
-                mask = Mask.of({n: found().rows.get(n) for n in names}, sizes)
+            lengths = {name: store.fs.size(path) for name, path in files.items()}
+            for names in groups_of_distinct_sizes(lengths.items()):
+                mask = Mask.of(((n, found().rows.get(n)) for n in names), lengths)
                 uris = [_spark_uri(store, files[n]) for n in names]
                 frames.append(scan_files(spark, "parquet", uris, fields, scan.fields, mask, condition))
         return frames
 
     frames = [*cached_scan(spark, _scan_cache_key(ScanStrategy.MASKED, scan, splits), build_frames)]
-    if creates_rows(store) and (merged := found().merged):
-        rows = pa.concat_tables(merged).select([f.name for f in scan.fields])
-        frames.append(from_arrow(spark, rows, scan.fields))
+    if creates_rows(store):
+        if merged := found().merged:
+            rows = pa.concat_tables(merged).select([f.name for f in scan.fields])
+            frames.append(from_arrow(spark, rows, scan.fields))
+        if unmerged := found().unmerged:
+            sizes = [split.size for split, _ in unmerged]
+            pieces = frame_of_pickled_pieces(spark, unmerged, sizes)
+            frames.append(pieces.mapInArrow(_task_merging_hidden_rows(scan), spark_schema(scan.fields)))
     return frames
+
+
+def _task_merging_hidden_rows(scan: PlannedScan) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    store, fields, predicate = scan.store, scan.fields, scan.plan.predicate
+
+    @encode_errors_of_task
+    def merge_hidden_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for split, hidden in unpickle_pieces(batches):
+            rows = filter_rows(predicate, merged_rows(store, split, hidden), store.schema.fields)
+            yield from task_batches(rows.select([f.name for f in fields]), fields)
+
+    return merge_hidden_rows
 
 
 def _scan_cache_key(strategy: ScanStrategy, scan: PlannedScan, splits: Sequence[Split]) -> Hashable:

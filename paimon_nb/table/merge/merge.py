@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -130,6 +131,21 @@ def remaining_rows(kv: pa.Table, spec: MergeSpec) -> Indices:
     last = order[starts] if spec.engine == "first-row" else order[group_ends(starts, len(order))]
     last = last[~retraction_mask(some)[last]]
     return last if inserts is None else inserts[last]
+
+
+def lone_rows(kv: pa.Table, spec: MergeSpec) -> Indices:
+    """For other engines: the numbers of rows that are the only one of their key, without retractions.
+
+    `kv` needs only the key columns and `_VALUE_KIND`.
+    """
+    spec = replace(spec, sequence_fields=())
+    inserts = np.flatnonzero(~retraction_mask(kv)) if spec.ignore_delete else None
+    some = kv if inserts is None else kv.take(from_numpy(inserts))
+    order = merge_order(some, spec)
+    starts = group_starts(some.select(list(spec.keys)).combine_chunks().take(from_numpy(order)), spec.keys)
+    alone: Indices = order[starts[starts == group_ends(starts, len(order))]]
+    alone = alone[~retraction_mask(some)[alone]]
+    return alone if inserts is None else inserts[alone].astype(np.int64)
 
 
 def _group_rows(kv: pa.Table, order: Indices, spec: MergeSpec) -> Groups:
