@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 
 import paimon_nb
 from benchmarks import own_process
-from benchmarks.processes import cpu_seconds, cpu_seconds_below, highest_of_descendants
+from benchmarks.processes import CpuBelow, cpu_seconds, highest_of_descendants
 from paimon_nb.spark.runtime.jvm_cds import sharing_option
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "servers"))
@@ -115,21 +115,19 @@ def ask_executors(warehouse: str, master: str, rows: str, worker: str) -> None:
     files = [str(p) for p in table.glob("bucket-*/*.parquet")]
     plain = wb.spark.read.parquet(*files)
     plain.createOrReplaceTempView("plain")
-    found: dict[str, object] = {"rows": int(rows)}
+    found: dict[str, float] = {"rows": int(rows)}
     try:
-        for turn, name in (("first", "again"), ("second", "t")):
-            for what, frame in (
-                ("native", lambda: wb.spark.sql(QUERY.format("plain"))),
-                ("merged", lambda name=name: wb.sql(QUERY.format(name))),
-            ):
-                before, began = cpu_seconds_below(int(worker)), time.perf_counter()
-                frame().collect()
-                found[f"{turn} {what} cpu"] = round(cpu_seconds_below(int(worker)) - before, 2)
-                found[f"{turn} {what} seconds"] = round(time.perf_counter() - began, 1)
+        with CpuBelow(int(worker)) as executors:
+            for turn, name in (("first", "again"), ("second", "t")):
+                for what, query in (("native", "plain"), ("merged", name)):
+                    before, began = executors.seconds(), time.perf_counter()
+                    (wb.spark.sql if what == "native" else wb.sql)(QUERY.format(query)).collect()
+                    found[f"{turn} {what} seconds"] = round(time.perf_counter() - began, 1)
+                    found[f"{turn} {what} cpu"] = round(executors.seconds() - before, 2)
     finally:
         again.unlink()
     wb.close()
-    found["ratio"] = round(float(found["second merged cpu"]) / float(found["second native cpu"]), 2)
+    found["ratio"] = round(found["second merged cpu"] / found["second native cpu"], 2)
     print(json.dumps(found))
 
 

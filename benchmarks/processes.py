@@ -23,19 +23,8 @@ def cpu_seconds() -> float | None:
     return sum(used[pid] for pid in _tree(children))
 
 
-def cpu_seconds_below(root: int) -> float:
-    """CPU seconds used so far by all descendants of a process, JVMs and finished ones included."""
-    children, used = _processes()
-    found, waiting = 0.0, [*children.get(root, [])]
-    while waiting:
-        pid = waiting.pop()
-        found += used[pid]
-        waiting += children.get(pid, [])
-    return found
-
-
-def _processes() -> tuple[dict[int, list[int]], dict[int, float]]:
-    """(parent -> children, process -> CPU seconds)."""
+def _processes(*, own: bool = False) -> tuple[dict[int, list[int]], dict[int, float]]:
+    """(parent -> children, process -> CPU seconds; with those of its ended children, unless `own`)."""
     children: dict[int, list[int]] = {}
     used: dict[int, float] = {}
     for stat in _PROC.glob("[0-9]*/stat"):
@@ -45,7 +34,7 @@ def _processes() -> tuple[dict[int, list[int]], dict[int, float]]:
         except OSError:  # it has ended meanwhile
             continue
         children.setdefault(int(fields[1]), []).append(pid)
-        used[pid] = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+        used[pid] = sum(map(int, fields[11 : 13 if own else 15])) / os.sysconf("SC_CLK_TCK")
     return children, used
 
 
@@ -57,6 +46,43 @@ def _tree(children: dict[int, list[int]], root: int | None = None) -> list[int]:
         below = children.get(found[-1], [])
         waiting += [pid for pid in below if not _is_spark(pid)] if _is_spark(found[-1]) else below
     return found
+
+
+class CpuBelow:
+    """Watches the CPU seconds of all descendants of a process while the block runs, JVMs included.
+
+    Ended processes keep what was last seen of them: a parent does not always take over their seconds.
+    """
+
+    def __init__(self, root: int) -> None:
+        self._root = root
+        self._seen: dict[int, float] = {}
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> CpuBelow:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def seconds(self) -> float:
+        """Used so far."""
+        children, used = _processes(own=True)
+        waiting = [*children.get(self._root, [])]
+        while waiting:
+            pid = waiting.pop()
+            self._seen[pid] = max(used[pid], self._seen.get(pid, 0))
+            waiting += children.get(pid, [])
+        return sum(self._seen.values())
+
+    def _watch(self) -> None:
+        while not self._stop.wait(_EVERY_S * 10):
+            self.seconds()
 
 
 class Memory:

@@ -1,6 +1,7 @@
 """Spark's own reader on our files: special directory names, columns by id, masks, old dates."""
 
 import datetime as dt
+import shutil
 from functools import reduce
 from pathlib import Path
 
@@ -91,3 +92,19 @@ def test_timestamps_and_old_dates_come_as_stored(spark, tmp_path):
     pq.write_table(rows, tmp_path / "data-0.parquet")
     back = to_arrow(scan_files(spark, "parquet", [f"file://{tmp_path}/data-0.parquet"], fields, fields), fields)
     assert back.to_pylist() == rows.to_pylist()
+
+
+def test_many_paths_are_listed_in_few_tasks(spark, paths, tmp_path):
+    source = Path(paths[0].removeprefix("file://"))
+    many = [f"file://{shutil.copy(source, tmp_path / f'data-{n}.parquet')}" for n in range(40)]
+    setting = "spark.sql.sources.parallelPartitionDiscovery.parallelism"
+    before, context = spark.conf.get(setting), spark.sparkContext
+    context.setJobGroup("listing of many paths", "")
+    frame = scan_files(spark, "parquet", many, OLD, NEW)
+    context.setLocalProperty("spark.jobGroup.id", None)
+    tracker = context.statusTracker()
+    (job,) = tracker.getJobIdsForGroup("listing of many paths")
+    (stage,) = tracker.getJobInfo(job).stageIds
+    assert tracker.getStageInfo(stage).numTasks == context.defaultParallelism
+    assert spark.conf.get(setting) == before
+    assert frame.count() == 80

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import quote
+from paimon_nb.spark.jobs.task_runner import parallelism
+from paimon_nb.spark.runtime.jvm_bridge import has_bridge
 from paimon_nb.spark.scan.position_filter import Mask, without_hidden
 from paimon_nb.spark.scan.pushdown import condition_for_native_scan
 from paimon_nb.spark.scan.scan_strategy import spark_reads_type
 from paimon_nb.spark.types import spark_schema, spark_type
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -27,6 +31,31 @@ _OPTIONS = {
     "datetimeRebaseMode": "CORRECTED",  # Paimon writes proleptic Gregorian dates
     "int96RebaseMode": "CORRECTED",
 }
+_LISTING_TASKS = "spark.sql.sources.parallelPartitionDiscovery.parallelism"
+_LISTED_IN_DRIVER = 32
+"""Spark lists more paths in tasks, by default."""
+
+
+_SETTING = Lock()
+
+
+@contextmanager
+def _few_listing_tasks(spark: SparkSession, paths: int) -> Iterator[None]:
+    """In the block, Spark asks for the sizes of many paths in as many tasks as run at the same time, not in one per path.
+
+    A task per file would cost the driver more than the rest of the query.
+    """
+    if not has_bridge(spark) or paths <= _LISTED_IN_DRIVER:
+        yield
+        return
+    with _SETTING:  # another thread would take the changed value for the user's
+        before = spark.conf.get(_LISTING_TASKS)
+        assert before is not None, "a setting of Spark with a default"
+        spark.conf.set(_LISTING_TASKS, min(int(before), parallelism(spark)))
+        try:
+            yield
+        finally:
+            spark.conf.set(_LISTING_TASKS, before)
 
 
 def scan_files(
@@ -56,7 +85,9 @@ def scan_files(
     file_columns = [by_id[f.id] for f in read_fields if f.id in by_id]
     if not file_columns:  # no common column: the scan must still return one row per row
         file_columns = [f for f in file_fields if spark_reads_type(f.type, kind)][:1]
-    frame = spark.read.format(kind).options(**_OPTIONS).schema(spark_schema(file_columns)).load(list(paths))
+    reader = spark.read.format(kind).options(**_OPTIONS).schema(spark_schema(file_columns))
+    with _few_listing_tasks(spark, len(paths)):
+        frame = reader.load(list(paths))
     if mask is not None:
         same = [f for f in file_columns if any(f == r for r in read_fields)]
         native = condition_for_native_scan(condition, same)

@@ -51,7 +51,7 @@ class HiddenRows:
     """The hidden rows of some files."""
 
     rows: Mapping[str, np.ndarray]
-    """File name -> bool per physical row, True = hidden; unpacked when it is asked for. Without files that have no hidden rows."""
+    """File name -> bool per physical row, True = hidden, unpacked on access. Without files that have no hidden rows."""
     merged: tuple[pa.Table, ...] = field(default=())
     """Rows that the merge engine created, with the table's columns."""
     unmerged: tuple[tuple[Split, PackedRows], ...] = field(default=())
