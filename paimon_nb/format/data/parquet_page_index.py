@@ -55,6 +55,8 @@ _BYTES_PER_FOOTER_BYTE = 30
 # Field ids of parquet.thrift: FileMetaData, SchemaElement, RowGroup, ColumnChunk, ColumnMetaData, OffsetIndex, PageLocation.
 _VERSION, _SCHEMA, _ROWS, _GROUPS, _CREATED_BY = 1, 2, 3, 4, 6
 _NAME, _CHILDREN = 4, 5
+_LIST_DEPTH = 3
+"""Names in the path of the values of a list: column, `list`, `element`."""
 _CHUNKS, _GROUP_BYTES, _GROUP_ROWS = 1, 2, 3
 _CHUNK_OFFSET, _CHUNK_METADATA, _INDEX_OFFSET, _INDEX_LENGTH = 2, 3, 4, 5
 _VALUES, _UNCOMPRESSED, _COMPRESSED, _DATA_OFFSET, _DICTIONARY_OFFSET = 5, 6, 7, 9, 11
@@ -136,6 +138,8 @@ class _Footer:
     data: bytes
     leaves: dict[str, int]
     """Column chunk index of each flat column, by name."""
+    lists: dict[str, int]
+    """Column chunk index of each column of lists of plain values, by name."""
     bounds: dict[str, list[Bounds]] = field(default_factory=dict)
     pages: dict[tuple[int, str], _Pages | None] = field(default_factory=dict)
     weight: int = 0
@@ -146,9 +150,9 @@ class _Footer:
         return decode(self.data)
 
     @cached_property
-    def elements(self) -> dict[str, bytes]:
-        """The encoded schema elements of the flat columns."""
-        return _encoded_flat_columns(self.tree.list(_SCHEMA))
+    def elements(self) -> dict[str, list[bytes]]:
+        """The encoded schema elements of the flat columns and of those of lists."""
+        return _encoded_columns(self.tree.list(_SCHEMA))
 
     def groups_overlapping(self, keep: RowFilter) -> list[int]:
         """Row groups whose statistics do not exclude the filter's spans."""
@@ -181,6 +185,8 @@ class _Pages:
     """Offset and bytes of the dictionary."""
     head: bytes
     """The first fields of the chunk's ColumnMetaData: type, encodings, path and codec."""
+    values: int | None
+    """Of the whole chunk of a column of lists, as the number of values in some pages is not known; None for a flat column."""
 
 
 @dataclass(slots=True)
@@ -225,24 +231,30 @@ def _read_footer(fs: FileIO, path: str) -> _Footer | None:
     if len(columns) * metadata.num_row_groups > _MAX_CHUNKS or any(c.physical_type == "INT96" for c in columns):
         return None
     flat = {c.name: i for i, c in enumerate(columns) if c.path == c.name and not c.max_repetition_level}
-    return _Footer(metadata, data, flat, weight=length * _BYTES_PER_FOOTER_BYTE)
+    paths = [c.path.split(".") for c in columns]
+    lists = {
+        path[0]: i
+        for i, (c, path) in enumerate(zip(columns, paths, strict=True))
+        if len(path) == _LIST_DEPTH and c.max_repetition_level == 1 and sum(p[0] == path[0] for p in paths) == 1
+    }
+    return _Footer(metadata, data, flat, lists, weight=length * _BYTES_PER_FOOTER_BYTE)
 
 
-def _encoded_flat_columns(elements: list[Struct]) -> dict[str, bytes]:
-    """The top-level columns without nesting, by name."""
-    flat: dict[str, bytes] = {}
+def _encoded_columns(elements: list[Struct]) -> dict[str, list[bytes]]:
+    """The schema elements of the top-level columns, by name."""
+    found: dict[str, list[bytes]] = {}
 
-    def add_leaf(at: int, depth: int) -> int:
+    def add(at: int, name: str | None) -> int:
         element = elements[at]
-        if depth == 1 and not element.get(_CHILDREN):
-            flat[element.get(_NAME).decode()] = encode_thrift_struct(element)
+        if name is not None:
+            found.setdefault(name, []).append(encode_thrift_struct(element))
         at += 1
         for _ in range(element.get(_CHILDREN) or 0):
-            at = add_leaf(at, depth + 1)
+            at = add(at, name or elements[at].get(_NAME).decode() if at < len(elements) else name)
         return at
 
-    add_leaf(0, 0)
-    return flat
+    add(0, None)
+    return found
 
 
 def _span_overlaps(span: Span, bounds: Bounds) -> bool:
@@ -359,8 +371,8 @@ class _Run:
 
 
 def _pages_around(source: Any, footer: _Footer, group: int, rows: Positions, names: Sequence[str]) -> dict[str, _Run]:
-    """For each column, the pages from the first row's to the last row's; without columns that are nested or have no
-    page index.
+    """For each column, the pages from the first row's to the last row's; without columns that have no page index or are
+    nested otherwise than as lists of plain values.
     """
     out = {}
     total = footer.metadata.row_group(group).num_rows
@@ -388,11 +400,14 @@ def _columns_by_row_range(pages: dict[str, _Run]) -> list[tuple[int, int, set[st
 def _cached_pages(source: Any, footer: _Footer, group: int, name: str) -> _Pages | None:
     key = (group, name)
     if key not in footer.pages:
-        footer.pages[key] = _read_pages(source, _column_chunk(footer, group, name)) if name in footer.leaves else None
+        known = name in footer.leaves or name in footer.lists
+        footer.pages[key] = (
+            _read_pages(source, _column_chunk(footer, group, name), name in footer.lists) if known else None
+        )
     return footer.pages[key]
 
 
-def _read_pages(source: Any, chunk: Struct) -> _Pages | None:
+def _read_pages(source: Any, chunk: Struct, of_lists: bool) -> _Pages | None:
     offset = chunk.get(_INDEX_OFFSET)
     if not offset:
         return None
@@ -405,11 +420,13 @@ def _read_pages(source: Any, chunk: Struct) -> _Pages | None:
     start = metadata.get(_DICTIONARY_OFFSET)
     dictionary = (start, int(numbers[0, 1]) - start) if start else None
     head = Struct([f for f in metadata.fields if f[0] <= _LAST_OF_HEAD])
-    return _Pages(numbers[:, 0], numbers[:, 1], numbers[:, 2], dictionary, encode_thrift_struct(head)[:-1])
+    values = metadata.get(_VALUES) if of_lists else None
+    return _Pages(numbers[:, 0], numbers[:, 1], numbers[:, 2], dictionary, encode_thrift_struct(head)[:-1], values)
 
 
 def _column_chunk(footer: _Footer, group: int, name: str) -> Struct:
-    return footer.tree.list(_GROUPS)[group].list(_CHUNKS)[footer.leaves[name]]
+    at = footer.lists[name] if name in footer.lists else footer.leaves[name]
+    return footer.tree.list(_GROUPS)[group].list(_CHUNKS)[at]
 
 
 def _page_file(source: Any, footer: _Footer, pages: dict[str, _Run], rows: int) -> bytes:
@@ -426,7 +443,7 @@ def _page_file(source: Any, footer: _Footer, pages: dict[str, _Run], rows: int) 
         out += source.read(page.size)
         size = len(out) - start
         rest = [
-            [_VALUES, T_I64, rows],
+            [_VALUES, T_I64, rows if page.chunk.values is None else page.chunk.values],
             [_UNCOMPRESSED, T_I64, size],
             [_COMPRESSED, T_I64, size],
             [_DATA_OFFSET, T_I64, data],
@@ -436,7 +453,7 @@ def _page_file(source: Any, footer: _Footer, pages: dict[str, _Run], rows: int) 
         column = page.chunk.head + encode_thrift_struct(Struct(rest), after=_LAST_OF_HEAD)
         chunks.append(Struct([[_CHUNK_OFFSET, T_I64, start], [_CHUNK_METADATA, T_STRUCT, column]]))
     group = Struct([[_CHUNKS, T_LIST, ThriftList(T_STRUCT, chunks)], [_GROUP_BYTES, T_I64, len(out)], [_GROUP_ROWS, T_I64, rows]])  # fmt: skip
-    elements = [footer.root_with_children(len(pages)), *(footer.elements[name] for name in pages)]
+    elements = [footer.root_with_children(len(pages)), *(e for name in pages for e in footer.elements[name])]
     fields = [
         [_VERSION, T_I32, footer.tree.get(_VERSION)], [_SCHEMA, T_LIST, ThriftList(T_STRUCT, elements)],
         [_ROWS, T_I64, rows], [_GROUPS, T_LIST, ThriftList(T_STRUCT, [group])],
