@@ -11,6 +11,7 @@ from paimon_nb.base.errors import BadOptionValue, SchemaMismatch, UnsupportedFor
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.format_table_rules import check_format_table
 from paimon_nb.catalog.geospatial_rules import check_geospatial_columns
+from paimon_nb.catalog.shared_shredding_rules import check_shared_shredding
 from paimon_nb.format.schema import FORMAT_TABLE
 from paimon_nb.format.types import DataField, Row, Vector, is_blob_type, is_nano, is_opaque
 from paimon_nb.options import TableOptions, validate_table_options
@@ -65,6 +66,7 @@ def check_schema(schema: TableSchema) -> None:
     _check_vector_fields(schema, options)
     _check_blob_fields(schema, options)
     check_geospatial_columns(schema, options)
+    check_shared_shredding(schema, options)
     # Options may be set one by one: the file system is checked when a file is written.
     if options.get(opt.DATA_FILE_EXTERNAL_PATHS_STRATEGY) != "specific-fs" or options.has(
         opt.DATA_FILE_EXTERNAL_PATHS_SPECIFIC_FS

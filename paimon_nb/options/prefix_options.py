@@ -45,7 +45,9 @@ PATTERNS: tuple[Pattern, ...] = (
     _field_option(text("ts-field", None, "field that orders the entries of merge_map")),
     _field_option(choice("map.storage-layout", "default", "default shared-shredding", "how a MAP column is stored")),
     _field_option(integer("map.shared-shredding.max-columns", 256, "columns a shredded MAP may take", check=at_least(1))),
-    _field_option(text("map.shared-shredding.column-placement-policy", None, "which key gets which of those columns")),
+    _field_option(
+        choice("map.shared-shredding.column-placement-policy", "lru", "lru plain sequential", "which key gets which of those columns")
+    ),
     _field_option(text("default-value", None, "value for NULL while reading; an older way than DEFAULT")),
     Pattern(
         "field.<column>.vector-dim",

@@ -95,9 +95,6 @@ UNSUPPORTED: Mapping[str, Unsupported] = {
         "1.4", ALL, _CHAIN, _is_chain_table, "read one of its branches: FROM `t$branch_<name>`"
     ),
     "commit.callbacks": Unsupported("0.5", (WRITE, COMPACT), _CALLBACK),
-    "fields.*.map.storage-layout": Unsupported(
-        "2.0", (WRITE, COMPACT), "MAP values would not be written in this layout", _differs_from("default", "")
-    ),
     "partition.mark-done-action.custom.class": Unsupported("1.0", (WRITE,), _CALLBACK, _custom_action),
     "partition.timestamp-format.strict": Unsupported(
         "1.4", (WRITE,), "partition values that do not fit 'partition.timestamp-formatter' would be written"

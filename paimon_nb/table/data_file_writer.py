@@ -40,6 +40,7 @@ from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from paimon_nb.format.data.shared_shredding_writer import ColumnCounts
     from paimon_nb.format.types import DataField
 
 APPEND_SOURCE, COMPACT_SOURCE = 0, 1
@@ -78,6 +79,7 @@ class RollingFileWriter:
     _path: str = ""
     _external_path: str | None = None
     _index: FileIndexWriter | None = None
+    _counts: ColumnCounts | None = None
 
     def __post_init__(self) -> None:
         if self.target.bucket == POSTPONE_BUCKET and not self.target.changelog:
@@ -137,7 +139,7 @@ class RollingFileWriter:
             self.store.fs,
             self._path,
             self._stored_fields(),
-            options,
+            options if self._counts is None else self._counts.options(options),
             self.target.level,
             changelog=self.target.changelog,
         )
@@ -146,6 +148,11 @@ class RollingFileWriter:
     def _close_file(self) -> None:
         assert self._writer is not None
         written = self._writer.close()
+        if written.map_widths:
+            from paimon_nb.format.data.shared_shredding_writer import ColumnCounts
+
+            self._counts = self._counts or ColumnCounts()
+            self._counts.add(written.map_widths)
         self._writer = None
         self.done.append(replace(self._describe_file(written.size), external_path=self._external_path))
         index = self._index.finish() if self._index is not None else None

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from fnmatch import fnmatch
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
 from peer_cases import Case, cases, keeps, shown
 from peer_kit import PeerError, Peers, as_sql
+from pyarrow import parquet as pq
 
 import paimon_nb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow  # other processes, in a venv that the first test makes
 
@@ -237,6 +239,20 @@ def test_maps_whose_keys_share_columns_are_read_as_they_were_written(shared, pol
     assert {r: f == wanted for r, f in found.items()} == dict.fromkeys(READERS, True)
     some = shared.wb.table(name).to_arrow(where="id = 1234")
     assert sorted(some["m"][0].as_py()) == sorted(rows[1234]["m"])
+    theirs = set(Path(shared.wb.table(name).path).glob("bucket-0/*.parquet"))
+    shared.wb.table(name).append(pa.Table.from_pylist(rows, schema=SHARED))
+    (ours,) = set(Path(shared.wb.table(name).path).glob("bucket-0/*.parquet")) - theirs
+    assert file_of_shared_maps(ours) == file_of_shared_maps(*theirs)
+    assert shown(peers.read("pypaimon", name, ["id", "m"])) == shown(pa.Table.from_pylist(rows + rows, schema=SHARED))
+
+
+def file_of_shared_maps(path: Path) -> tuple[list, dict]:
+    """The stored columns, and what the file tells of them beside the compressed keys."""
+    found = pq.read_table(path)
+    told = found.schema.field("m").metadata
+    unlike = {b"PARQUET:field_id", b"paimon.id", b"paimon.map.shared-shredding.field-dict"}
+    texts = {k: v for k, v in told.items() if k not in unlike}
+    return found.column("m").to_pylist(), {k: json.loads(v) if v.startswith(b"{") else v for k, v in texts.items()}
 
 
 def test_null_in_a_primary_key_is_read_as_it_was_written(shared):

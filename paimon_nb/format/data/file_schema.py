@@ -14,7 +14,7 @@ from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.fs import FileIO
@@ -190,6 +190,8 @@ class WrittenFile:
 
     size: int
     row_count: int
+    map_widths: Mapping[str, int]
+    """By column whose keys share columns: the number of keys of the row that has the most."""
 
 
 class DataWriter:
@@ -246,7 +248,8 @@ class DataWriter:
         except BaseException:
             self.abort()
             raise
-        return WrittenFile(size, self._rows)
+        maps = getattr(self._writer, "maps", {})
+        return WrittenFile(size, self._rows, {name: m.max_row_width for name, m in maps.items()})
 
     def abort(self) -> None:
         """Discard the file. The encoder is closed first: it must not write to a closed file."""

@@ -4,6 +4,7 @@ fractions of seconds before 1970. Types: docs/spec/format.md section 9.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data.orc import UNITS_PER_SECOND, wide_range_converters
-from paimon_nb.format.data.parquet_writer import nested_ids
+from paimon_nb.format.data.parquet_writer import nested_ids, shredded_maps
 from paimon_nb.format.data.schema_cast import offsets_keys_and_items, split_lists
 from paimon_nb.format.orc_library import require_pyorc
 from paimon_nb.format.types import (
@@ -58,7 +59,9 @@ class OrcWriter:
                 f"file.compression {name!r} is not known for ORC",
                 hint=f"use one of {', '.join(sorted(_CODECS))}", feature=name,
             )  # fmt: skip
-        self._fields, self._sink = tuple(fields), sink
+        self.maps, self._map_codec = shredded_maps(fields, options), compression
+        file_types = {name: m.type for name, m in self.maps.items()}
+        self._fields, self._sink = tuple(replace(f, type=file_types.get(f.name, f.type)) for f in fields), sink
         self._stripe_bytes = 0
         self._writer = pyorc.Writer(
             sink, orc_struct(self._fields), compression=getattr(pyorc.CompressionKind, codec),
@@ -71,6 +74,10 @@ class OrcWriter:
         return self._stripe_bytes // 2
 
     def write(self, table: pa.Table) -> None:
+        if self.maps:
+            from paimon_nb.format.data.shared_shredding_writer import with_shredded_maps
+
+            table = with_shredded_maps(table, self.maps)
         for batch in table.to_batches(max_chunksize=65536):
             columns = [pyorc_values(batch.column(i), f.type) for i, f in enumerate(self._fields)]
             before = self._sink.tell()
@@ -78,6 +85,11 @@ class OrcWriter:
             self._stripe_bytes = self._stripe_bytes + batch.nbytes if self._sink.tell() == before else 0
 
     def close(self) -> None:
+        if self.maps:
+            from paimon_nb.format.data.shared_shredding_writer import arrow_schema_entry
+
+            entry = arrow_schema_entry(self._fields, self.maps, self._map_codec)
+            self._writer.set_user_metadata(**{key: value.encode() for key, value in entry.items()})
         self._writer.close()
 
     def abort(self) -> None:

@@ -36,6 +36,8 @@ from paimon_nb.options.option import parse_memory
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from paimon_nb.format.data.shared_shredding_writer import MapShredder
+
 _CODECS = {"none": "none", "uncompressed": "none", "null": "none", "snappy": "snappy", "gzip": "gzip", "lz4": "lz4", "lz4_raw": "lz4", "zstd": "zstd", "zstandard": "zstd", "brotli": "brotli"}  # fmt: skip
 _GROUP_ROWS, _GROUP_BYTES = 1 << 16, 4 << 20
 """Minimum rows and minimum bytes in memory of a row group: a lookup decodes a whole one, and a footer lists all."""
@@ -66,8 +68,10 @@ class ParquetWriter:
                 f"file.compression {compression!r} is not known for Parquet",
                 hint=f"use one of {', '.join(sorted(_CODECS))}", feature=compression,
             )  # fmt: skip
-        self._shredded = _shredded_columns(fields, options)
-        self._fields = tuple(replace(f, type=self._shredded.get(f.name, f.type)) for f in fields)
+        self._shredded, self.maps = _shredded_columns(fields, options), shredded_maps(fields, options)
+        file_types = self._shredded | {name: m.type for name, m in self.maps.items()}
+        self._fields = tuple(replace(f, type=file_types.get(f.name, f.type)) for f in fields)
+        self._map_codec = compression
         self.schema = file_schema(self._fields)
         block = options.get(opt.FILE_BLOCK_SIZE)
         self._group_bytes = max(1, min(_GROUP_BYTES_MAX, block or _GROUP_BYTES_MAX))
@@ -120,7 +124,12 @@ class ParquetWriter:
         self._write_row_group()
         if self._patch is not None:
             self._patch.hold()
-        self._open_writer(pa.Table.from_batches([], self.schema)).close()
+        writer = self._open_writer(pa.Table.from_batches([], self.schema))
+        if self.maps:
+            from paimon_nb.format.data.shared_shredding_writer import arrow_schema_entry
+
+            writer.add_key_value_metadata(arrow_schema_entry(self._fields, self.maps, self._map_codec))
+        writer.close()
         if self._patch is not None:
             self._patch.release()
 
@@ -154,6 +163,10 @@ class ParquetWriter:
         rows = pa.concat_tables(self._pending)
         for name, t in self._shredded.items():
             rows = _with_shredded_column(rows, name, t)
+        if self.maps:
+            from paimon_nb.format.data.shared_shredding_writer import with_shredded_maps
+
+            rows = with_shredded_maps(rows, self.maps)
         columns = [
             pa.chunked_array(
                 [without_hidden_nulls(to_file_column(c, f.type, target.type)) for c in column.chunks], type=target.type
@@ -185,6 +198,15 @@ def _shredded_columns(fields: Sequence[DataField], options: TableOptions) -> dic
 
     found = shredded_columns(options)
     return {n: found[n] for n in names if n in found}
+
+
+def shredded_maps(fields: Sequence[DataField], options: TableOptions) -> dict[str, MapShredder]:
+    """The MAP columns whose keys share columns of the file."""
+    if not any(options.field(f.name, "map.storage-layout") for f in fields if isinstance(f.type, Map)):
+        return {}
+    from paimon_nb.format.data.shared_shredding_writer import new_map_shredders
+
+    return new_map_shredders(fields, options)
 
 
 def _with_shredded_column(rows: pa.Table, name: str, t: Row) -> pa.Table:

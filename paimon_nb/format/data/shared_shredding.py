@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
     Convert = Callable[[pa.Array, DataType], pa.Array]
 
-_PREFIX = "paimon.map.shared-shredding."
-_MAPPING, _OVERFLOW = "__field_mapping", "__overflow"
+PREFIX = "paimon.map.shared-shredding."
+MAPPING, OVERFLOW = "__field_mapping", "__overflow"
 
 
 def is_shared_shredding(column: pa.Array | pa.ChunkedArray) -> bool:
     """Whether the column of a MAP is stored in this layout."""
-    return pa.types.is_struct(column.type) and bool(column.type.get_field_index(_MAPPING) >= 0)
+    return pa.types.is_struct(column.type) and bool(column.type.get_field_index(MAPPING) >= 0)
 
 
 def restore_map(
@@ -61,7 +61,7 @@ def _restore_array(
     column: pa.StructArray, t: Map, names: dict[int, str], columns: int, convert: Convert
 ) -> pa.MapArray:
     by_name = dict(zip((f.name for f in column.type), column.flatten(), strict=True))
-    numbers, known = _mapped_keys(by_name[_MAPPING], column, names, columns)
+    numbers, known = _mapped_keys(by_name[MAPPING], column, names, columns)
     rows, keys, values = [], [], []
     for i in range(columns):
         there = np.flatnonzero(known[:, i])
@@ -69,8 +69,8 @@ def _restore_array(
             rows.append(there)
             keys.append(numbers[there, i])
             values.append(convert(by_name[f"__col_{i}"].take(from_numpy(there)), t.value))
-    if _OVERFLOW in by_name:
-        offsets, found, items = offsets_keys_and_items(by_name[_OVERFLOW])
+    if OVERFLOW in by_name:
+        offsets, found, items = offsets_keys_and_items(by_name[OVERFLOW])
         found = to_numpy(found).astype(np.int64)
         known_keys = np.flatnonzero(np.isin(found, list(names)))
         rows.append(np.repeat(np.arange(len(column)), np.diff(to_numpy(offsets)))[known_keys])
@@ -140,12 +140,12 @@ def _number(metadata: Mapping[bytes, bytes] | None, key: str) -> int:
 
 
 def _text(metadata: Mapping[bytes, bytes] | None, key: str, default: str | None = None) -> str:
-    found = (metadata or {}).get((_PREFIX + key).encode())
+    found = (metadata or {}).get((PREFIX + key).encode())
     if found is not None:
         return found.decode()
     if default is not None:
         return default
     raise UnsupportedFormat(
-        f"a MAP in the shared-shredding layout cannot be read: the file's schema has no {_PREFIX}{key}",
+        f"a MAP in the shared-shredding layout cannot be read: the file's schema has no {PREFIX}{key}",
         hint="select the other columns by name", feature="MAP",
     )  # fmt: skip

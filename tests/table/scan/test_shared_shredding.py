@@ -36,12 +36,11 @@ def test_sql_reads_them(tmp_path, spark):
     assert sorted(tuple(r) for r in found) == [(i, i, i, True, 3) for i in range(4)]
 
 
-def test_new_files_in_this_layout_are_refused(tmp_path):
+def test_new_and_compacted_files_have_this_layout(tmp_path):
     t = golden_table(tmp_path, "pypaimon-2.1", "shredded_map")
-    with pytest.raises(UnsupportedFormat, match=r"fields\.m\.map\.storage-layout"):
-        t.append(pa.table({"id": pa.array([9], pa.int32())}))
-    with pytest.raises(UnsupportedFormat, match=r"fields\.m\.map\.storage-layout"):
-        t.compact()
+    t.append(pa.table({"id": pa.array([9], pa.int32()), "m": pa.array([[("a", 9)]], pa.map_(pa.string(), pa.int64()))}))
+    t.compact(full=True)
+    assert {r["id"]: sorted(r["m"]) for r in t.to_arrow().to_pylist()} == MAPS | {9: [("a", 9)]}
 
 
 PREFIX = "paimon.map.shared-shredding."
