@@ -79,7 +79,7 @@ def _table(stage: Stage) -> str:
 
 WORKS = [
     Work("files-warm", "`$files` of 200 commits, warm", warm, {ALONE: 0.5}),
-    Work("files-start", "`$files` of 200 commits, from process start", from_start_and_spark, {ALONE: 1.0}),
+    Work("files-start", "`$files` of 200 commits, from process start", from_start_and_spark, {ALONE: 1.2}),
     Work(
         "snapshots-start",
         "`$snapshots` of 200 commits, from process start",
