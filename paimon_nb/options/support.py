@@ -129,7 +129,7 @@ _LOOKUP = "it tunes the caches of Flink's lookup join and of lookup compaction"
 _LAYOUT_OF_SPLITS = "it affects the size of splits, not their rows"
 _LAYOUT = "it affects the size or order of files, not their rows"
 _ALL_ROWS = "rows that no index covers are always found, as with 'detail'"
-_SHREDDING = "only 'variant.shreddingSchema' shreds; a VARIANT may be stored unshredded in any table"
+_SHREDDING = "each file infers the columns of its VARIANT values from its own rows, which any reader reads"
 _OWN_ACCESS = "descriptors are read with the access of the table's catalog; a place without it is an error"
 _JOB = "it configures jobs of Flink or Spark that do not run here"
 _CHAIN_DETAIL = "it is for chain tables, which are rejected by 'chain-table.enabled'"
@@ -231,14 +231,9 @@ HARMLESS: Mapping[str, str] = {
     "table-read.sequence-number.enabled": "rows are the same; $audit_log and $binlog do not contain sequence numbers",
     "tag.callback.#.param": "it is for 'tag.callbacks'",
     "target-file-row-num": _LAYOUT,
-    "variant.inferShreddingSchema": _SHREDDING,
     "variant.shredding.adaptive.maxInferBufferRow": _SHREDDING,
     "variant.shredding.adaptive.retentionRatio": _SHREDDING,
     "variant.shredding.inferenceMode": _SHREDDING,
-    "variant.shredding.maxInferBufferRow": _SHREDDING,
-    "variant.shredding.maxSchemaDepth": _SHREDDING,
-    "variant.shredding.maxSchemaWidth": _SHREDDING,
-    "variant.shredding.minFieldCardinalityRatio": _SHREDDING,
     "vector-index.search-mode": _ALL_ROWS,
     "vector-search.distribute.enabled": _TUNES,
     "vector-search.lateral-join.batch-size": _TUNES,

@@ -231,6 +231,7 @@ def cases() -> Iterator[Case]:
         ("variants_keyed", "deduplicate", {"bucket": "1"}),
         ("variants_evolving", "append", EVOLVES),
         ("variants_shredded", "append", {"bucket": "-1", "variant.shreddingSchema": _SHREDDED}),
+        ("variants_inferred", "append", {"bucket": "-1", "variant.inferShreddingSchema": "true"}),
     ):
         yield Case(f"{name}_parquet", kind, options, columns=VARIANTS, row=variants, short=kind == "append")
 

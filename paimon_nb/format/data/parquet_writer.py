@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -77,7 +77,9 @@ class ParquetWriter:
         self._group_bytes = max(1, min(_GROUP_BYTES_MAX, block or _GROUP_BYTES_MAX))
         self._pending: list[pa.Table] = []
         self._pending_bytes = self._flushed_bytes = self._pending_rows = 0
-        changes = _footer_changes(self._fields)
+        self._options = options
+        self._inferred = _columns_to_infer(fields, options)
+        changes = self._footer_changes()
         self._patch = FooterPatch(sink, changes) if changes else None
         self._sink = self._patch or sink
         raw = options.raw
@@ -133,6 +135,23 @@ class ParquetWriter:
         if self._patch is not None:
             self._patch.release()
 
+    def _infer_shredded_columns(self, rows: pa.Table) -> None:
+        from paimon_nb.format.data.variant_inference import inferred_columns
+
+        self._shredded = inferred_columns(rows, self._inferred, self._options)
+        self._inferred = []
+        self._fields = tuple(replace(f, type=self._shredded.get(f.name, f.type)) for f in self._fields)
+        self.schema = file_schema(self._fields)
+
+    def _footer_changes(self) -> list[Callable[[bytes], bytes]]:
+        """What Arrow's writer does not write itself, as changes of the footer."""
+        changes: list[Callable[[bytes], bytes]] = []
+        if any(f.type.contains_type(is_nano) for f in self._fields):
+            changes.append(with_int96_columns)
+        if any(f.type.contains_type(is_geospatial) for f in self._fields):
+            changes.append(lambda footer: with_geospatial_types(footer, [f.type for f in self._fields]))
+        return changes
+
     def _ordered_paths(self) -> list[str]:
         """Paths of the columns whose values have an order."""
         unordered = {f.name for f in self._fields if f.type.contains_type(is_geospatial)}
@@ -161,6 +180,8 @@ class ParquetWriter:
         if not self._pending:
             return
         rows = pa.concat_tables(self._pending)
+        if self._inferred:
+            self._infer_shredded_columns(rows)
         for name, t in self._shredded.items():
             rows = _with_shredded_column(rows, name, t)
         if self.maps:
@@ -179,14 +200,14 @@ class ParquetWriter:
         self._pending, self._pending_bytes, self._pending_rows = [], 0, 0
 
 
-def _footer_changes(fields: Sequence[DataField]) -> list[Callable[[bytes], bytes]]:
-    """What Arrow's writer does not write itself, as changes of the footer."""
-    changes: list[Callable[[bytes], bytes]] = []
-    if any(f.type.contains_type(is_nano) for f in fields):
-        changes.append(with_int96_columns)
-    if any(f.type.contains_type(is_geospatial) for f in fields):
-        changes.append(partial(with_geospatial_types, types=[f.type for f in fields]))
-    return changes
+def _columns_to_infer(fields: Sequence[DataField], options: TableOptions) -> list[str]:
+    """The VARIANT columns whose first values decide how they are shredded."""
+    names = [f.name for f in fields if f.type.root == "VARIANT"]
+    if not names or not options.get(opt.VARIANT_INFERSHREDDINGSCHEMA):
+        return []
+    from paimon_nb.format.data.variant_inference import infers_shredding
+
+    return names if infers_shredding(options) else []
 
 
 def _shredded_columns(fields: Sequence[DataField], options: TableOptions) -> dict[str, Row]:
