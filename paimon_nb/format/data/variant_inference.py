@@ -71,7 +71,7 @@ def infers_shredding(options: TableOptions) -> bool:
 
 
 def inferred_columns(rows: pa.Table, names: Sequence[str], options: TableOptions) -> dict[str, Row]:
-    """The types in the file of these VARIANT columns, by a file's first rows."""
+    """The types in the file of those VARIANT columns that are shredded, by a file's first rows."""
     sample = rows.slice(0, options.get(opt.VARIANT_SHREDDING_MAXINFERBUFFERROW))
     depth, ratio = (
         options.get(opt.VARIANT_SHREDDING_MAXSCHEMADEPTH),
@@ -82,7 +82,9 @@ def inferred_columns(rows: pa.Table, names: Sequence[str], options: TableOptions
     for name in names:
         column = sample.column(name).combine_chunks()
         observed, count = _observed_type(column, depth)
-        found[name] = shredded_type(_selected_type(observed, math.ceil(count * ratio), budget))
+        t = _selected_type(observed, math.ceil(count * ratio), budget)
+        if t != _VARIANT:  # Java then writes `metadata` before `value`, which pypaimon does not read
+            found[name] = shredded_type(t)
     return found
 
 

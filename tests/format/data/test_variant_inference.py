@@ -62,16 +62,15 @@ def test_the_type_that_is_inferred(case):
     values, changes, wanted = CASES[case]
     options = TableOptions({f"variant.shredding.{k}": v for k, v in changes.items()})
     found = inferred_columns(pa.table({"v": pa.chunked_array([variants(values)], VARIANT_ARROW)}), ["v"], options)
-    assert str(found["v"]) == str(shredded_type(parse_type(wanted)))
+    assert {n: str(t) for n, t in found.items()} == (
+        {} if wanted == "VARIANT" else {"v": str(shredded_type(parse_type(wanted)))}
+    )
 
 
 def test_the_limit_of_columns_is_for_all_columns_together():
     rows = pa.table({"a": variants([{"x": 1, "y": 2}]), "b": variants([{"z": 1}])})
     found = inferred_columns(rows, ["a", "b"], TableOptions({"variant.shredding.maxSchemaWidth": "6"}))
-    assert found == {
-        "a": shredded_type(parse_type("ROW<x BIGINT, y BIGINT>")),
-        "b": shredded_type(parse_type("VARIANT")),
-    }
+    assert found == {"a": shredded_type(parse_type("ROW<x BIGINT, y BIGINT>"))}
 
 
 def test_files_have_the_inferred_columns_and_the_same_values(tmp_path):
