@@ -83,7 +83,7 @@ class TableStore:
     """The table's directory with the manifests, indexes and data of all branches."""
     branch: str
     schema: TableSchema
-    identity: bytes = field(default=b"", compare=False)
+    first_schema: bytes = field(default=b"", compare=False, repr=False)
     """The bytes of `schema-0` when the table was opened; a re-created table has others."""
     dynamic: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Dynamic options of this handle; never stored."""
@@ -138,7 +138,16 @@ class TableStore:
         own, first = self.schemas.paths_of_newest(self.schema.id), self._first_schema_path
         paths = list(dict.fromkeys((*own, first)))
         found = dict(zip(paths, self.fs.read_each(paths), strict=True))
-        return self.schemas.is_newest(self.schema.id, found) and self.identity == (found[first] or b"")
+        return self.schemas.is_newest(self.schema.id, found) and self.first_schema == (found[first] or b"")
+
+    @property
+    def identity(self) -> str:
+        """Digest of `first_schema`, as checkpoints store it; empty if the table has none."""
+        if not self.first_schema:
+            return ""
+        import hashlib  # loads OpenSSL
+
+        return hashlib.sha256(self.first_schema).hexdigest()
 
     @property
     def _first_schema_path(self) -> str:
@@ -221,7 +230,7 @@ class TableStore:
 
     def on_branch(self, branch: str) -> TableStore:
         """Another branch of the same table, with that branch's latest schema."""
-        if self.is_format_table and branch == self.branch and not self.identity:
+        if self.is_format_table and branch == self.branch and not self.first_schema:
             return self  # the catalog server has its schema
         found = TableStore.open(self.fs, self.root, branch, self.dynamic)
         versions = self.versions.on_branch(branch) if self.versions is not None else None
@@ -280,7 +289,7 @@ class TableStore:
     def check_identity(self) -> None:
         """Raise TableReplaced if the table at this path is not the one that was opened."""
         now = _read_if_present(self.fs, self._first_schema_path)
-        if self.identity and (now or b"") != self.identity:
+        if self.first_schema and (now or b"") != self.first_schema:
             raise TableReplaced(
                 f"{self.name}: the table was dropped{' and created again' if now else ''} since it was opened",
                 hint="open the table again; write uncommitted rows again",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import pickle
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -26,7 +28,6 @@ from paimon_nb.base.errors import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -175,3 +176,11 @@ def test_a_handle_is_pickled_without_its_catalog(t) -> None:
     assert copied.count() == 3
     with pytest.raises(UnsupportedOperation):
         copied.add_column("x", "INT")
+
+
+def test_checkpoints_know_a_table_by_the_digest_of_its_first_schema(t):
+    t.add_column("later", "INT")
+
+    identity = paimon_nb.open_table(t.path).store.identity
+
+    assert identity == hashlib.sha256(Path(t.path, "schema", "schema-0").read_bytes()).hexdigest()

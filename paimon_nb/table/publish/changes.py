@@ -263,4 +263,4 @@ def check_last_commit(store: TableStore) -> None:
 
 
 def _table_key(store: TableStore) -> tuple[str, bytes]:
-    return (store.branch_root, store.identity)
+    return (store.branch_root, store.first_schema)

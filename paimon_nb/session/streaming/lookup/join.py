@@ -190,7 +190,7 @@ class Lookups:
         ref = replace(ref, options=lookup_options(ref.options))
         spark = plain_session(session.spark)
         key = (ref.parts, tuple(sorted(ref.options.items())))
-        identity = (table.store.identity, table.schema.id)  # the table was replaced, or its schema changed
+        identity = f"{table.store.identity} {table.schema.id}"  # the table was replaced, or its schema changed
         cached = self._dimensions.get(key)
         if cached is None or cached.identity != identity:
             if cached is not None:
@@ -211,7 +211,7 @@ class Lookups:
 class _CachedTable:
     """A cached lookup table and its refresh times."""
 
-    identity: tuple[bytes, int]
+    identity: str
     dimension: Dimension
     partitions: list[dict[str, Any]] | None = None
     """The partitions that 'scan.partitions' selects; None: all."""
