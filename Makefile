@@ -113,9 +113,10 @@ labextension-check: ## Build the JupyterLab extension and compare it with the co
 	$(MAKE) --no-print-directory labextension && changed=$$(git status --porcelain paimon_nb/notebook/labextension) && \
 	{ test -z "$$changed" || { echo "$$changed"; echo "the committed bundle differs from its sources: commit what make labextension writes"; exit 1; }; }
 
-nightly: $(SETUP) ## The long runs: fuzz, soak, races, many seeds
+nightly: $(SETUP) ## The long runs: fuzz, soak, races, many seeds, torch, Ray and Daft
 	@$(BIN)/python -m pytest -m nightly -q
 	@HYPOTHESIS_PROFILE=new $(BIN)/python -m pytest -m "not nightly and not spark and not browser" -n 2 --dist loadfile --no-loadscope-reorder -q
+	@$(MAKE) --no-print-directory libraries
 
 walk: $(SETUP) ## Walk 30 steps through JupyterLab in Chromium; writes the README's animation
 	@$(BIN)/python tests/browser/walk.py
