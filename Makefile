@@ -93,12 +93,12 @@ matrix: ## Run tests of Spark on each supported PySpark, each in a venv of its o
 	echo "PySpark $$($$venv/bin/python -c 'import pyspark; print(pyspark.__version__)')"; \
 	$$venv/bin/python -m pytest -q -m "spark and not nightly" $(SPARK_SLICE) -p no:cacheprovider; done
 
-libraries: ## Read a table into torch, Ray and Daft, each in a venv of its own (LIBRARIES="ray daft": some of them)
-	@set -e; for library in $(or $(LIBRARIES),torch ray daft); do \
+libraries: ## Read tables into torch, Ray and Daft, test Lance and Vortex files, each in a venv of its own (LIBRARIES="ray daft": some of them)
+	@set -e; for library in $(or $(LIBRARIES),torch ray daft lance vortex); do \
 	venv=.venv-$$library; test -x $$venv/bin/python || $(PYTHON) -m venv $$venv; \
 	$$venv/bin/python -m pip install --quiet --disable-pip-version-check -e ".[test,$$library]"; \
-	$$venv/bin/python -m pytest -q -m nightly -k $$library tests/table/scan/test_calls_of_libraries.py \
-	tests/table/scan/test_resumable_read.py -p no:cacheprovider; done
+	$$venv/bin/python -m pytest -q -m "nightly or unit" -k $$library tests/table/scan/test_calls_of_libraries.py \
+	tests/table/scan/test_resumable_read.py tests/format/data/test_lance_vortex.py -p no:cacheprovider; done
 
 # The type checker has one thread: the tests beside it use the other core.
 check: $(SETUP) ## Format, lint, types and tidiness (no JVM)
@@ -113,7 +113,7 @@ labextension-check: ## Build the JupyterLab extension and compare it with the co
 	$(MAKE) --no-print-directory labextension && changed=$$(git status --porcelain paimon_nb/notebook/labextension) && \
 	{ test -z "$$changed" || { echo "$$changed"; echo "the committed bundle differs from its sources: commit what make labextension writes"; exit 1; }; }
 
-nightly: $(SETUP) ## The long runs: fuzz, soak, races, many seeds, torch, Ray and Daft
+nightly: $(SETUP) ## The long runs: fuzz, soak, races, many seeds, and make libraries
 	@$(BIN)/python -m pytest -m nightly -q
 	@HYPOTHESIS_PROFILE=new $(BIN)/python -m pytest -m "not nightly and not spark and not browser" -n 2 --dist loadfile --no-loadscope-reorder -q
 	@$(MAKE) --no-print-directory libraries
