@@ -47,8 +47,19 @@ def check_shared_shredding(schema: TableSchema, options: TableOptions) -> None:
             f"its keys cannot be compressed with {others[0]!r}",
             f"'file.compression' is one of {', '.join(CODECS)}",
         )
+    if nested := sorted(_nested_index_columns(options) & {f.name for f in columns}):
+        refused = next(f for f in columns if f.name == nested[0])
+        _refuse(
+            refused, "a file index of its keys cannot be built", f"take {nested[0]}[...] out of 'file-index.*.columns'"
+        )
     if options.get(opt.BUCKET) == -2:
         _refuse(first, "postponed buckets do not have it", "use another number of buckets")
+
+
+def _nested_index_columns(options: TableOptions) -> set[str]:
+    """The columns `m` of `'file-index.bitmap.columns' = 'm[key]'`."""
+    lists = (v for k, v in options.raw.items() if k.startswith("file-index.") and k.endswith(".columns"))
+    return {name.partition("[")[0].strip() for names in lists for name in str(names).split(",") if "[" in name}
 
 
 def _check_column(field: DataField) -> None:

@@ -103,7 +103,7 @@ def _by_index(plan: ScanPlan, searched: SearchedRows, query: str, k: int, column
     for part in searched.indexed:
         rows = part.rows & matching
         if rows:
-            found, of_found = TextIndexFile(part.source(store)).search(query, k, part.selected(rows))
+            found, of_found = TextIndexFile(part.source(store)).search(query, min(k, len(rows)), part.selected(rows))
             ids.append(found + part.index.first)
             scores.append(of_found)
     best, of_best = np.concatenate(ids), np.concatenate(scores)
@@ -120,8 +120,8 @@ def _by_index(plan: ScanPlan, searched: SearchedRows, query: str, k: int, column
 
 
 @dataclass(frozen=True, slots=True)
-class _Unit:
-    """Rows that no index answers for."""
+class _UnindexedRows:
+    """Rows of a split that no index answers for."""
 
     split: Split
     row_ids: BitMap64 | None
@@ -138,43 +138,50 @@ class _Unit:
         return filter_rows(plan.predicate, rows, fields).select(list(columns))
 
 
-def _units(plan: ScanPlan, searched: SearchedRows) -> Iterator[_Unit]:
+def _unindexed_rows(plan: ScanPlan, searched: SearchedRows) -> Iterator[_UnindexedRows]:
     if not searched.indexed:
-        yield from (_Unit(split, None) for split in plan.splits)
+        yield from (_UnindexedRows(split, None) for split in plan.splits)
         return
     for split in one_split_per_file(plan):
         file = anchor_file(split.files)
         if not has_row_id_range(file):
-            yield _Unit(split, None)
+            yield _UnindexedRows(split, None)
             continue
         assert file.first_row_id is not None
         if searched.others.range_cardinality(file.first_row_id, file.first_row_id + file.row_count):
-            yield _Unit(split, searched.others)
+            yield _UnindexedRows(split, searched.others)
 
 
 def _without_index(
     plan: ScanPlan, searched: SearchedRows, field: DataField, query: str, k: int, columns: Sequence[str]
 ) -> pa.Table:
     """The best rows of those without an index: their texts are indexed in memory, as those of the index were."""
-    units = list(_units(plan, searched))
+    parts = list(_unindexed_rows(plan, searched))
     options = (
         options_of_text_index(dict(searched.indexed[0].entry.global_index or ()).get("_INDEX_META"))
         if searched.indexed
         else text_index_options(plan.store.options.raw)
     )
-    begins, texts = [0], list[str | None]()
-    for unit in units:
-        texts += unit.rows(plan, [field.name]).column(0).to_pylist()
-        begins.append(len(texts))
-    if not texts:
+    if not parts:
         return _concatenated(plan, columns, [])
-    data = write_text_index(options, ((i, t) for i, t in enumerate(texts) if t is not None))
-    positions, scores = search_text_index(data, query, k)
+    begins = [0]
+
+    def texts() -> Iterator[tuple[int, str]]:
+        """The rows of one part at a time are in memory."""
+        for part in parts:
+            found = part.rows(plan, [field.name]).column(0)
+            begins.append(begins[-1] + len(found))
+            yield from ((i, t) for i, t in enumerate(found.to_pylist(), begins[-2]) if t is not None)
+
+    data = write_text_index(options, texts())
+    if not begins[-1]:
+        return _concatenated(plan, columns, [])
+    positions, scores = search_text_index(data, query, min(k, begins[-1]))
     tables = []
-    for unit, begin, end in zip(units, begins[:-1], begins[1:], strict=True):
+    for part, begin, end in zip(parts, begins[:-1], begins[1:], strict=True):
         inside = (positions >= begin) & (positions < end)
         if inside.any():
-            rows = unit.rows(plan, columns).take(from_numpy(positions[inside] - begin))
+            rows = part.rows(plan, columns).take(from_numpy(positions[inside] - begin))
             tables.append(_scored(rows, scores[inside]))
     return _concatenated(plan, columns, tables)
 

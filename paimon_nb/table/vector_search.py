@@ -103,13 +103,21 @@ def search_vectors(
     query = _query_vector(vector, field)
     if k < 1:
         raise BadOptionValue(f"k must be at least 1, not {k}", hint="k=10", option="k")
-    name = metric_of(plan.store.options.raw, field.name, metric or _metric_of_index(plan, field))
+    name = metric_for_search(plan, field, metric)
     searched = searched_rows(plan, field, name, query.size)
     how = searched.how
     if searched.indexed:
         plan, how = _restricted_to_candidates(plan, searched, query, k, width)
     found = nearest_rows(plan, field, vector, k, name, columns)
     return found.replace_schema_metadata({**(found.schema.metadata or {}), HOW: how.encode()})
+
+
+def metric_for_search(plan: ScanPlan, field: DataField, metric: str | None) -> str:
+    """The metric of a search: the argument, else that of an index of the column, else of the table's options.
+
+    Raises: BadOptionValue: an unknown metric. MissingFile, CorruptFile, UnsupportedFormat: of an index.
+    """
+    return metric_of(plan.store.options.raw, field.name, metric or _metric_of_index(plan, field))
 
 
 def searched_rows(plan: ScanPlan, field: DataField, metric: str | None, dimension: int | None) -> SearchedRows:

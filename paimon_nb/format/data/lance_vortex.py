@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,8 @@ _UNSUPPORTED = {
 }
 _LANCE_VERSION = "2.1"
 """The newest one that Paimon 2.1's Lance reads. Version 2.0 has no NULL of a ROW."""
+_LANCE_VERSIONS = ((0, 3), (2, 0), (2, 1))
+"""Those that the library knows; 0.3 is an early form of 2.0."""
 _VORTEX_RATIO = 0.25
 """Java's estimate of a file's size as a share of its rows in memory."""
 
@@ -57,7 +60,7 @@ def library(kind: str) -> Any:
     module, package = _PACKAGES[kind]
     try:
         return import_module(module)
-    except ImportError as error:
+    except (ImportError, OSError) as error:
         raise EnvironmentError_(
             f"{kind} files need the Python package {package}", hint=f"pip install 'paimon-nb[{kind}]'", package=package
         ) from error
@@ -84,23 +87,20 @@ class _Reader:
         self._copy: _TemporaryFile | None = None
         self._library = library(self.kind)
         local = fs.local_path(path)
-        with fs.open(path) as source:  # also tells a missing file
-            if local is None:
-                self._copy = _TemporaryFile(self.kind)
-                local = self._copy.path
-                with Path(local).open("wb") as target:
-                    shutil.copyfileobj(source, target)
         try:
-            self._count, names = self._open_file(local)
-        except UnsupportedFormat:
+            with fs.open(path) as source:  # also tells a missing file
+                if local is None:
+                    self._copy = _TemporaryFile(self.kind)
+                    local = self._copy.path
+                    with Path(local).open("wb") as target:
+                        shutil.copyfileobj(source, target)
+            with self._broken_file_as_error():
+                self._count, names = self._open_file(local)
+            if missing := [f.name for f in self.fields if f.name not in names]:
+                raise CorruptFile(path, f"it has no column {missing[0]!r}")
+        except BaseException:
             self.close()
             raise
-        except Exception as error:  # the libraries raise anything for a broken file
-            self.close()
-            raise self._corrupt_file(error) from None
-        if missing := [f.name for f in self.fields if f.name not in names]:
-            self.close()
-            raise CorruptFile(path, f"it has no column {missing[0]!r}")
 
     def _open_file(self, local: str) -> tuple[int, Sequence[str]]:
         """(number of rows, names of the columns)"""
@@ -136,11 +136,14 @@ class _Reader:
         if not self.fields:
             yield from without_columns(self._count).to_batches(rows)
             return
-        try:
-            for batch in self._decoded_batches(rows):
-                yield self._with_logical_types(batch)
-        except Exception as error:
-            raise self._corrupt_file(error) from None
+        decoded = self._decoded_batches(rows)
+        while True:
+            with self._broken_file_as_error():
+                batch = next(decoded, None)
+                result = None if batch is None else self._with_logical_types(batch)
+            if result is None:
+                return
+            yield result
 
     def _with_logical_types(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         columns = [to_logical(_without_views(batch.column(i)), f.type) for i, f in enumerate(self.fields)]
@@ -150,8 +153,17 @@ class _Reader:
         if self._copy is not None:
             self._copy.close()
 
-    def _corrupt_file(self, error: Exception) -> CorruptFile:
-        return CorruptFile(self.path, f"not readable as {self.kind} ({error!s:.100})")
+    @contextmanager
+    def _broken_file_as_error(self) -> Iterator[None]:
+        """The libraries raise anything for a broken file, also the panics of Rust, which are no `Exception`."""
+        try:
+            yield
+        except UnsupportedFormat:
+            raise
+        except BaseException as error:
+            if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+                raise
+            raise CorruptFile(self.path, f"not readable as {self.kind} ({error!s:.100})") from None
 
 
 class LanceReader(_Reader):
@@ -193,7 +205,7 @@ def _check_lance_version(local: str, path: str) -> None:
     if tail[4:] != b"LANC":
         raise ValueError("it does not end as such a file")
     version = int.from_bytes(tail[:2], "little"), int.from_bytes(tail[2:4], "little")
-    if version > (2, 1):
+    if version not in _LANCE_VERSIONS:
         raise UnsupportedFormat(
             f"{path} is of version {version[0]}.{version[1]} of Lance", hint="Paimon 2.1 has files of versions 2.0 and 2.1",
             path=path, feature="lance",
@@ -264,7 +276,11 @@ class LanceWriter(_Writer):
 
     def __init__(self, out: Any, fields: Sequence[DataField], options: TableOptions, compression: str) -> None:
         super().__init__(out, fields, options, compression)
-        self._writer = self._library.LanceFileWriter(self._file.path, self._schema, version=_LANCE_VERSION)
+        try:
+            self._writer = self._library.LanceFileWriter(self._file.path, self._schema, version=_LANCE_VERSION)
+        except BaseException:
+            self._file.close()
+            raise
 
     def _add(self, table: pa.Table) -> None:
         for batch in table.to_batches():

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from paimon_nb.options import TableOptions
 
 LAYOUT = "shared-shredding"
-POLICIES = ("lru", "plain", "sequential")
 CODECS = ("none", "lz4", "zstd")
 _INT = Atomic("INT")
 _DEFAULT_COLUMNS = 256

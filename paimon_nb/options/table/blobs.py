@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paimon_nb.options.option import boolean, choice, integer, memory, number, text
+from paimon_nb.options.option import at_least, between, boolean, choice, integer, memory, number, text
 
 BLOB_AS_DESCRIPTOR = boolean("blob-as-descriptor", False, "return BLOB values as serialized references")
 BLOB_COMPACTION_ENABLED = boolean("blob-compaction.enabled", False, "also compact blob files")
@@ -34,10 +34,13 @@ VARIANT_INFERSHREDDINGSCHEMA = boolean(
     "variant.inferShreddingSchema", False, "infer the shredding schema of VARIANT columns"
 )
 VARIANT_SHREDDING_ADAPTIVE_MAXINFERBUFFERROW = integer(
-    "variant.shredding.adaptive.maxInferBufferRow", 256, "rows in the sample of adaptive inference"
+    "variant.shredding.adaptive.maxInferBufferRow",
+    256,
+    "rows in the sample of adaptive inference",
+    check=at_least(1),
 )
 VARIANT_SHREDDING_ADAPTIVE_RETENTIONRATIO = number(
-    "variant.shredding.adaptive.retentionRatio", 0.05, "retention ratio of adaptive inference"
+    "variant.shredding.adaptive.retentionRatio", 0.05, "retention ratio of adaptive inference", check=between(0, 1)
 )
 VARIANT_SHREDDING_INFERENCEMODE = choice(
     "variant.shredding.inferenceMode",
@@ -46,7 +49,7 @@ VARIANT_SHREDDING_INFERENCEMODE = choice(
     "infer the shredding schema for each file, or adaptively",
 )
 VARIANT_SHREDDING_MAXINFERBUFFERROW = integer(
-    "variant.shredding.maxInferBufferRow", 4096, "rows in the sample for inference"
+    "variant.shredding.maxInferBufferRow", 4096, "rows in the sample for inference", check=at_least(1)
 )
 VARIANT_SHREDDING_MAXSCHEMADEPTH = integer(
     "variant.shredding.maxSchemaDepth", 50, "maximum depth of the shredding schema"
@@ -55,7 +58,10 @@ VARIANT_SHREDDING_MAXSCHEMAWIDTH = integer(
     "variant.shredding.maxSchemaWidth", 300, "maximum number of fields in the shredding schema"
 )
 VARIANT_SHREDDING_MINFIELDCARDINALITYRATIO = number(
-    "variant.shredding.minFieldCardinalityRatio", 0.1, "minimum share of rows that contain a shredded field"
+    "variant.shredding.minFieldCardinalityRatio",
+    0.1,
+    "minimum share of rows that contain a shredded field",
+    check=between(0, 1),
 )
 VARIANT_SHREDDINGSCHEMA = text(
     "variant.shreddingSchema", None, "explicit shredding schema", fallback_keys=("parquet.variant.shreddingSchema",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BucketsChanged, SqlAnalysisError
@@ -103,10 +104,11 @@ def explain_search(session: Session, ref: TableRef) -> str:
 
         searched = rows_by_index(plan, text_column(plan.schema, search.column), (FULL_TEXT_KIND,))
     else:
-        from paimon_nb.table.vector_search import searched_rows, vector_column
+        from paimon_nb.table.vector_search import metric_for_search, searched_rows, vector_column
 
         field = vector_column(plan.schema, search.column)
-        searched = searched_rows(plan, field, search.options.get("metric"), len(search.vector))
+        metric = metric_for_search(plan, field, search.options.get("metric"))
+        searched = searched_rows(plan, field, metric, len(search.vector))
     lines = [f"== Paimon: {ref.function.name[-1].lower() if ref.function else ''} in {search.table.name} =="]
     lines.append(f"filter before the search: {plan.predicate}" if plan.predicate is not None else "filter: none")
     return "\n".join([*lines, f"search: {searched.how}"])
@@ -138,7 +140,9 @@ def _search_of(session: Session, ref: TableRef) -> _Search:
         unknown
         or not isinstance(table, str)
         or not isinstance(query, str if of_text else list)
+        or (isinstance(query, list) and not all(map(_is_number, query)))
         or not isinstance(k, int)
+        or isinstance(k, bool)
     ):
         raise SqlAnalysisError(
             f"{function.name[-1].lower()} needs a table, a column, {'a query' if of_text else 'a vector'} and a number of rows",
@@ -155,6 +159,10 @@ def _search_of(session: Session, ref: TableRef) -> _Search:
         k,
         {str(key): str(v) for key, v in options.items()} if isinstance(options, dict) else {},
     )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
 def _function_rows(

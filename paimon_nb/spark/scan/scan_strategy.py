@@ -91,8 +91,8 @@ class SplitFacts:
     """Whether a file stores the partition columns, or there are none."""
     key_share: Callable[[Sequence[Split]], float] = lambda _: 1.0
     """Estimated share of rows that match the conditions on the key."""
-    shredded: frozenset[str] = frozenset()
-    """MAP columns that files may store in another layout than Parquet's."""
+    shredded: Callable[[int], frozenset[int]] = lambda _: frozenset()
+    """Ids of the MAP columns that files of a schema store in another layout than Parquet's."""
     has_non_partition_condition: bool = False
     """Whether there is a condition on a column that is not a partition column."""
     without_spark: bool = False
@@ -232,8 +232,9 @@ def reason_not_native(file: DataFile, facts: SplitFacts) -> str | None:
     if file.write_cols is not None:
         return "the file contains only some columns of its schema"
     by_id = {f.id: f for f in facts.file_fields(file.schema_id)}
+    shredded = facts.shredded(file.schema_id)
     for field in facts.read_fields:
-        if field.name in facts.shredded:
+        if field.id in shredded:
             return f"column {field.name} may be a shredded MAP"
         if not spark_reads_type(field.type, kind):
             return f"column {field.name}: Spark does not read {field.type.bare()} in {kind}"

@@ -171,11 +171,20 @@ def facts_of(
         has_non_partition_condition=any(
             not part.columns() <= set(store.schema.partition_keys) for part in conjuncts(predicate)
         ),
-        shredded=frozenset(
-            f.name for f in fields if store.options.field(f.name, "map.storage-layout") not in (None, "default")
-        ),
+        shredded=lambda schema_id: _shredded_columns(store, schema_id),
         row_share=lambda splits: estimate_selectivity(store, splits, predicate) if predicate is not None else None,
     )
+
+
+def _shredded_columns(store: TableStore, schema_id: int) -> frozenset[int]:
+    """Ids of MAP columns in another layout, by the options of the files' schema or of the table as it is read."""
+    schema = store.schema if schema_id == store.schema.id else store.schemas.get(schema_id)
+    found = set()
+    for field in schema.fields:
+        key = f"fields.{field.name}.map.storage-layout"
+        if any(options.get(key) not in (None, "default") for options in (schema.options, store.options.raw)):
+            found.add(field.id)
+    return frozenset(found)
 
 
 def fields_of(store: TableStore, schema_id: int) -> tuple[DataField, ...]:

@@ -99,8 +99,9 @@ def build_global_index(
             own = [s for s in splits if s.partition == partition]
             covered, stale = _covered_ranges(store, indexed, kind, field, own)
             for rows, some in _ranges_to_index(own, covered):
-                shards = _shards(store, kind, rows)
-                messages.extend(_index_range(store, snapshot, kind, field, shard, some) for shard in shards)
+                for first, last in _shards(store, kind, rows):
+                    files = [s for s in some if _row_range(s)[0] <= last and _row_range(s)[1] >= first]
+                    messages.append(_index_range(store, snapshot, kind, field, (first, last), files))
             if stale:
                 messages.append(
                     CommitMessage(

@@ -11,6 +11,7 @@ from pyarrow import parquet as pq
 from pyspark.sql.types import VariantVal
 
 import paimon_nb
+from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.format.data.variant_inference import inferred_columns
 from paimon_nb.format.data.variant_shredding import shredded_type
 from paimon_nb.format.types import parse_type
@@ -115,3 +116,11 @@ def test_a_given_schema_comes_first(tmp_path):
         "v.typed_value.b.value",
         "v.typed_value.b.typed_value",
     ]
+
+
+@pytest.mark.parametrize(("option", "value"), [("maxInferBufferRow", "0"), ("minFieldCardinalityRatio", "1.5")])
+def test_options_out_of_range_are_refused(tmp_path, option, value):
+    with pytest.raises(BadOptionValue, match=option):
+        paimon_nb.connect(str(tmp_path)).run(
+            f"CREATE TABLE t (v VARIANT) WITH ('variant.inferShreddingSchema' = 'true', 'variant.shredding.{option}' = '{value}')"
+        )

@@ -10,7 +10,9 @@ import pytest
 
 import paimon_nb
 from paimon_nb import BadOptionValue, ColumnNotFound, CorruptFile, MissingFile, UnsupportedOperation
-from paimon_nb.base.errors import EnvironmentError_, PaimonError, SchemaMismatch
+from paimon_nb.base.errors import EnvironmentError_, SchemaMismatch, SqlAnalysisError
+from paimon_nb.format.index.global_index import IndexFileSource
+from paimon_nb.format.index.global_index.index_library import call_library
 from paimon_nb.table.live_files import index_entries
 
 DIMENSION, ROWS = 6, 400
@@ -272,8 +274,41 @@ def test_searches_in_sql(wb):
     assert sorted(
         wb.run("SELECT id FROM full_text_search('t', 's', 'n5 n7', 9) WHERE id > 2").arrow[0].to_pylist()
     ) == [5, 7]
-    with pytest.raises(PaimonError, match="full_text_search needs a table, a column, a query and a number of rows"):
-        wb.run("SELECT id FROM full_text_search('t', 's', 7)")
+
+
+@pytest.mark.spark
+def test_wrong_arguments_of_a_search_in_sql_are_said(wb, spark, tmp_path):  # noqa: ARG001  the tables
+    of_spark = paimon_nb.connect(str(tmp_path), spark=spark)
+    for arguments in ("ARRAY(0.1, NULL), 5", "ARRAY('x'), 5", "ARRAY(0.1), TRUE", "7, 5"):
+        with pytest.raises(SqlAnalysisError, match="vector_search needs a table, a column, a vector and a number"):
+            of_spark.run(f"SELECT id FROM vector_search('t', 'v', {arguments})")
+    with pytest.raises(SqlAnalysisError, match="full_text_search needs a table, a column, a query and a number of row"):
+        of_spark.run("SELECT id FROM full_text_search('t', 's', 7)")
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+def test_more_rows_can_be_asked_for_than_there_are(wb, indexed):
+    if indexed:
+        index(wb, "s", "full-text")
+    assert texts(wb, "n5 n7", k=4_000_000_000)[0] == [5, 7]
+
+
+def test_explain_names_the_metric_as_the_search_does(wb):
+    index(wb)
+    vector = ", ".join(map(str, QUERY))
+    for metric, used in (("L2", True), ("COSINE", False)):
+        query = f"vector_search('t', 'v', ARRAY({vector}), 3, MAP('metric', '{metric}'))"
+        plan = wb.run(f"EXPLAIN SELECT id FROM {query}").arrow[0].to_pylist()[0]
+        assert ("index ivf-flat of v for 400 of 400 rows" in plan, "is not used" in plan) == (used, not used)
+
+
+def test_an_index_file_cannot_ask_for_more_bytes_than_it_has(wb):
+    index(wb)
+    store = wb.table("t").store
+    entry = next(iter(entries(wb)))
+    source = IndexFileSource(store.fs, store.index_path(entry), entry.file_size)
+    with pytest.raises(CorruptFile, match="it has no 1099511627776 bytes at 0"):
+        call_library(source, lambda opened: opened.pread(0, 1 << 40))
 
 
 def test_a_search_by_call_answers_as_flink_does(wb):

@@ -92,6 +92,21 @@ def test_what_was_written_is_read(wb, kind, codec):
     assert as_sets(found[6:]) == [[("a", 1), ("ü", None)]] * 9000
 
 
+@pytest.mark.spark
+def test_files_keep_their_layout_when_the_option_goes(wb, spark):
+    from paimon_nb.spark.scan.scan_strategy import StrategyLimits
+    from paimon_nb.spark.scan.table_scan import plan_table_scan, to_dataframe
+
+    made(wb).append(rows_of(ROWS))
+    wb.run("ALTER TABLE t RESET ('fields.m.map.storage-layout')")
+    wb.table("t").append(rows_of([[("e", 9)]], first=50))
+    scan = plan_table_scan(wb.table("t"), limits=StrategyLimits(inline_rows=0, inline_bytes=0))
+    assert any("column m may be a shredded MAP" in route.why for route in scan.routes)
+    found = {row.id: row.m for row in to_dataframe(spark, scan).collect()}
+    assert found[50] == {"e": 9}
+    assert [found[i] for i in range(6)] == [None if m is None else dict(m) for m in ROWS]
+
+
 def test_the_file_tells_its_keys_in_its_arrow_schema(wb):
     t = made(wb, "id INT, m MAP<STRING NOT NULL, TIMESTAMP(9)>")
     t.append(
@@ -127,6 +142,7 @@ REFUSED = [
     ("id INT, m MAP<STRING NOT NULL, INT>", {"file.format": "avro"}),
     ("id INT, m MAP<STRING NOT NULL, INT>", {"file.compression": "snappy"}),
     ("id INT, m MAP<STRING NOT NULL, INT>, PRIMARY KEY (id) NOT ENFORCED", {"bucket": "-2"}),
+    ("id INT, m MAP<STRING NOT NULL, INT>", {"file-index.bitmap.columns": "id,m[a]"}),
 ]
 
 

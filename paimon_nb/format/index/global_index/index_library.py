@@ -40,8 +40,10 @@ class LibraryInput:
         self.error: BaseException | None = None
 
     def pread(self, offset: int, size: int) -> bytes:
-        """Bytes of the file; fewer where it ends."""
+        """Bytes of the file. Raises CorruptFile: it ends before them."""
         try:
+            if offset < 0 or size < 0 or offset + size > self._source.size:
+                raise CorruptFile(self._source.path, f"it has no {size} bytes at {offset}")
             with self._lock:
                 if self._file is None:
                     self._file = self._source.fs.open(self._source.path)

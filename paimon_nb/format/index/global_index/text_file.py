@@ -27,11 +27,6 @@ if TYPE_CHECKING:
 
 FULL_TEXT_KIND = "full-text"
 EXTRA = "fulltext"
-TEXT_INDEX_OPTIONS = (
-    "tokenizer", "ngram.min-gram", "ngram.max-gram", "ngram.prefix-only", "jieba.search-mode", "jieba.ordinal-position",
-    "lower-case", "max-token-length", "ascii-folding", "stem", "language", "remove-stop-words", "stop-words", "with-position",
-)  # fmt: skip
-"""Build options without their prefix `full-text.`."""
 _QUERY_ERRORS = ("json error", "invalid query", "invalid option", "query")
 Hits = tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]
 """Positions and their scores, the highest first."""

@@ -55,8 +55,6 @@ _NATIVE_KEYS = {
 }  # fmt: skip
 """Names of build options without their prefix, and what the library calls them."""
 _SAMPLE_RATIO = "train.sample-ratio"
-BUILD_OPTIONS = (*_NATIVE_KEYS, _SAMPLE_RATIO)
-"""Names of build options without their prefix."""
 
 
 @dataclass(frozen=True, slots=True)
