@@ -293,12 +293,14 @@ def test_more_rows_can_be_asked_for_than_there_are(wb, indexed):
     assert texts(wb, "n5 n7", k=4_000_000_000)[0] == [5, 7]
 
 
-def test_explain_names_the_metric_as_the_search_does(wb):
+@pytest.mark.spark
+def test_explain_names_the_metric_as_the_search_does(wb, spark, tmp_path):
     index(wb)
+    of_spark = paimon_nb.connect(str(tmp_path), spark=spark)
     vector = ", ".join(map(str, QUERY))
     for metric, used in (("L2", True), ("COSINE", False)):
         query = f"vector_search('t', 'v', ARRAY({vector}), 3, MAP('metric', '{metric}'))"
-        plan = wb.run(f"EXPLAIN SELECT id FROM {query}").arrow[0].to_pylist()[0]
+        plan = of_spark.run(f"EXPLAIN SELECT id FROM {query}").arrow[0].to_pylist()[0]
         assert ("index ivf-flat of v for 400 of 400 rows" in plan, "is not used" in plan) == (used, not used)
 
 
