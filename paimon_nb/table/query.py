@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from html import escape
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
-from paimon_nb.base.errors import BadOptionValue, EnvironmentError_, ReaderConsumed
+from paimon_nb.base.errors import BadOptionValue, ReaderConsumed
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.base.optional_packages import import_optional
 from paimon_nb.format.schema import TableSchema, readable_fields
 from paimon_nb.format.types.arrow_builders import arrow_schema
 
@@ -570,10 +570,5 @@ def replace_splits(plan: ScanPlan, splits: Sequence[Split]) -> ScanPlan:
 
 
 def _import_library(name: str, package: str | None = None) -> Any:
-    try:
-        return import_module(name)
-    except ImportError as error:
-        package = package or name
-        raise EnvironmentError_(
-            f"{package} is not installed", hint=f"pip install '{package}'", package=package
-        ) from error
+    package = package or name
+    return import_optional(name, f"{package} is not installed", install=package, package=package)

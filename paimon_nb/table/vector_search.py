@@ -133,7 +133,7 @@ def searched_rows(plan: ScanPlan, field: DataField, metric: str | None, dimensio
     if not searched.indexed:
         return searched
     try:
-        import_library("paimon_vindex", EXTRA, "a search by vector index")
+        import_library("paimon-vindex", EXTRA, "a search by vector index")
     except EnvironmentError_ as error:
         return searched.without_index(f"the index of {field.name} is not used: {error.hint}")
     for part in searched.indexed:

@@ -10,13 +10,13 @@ import os
 import shutil
 import tempfile
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from paimon_nb.base.errors import CorruptFile, EnvironmentError_, UnsupportedFormat
+from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
+from paimon_nb.base.optional_packages import import_optional
 from paimon_nb.format.data.schema_cast import to_logical, without_columns
 from paimon_nb.format.types import DataField, DataType, Row, arrow_schema, arrow_type
 
@@ -58,12 +58,8 @@ def check_types(kind: str, fields: Sequence[DataField]) -> None:
 def library(kind: str) -> Any:
     """The module that reads and writes files of this format. Raises EnvironmentError_."""
     module, package = _PACKAGES[kind]
-    try:
-        return import_module(module)
-    except (ImportError, OSError) as error:
-        raise EnvironmentError_(
-            f"{kind} files need the Python package {package}", hint=f"pip install 'paimon-nb[{kind}]'", package=package
-        ) from error
+    missing = f"{kind} files need the Python package {package}"
+    return import_optional(module, missing, install=f"paimon-nb[{kind}]", package=package)
 
 
 class _TemporaryFile:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import threading
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from paimon_nb.base.errors import CorruptFile, EnvironmentError_
+from paimon_nb.base.errors import CorruptFile
+from paimon_nb.base.optional_packages import import_optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -15,19 +15,10 @@ if TYPE_CHECKING:
     from paimon_nb.format.index.global_index.index_blocks import IndexFileSource
 
 
-def import_library(name: str, extra: str, purpose: str) -> ModuleType:
-    """The module of a package that an extra installs.
-
-    Raises: EnvironmentError_: it is not installed; the hint names the extra.
-    """
-    try:
-        return importlib.import_module(name)
-    except (ImportError, OSError) as error:
-        raise EnvironmentError_(
-            f"{purpose} needs the package {name.replace('_', '-')} ({error!s:.100})",
-            hint=f"pip install 'paimon-nb[{extra}]'",
-            extra=extra,
-        ) from None
+def import_library(package: str, extra: str, purpose: str) -> ModuleType:
+    """The module of a package that an extra installs. Raises: EnvironmentError_: it is not installed; the hint names the extra."""
+    missing = f"{purpose} needs the package {package}"
+    return import_optional(package.replace("-", "_"), missing, install=f"paimon-nb[{extra}]", package=package)
 
 
 class LibraryInput:

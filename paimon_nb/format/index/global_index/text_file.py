@@ -132,7 +132,7 @@ def _search(opened: Any, query: str, k: int, selected: bytes | None) -> Any:
 
 
 def _library(purpose: str) -> ModuleType:
-    library = import_library("paimon_ftindex", EXTRA, purpose)
+    library = import_library("paimon-ftindex", EXTRA, purpose)
     for kind in (library.FullTextIndexReader, library.FullTextIndexWriter):
         if not hasattr(kind, "_ptr"):
             kind._ptr = None  # else its __del__ prints an AttributeError where the constructor failed

@@ -211,4 +211,4 @@ class VectorIndexFile:
 
 
 def _library(purpose: str) -> ModuleType:
-    return import_library("paimon_vindex", EXTRA, purpose)
+    return import_library("paimon-vindex", EXTRA, purpose)
