@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, SchemaMismatch
+from paimon_nb.base.errors import ColumnNotFound, SchemaMismatch
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import ROW_ID_FIELD
 from paimon_nb.format.index.global_index import row_ids_of
@@ -30,7 +30,7 @@ from paimon_nb.table.scan.plan.global_index import has_row_id_range, row_ids_of_
 from paimon_nb.table.scan.predicate.evaluate import filter_rows
 from paimon_nb.table.scan.read.data_evolution import anchor_file
 from paimon_nb.table.scan.read.split_reader import read_split
-from paimon_nb.table.vector_search import HOW, SCORE
+from paimon_nb.table.vector_search import HOW, SCORE, check_k
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -77,8 +77,7 @@ def best_texts(
     Raises: BadOptionValue: `k` or the query is wrong. EnvironmentError_: the package of the extra `fulltext` is missing.
         MissingFile, CorruptFile: of an index.
     """
-    if k < 1:
-        raise BadOptionValue(f"k must be at least 1, not {k}", hint="k=10", option="k")
+    check_k(k)
     text = full_text_query(query)
     searched = rows_by_index(plan, field, (FULL_TEXT_KIND,))
     read = list(columns) or [field.name]  # a table without columns has no rows

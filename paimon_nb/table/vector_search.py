@@ -89,7 +89,9 @@ def search_vectors(
     columns: Sequence[str],
     options: Mapping[str, Any],
 ) -> pa.Table:
-    """The result of `nearest_rows`, by the column's vector index where there is one. The metadata key `HOW` says it.
+    """The `k` rows of a plan whose vectors are nearest to `vector`, the nearest first, with their `SCORE` as last column.
+
+    Rows without a vector are left out. The metadata key `HOW` says which rows the column's vector index named.
 
     Args:
         metric: None: that of the index, else of the table's options, else `l2`. An index of another metric is not used.
@@ -101,15 +103,20 @@ def search_vectors(
 
     width = VectorSearchWidth.parse(options)
     query = _query_vector(vector, field)
-    if k < 1:
-        raise BadOptionValue(f"k must be at least 1, not {k}", hint="k=10", option="k")
+    check_k(k)
     name = metric_for_search(plan, field, metric)
     searched = searched_rows(plan, field, name, query.size)
     how = searched.how
     if searched.indexed:
         plan, how = _restricted_to_candidates(plan, searched, query, k, width)
-    found = nearest_rows(plan, field, vector, k, name, columns)
+    found = _nearest_rows(plan, field, query, k, name, columns)
     return found.replace_schema_metadata({**(found.schema.metadata or {}), HOW: how.encode()})
+
+
+def check_k(k: int) -> None:
+    """Raises BadOptionValue for a number of rows that cannot be."""
+    if k < 1:
+        raise BadOptionValue(f"k must be at least 1, not {k}", hint="k=10", option="k")
 
 
 def metric_for_search(plan: ScanPlan, field: DataField, metric: str | None) -> str:
@@ -192,21 +199,13 @@ def _restricted_to_candidates(
     return restricted_to(plan, candidates | searched.others), how
 
 
-def nearest_rows(
-    plan: ScanPlan, field: DataField, vector: Sequence[float], k: int, metric: str, columns: Sequence[str]
+def _nearest_rows(
+    plan: ScanPlan, field: DataField, query: np.ndarray, k: int, metric: str, columns: Sequence[str]
 ) -> pa.Table:
-    """The `k` rows of a plan whose vectors are nearest to `vector`, the nearest first, with their `SCORE` as last column.
-
-    Rows without a vector are left out. Of rows with the same score the one that is read first wins.
-
-    Args:
-        field: the column of the vectors. columns: names of the result, in order.
+    """The nearest rows by comparing all vectors of the plan. Of rows with the same score the one that is read first wins.
 
     Raises: SchemaMismatch: a vector has another length than the query.
     """
-    query = _query_vector(vector, field)
-    if k < 1:
-        raise BadOptionValue(f"k must be at least 1, not {k}", hint="k=10", option="k")
     read = list(dict.fromkeys([field.name, *columns]))
 
     def top_k_of_split(split: Split) -> pa.Table:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from paimon_nb.base.errors import BadOptionValue, CorruptFile, UnsupportedFormat
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.index.global_index.index_library import call_library, import_library
 from paimon_nb.format.index.global_index.row_id_bitmap import row_ids_to_bytes
 
@@ -55,6 +56,7 @@ _NATIVE_KEYS = {
 }  # fmt: skip
 """Names of build options without their prefix, and what the library calls them."""
 _SAMPLE_RATIO = "train.sample-ratio"
+_headers = FileCache(1 << 20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +171,10 @@ class VectorIndexFile:
     kind: str
 
     def metric_and_dimension(self) -> tuple[str, int]:
-        """Raises: MissingFile, CorruptFile; UnsupportedFormat: a file of another version."""
+        """Cached: a search asks several times. Raises: MissingFile, CorruptFile; UnsupportedFormat: a file of another version."""
+        return _headers.get(self.source.fs, self.source.path, self._read_header, lambda _: 200)
+
+    def _read_header(self) -> tuple[str, int]:
         head = self.source.read(0, min(_HEADER_BYTES, self.source.size))
         header = _HEADERS.get(head[:4])
         if header is None or len(head) < _HEADER_BYTES:
