@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -98,9 +99,10 @@ def build_global_index(
         for partition in dict.fromkeys(s.partition for s in splits):
             own = [s for s in splits if s.partition == partition]
             covered, stale = _covered_ranges(store, indexed, kind, field, own)
-            for rows, some in _ranges_to_index(own, covered):
+            owners = _rows_of_files(own)
+            for rows in _ranges_to_index([owned for owned, _ in owners], covered):
                 for first, last in _shards(store, kind, rows):
-                    files = [s for s in some if _row_range(s)[0] <= last and _row_range(s)[1] >= first]
+                    files = [s for (low, high), s in owners if low <= last and high >= first]
                     messages.append(_index_range(store, snapshot, kind, field, (first, last), files))
             if stale:
                 messages.append(
@@ -175,18 +177,20 @@ def _covered_ranges(
     return covered, stale
 
 
-def _ranges_to_index(splits: Sequence[Split], covered: Sequence[Range]) -> list[tuple[Range, list[Split]]]:
-    """Ranges of consecutive rows that are not covered, with the files of these rows."""
-    owners = sorted(((_row_range(s), s) for s in splits if all(map(has_row_id_range, s.files))), key=lambda o: o[0])
+def _rows_of_files(splits: Sequence[Split]) -> list[tuple[Range, Split]]:
+    """The row ids of files that count them, in their order."""
+    owners = ((_row_range(s), s) for s in splits if all(map(has_row_id_range, s.files)))
+    return sorted(owners, key=itemgetter(0))
+
+
+def _ranges_to_index(owned: Sequence[Range], covered: Sequence[Range]) -> list[Range]:
+    """Ranges of consecutive rows that are not covered, of sorted ranges of rows."""
     merged: list[Range] = []
-    for (first, last), _ in owners:
+    for first, last in owned:
         if merged and merged[-1][1] + 1 == first:
             first = merged.pop()[0]
         merged.append((first, last))
-    missing = [part for one in merged for part in _without(one, sorted(covered))]
-    return [
-        ((first, last), [s for (low, high), s in owners if low <= last and high >= first]) for first, last in missing
-    ]
+    return [part for one in merged for part in _without(one, sorted(covered))]
 
 
 def _row_range(split: Split) -> Range:
