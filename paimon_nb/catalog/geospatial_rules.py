@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from paimon_nb.base.errors import BadOptionValue
-from paimon_nb.format.types import is_geospatial
+from paimon_nb.format.types import Geography, is_geospatial
 from paimon_nb.options import table as opt
 
 if TYPE_CHECKING:
@@ -54,10 +54,7 @@ def _check_iceberg(options: TableOptions, name: str, types: list[DataType]) -> N
     if storage == "rest-catalog":
         why = f"Iceberg's REST catalog cannot have column {name!r}"
         _refuse(opt.METADATA_ICEBERG_STORAGE.key, why, "use 'table-location', 'hadoop-catalog' or 'hive-catalog'")
-    if any(
-        t.contains_type(lambda inner: inner.root == "GEOGRAPHY" and "," in inner.bare().rpartition(",")[0])
-        for t in types
-    ):
+    if any(t.contains_type(lambda inner: isinstance(inner, Geography) and "," in inner.crs) for t in types):
         why = "Iceberg has no GEOGRAPHY with a comma in the name of its coordinate system"
         _refuse(opt.METADATA_ICEBERG_STORAGE.key, why, "use another name, such as OGC:CRS84")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.format.data.shared_shredding import LAYOUT_OPTION
 from paimon_nb.format.data.shared_shredding_writer import CODECS, LAYOUT
 from paimon_nb.format.types import DataField, Map, Multiset, Vector
 from paimon_nb.options import table as opt
@@ -17,16 +18,14 @@ if TYPE_CHECKING:
     from paimon_nb.format.types import DataType
     from paimon_nb.options import TableOptions
 
-_SUFFIX = "map.storage-layout"
-
 
 def check_shared_shredding(schema: TableSchema, options: TableOptions) -> None:
     """Raises BadOptionValue: the layout does not suit a column, or another option."""
-    columns = [f for f in schema.fields if f"fields.{f.name}.{_SUFFIX}" in options.raw]
+    columns = [f for f in schema.fields if f"fields.{f.name}.{LAYOUT_OPTION}" in options.raw]
     for f in columns:
         if not isinstance(f.type, Map):
             _refuse(f, f"it is {f.type.bare()}", "only a MAP has a layout")
-    columns = [f for f in columns if options.field(f.name, _SUFFIX) == LAYOUT]
+    columns = [f for f in columns if options.field(f.name, LAYOUT_OPTION) == LAYOUT]
     for f in columns:
         _check_column(f)
     if not columns:
@@ -76,5 +75,5 @@ def _check_column(field: DataField) -> None:
 
 
 def _refuse(field: DataField, why: str, hint: str) -> NoReturn:
-    key = f"fields.{field.name}.{_SUFFIX}"
+    key = f"fields.{field.name}.{LAYOUT_OPTION}"
     raise BadOptionValue(f"option {key!r}: {why}", hint=hint, option=key)

@@ -15,6 +15,7 @@ from paimon_nb.format.data.footer_patch import FooterPatch
 from paimon_nb.format.data.int96 import INT96_ARROW, to_int96, with_int96_columns
 from paimon_nb.format.data.parquet_geospatial import with_geospatial_types
 from paimon_nb.format.data.schema_cast import null_mask, offsets_keys_and_items, offsets_of, without_hidden_nulls
+from paimon_nb.format.data.shared_shredding import LAYOUT_OPTION
 from paimon_nb.format.types import (
     Array,
     DataField,
@@ -223,7 +224,7 @@ def _shredded_columns(fields: Sequence[DataField], options: TableOptions) -> dic
 
 def shredded_maps(fields: Sequence[DataField], options: TableOptions) -> dict[str, MapShredder]:
     """The MAP columns whose keys share columns of the file."""
-    if not any(options.field(f.name, "map.storage-layout") for f in fields if isinstance(f.type, Map)):
+    if not any(options.field(f.name, LAYOUT_OPTION) for f in fields if isinstance(f.type, Map)):
         return {}
     from paimon_nb.format.data.shared_shredding_writer import new_map_shredders
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     Convert = Callable[[pa.Array, DataType], pa.Array]
 
 PREFIX = "paimon.map.shared-shredding."
+LAYOUT_OPTION = "map.storage-layout"
+"""The option of a column, behind `fields.<column>.`."""
 MAPPING, OVERFLOW = "__field_mapping", "__overflow"
 
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data.schema_cast import null_mask, offsets_keys_and_items
-from paimon_nb.format.data.shared_shredding import MAPPING, OVERFLOW, PREFIX
+from paimon_nb.format.data.shared_shredding import LAYOUT_OPTION, MAPPING, OVERFLOW, PREFIX
 from paimon_nb.format.types import Array, Atomic, DataField, Map, Row, arrow_type
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def new_map_shredders(fields: Sequence[DataField], options: TableOptions) -> dic
             f.type, int(options.field(f.name, _COLUMNS) or _DEFAULT_COLUMNS), options.field(f.name, _POLICY) or "lru"
         )
         for f in fields
-        if isinstance(f.type, Map) and f.type.key.root == "VARCHAR" and options.field(f.name, "map.storage-layout") == LAYOUT
+        if isinstance(f.type, Map) and f.type.key.root == "VARCHAR" and options.field(f.name, LAYOUT_OPTION) == LAYOUT
     }  # fmt: skip
 
 
@@ -140,7 +140,7 @@ class MapShredder:
         keys = _json(ordered).encode()
         columns_by_key = {str(number): sorted(columns) for number, columns in sorted(self._columns_of.items())}
         return {
-            "paimon.map.storage-layout": LAYOUT, f"{PREFIX}version": "1", f"{PREFIX}field-dict-compression": codec,
+            f"paimon.{LAYOUT_OPTION}": LAYOUT, f"{PREFIX}version": "1", f"{PREFIX}field-dict-compression": codec,
             f"{PREFIX}field-dict-original-size": str(len(keys)), f"{PREFIX}field-dict": _compressed(keys, codec).decode("latin-1"),
             f"{PREFIX}field-columns": _json(columns_by_key), f"{PREFIX}overflow-set": _json(sorted(self._overflowed)),
             f"{PREFIX}num-columns": str(self.columns), f"{PREFIX}max-row-width": str(self.max_row_width),
@@ -151,7 +151,7 @@ def check_codec(codec: str) -> None:
     """Raises UnsupportedFormat for a `file.compression` that the keys of a file cannot have."""
     if codec.lower() not in CODECS:
         raise UnsupportedFormat(
-            f"a MAP with 'map.storage-layout' = '{LAYOUT}' cannot be compressed with {codec!r}",
+            f"a MAP with '{LAYOUT_OPTION}' = '{LAYOUT}' cannot be compressed with {codec!r}",
             hint=f"'file.compression' is one of {', '.join(CODECS)}", feature=codec,
         )  # fmt: skip
 
@@ -183,7 +183,7 @@ class ColumnCounts:
         """The table's options for the next file."""
         limits = {name: int(options.field(name, _COLUMNS) or _DEFAULT_COLUMNS) for name in self._widths}
         changed = {f"fields.{n}.{_COLUMNS}": str(max(1, min(_enough(w), limits[n]))) for n, w in self._widths.items()}
-        return type(options)({**options.raw, **changed})
+        return options.with_(changed)
 
 
 def _enough(widths: Iterable[int]) -> int:

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import ReadError
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.format.data.shared_shredding import LAYOUT_OPTION
 from paimon_nb.format.schema import TableSchema, readable_fields
 from paimon_nb.format.types.arrow_builders import empty_table
 from paimon_nb.options import table as opt
@@ -181,7 +182,7 @@ def _shredded_columns(store: TableStore, schema_id: int) -> frozenset[int]:
     schema = store.schema if schema_id == store.schema.id else store.schemas.get(schema_id)
     found = set()
     for field in schema.fields:
-        key = f"fields.{field.name}.map.storage-layout"
+        key = f"fields.{field.name}.{LAYOUT_OPTION}"
         if any(options.get(key) not in (None, "default") for options in (schema.options, store.options.raw)):
             found.add(field.id)
     return frozenset(found)
