@@ -27,7 +27,7 @@ def rows(first: int) -> pa.Table:
 @pytest.mark.parametrize("kind", LIBRARIES)
 def test_each_reads_what_the_other_wrote(tmp_path, kind, keys):
     module, package = LIBRARIES[kind]
-    pytest.importorskip(module)
+    pytest.importorskip(module, reason=f"the library of {kind} files is not installed: make libraries")
     python = installed_python(f"peers-2.1-{kind}", (*WANTED, package))
     peers = Peers(tmp_path, python=python)
     try:

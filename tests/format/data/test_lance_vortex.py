@@ -39,7 +39,9 @@ COLUMNS = {
 
 @pytest.fixture(params=KINDS)
 def kind(request):
-    pytest.importorskip(MODULES[request.param])
+    pytest.importorskip(
+        MODULES[request.param], reason=f"the library of {request.param} files is not installed: make libraries"
+    )
     return request.param
 
 
@@ -113,7 +115,7 @@ def test_a_broken_file_is_told(wb, kind):
 
 
 def test_a_later_version_of_lance_is_refused(wb):
-    pytest.importorskip("lance.file")
+    pytest.importorskip("lance.file", reason="the library of lance files is not installed: make libraries")
     t = made(wb, "lance", "id INT")
     t.append(pa.table({"id": pa.array([1], pa.int32())}))
     (file,) = Path(t.path).glob("bucket-0/*.lance")
