@@ -29,6 +29,23 @@ function element(name: string, attributes: Record<string, string>, text = ""): H
   return made;
 }
 
+/** Make a row of the page look like a new one. The row itself stays, so a click or a drag that has begun on it goes on. */
+function update(shown: Element, wanted: Element): void {
+  for (const name of shown.getAttributeNames()) if (!wanted.hasAttribute(name)) shown.removeAttribute(name);
+  for (const name of wanted.getAttributeNames()) {
+    const value = wanted.getAttribute(name) ?? "";
+    if (shown.getAttribute(name) !== value) shown.setAttribute(name, value);
+  }
+  if (!wanted.childElementCount && shown.textContent !== wanted.textContent) shown.textContent = wanted.textContent;
+  while (shown.childElementCount > wanted.childElementCount) shown.lastElementChild?.remove();
+  [...wanted.children].forEach((child, i) => {
+    const old = shown.children[i];
+    if (!old) shown.appendChild(child);
+    else if (old.tagName === child.tagName) update(old, child);
+    else old.replaceWith(child);
+  });
+}
+
 export class TreeView extends Widget {
   private model: TreeModel | null = null;
   private rows: Row[] = [];
@@ -90,7 +107,7 @@ export class TreeView extends Widget {
     this.look();
   }
 
-  /** Rows that are the same stay in the page as they are: a click or a drag that has begun goes on. */
+  /** Rows that were there stay in the page: moving one would end a click that has begun on it. */
   private place(wanted: HTMLElement[]): void {
     const stays = new Set(wanted);
     for (const row of [...this.node.children]) if (!stays.has(row as HTMLElement)) row.remove();
@@ -104,7 +121,12 @@ export class TreeView extends Widget {
     const { line, remark } = row, id = `${remark}${line.key}`;
     const selected = !remark && line.key === this.model?.selected;
     const look = JSON.stringify([row.level, row.open, row.text, row.position, row.size, line.node, line.facts, line.loading]);
-    const made = this.made.get(id)?.dataset.look === look ? (this.made.get(id) as HTMLElement) : remark ? this.drawnRemark(row) : this.drawnLine(row);
+    let made = this.made.get(id);
+    if (made?.dataset.look !== look) {
+      const wanted = remark ? this.drawnRemark(row) : this.drawnLine(row);
+      if (made) update(made, wanted);
+      else made = wanted;
+    }
     Object.assign(made.dataset, { row: id, look, index: String(index) });
     if (!remark) made.setAttribute("aria-selected", String(selected));
     return made;

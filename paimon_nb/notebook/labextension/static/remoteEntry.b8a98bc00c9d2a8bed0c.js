@@ -1,5 +1,5 @@
 // Generated from labextension/ by `make labextension`. Do not edit.
-// sources: e11778c32947656aac2b567d96661eb40d2a4db4cfe5eb0405988d279df654b3
+// sources: 469f4943dca297c6712dbba45067879c9374ebcc4fa7db275801231dafb56b7a
 (() => {
 const SHARED = ["@codemirror/language","@codemirror/state","@codemirror/view","@jupyterlab/application","@jupyterlab/apputils","@jupyterlab/codemirror","@jupyterlab/completer","@jupyterlab/console","@jupyterlab/notebook","@jupyterlab/rendermime","@jupyterlab/ui-components","@lumino/coreutils","@lumino/signaling","@lumino/widgets"];
 let scope;
@@ -657,6 +657,21 @@ function element(name, attributes, text2 = "") {
   if (text2) made.textContent = text2;
   return made;
 }
+function update(shown, wanted) {
+  for (const name of shown.getAttributeNames()) if (!wanted.hasAttribute(name)) shown.removeAttribute(name);
+  for (const name of wanted.getAttributeNames()) {
+    const value = wanted.getAttribute(name) ?? "";
+    if (shown.getAttribute(name) !== value) shown.setAttribute(name, value);
+  }
+  if (!wanted.childElementCount && shown.textContent !== wanted.textContent) shown.textContent = wanted.textContent;
+  while (shown.childElementCount > wanted.childElementCount) shown.lastElementChild?.remove();
+  [...wanted.children].forEach((child, i) => {
+    const old = shown.children[i];
+    if (!old) shown.appendChild(child);
+    else if (old.tagName === child.tagName) update(old, child);
+    else old.replaceWith(child);
+  });
+}
 var TreeView = class extends import_widgets.Widget {
   constructor() {
     super();
@@ -711,7 +726,7 @@ var TreeView = class extends import_widgets.Widget {
     if (focused && !this.node.contains(document.activeElement)) this.rowNode(at)?.focus({ preventScroll: true });
     this.look();
   }
-  /** Rows that are the same stay in the page as they are: a click or a drag that has begun goes on. */
+  /** Rows that were there stay in the page: moving one would end a click that has begun on it. */
   place(wanted) {
     const stays = new Set(wanted);
     for (const row of [...this.node.children]) if (!stays.has(row)) row.remove();
@@ -724,7 +739,12 @@ var TreeView = class extends import_widgets.Widget {
     const { line, remark } = row, id = `${remark}${line.key}`;
     const selected = !remark && line.key === this.model?.selected;
     const look = JSON.stringify([row.level, row.open, row.text, row.position, row.size, line.node, line.facts, line.loading]);
-    const made = this.made.get(id)?.dataset.look === look ? this.made.get(id) : remark ? this.drawnRemark(row) : this.drawnLine(row);
+    let made = this.made.get(id);
+    if (made?.dataset.look !== look) {
+      const wanted = remark ? this.drawnRemark(row) : this.drawnLine(row);
+      if (made) update(made, wanted);
+      else made = wanted;
+    }
     Object.assign(made.dataset, { row: id, look, index: String(index) });
     if (!remark) made.setAttribute("aria-selected", String(selected));
     return made;
@@ -1858,12 +1878,12 @@ var Checker = class {
     };
     this.soon();
   }
-  update(update) {
-    if (update.focusChanged && !update.view.hasFocus) setTimeout(this.finish);
-    if (!update.docChanged) return;
+  update(update2) {
+    if (update2.focusChanged && !update2.view.hasFocus) setTimeout(this.finish);
+    if (!update2.docChanged) return;
     window.clearTimeout(this.wordTimer);
     this.asked += 1;
-    if (this.catalog?.running || !isSqlCell(update.state.doc.toString())) setTimeout(() => clear(this.view));
+    if (this.catalog?.running || !isSqlCell(update2.state.doc.toString())) setTimeout(() => clear(this.view));
     this.soon();
   }
   destroy() {
@@ -1910,7 +1930,7 @@ function checks(model, kernels) {
     const checker = new Checker(view, model, kernels);
     checkers.add(checker);
     return {
-      update: (update) => checker.update(update),
+      update: (update2) => checker.update(update2),
       destroy: () => {
         checkers.delete(checker);
         checker.destroy();
