@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from paimon_nb.base.caller_warning import warn_caller
+from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.format.schema import TableSchema, create_schema
 from paimon_nb.format.types.arrow_builders import from_arrow_schema
 from paimon_nb.options import validate_table_options
@@ -32,10 +34,13 @@ def table_schema_of_arrow(
         comment: of the table.
 
     Raises:
-        SchemaMismatch: a type that Paimon does not have, or a column that is there twice.
+        SchemaMismatch: no column, a type that Paimon does not have, or a column that is there twice.
         ColumnNotFound: a key that is not a column.
         BadOptionValue: a wrong option.
     """
+    if not len(columns):
+        raise SchemaMismatch("the table has no columns", hint="name at least one column and its type")
     texts = {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in (options or {}).items()}
-    validate_table_options(texts)
+    for warning in validate_table_options(texts):
+        warn_caller(warning)
     return create_schema(from_arrow_schema(columns), tuple(partition_by), tuple(primary_key), texts, comment)

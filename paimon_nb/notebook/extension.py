@@ -14,9 +14,10 @@ def load(ipython: Any) -> None:
     from paimon_nb.notebook.display import Rows
     from paimon_nb.notebook.errors import full, traceback_of_python_cell
     from paimon_nb.notebook.magics.active import current
-    from paimon_nb.notebook.magics.grids import show_grid
+    from paimon_nb.notebook.magics.grids import show_grid, show_result
     from paimon_nb.notebook.magics.paimon import PaimonMagics
     from paimon_nb.notebook.views import install_views
+    from paimon_nb.session import Result
 
     # pyspark 4.1 logs a stack of several kB for each SQL error before it raises.
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
@@ -26,6 +27,7 @@ def load(ipython: Any) -> None:
     install_views()
     current.shell = ipython
     Rows.interactive = show_grid
+    Result._repr_mimebundle_ = show_result  # type: ignore[attr-defined]  # a Python cell that ends with wb.run(...)
     open_comm()
     # IPython asks an error for its traceback. Errors of the magics have their own, see `with_short_traceback`.
     magics = ipython.magics_manager.registry["PaimonMagics"]
@@ -41,10 +43,13 @@ def unload(ipython: Any) -> None:
     from paimon_nb.notebook.complete import paimon_matcher
     from paimon_nb.notebook.display import Rows
     from paimon_nb.notebook.magics.active import current
+    from paimon_nb.session import Result
 
     if paimon_matcher in ipython.Completer.custom_matchers:
         ipython.Completer.custom_matchers.remove(paimon_matcher)
     Rows.interactive = None
+    if hasattr(Result, "_repr_mimebundle_"):
+        del Result._repr_mimebundle_
     close_comm()
     if hasattr(PaimonError, "_render_traceback_"):
         del PaimonError._render_traceback_

@@ -7,10 +7,10 @@ from paimon_nb.options.prefix_options import PATTERNS
 from paimon_nb.options.read import READ_OPTIONS
 from paimon_nb.options.table import TABLE_OPTIONS
 from paimon_nb.options.table_options import TableOptions
-from paimon_nb.options.validation import find_option, validate_table_options
+from paimon_nb.options.validation import find_option, option_warnings, validate_table_options
 from paimon_nb.options.write import WRITE_OPTIONS
 
 __all__ = [
     "CATALOG_OPTIONS", "CONNECTOR_OPTIONS", "PATTERNS", "READ_OPTIONS", "TABLE_OPTIONS", "WRITE_OPTIONS", "Option",
-    "TableOptions", "find_option", "parse_bool", "parse_duration_ms", "parse_memory", "parse_names", "validate_table_options", "without_prefix",
+    "TableOptions", "find_option", "option_warnings", "parse_bool", "parse_duration_ms", "parse_memory", "parse_names", "validate_table_options", "without_prefix",
 ]  # fmt: skip

@@ -50,17 +50,24 @@ def validate_table_options(raw: Mapping[str, str]) -> list[str]:
     Raises:
         BadOptionValue: with the option, the problem and the allowed values.
     """
-    warnings = []
     for key, value in raw.items():
         option = find_option(key)
         if option is not None:
             option.value(value, key)
-        elif key not in _STORED_KEYS and not key.startswith(
-            "schema."
-        ):  # Flink stores watermarks and computed columns there
-            warnings.append(_unknown_option_warning(key))
     _check_contradicting_options(TableOptions(raw))
-    return [*warnings, *unsupported_option_warnings(raw)]
+    return option_warnings(raw)
+
+
+def option_warnings(raw: Mapping[str, str]) -> list[str]:
+    """One warning for each unknown key, which Java stores silently, and for each supported by Java but not here."""
+    unknown = [
+        _unknown_option_warning(key)
+        for key in raw
+        if find_option(key) is None
+        and key not in _STORED_KEYS
+        and not key.startswith("schema.")  # Flink stores watermarks and computed columns there
+    ]
+    return [*unknown, *unsupported_option_warnings(raw)]
 
 
 def _unknown_option_warning(key: str) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from paimon_nb.base.caller_warning import warn_caller
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types.arrow_builders import from_arrow_type
+from paimon_nb.options import option_warnings
 from paimon_nb.table.handle import TableHandle
 
 if TYPE_CHECKING:
@@ -127,7 +129,7 @@ class SchemaChange(Generic[H]):
         )
 
     def set_options(self, options: Mapping[str, Any]) -> SchemaChange[H]:
-        """Store table options.
+        """Store table options. Warns of an option that is unknown or has no effect.
 
         Args:
             options: values by option; strings, numbers or booleans.
@@ -136,6 +138,8 @@ class SchemaChange(Generic[H]):
             This object.
         """
         texts = {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in options.items()}
+        for warning in option_warnings(texts):
+            warn_caller(warning)
         return self._with("set_options", options=texts)
 
     def reset_options(self, *names: str) -> SchemaChange[H]:

@@ -139,3 +139,27 @@ def test_missing_names_come_with_the_nearest(wb):
     with pytest.raises(DatabaseNotFound):
         wb.tables("nope")
     assert "orders" in (table.value.hint or "")
+
+
+def test_a_table_needs_a_column(wb):
+    for nothing in (pa.schema([]), pd.DataFrame()):
+        with pytest.raises(SchemaMismatch, match="the table has no columns"):
+            wb.create_table("t", nothing)
+    assert wb.tables() == []
+
+
+def test_options_without_effect_are_named_at_the_callers_line(wb):
+    with pytest.warns(UserWarning, match="unknown option 'bukcet'.*did you mean 'bucket'") as made:
+        t = wb.create_table("t", pa.table(ROWS), options={"bukcet": 2})
+    with pytest.warns(UserWarning, match="unknown option 'snapshot.num-retained.maximum'") as altered:
+        t.set_options({"snapshot.num-retained.maximum": 20})
+    assert {w.filename for w in [*made, *altered]} == {__file__}
+
+
+def test_a_result_is_short_and_gives_its_rows(wb):
+    wb.create_table("t", pa.table(ROWS))
+    query = wb.run("SELECT id, name FROM t")
+    assert repr(query) == "<Result: 3 rows, 2 columns>"
+    assert pa.table(query) == query.to_arrow() == query.arrow
+    assert query.to_pandas()["id"].tolist() == [1, 2, 3]
+    assert repr(wb.run("CREATE TABLE u (a INT)")) == "<Result: table default.u created>"

@@ -51,6 +51,15 @@ def test_a_definition_and_metadata_need_no_spark(t: Shell) -> None:
     assert not workbench().session.spark_started
 
 
+def test_a_python_cell_shows_a_result_as_a_sql_cell_does(t: Shell) -> None:
+    result = t.value("w.run('SELECT * FROM t')")
+
+    data, _ = t.ip.display_formatter.format(result)
+
+    assert data["text/plain"] == repr(t.value("%%paimon\nSELECT * FROM t"))
+    assert "<td" in data["text/html"]
+
+
 def test_results_are_kept_by_out_and_by_arrows(t: Shell) -> None:
     assert t.value("%%paimon --out a\nSHOW TABLES") is None
     assert t.value("%%paimon\nb << SHOW TABLES") is None

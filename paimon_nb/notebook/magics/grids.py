@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.getipython import get_ipython
 
+from paimon_nb.notebook.display import Rows
 from paimon_nb.notebook.magics.active import current
 from paimon_nb.notebook.magics.streams import cell_id
 from paimon_nb.notebook.progress import has_front_end
@@ -15,8 +16,8 @@ from paimon_nb.table.inspect.formatting import bytes_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paimon_nb.notebook.display import Rows
     from paimon_nb.notebook.widgets.grid import Grid
+    from paimon_nb.session import Result
     from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan
 
 ROWS_AHEAD = 1000
@@ -42,6 +43,14 @@ def show_grid(rows: Rows) -> Grid | None:
             earlier.close()  # its output is gone; the front end and the kernel forget it
         current.grids[cell] = grid
     return grid
+
+
+def show_result(result: Result, **_: Any) -> Any:
+    """The output of a Python cell whose value is a result: as that of a SQL cell. A stream is not read."""
+    if result.arrow is None and (result.live is not None or result.job is not None):
+        return {"text/plain": repr(result)}
+    limit = current.shell.magics_manager.registry["PaimonMagics"].limit
+    return Rows(result, limit, ROWS_AHEAD if has_front_end() else 0)._repr_mimebundle_()
 
 
 def _make_current(rows: Rows) -> None:

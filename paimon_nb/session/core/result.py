@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import pandas as pd
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
@@ -57,6 +59,42 @@ class Result:
         if self._frame is None and self.make_frame is not None:
             self._frame = self.make_frame()
         return self._frame
+
+    def to_arrow(self) -> pa.Table:
+        """All rows as an Arrow table; types as Spark gives them. Runs the query if only Spark has its rows.
+
+        Raises: UnsupportedOperation: a stream has no end.
+
+        Examples:
+            >>> wb.run("SELECT id, state FROM orders WHERE id = 1").to_arrow().num_rows
+            1
+        """
+        if self.arrow is not None:
+            return self.arrow
+        if self.frame is None:
+            raise UnsupportedOperation(
+                f"a result of kind {self.kind!r} has no table of rows", hint="use .live or .job for streams"
+            )
+        return self.frame.toArrow()
+
+    def to_pandas(self) -> pd.DataFrame:
+        """All rows as a pandas DataFrame. Raises as `to_arrow` does."""
+        return self.to_arrow().to_pandas()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        if self.kind == "summary" and self.arrow is not None and self.arrow.column_names == ["result"]:
+            what = str(self.arrow.column(0)[0].as_py())
+        elif self.arrow is not None:
+            rows, columns = self.arrow.num_rows, self.arrow.num_columns
+            what = f"{rows:,} row{'s' * (rows != 1)}, {columns} column{'s' * (columns != 1)}"
+        elif self.live is not None or self.job is not None:
+            what = "stream"
+        else:
+            what = "rows in Spark, not read yet"
+        return f"<Result: {what}{''.join(f'; {note}' for note in self.notes)}>"
 
 
 def dataframe_of(session: Session, result: Result) -> DataFrame:

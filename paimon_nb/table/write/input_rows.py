@@ -7,8 +7,6 @@ Source: docs/spec/format.md section 10; docs/spec/merge-semantics.md sections 1 
 from __future__ import annotations
 
 import re
-import sys
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -16,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimon_nb.base.caller_warning import warn_caller
 from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
 from paimon_nb.format.data import cast_text
 from paimon_nb.format.row import EMPTY_ROW, bucket_of, from_scalar, serialize
@@ -56,7 +55,8 @@ def as_table(rows: Rows) -> pa.Table:
     if not (hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__")):
         raise SchemaMismatch(
             f"rows of type {type(rows).__name__} cannot be written",
-            hint="pass a pyarrow.Table or a pandas or polars frame; pyarrow.Table.from_pylist converts dicts",
+            hint="pass a pyarrow.Table or a pandas or polars frame; pyarrow.Table.from_pylist converts dicts, "
+            "pyarrow.RecordBatchReader.from_batches an iterator of batches",
         )
     try:
         table = pa.table(rows)
@@ -171,16 +171,11 @@ def chunks_to_write(rows: Any, name: object, progress: Progress | None = None) -
 
 def warn_of_empty_stream(rows: Any, name: object) -> None:
     """Warn that a reader gave no record batch: pyarrow does not tell a consumed reader from an empty one."""
-    if not isinstance(rows, pa.RecordBatchReader):
-        return
-    frame, level = sys._getframe(), 1
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("paimon_nb."):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(
-        f"{name}: the reader has no rows, so none were written. If it was read before, make a new one: a "
-        "pyarrow.RecordBatchReader can be read once",
-        stacklevel=level,
-    )
+    if isinstance(rows, pa.RecordBatchReader):
+        warn_caller(
+            f"{name}: the reader has no rows, so none were written. If it was read before, make a new one: a "
+            "pyarrow.RecordBatchReader can be read once"
+        )
 
 
 def bounded_chunks(reader: pa.RecordBatchReader) -> Iterator[pa.Table]:
