@@ -1,12 +1,22 @@
 """Level 1: files behind a narrow API. Knows nothing of Paimon."""
 
-from paimon_nb.fs.access_control import AccessPolicy, GuardedFileIO
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.lazy_imports import lazy_getattr
 from paimon_nb.fs.api import FileIO, FileSink, FileStatus, OutputFile
 from paimon_nb.fs.local import LocalFileIO, without_scheme
-from paimon_nb.fs.locking import Lock, LockedFileIO
-from paimon_nb.fs.memory import MemoryFileIO
 from paimon_nb.fs.open import open_fs
 from paimon_nb.fs.rooted import RootedFileIO, external_roots
+
+if TYPE_CHECKING:
+    from paimon_nb.fs.access_control import AccessPolicy, GuardedFileIO
+    from paimon_nb.fs.locking import Lock, LockedFileIO
+    from paimon_nb.fs.memory import MemoryFileIO
+else:
+    __getattr__ = lazy_getattr(
+        __name__,
+        {"access_control": "AccessPolicy GuardedFileIO", "locking": "Lock LockedFileIO", "memory": "MemoryFileIO"},
+    )
 
 __all__ = [
     "FileIO",

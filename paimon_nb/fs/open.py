@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.registry import Registry
 from paimon_nb.fs.local import LocalFileIO
-from paimon_nb.fs.memory import MemoryFileIO
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from paimon_nb.fs.api import FileIO
 
-_MEMORY = MemoryFileIO()
-"""One per process, so that two catalogs of the same `memory:` path see the same files."""
+
+@cache
+def _memory() -> FileIO:
+    """One per process, so that two catalogs of the same `memory:` path see the same files."""
+    from paimon_nb.fs.memory import MemoryFileIO
+
+    return MemoryFileIO()
 
 
 def _open_s3(options: Mapping[str, str]) -> FileIO:
@@ -34,7 +39,7 @@ FILE_SYSTEMS: Registry[Callable[[Mapping[str, str]], FileIO]] = Registry(
     "file system",
     {
         "file": lambda options: LocalFileIO(),
-        "memory": lambda options: _MEMORY,
+        "memory": lambda options: _memory(),
         "s3": _open_s3,
         "s3a": _open_s3,
         "hdfs": _open_hdfs,

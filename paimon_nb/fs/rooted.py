@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import OutsideWarehouse
 from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
 from paimon_nb.fs.local import without_scheme
-from paimon_nb.options import TableOptions
-from paimon_nb.options.catalog import DATA_FILE_EXTERNAL_PATHS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +17,11 @@ if TYPE_CHECKING:
 
 def external_roots(options: Mapping[str, str]) -> tuple[str, ...]:
     """Locations outside the warehouse that a catalog's options allow; a table's own metadata is not trusted for this."""
+    if not options:
+        return ()
+    from paimon_nb.options import TableOptions
+    from paimon_nb.options.catalog import DATA_FILE_EXTERNAL_PATHS
+
     return TableOptions(options).names(DATA_FILE_EXTERNAL_PATHS)
 
 
@@ -68,6 +71,8 @@ class RootedFileIO(FileIO):
             )
         clean = posixpath.normpath(plain) if self._local else plain
         if not any(clean == r or clean.startswith(r.rstrip("/") + "/") for r in self.roots):
+            from paimon_nb.options.catalog import DATA_FILE_EXTERNAL_PATHS
+
             raise OutsideWarehouse(
                 f"{path!r} is outside {self.root}",
                 hint=f"open its own warehouse, or allow the location with the catalog option {DATA_FILE_EXTERNAL_PATHS.key!r}",

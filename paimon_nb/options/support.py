@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.options.connector import CONNECTOR_OPTIONS
 from paimon_nb.options.option import parse_names, text
-from paimon_nb.options.prefix_options import find_pattern
 from paimon_nb.options.table import TABLE_OPTIONS
 
 if TYPE_CHECKING:
@@ -61,6 +59,8 @@ class Unsupported:
 
 def is_enabled(key: str, value: str) -> bool:
     """Whether a value differs from the default and does not merely disable a feature that is disabled by default."""
+    from paimon_nb.options.connector import CONNECTOR_OPTIONS
+
     option = TABLE_OPTIONS.get(key) or CONNECTOR_OPTIONS.get(key)
     lower_value = value.strip().lower()
     if option is not None and option.default is not None:
@@ -271,7 +271,11 @@ def is_ignored(key: str, raw: Mapping[str, str]) -> bool:
 
 def _wildcard_key(key: str) -> str:
     """`fields.*.aspect` for an option of a column."""
-    pattern = find_pattern(key) if key.startswith("fields.") else None
+    if not key.startswith("fields."):
+        return key
+    from paimon_nb.options.prefix_options import find_pattern
+
+    pattern = find_pattern(key)
     return f"fields.*.{pattern.option.key}" if pattern else key
 
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Self
 from paimon_nb.base.errors import BadOptionValue, TimeTravelError
 from paimon_nb.table.handle import TimestampLike, epoch_ms
 from paimon_nb.table.inspection import InspectableTable
-from paimon_nb.table.schema_change import SchemaChange, TableBranches, TableTags
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pyarrow as pa
+
+    from paimon_nb.table.schema_change import SchemaChange, TableBranches, TableTags
 
 
 class AlterableTable(InspectableTable):
@@ -32,6 +33,8 @@ class AlterableTable(InspectableTable):
             >>> t.schema.names
             ('id', 'state', 'amount', 'note')
         """
+        from paimon_nb.table.schema_change import SchemaChange
+
         return SchemaChange(self)
 
     def add_column(
@@ -132,6 +135,8 @@ class AlterableTable(InspectableTable):
             >>> t.tags().select(["tag_name", "snapshot_id"]).to_pylist()
             [{'tag_name': 'monday', 'snapshot_id': 1}, {'tag_name': 'tuesday', 'snapshot_id': 2}]
         """
+        from paimon_nb.table.schema_change import TableTags
+
         return TableTags(self)
 
     @property
@@ -144,6 +149,8 @@ class AlterableTable(InspectableTable):
             >>> t.branches().column("branch_name").to_pylist()
             ['trial']
         """
+        from paimon_nb.table.schema_change import TableBranches
+
         return TableBranches(self)
 
     # -- history

@@ -13,7 +13,6 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.base.scalars import to_python
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
-from paimon_nb.options.spelling import checked_texts
 from paimon_nb.table.scan import OWN_SCHEMA
 
 if TYPE_CHECKING:
@@ -88,6 +87,8 @@ class TableHandle:
             >>> t.copy({"scan.snapshot-id": "1"}).to_arrow().num_rows
             2
         """
+        from paimon_nb.options.spelling import checked_texts
+
         store = self.store.copy(checked_texts(options))
         return self._with_store(store, replace(self.name, branch=store.branch))
 
@@ -314,7 +315,11 @@ class TableHandle:
         timestamp: TimestampLike | None = None,
     ) -> TableStore:
         """The store with options for one read. A named snapshot is read with its own schema."""
-        dynamic = checked_texts(options) if options else {}
+        dynamic: dict[str, str] = {}
+        if options:
+            from paimon_nb.options.spelling import checked_texts
+
+            dynamic = checked_texts(options)
         if isinstance(snapshot, int):
             dynamic |= {"scan.snapshot-id": str(snapshot), OWN_SCHEMA: "true"}
         elif snapshot is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.options.spelling import checked_texts
 from paimon_nb.table.reading import ReadableTable
 
 if TYPE_CHECKING:
@@ -53,6 +52,7 @@ class InspectableTable(ReadableTable):
             >>> t.due_compactions()[0].decided_by is None
             True
         """
+        from paimon_nb.options.spelling import checked_texts
         from paimon_nb.table.inspect import due_compactions
 
         return due_compactions(self.store, checked_texts(options or {}))

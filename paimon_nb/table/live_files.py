@@ -24,15 +24,16 @@ from paimon_nb.base.errors import CorruptFile
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import (
     ADD,
+    DataFile,
     Entries,
     EntryList,
     IndexEntry,
+    LazyFiles,
     ManifestEntry,
     ManifestFile,
     as_entries,
     concat_entries,
     read_entries,
-    read_index_manifest,
     read_manifest,
     read_manifest_list,
 )
@@ -72,6 +73,8 @@ def index_entries(store: TableStore, snapshot: Snapshot | None) -> list[IndexEnt
     """The live index files of a snapshot; [] if it has none."""
     if snapshot is None or not snapshot.index_manifest:
         return []
+    from paimon_nb.format.manifest import read_index_manifest
+
     return list(read_index_manifest(store.fs, store.manifest_path(snapshot.index_manifest)))
 
 
@@ -157,6 +160,31 @@ def bucket_numbers(entries: Entries) -> tuple[np.ndarray, np.ndarray]:
     firsts, found = unique_inverse(address)
     order = np.argsort(firsts)
     return np.argsort(order)[found], firsts[order]
+
+
+def group_by_bucket(entries: Iterable[ManifestEntry]) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
+    """((partition, bucket, total buckets), files) in order of first occurrence."""
+    entries = as_entries(entries)
+    if not isinstance(entries, EntryList):
+        return _group_columnar_entries(entries)
+    groups: dict[tuple[bytes, int], tuple[int, list[DataFile]]] = {}
+    for entry in entries:
+        groups.setdefault((entry.partition, entry.bucket), (entry.total_buckets, []))[1].append(entry.file)
+    return [((partition, bucket, total), files) for (partition, bucket), (total, files) in groups.items()]
+
+
+def _group_columnar_entries(entries: Entries) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
+    numbers, firsts = bucket_numbers(entries)
+    ordered = entries
+    if (numbers[1:] < numbers[:-1]).any():
+        ordered = entries.take(np.argsort(numbers, kind="stable"))
+    partition, partitions = entries.partitions
+    cuts = [0, *np.cumsum(np.bincount(numbers)).tolist()]
+    columns = (partition[firsts].tolist(), *(entries.column(n)[firsts].tolist() for n in ("bucket", "total_buckets")))
+    return [
+        ((partitions[at], bucket, total), LazyFiles(ordered, cuts[i], cuts[i + 1]))
+        for i, (at, bucket, total) in enumerate(zip(*columns, strict=True))
+    ]
 
 
 def _read_manifests(store: TableStore, files: Sequence[ManifestFile], keep: KeepManifests | None) -> ManifestRead:

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.schema import readable_fields
-from paimon_nb.options.spelling import checked_texts
 from paimon_nb.table.handle import TableHandle, TimestampLike
-from paimon_nb.table.scan import ScanPlan, plan_scan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
     from paimon_nb.format.data.blob import BlobStream
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.table.query import RecordBatches, TableQuery
-    from paimon_nb.table.scan import PointLookup, Predicate
+    from paimon_nb.table.scan import PointLookup, Predicate, ScanPlan
     from paimon_nb.table.store import TableStore
     from paimon_nb.table.stream import StreamOffset, TableStream
 
@@ -77,6 +75,8 @@ class ReadableTable(TableHandle):
             >>> len(t.scan("id = 3").plan.splits)
             1
         """
+        from paimon_nb.table.scan import plan_scan
+
         store = self._store_at(options, snapshot, tag, timestamp)
         plan = plan_scan(store, where=where) if isinstance(where, str) else plan_scan(store, where)
         if plan.snapshot is None:
@@ -569,6 +569,7 @@ class ReadableTable(TableHandle):
             ...     [batch.rows.num_rows for batch in stream]
             [3]
         """
+        from paimon_nb.options.spelling import checked_texts
         from paimon_nb.table.scan.predicate.parser import parse_predicate
         from paimon_nb.table.stream import TableStream
 

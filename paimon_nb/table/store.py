@@ -27,19 +27,20 @@ from paimon_nb.format.schema import (
     hidden_schema_directory,
     new_schema_directory,
 )
-from paimon_nb.format.snapshot import BranchDirectory, ConsumerDirectory, Snapshot, SnapshotDirectory, TagDirectory
+from paimon_nb.format.snapshot import SnapshotDirectory
 from paimon_nb.format.types import is_blob_type, is_opaque
 from paimon_nb.options import TABLE_OPTIONS, TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import IGNORE_UNSUPPORTED, Access, check_supported, unsupported_options_set
-from paimon_nb.table.external_paths import PathAllocator, path_allocator
-from paimon_nb.table.managed_versions import ManagedSnapshots, ManagedTags, VersionService
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from paimon_nb.format.manifest import DataFile, IndexEntry
+    from paimon_nb.format.snapshot import BranchDirectory, ConsumerDirectory, Snapshot, TagDirectory
     from paimon_nb.fs import AccessPolicy, FileIO
+    from paimon_nb.table.external_paths import PathAllocator
+    from paimon_nb.table.managed_versions import VersionService
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -107,7 +108,7 @@ class TableStore:
         Raises: TableNotFound: no schema file. BranchNotFound: the table has no such branch.
         """
         root = root.rstrip("/")
-        branch_root = root if branch == MAIN_BRANCH else BranchDirectory(fs, root).root(branch)
+        branch_root = _branch_root(fs, root, branch)
         schemas = SchemaDirectory(fs, branch_root)
         newest, first = in_threads_on_object_store(
             fs, schemas.latest_id, lambda: _read_if_present(fs, _first_schema_path(root))
@@ -220,6 +221,10 @@ class TableStore:
     def at_schema(self, schema: TableSchema) -> TableStore:
         """The same table with another of its schemas; dynamic options stay in force."""
         return replace(self, schema=replace(schema, options={**schema.options, **self.dynamic}))
+
+    def schema_by_id(self, schema_id: int) -> TableSchema:
+        """A version of the schema, such as the one that a file was written with; the selected one with its dynamic options."""
+        return self.schema if schema_id == self.schema.id else self.schemas.get(schema_id)
 
     def at_newest_schema(self) -> TableStore:
         """This table with its latest schema, for rewriting existing rows: an older schema would lose values of columns
@@ -362,7 +367,7 @@ class TableStore:
     @cached_property
     def branch_root(self) -> str:
         """The directory of this branch's schemas, snapshots, tags, consumers and changelogs."""
-        return self.root if self.branch == MAIN_BRANCH else BranchDirectory(self.fs, self.root).root(self.branch)
+        return _branch_root(self.fs, self.root, self.branch)
 
     @cached_property
     def schemas(self) -> SchemaDirectory:
@@ -374,6 +379,8 @@ class TableStore:
     def snapshots(self) -> SnapshotDirectory:
         self.check_has_snapshots()
         if self.versions is not None:
+            from paimon_nb.table.managed_versions import ManagedSnapshots
+
             return ManagedSnapshots(self.fs, self.branch_root, self.versions)
         return SnapshotDirectory(self.fs, self.branch_root)
 
@@ -386,17 +393,25 @@ class TableStore:
     def tags(self) -> TagDirectory:
         self.check_has_snapshots("tags")
         if self.versions is not None:
+            from paimon_nb.table.managed_versions import ManagedTags
+
             return ManagedTags(self.fs, self.branch_root, self.versions)
+        from paimon_nb.format.snapshot import TagDirectory
+
         return TagDirectory(self.fs, self.branch_root)
 
     @cached_property
     def consumers(self) -> ConsumerDirectory:
         self.check_has_snapshots("consumers")
+        from paimon_nb.format.snapshot import ConsumerDirectory
+
         return ConsumerDirectory(self.fs, self.branch_root)
 
     @cached_property
     def branches(self) -> BranchDirectory:
         self.check_has_snapshots("branches")
+        from paimon_nb.format.snapshot import BranchDirectory
+
         return BranchDirectory(self.fs, self.root)
 
     # -- paths (docs/spec/format.md sections 1 and 11)
@@ -482,7 +497,11 @@ class TableStore:
 
     @cached_property
     def _path_allocator(self) -> PathAllocator | None:
-        return path_allocator(self.options) if self.options.has(opt.DATA_FILE_EXTERNAL_PATHS) else None
+        if not self.options.has(opt.DATA_FILE_EXTERNAL_PATHS):
+            return None
+        from paimon_nb.table.external_paths import path_allocator
+
+        return path_allocator(self.options)
 
     def new_file_name(self, kind: str, extension: str | None = None) -> str:
         """A fresh unique name: kind 'data', 'changelog', 'index', 'manifest', 'manifest-list', 'index-manifest', 'stat'."""
@@ -500,6 +519,14 @@ class TableStore:
     def __getstate__(self) -> dict[str, Any]:
         # Cached directories and options are computed again after unpickling: a task gets six small values.
         return {k: v for k, v in self.__dict__.items() if k in self.__dataclass_fields__}
+
+
+def _branch_root(fs: FileIO, root: str, branch: str) -> str:
+    if branch == MAIN_BRANCH:
+        return root
+    from paimon_nb.format.snapshot import BranchDirectory
+
+    return BranchDirectory(fs, root).root(branch)
 
 
 def _first_schema_path(root: str) -> str:

@@ -11,7 +11,6 @@ import gc
 import io
 import json
 import os
-import zlib
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -246,6 +245,8 @@ def _unpack_null(data: bytes, limit: int) -> bytes:
 
 
 def _unpack_deflate(data: bytes, limit: int) -> bytes:
+    import zlib
+
     return zlib.decompressobj(-15).decompress(data, limit + 1)
 
 
@@ -262,6 +263,8 @@ def _unpack_xz(data: bytes, limit: int) -> bytes:
 
 
 def _unpack_snappy(data: bytes, limit: int) -> bytes:
+    import zlib
+
     import pyarrow as pa
 
     size = shift = 0
@@ -303,6 +306,8 @@ _UNPACK: dict[str, Callable[[bytes, int], bytes]] = {
 
 
 def _pack_deflate(data: bytes) -> bytes:
+    import zlib
+
     packer = zlib.compressobj(wbits=-15)
     return packer.compress(data) + packer.flush()
 
@@ -320,6 +325,8 @@ def _pack_xz(data: bytes) -> bytes:
 
 
 def _pack_snappy(data: bytes) -> bytes:
+    import zlib
+
     import pyarrow as pa
 
     packed: bytes = pa.Codec("snappy").compress(data, asbytes=True)

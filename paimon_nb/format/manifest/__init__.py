@@ -1,5 +1,8 @@
 """Manifest lists, manifests and index manifests."""
 
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.lazy_imports import lazy_getattr
 from paimon_nb.format.manifest.entries import (
     ADD,
     DELETE,
@@ -22,11 +25,6 @@ from paimon_nb.format.manifest.entries import (
     data_files_of,
     null_counts,
 )
-from paimon_nb.format.manifest.index_manifests import (
-    cache_index_manifest,
-    read_index_manifest,
-    write_index_manifest,
-)
 from paimon_nb.format.manifest.manifests import (
     cache_manifest,
     cache_manifest_list,
@@ -36,6 +34,17 @@ from paimon_nb.format.manifest.manifests import (
     write_manifest,
     write_manifest_list,
 )
+
+if TYPE_CHECKING:
+    from paimon_nb.format.manifest.index_manifests import (
+        cache_index_manifest,
+        read_index_manifest,
+        write_index_manifest,
+    )
+else:
+    __getattr__ = lazy_getattr(
+        __name__, {"index_manifests": "cache_index_manifest read_index_manifest write_index_manifest"}
+    )
 
 __all__ = [
     "ADD", "DELETE", "EMPTY_ROW", "EMPTY_STATS", "FILE_NUMBERS", "STATS_COLS", "DataFile", "DvRange", "Entries", "LazyFiles", "IndexEntry", "ConcatenatedEntries", "EntryList",

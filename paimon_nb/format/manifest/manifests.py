@@ -22,7 +22,6 @@ from paimon_nb.format.avro.container import (
 from paimon_nb.format.avro.records import compile_fields, read_records
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.manifest.entries import DataFile, Entries, EntryList, ManifestEntry, ManifestFile, SimpleStats
-from paimon_nb.format.manifest.orc_rows import orc_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -91,6 +90,8 @@ def write_rows(
     codec.
     """
     if kind == "orc":
+        from paimon_nb.format.manifest.orc_rows import orc_bytes
+
         data = orc_bytes(schema, rows, compression)
     else:
         data = avro_bytes(path, schema, rows, compression)

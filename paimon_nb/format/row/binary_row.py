@@ -285,7 +285,7 @@ class RowReader:
     """Reads many rows with the same columns; the reader of each column is chosen once."""
 
     def __init__(self, types: Sequence[DataType]) -> None:
-        slots = null_bytes(len(types))
+        self._count, slots = len(types), null_bytes(len(types))
         self.end = slots + 8 * len(types)
         """Minimum bytes of a row."""
         self._nulls = slice(1, slots)
@@ -308,6 +308,18 @@ class RowReader:
             if not null >> i & 1:
                 out[i] = get(row, at)
         return tuple(out) if not null else tuple([None if null >> i & 1 else v for i, v in enumerate(out)])
+
+    def columns(self, rows: Sequence[memoryview]) -> list[Sequence[Value]]:
+        """The values of many rows, by column. Raises as `read`."""
+        if not rows:
+            return [()] * self._count
+        without_nulls = bytes(self._nulls.stop - self._nulls.start)
+        if any(len(row) < self.end or row[self._nulls] != without_nulls for row in rows):
+            return list(zip(*map(self.read, rows), strict=True))
+        values: list[Sequence[Value]] = list(zip(*[self._unpack(row, self._start) for row in rows], strict=True))
+        for i, get, at in self._others:
+            values[i] = [get(row, at) for row in rows]
+        return values
 
 
 _HINT = "the metadata file is broken; read an earlier snapshot or tag"

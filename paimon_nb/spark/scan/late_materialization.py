@@ -19,7 +19,6 @@ from paimon_nb.format.data.parquet import MatchingRows, ParquetReader
 from paimon_nb.format.data.schema_evolution import rows_as_read_fields
 from paimon_nb.format.types.arrow_builders import empty_table
 from paimon_nb.spark.scan.superseded_rows import hidden_rows_of
-from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.plan.time_travel import translate_missing_files
 from paimon_nb.table.scan.predicate.evaluate import filter_on_file_columns
 
@@ -120,7 +119,7 @@ def _search_file(
     hidden: Mapping[str, np.ndarray],
     opened: ExitStack,
 ) -> _Hits | None:
-    schema = file_schema(store, file.schema_id)
+    schema = store.schema_by_id(file.schema_id)
     condition_ids = {f.id for f in wide}
     stored = [f for f in schema.fields if f.id in condition_ids]
     keep = filter_on_file_columns(predicate, wide, stored)

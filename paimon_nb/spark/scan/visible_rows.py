@@ -21,7 +21,6 @@ from paimon_nb.format.schema import readable_fields
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.spark.scan.scan_strategy import ScanStrategy, file_format
 from paimon_nb.spark.scan.superseded_rows import creates_rows, hidden_rows_of
-from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.plan.time_travel import translate_missing_files
 from paimon_nb.table.scan.predicate.evaluate import filter_on_file_columns
 
@@ -130,7 +129,7 @@ def _read_part(
     hidden: Mapping[str, np.ndarray],
 ) -> pa.Table:
     """The visible rows of a part of a file, as `fields`."""
-    schema = file_schema(store, part.file.schema_id)
+    schema = store.schema_by_id(part.file.schema_id)
     ids = {f.id for f in fields}
     # A file that is older than all columns still has as many rows.
     stored = [f for f in schema.fields if f.id in ids] or readable_fields(schema)[:1]

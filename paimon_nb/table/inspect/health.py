@@ -19,7 +19,6 @@ from paimon_nb.table.inspect.formatting import bytes_text, partition_text
 from paimon_nb.table.live_files import by_bucket, live_entries, snapshot_manifests
 from paimon_nb.table.lsm.levels import run_count
 from paimon_nb.table.maintenance.orphans import find_orphans
-from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.read.split_reader import schema_and_system
 
 if TYPE_CHECKING:
@@ -153,7 +152,7 @@ def _find_missing_files(table_state: _TableState) -> Iterator[Finding]:
 def _find_unreadable_files(table_state: _TableState) -> Iterator[Finding]:
     for (partition, bucket), file in table_state.files:
         path = table_state.store.data_path(partition, bucket, file)
-        fields = schema_and_system(file_schema(table_state.store, file.schema_id))
+        fields = schema_and_system(table_state.store.schema_by_id(file.schema_id))
         try:
             rows = read_data_file(
                 table_state.store.fs,

@@ -8,7 +8,6 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import SEQUENCE_FIELD, SEQUENCE_NUMBER
 from paimon_nb.format.data.parquet import ParquetReader
 from paimon_nb.format.data.read import open_data_file
-from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.predicate.evaluate import filter_on_file_columns
 from paimon_nb.table.scan.read.split_reader import pushable_predicate, schema_and_system
 
@@ -50,7 +49,7 @@ def row_groups(plan: ScanPlan, max_files: int = MAX_FILES) -> RowGroups:
 def _inspect_row_group_pruning(plan: ScanPlan, split: Split, file: DataFile) -> tuple[list[int], list[int]]:
     """(rows of each row group, the row groups that are read)."""
     store = plan.store if split.branch is None else plan.store.on_branch(split.branch)
-    stored = schema_and_system(file_schema(store, file.schema_id))
+    stored = schema_and_system(store.schema_by_id(file.schema_id))
     path = store.data_path(split.partition, split.bucket, file)
     system = [SEQUENCE_FIELD] if store.has_keys else []
     reader = open_data_file(store.fs, path, system or stored[:1], store.options)

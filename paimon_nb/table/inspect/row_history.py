@@ -29,7 +29,6 @@ from paimon_nb.table.live_files import read_changes
 from paimon_nb.table.lsm.superseded import drop_superseded
 from paimon_nb.table.merge import MergeSpec, merge
 from paimon_nb.table.merge.groups import merge_order
-from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.plan.snapshot_scan import Split, all_levels, plan_snapshot, visible_levels
 from paimon_nb.table.scan.predicate.evaluate import bind_literals, filter_rows
 from paimon_nb.table.scan.predicate.model import Compare, Predicate, conjunction_of
@@ -179,7 +178,7 @@ def _read_stored_rows(
     locations: list[tuple[DataFile, int, bool]] = []
     for split in splits:
         for file in split.files:
-            schema = file_schema(store, file.schema_id)
+            schema = store.schema_by_id(file.schema_id)
             path = store.data_path(split.partition, split.bucket, file)
             stored = schema_and_system(schema)
             rows = read_data_file(store.fs, path, stored, row_positions=True, options=store.options)

@@ -8,7 +8,7 @@ from paimon_nb.table.scan import all_levels, plan_scan
 from paimon_nb.table.system.columns import partition_text_function, system_table_with_columns
 from paimon_nb.table.system.file_stats import StatsTexts
 from paimon_nb.table.system.files import COLUMNS as FILE_COLUMNS
-from paimon_nb.table.system.files import files_of_splits, format_name
+from paimon_nb.table.system.files import format_name, in_portions, newest_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,13 +23,17 @@ COLUMNS = {**{name: FILE_COLUMNS[name] for name in _COMMON}, "first_row_id": "BI
 
 
 def _key_range_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
-    plan = plan_scan(store.for_metadata(), levels=all_levels)
-    texts, partition = StatsTexts(plan.store), partition_text_function(plan.store)
-    for split, files in files_of_splits(plan.splits):
-        for f in files:
+    store = store.for_metadata()
+    groups = newest_files(store)
+    if groups is None:
+        plan = plan_scan(store, levels=all_levels)
+        store, groups = plan.store, [((s.partition, s.bucket), s.files) for s in plan.splits]
+    texts, partition_text = StatsTexts(store), partition_text_function(store)
+    for (partition, bucket), files in in_portions(groups):
+        for f, keys in zip(files, texts.keys(files), strict=True):
             yield (
-                partition(split.partition), split.bucket, plan.store.data_path(split.partition, split.bucket, f),
-                format_name(f.file_name), f.schema_id, f.level, f.row_count, f.file_size, *texts.keys(f), f.first_row_id,
+                partition_text(partition), bucket, store.data_path(partition, bucket, f), format_name(f.file_name),
+                f.schema_id, f.level, f.row_count, f.file_size, *keys, f.first_row_id,
             )  # fmt: skip
 
 

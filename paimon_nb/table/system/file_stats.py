@@ -5,9 +5,10 @@ Source: Paimon 1.3.1 `FilesTable.StatsLazyGetter`, `SimpleStatsEvolution`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from codecs import utf_16_be_encode  # str.encode would import a module for it
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from operator import add, itemgetter
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import PaimonError, UnsupportedFormat
@@ -18,97 +19,113 @@ from paimon_nb.format.row import RowReader, arity_of, check_arity, from_scalar, 
 from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.types import DataField, DataType, arrow_type
 from paimon_nb.format.types.arrow_builders import arrow_column
-from paimon_nb.table.scan.plan.prune import file_schema
 
 if TYPE_CHECKING:
     from paimon_nb.table.store import TableStore
 
 Text = Callable[[Any], str]
 _CACHE_ROWS = 20_000
-"""Number of texts that a form caches."""
+"""Number of texts that a layout caches."""
+_PIECE = 1000
+"""Files that are rendered together."""
 
 
 @dataclass(frozen=True, slots=True)
 class _StatsTextLayout:
-    """Shared properties of files with the same schema and statistics columns."""
+    """Shared properties of files with the same schema and statistics columns. Renders rows column by column."""
 
     arity: int
     """Columns of the statistics rows."""
-    read: Callable[[memoryview], tuple[Any, ...]]
-    names: tuple[str, ...]
-    """`a=`, for the current columns in their order."""
+    reader: RowReader
+    template: str
+    """`{a=%s, b=%s}`, of the current columns in their order."""
     positions: tuple[int, ...]
     """Position of each in the statistics rows; past their end if they do not contain it."""
     counted: tuple[int, ...]
     """The same for null counts; two past the end where the file is older than the column: every value is NULL."""
     texts: tuple[Text, ...]
-    read_key: Callable[[memoryview], tuple[Any, ...]]
+    key_reader: RowReader
     key_texts: tuple[Text, ...]
     known: dict[bytes, str]
     """Cache of formatted statistics rows: the next snapshot has mostly the same files."""
+    known_nulls: dict[tuple[object, ...], str]
 
-    def bounds_text(self, row: bytes) -> str:
-        """`{a=1, b=null}` of a statistics row."""
-        text = self.known.get(row)
+    def bounds(self, rows: Sequence[bytes]) -> list[str]:
+        """`{a=1, b=null}` of each statistics row."""
+        known = self.known
+        if len(known) >= _CACHE_ROWS:
+            known.clear()
+        new = [row for row in dict.fromkeys(rows) if row not in known]
+        whole = [row for row in new if self.arity and row != EMPTY_ROW and arity_of(row) == self.arity]
+        columns = [*self.reader.columns([memoryview(row)[4:] for row in whole]), [None] * len(whole)]
+        texts = [
+            _column_texts(columns[min(at, self.arity)], text)
+            for at, text in zip(self.positions, self.texts, strict=True)
+        ]
+        known.update(dict.fromkeys(new, self.template % (("null",) * len(self.texts))))
+        known.update(zip(whole, map(self.template.__mod__, zip(*texts, strict=True)), strict=True))
+        return [known[row] for row in rows]
+
+    def keys(self, keys: Sequence[bytes]) -> list[str | None]:
+        """`[v1, v2]`, Java's Arrays.toString of each key's values; None for the empty row."""
+        whole = [key for key in dict.fromkeys(keys) if key != EMPTY_ROW and arity_of(key) > 0]
+        for key in whole:
+            check_arity(key, len(self.key_texts))
+        columns = self.key_reader.columns([memoryview(key)[4:] for key in whole])
+        texts = [_column_texts(column, text) for column, text in zip(columns, self.key_texts, strict=True)]
+        found = dict(zip(whole, (f"[{', '.join(values)}]" for values in zip(*texts, strict=True)), strict=True))
+        return [found.get(key) for key in keys]
+
+    def nulls(self, counts: tuple[int | None, ...], rows: int) -> str:
+        """`{a=0, b=null}` of a file's null counts."""
+        known = (*counts[: self.arity], *[None] * (self.arity + 1 - len(counts[: self.arity])), rows)
+        null_counts = tuple([known[at] for at in self.counted])
+        text = self.known_nulls.get(null_counts)
         if text is None:
-            if len(self.known) >= _CACHE_ROWS:
-                self.known.clear()
-            text = self.known[row] = self._text_of(row)
+            if len(self.known_nulls) >= _CACHE_ROWS:
+                self.known_nulls.clear()
+            text = self.template % tuple(["null" if n is None else n for n in null_counts])
+            self.known_nulls[null_counts] = text
         return text
 
-    def _text_of(self, row: bytes) -> str:
-        if not self.arity or row == EMPTY_ROW or arity_of(row) != self.arity:
-            values: tuple[Any, ...] = (None,) * (self.arity + 1)
-        else:
-            values = (*self.read(memoryview(row)[4:]), None)
-        parts = [
-            "null" if value is None else text(value)
-            for value, text in zip(_pick_positions(values, self.positions), self.texts, strict=True)
-        ]
-        return _braced_text(self.names, parts)
 
-    def key_text(self, key: bytes) -> str | None:
-        """`[v1, v2]`, Java's Arrays.toString of the key's values; None for the empty row."""
-        if key == EMPTY_ROW or arity_of(key) <= 0:
-            return None
-        check_arity(key, len(self.key_texts))
-        values = self.read_key(memoryview(key)[4:])
-        return (
-            f"[{', '.join(['null' if v is None else text(v) for text, v in zip(self.key_texts, values, strict=True)])}]"
-        )
-
-    def nulls(self, counts: Sequence[int | None], rows: int) -> str:
-        """`{a=0, b=null}` of a file's null counts."""
-        known = [*counts[: self.arity], *[None] * (self.arity + 1 - len(counts[: self.arity])), rows]
-        return _braced_text(self.names, ["null" if n is None else str(n) for n in _pick_positions(known, self.counted)])
+def _column_texts(values: Sequence[Any], text: Text) -> Sequence[str]:
+    if None in values:
+        return ["null" if value is None else text(value) for value in values]
+    return list(map(text, values))
 
 
 class StatsTexts:
-    """Renders files one by one; values that depend only on their schema are computed once."""
+    """Renders the texts of files; what depends only on their schema is computed once."""
 
     def __init__(self, store: TableStore) -> None:
         self.store = store
         self._layouts: dict[tuple[int, tuple[str, ...] | None], _StatsTextLayout] = {}
 
-    def keys(self, file: DataFile) -> tuple[str | None, str | None]:
-        """(min_key, max_key) as `[v1, v2]`; None for append tables."""
-        form = self._text_layout_of_file(file)
-        return form.key_text(file.min_key), form.key_text(file.max_key)
+    def keys(self, files: Sequence[DataFile]) -> Iterator[tuple[str | None, str | None]]:
+        """(min_key, max_key) of each file as `[v1, v2]`; None for append tables."""
+        for layout, some in self._by_layout(files):
+            texts = layout.keys([*[f.min_key for f in some], *[f.max_key for f in some]])
+            yield from zip(texts[: len(some)], texts[len(some) :], strict=True)
 
-    def values(self, file: DataFile) -> tuple[str, str, str]:
-        """(null_value_counts, min_value_stats, max_value_stats) as `{a=1, b=null}`, columns by name."""
-        form, stats = self._text_layout_of_file(file), file.value_stats
-        nulls = form.nulls(stats.null_counts or (), file.row_count)
-        return nulls, form.bounds_text(stats.min_values), form.bounds_text(stats.max_values)
+    def values(self, files: Sequence[DataFile]) -> Iterator[tuple[str, str, str]]:
+        """(null_value_counts, min_value_stats, max_value_stats) of each file as `{a=1, b=null}`, columns by name."""
+        for layout, some in self._by_layout(files):
+            stats = [f.value_stats for f in some]
+            nulls = [layout.nulls(f.value_stats.null_counts or (), f.row_count) for f in some]
+            texts = layout.bounds([*[s.min_values for s in stats], *[s.max_values for s in stats]])
+            yield from zip(nulls, texts[: len(some)], texts[len(some) :], strict=True)
 
-    def _text_layout_of_file(self, file: DataFile) -> _StatsTextLayout:
-        key = (file.schema_id, file.stats_cols)
-        if key not in self._layouts:
-            self._layouts[key] = self._new_layout(*key)
-        return self._layouts[key]
+    def _by_layout(self, files: Sequence[DataFile]) -> Iterator[tuple[_StatsTextLayout, list[DataFile]]]:
+        """The files in order, in pieces of one layout."""
+        for key, same in groupby(files, lambda f: (f.schema_id, f.stats_cols)):
+            if key not in self._layouts:
+                self._layouts[key] = self._new_layout(*key)
+            while piece := list(islice(same, _PIECE)):
+                yield self._layouts[key], piece
 
     def _new_layout(self, schema_id: int, listed: tuple[str, ...] | None) -> _StatsTextLayout:
-        schema = file_schema(self.store, schema_id)
+        schema = self.store.schema_by_id(schema_id)
         return _make_layout(schema.fields, schema.key_fields, listed, self.store.schema.fields)
 
 
@@ -127,21 +144,22 @@ def _make_layout(
     """
     by_name = {f.name: f for f in (*stored_fields, *TRACKING_FIELDS)}
     in_stats = list(stored_fields) if listed is None else [by_name[n] for n in listed if n in by_name]
-    present = sorted(present_fields, key=lambda f: f.name.encode("utf-16-be"))
+    present = sorted(present_fields, key=lambda f: utf_16_be_encode(f.name))
     position = {f.id: i for i, f in reversed(list(enumerate(in_stats)))}
     stored, end = {f.id for f in stored_fields}, len(in_stats)
     return _StatsTextLayout(
         arity=end,
-        read=RowReader([f.type for f in in_stats]).read,
-        names=tuple(f"{f.name}=" for f in present),
+        reader=RowReader([f.type for f in in_stats]),
+        template="{" + ", ".join(f.name.replace("%", "%%") + "=%s" for f in present) + "}",
         positions=tuple(position.get(f.id, end) for f in present),
         counted=tuple(position.get(f.id, end) if f.id in stored else end + 1 for f in present),
         texts=tuple(
             _text_maker(f.type, in_stats[position[f.id]].type if f.id in position else f.type) for f in present
         ),
-        read_key=RowReader([f.type for f in key_fields]).read,
+        key_reader=RowReader([f.type for f in key_fields]),
         key_texts=tuple(_text_maker(f.type, f.type) for f in key_fields),
         known={},
+        known_nulls={},
     )
 
 
@@ -172,11 +190,3 @@ def java_text(t: DataType, value: Any) -> str:
         return java_to_string(t, value)
     except UnsupportedFormat:
         return value.hex() if isinstance(value, bytes) else str(value)
-
-
-def _pick_positions(values: Sequence[Any], positions: tuple[int, ...]) -> Sequence[Any]:
-    return itemgetter(*positions)(values) if len(positions) > 1 else [values[i] for i in positions]
-
-
-def _braced_text(names: Iterable[str], texts: Iterable[str]) -> str:
-    return "{" + ", ".join(map(add, names, texts)) + "}"

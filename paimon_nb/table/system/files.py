@@ -5,28 +5,30 @@ of partitions that still exist.
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data import format_of
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.manifest import data_files_of
-from paimon_nb.table.scan import all_levels, parse_travel, plan_scan
-from paimon_nb.table.scan.plan.snapshot_scan import pack_into_bins
-from paimon_nb.table.scan.plan.time_travel import Latest
+from paimon_nb.options import table as opt
+from paimon_nb.table.live_files import group_by_bucket, read_live
+from paimon_nb.table.scan.plan.time_travel import Latest, parse_incremental, parse_travel, translate_missing_files
+from paimon_nb.table.store import POSTPONE_BUCKET
 from paimon_nb.table.system.columns import PIECE_ROWS, SystemTable, partition_text_function, system_table_with_columns
 from paimon_nb.table.system.file_stats import StatsTexts
-from paimon_nb.table.system.file_totals import file_totals_by, unmerged_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pyarrow as pa
 
     from paimon_nb.format.manifest import DataFile
-    from paimon_nb.table.scan import Split
     from paimon_nb.table.store import TableStore
 
+G = TypeVar("G")
+BucketFiles = tuple[tuple[bytes, int], "Sequence[DataFile]"]
+"""((partition, bucket), files)."""
 COLUMNS = {
     "partition": "STRING",
     "bucket": "INT NOT NULL",
@@ -51,30 +53,74 @@ SOURCES = {0: "APPEND", 1: "COMPACT"}
 
 
 def _file_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
-    plan, present = plan_scan(store.for_metadata(), levels=all_levels), None
-    store = plan.store
-    if plan.snapshot is not None and not isinstance(parse_travel(store.options), Latest):
-        store = store.at_schema(store.schemas.get(plan.snapshot.schema_id))  # a past snapshot uses its own columns
-        present = set(file_totals_by(unmerged_entries(store, store.latest()), lambda e: e.partition))
-    texts, partition = StatsTexts(store), partition_text_function(store)
-    splits = plan.splits if present is None else [s for s in plan.splits if s.partition in present]
-    for split, files in files_of_splits(splits):
-        folder = store.bucket_dir(split.partition, split.bucket) if files else ""
-        for f in files:
+    store, groups = _files_by_bucket(store.for_metadata())
+    texts, partition_text = StatsTexts(store), partition_text_function(store)
+    for (partition, bucket), files in in_portions(groups):
+        folder = store.bucket_dir(partition, bucket) if files else ""
+        for f, keys, values in zip(files, texts.keys(files), texts.values(files), strict=True):
             path = f.external_path or f"{folder}/{f.file_name}"
             yield (
-                partition(split.partition), split.bucket, path, format_name(f.file_name), f.schema_id, f.level,
-                f.row_count, f.file_size, *texts.keys(f), *texts.values(f), f.min_sequence, f.max_sequence,
+                partition_text(partition), bucket, path, format_name(f.file_name), f.schema_id, f.level,
+                f.row_count, f.file_size, *keys, *values, f.min_sequence, f.max_sequence,
                 f.creation_time_ms, f.delete_row_count, SOURCES.get(f.file_source) if f.file_source is not None else None,
             )  # fmt: skip
 
 
-def files_of_splits(splits: Iterable[Split]) -> Iterator[tuple[Split, list[DataFile]]]:
-    """Each split and its files. A portion of the files is in memory at a time: the plan does not keep them."""
-    for portion in pack_into_bins(splits, lambda split: len(split.files), PIECE_ROWS):
-        files = iter(data_files_of([split.files for split in portion]))
-        for split in portion:
-            yield split, list(islice(files, len(split.files)))
+def _files_by_bucket(store: TableStore) -> tuple[TableStore, list[BucketFiles]]:
+    """(the table with the schema of the result, the files of the selected snapshot)."""
+    newest = newest_files(store)
+    if newest is not None:
+        return store, newest
+    from paimon_nb.table.scan import all_levels, plan_scan
+    from paimon_nb.table.system.file_totals import file_totals_by, unmerged_entries
+
+    plan = plan_scan(store, levels=all_levels)
+    planned, splits = plan.store, plan.splits
+    if plan.snapshot is not None and not isinstance(parse_travel(store.options), Latest):
+        planned = planned.at_schema(store.schemas.get(plan.snapshot.schema_id))  # a past snapshot uses its own columns
+        present = file_totals_by(unmerged_entries(planned, planned.latest()), lambda e: e.partition)
+        splits = tuple(s for s in splits if s.partition in present)
+    return planned, [((s.partition, s.bucket), s.files) for s in splits]
+
+
+def newest_files(store: TableStore) -> list[BucketFiles] | None:
+    """The files of the newest snapshot, in the order of its manifests; None if the table's options select other files.
+
+    Nothing is left out and no rows are merged, so this needs no scan plan.
+    """
+    options = store.options
+    if not isinstance(parse_travel(options), Latest) or parse_incremental(options) is not None:
+        return None
+    if options.get(opt.SCAN_BUCKET) is not None:
+        return None
+    store.check_readable()
+    snapshot = store.latest()
+    if snapshot is None:
+        return []
+    with translate_missing_files(store, snapshot.id):
+        entries = read_live(store, snapshot).entries
+    if store.bucket_option == POSTPONE_BUCKET:
+        entries = entries.filter(entries.column("bucket") >= 0)
+    return [((partition, bucket), files) for (partition, bucket, _), files in group_by_bucket(entries)]
+
+
+def in_portions(groups: Iterable[tuple[G, Sequence[DataFile]]]) -> Iterator[tuple[G, list[DataFile]]]:
+    """Each group with its files as a list. A portion of the files is in memory at a time."""
+    portion: list[tuple[G, Sequence[DataFile]]] = []
+    size = 0
+    for group in groups:
+        portion.append(group)
+        size += len(group[1])
+        if size >= PIECE_ROWS:
+            yield from _with_data_files(portion)
+            portion, size = [], 0
+    yield from _with_data_files(portion)
+
+
+def _with_data_files(groups: list[tuple[G, Sequence[DataFile]]]) -> Iterator[tuple[G, list[DataFile]]]:
+    files = iter(data_files_of([files for _, files in groups]))
+    for group, some in groups:
+        yield group, list(islice(files, len(some)))
 
 
 def format_name(file_name: str) -> str:

@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from paimon_nb.format.manifest import DataFile
-from paimon_nb.format.row import deserialize, serialize
-from paimon_nb.format.types import parse_type
+from paimon_nb.format.row import serialize
 from paimon_nb.table.commit import CommitMessage
 from paimon_nb.workbench import connect
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from paimon_nb.workbench import Workbench
 
 
 def test_what_is_told_again_is_what_is_there_now(tmp_path: Path) -> None:
@@ -72,17 +69,8 @@ def test_no_object_per_file_stays_after_files_were_listed(tmp_path: Path) -> Non
 
     assert _data_files_in_memory() - before < 500
     found = [path.split("/")[-3:] for path in listed.column("file_path").to_pylist()]
-    assert found == [[f"p={p}", "bucket-0", name] for p, names in planned_names(wb).items() for name in names]
+    assert found == [[f"p={p}", "bucket-0", name] for p in names for name in names[p]]
     assert wb.table("t").system("file_key_ranges").column("file_path") == listed.column("file_path")
-
-
-def planned_names(wb: Workbench) -> dict[int, list[str]]:
-    """The files of each partition, in the order of the plan's splits."""
-    planned: dict[int, list[str]] = {}
-    for split in wb.table("t").scan().plan.splits:
-        (partition,) = deserialize([parse_type("INT")], split.partition)
-        planned.setdefault(partition, []).extend(f.file_name for f in split.files)
-    return planned
 
 
 def _data_files_in_memory() -> int:

@@ -32,7 +32,6 @@ from paimon_nb.format.index.global_index import (
 )
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import index_entries
-from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.predicate.evaluate import like_prefix
 from paimon_nb.table.scan.predicate.model import (
     And,
@@ -232,7 +231,7 @@ def stale_row_ids(store: TableStore, index: IndexRange, files: Sequence[DataFile
         begin = file.first_row_id
         if begin is None or begin > index.last or begin + file.row_count <= index.first:
             continue
-        schema = file_schema(store, file.schema_id)
+        schema = store.schema_by_id(file.schema_id)
         names = file.write_cols if file.write_cols is not None else schema.names
         stored = next((f for f in schema.fields if f.id == index.column.id and f.name in names), None)
         if stored is None:

@@ -11,7 +11,7 @@ from paimon_nb.base.errors import BadOptionValue, BucketsChanged, SnapshotNotFou
 from paimon_nb.format.manifest import ADD, Entries, as_entries, concat_entries
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
-from paimon_nb.table.live_files import read_changes
+from paimon_nb.table.live_files import group_by_bucket, read_changes
 from paimon_nb.table.scan.plan.prune import Pruner
 from paimon_nb.table.scan.plan.scan_report import ScanReport
 from paimon_nb.table.scan.plan.snapshot_scan import (
@@ -21,7 +21,6 @@ from paimon_nb.table.scan.plan.snapshot_scan import (
     conjuncts_on_key,
     deletion_vectors_of,
     deletion_vectors_of_files,
-    group_by_bucket,
     pack_bucket_into_splits,
     prune_by_statistics,
     prune_live_files,

@@ -16,7 +16,7 @@ from paimon_nb.format.types.arrow_builders import arrow_column
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import read_live, snapshot_manifests
 from paimon_nb.table.lsm.levels import Key, key_decoder, key_order
-from paimon_nb.table.scan.plan.prune import file_schema, types_alike
+from paimon_nb.table.scan.plan.prune import types_alike
 from paimon_nb.table.scan.plan.scan_report import ScanReport
 from paimon_nb.table.scan.plan.snapshot_scan import (
     ScanPlan,
@@ -146,7 +146,7 @@ class PointLookup:
         on_key = conjunction_of([Compare(f.name, "=", values[f.name]) for f in schema.key_fields])
         own: dict[int, int] = {}
         filters = {
-            s: filter_on_file_columns(on_key, schema.key_fields, file_schema(store, s).fields) for s in files.schemas
+            s: filter_on_file_columns(on_key, schema.key_fields, store.schema_by_id(s).fields) for s in files.schemas
         }
         out = []
         for bucket in files.buckets.get(partition, ()):
@@ -174,6 +174,6 @@ class PointLookup:
     def _file_may_hold_key(self, partition: bytes, bucket: int, file: DataFile, keep: RowFilter | None) -> bool:
         if keep is None:
             return True
-        stored = file_schema(self.store, file.schema_id)
+        stored = self.store.schema_by_id(file.schema_id)
         path = self.store.data_path(partition, bucket, file)
         return may_have_rows(self.store.fs, path, schema_and_system(stored), keep)

@@ -241,7 +241,7 @@ class Pruner:
         return self.store.schema.field(column).type
 
     def _schema_of(self, schema_id: int) -> TableSchema:
-        return file_schema(self.store, schema_id)
+        return self.store.schema_by_id(schema_id)
 
 
 class BucketFilter:
@@ -285,11 +285,6 @@ class BucketFilter:
 
 def types_alike(store: TableStore, schema_id: int, columns: Iterable[str]) -> bool:
     """Whether files of a schema hold these columns in their current types."""
-    old = {f.id: f.type.with_nullable(True) for f in file_schema(store, schema_id).fields}
+    old = {f.id: f.type.with_nullable(True) for f in store.schema_by_id(schema_id).fields}
     now = [store.schema.field(name) for name in columns]
     return all(old.get(f.id) == f.type.with_nullable(True) for f in now)
-
-
-def file_schema(store: TableStore, schema_id: int) -> TableSchema:
-    """The schema that a file was written with."""
-    return store.schema if schema_id == store.schema.id else store.schemas.get(schema_id)

@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from paimon_nb.format.manifest import ADD, EntryList, ManifestEntry
 from paimon_nb.format.types.arrow_builders import to_numpy
-from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.predicate.evaluate import spans_of_matching_values
 from paimon_nb.table.scan.predicate.model import In, Predicate, conjuncts, conjuncts_on
 from paimon_nb.table.scan.predicate.stats_evaluator import column_bounds
@@ -66,7 +65,7 @@ def _matching_share(
     if condition is None or not isinstance(low if low is not None else high, int):
         return None
     files = EntryList(ManifestEntry(ADD, s.partition, s.bucket, s.total_buckets, f) for s in splits for f in s.files)
-    known = column_bounds(files, field, lambda schema_id: file_schema(store, schema_id), keys=keys)
+    known = column_bounds(files, field, store.schema_by_id, keys=keys)
     if known.low.null_count or known.high.null_count:
         return None
     # As floats: a range over all of BIGINT exceeds int64, and an estimate does not need the last digit.

@@ -14,15 +14,12 @@ from dataclasses import replace
 from itertools import accumulate, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import (
     FILE_NUMBERS,
     DataFile,
     Entries,
-    EntryList,
     IndexEntry,
     LazyFiles,
     ManifestEntry,
@@ -30,7 +27,7 @@ from paimon_nb.format.manifest import (
 )
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import IGNORE_UNSUPPORTED
-from paimon_nb.table.live_files import bucket_numbers, check_unique, index_entries, read_live
+from paimon_nb.table.live_files import check_unique, group_by_bucket, index_entries, read_live
 from paimon_nb.table.lsm.levels import key_decoder, split_into_sections
 from paimon_nb.table.scan.plan.prune import Pruner
 from paimon_nb.table.scan.read.data_evolution import group_by_row_range
@@ -422,17 +419,6 @@ def is_independent(store: TableStore) -> bool:
     return not store.has_keys or visible_levels(store) is above_level0
 
 
-def group_by_bucket(entries: Iterable[ManifestEntry]) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
-    """((partition, bucket, total buckets), files) in order of first occurrence."""
-    entries = as_entries(entries)
-    if not isinstance(entries, EntryList):
-        return _group_columnar_entries(entries)
-    groups: dict[tuple[bytes, int], tuple[int, list[DataFile]]] = {}
-    for entry in entries:
-        groups.setdefault((entry.partition, entry.bucket), (entry.total_buckets, []))[1].append(entry.file)
-    return [((partition, bucket, total), files) for (partition, bucket), (total, files) in groups.items()]
-
-
 def files_in_plan_order(
     store: TableStore, entries: Iterable[ManifestEntry]
 ) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
@@ -441,20 +427,6 @@ def files_in_plan_order(
     if store.options.get(opt.SCAN_PLAN_SORT_PARTITION):
         groups.sort(key=lambda g: store.partition_order(g[0][0]))
     return groups
-
-
-def _group_columnar_entries(entries: Entries) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
-    numbers, firsts = bucket_numbers(entries)
-    ordered = entries
-    if (numbers[1:] < numbers[:-1]).any():
-        ordered = entries.take(np.argsort(numbers, kind="stable"))
-    partition, partitions = entries.partitions
-    cuts = [0, *np.cumsum(np.bincount(numbers)).tolist()]
-    columns = (partition[firsts].tolist(), *(entries.column(n)[firsts].tolist() for n in ("bucket", "total_buckets")))
-    return [
-        ((partitions[at], bucket, total), LazyFiles(ordered, cuts[i], cuts[i + 1]))
-        for i, (at, bucket, total) in enumerate(zip(*columns, strict=True))
-    ]
 
 
 def split_files(files: Sequence[DataFile]) -> Sequence[DataFile]:

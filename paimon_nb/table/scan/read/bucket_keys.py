@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paimon_nb.table.live_files import group_by_bucket
 from paimon_nb.table.lsm.superseded import key_ids
-from paimon_nb.table.scan.plan.snapshot_scan import (
-    Split,
-    deletion_vectors_of,
-    deletion_vectors_of_files,
-    group_by_bucket,
-)
+from paimon_nb.table.scan.plan.snapshot_scan import Split, deletion_vectors_of, deletion_vectors_of_files
 from paimon_nb.table.scan.read.split_reader import read_split
 
 if TYPE_CHECKING:

@@ -43,7 +43,6 @@ from paimon_nb.table.merge.groups import merge_order
 from paimon_nb.table.merge.merge import without_retracts
 from paimon_nb.table.migrated_files import fields_in_file, with_partition_columns
 from paimon_nb.table.scan.plan.planner import plan_scan
-from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.plan.time_travel import translate_missing_files
 from paimon_nb.table.scan.predicate.evaluate import filter_on_file_columns, filter_rows
 from paimon_nb.table.scan.predicate.model import conjuncts_on
@@ -486,7 +485,7 @@ class SplitFiles:
         only: FileRows | None = None,
     ) -> Iterator[pa.Table]:
         """Rows of a file, all or `only` some. A vector counts the rows of the group that the file belongs to."""
-        schema = file_schema(self.store, file.schema_id)
+        schema = self.store.schema_by_id(file.schema_id)
         stored = self._stored_fields(file, schema, fields)
         early = None
         if self.early is not None and stored and vector is None:  # which counts rows by their place in the whole file
@@ -508,7 +507,7 @@ class SplitFiles:
         self, file: DataFile, fields: tuple[DataField, ...], positions: np.ndarray, piece_rows: int | None
     ) -> Iterator[pa.Table]:
         """The rows of a file at ascending positions."""
-        schema = file_schema(self.store, file.schema_id)
+        schema = self.store.schema_by_id(file.schema_id)
         stored = self._stored_fields(file, schema, fields)
         if not stored or not len(positions):
             found = iter([pa.table({"": pa.nulls(len(positions))}) if not stored else empty_table(stored)])
