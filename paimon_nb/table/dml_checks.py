@@ -27,7 +27,6 @@ def check_update(store: TableStore, columns: Iterable[str]) -> None:
     """Raises UnsupportedOperation if these columns cannot be updated."""
     _check_no_time_travel(store)
     if not store.has_keys:
-        _check_rewritable(store, "UPDATE")
         return
     _check_engine_supports_changes(store, "UPDATE")
     keys = [c for c in columns if c in store.schema.primary_keys]
@@ -44,8 +43,7 @@ def check_delete(store: TableStore) -> None:
     _check_no_time_travel(store)
     o = store.options
     if not store.has_keys:
-        if not o.get(opt.DELETION_VECTORS_ENABLED):
-            _check_rewritable(store, "DELETE")
+        _check_deletes_by_vectors(store, "DELETE")
         return
     kind_column = o.get(opt.ROWKIND_FIELD)
     if kind_column:
@@ -80,8 +78,8 @@ def check_merge(store: TableStore, *, deletes: bool) -> None:
         _check_engine_supports_changes(store, "MERGE INTO")
         if deletes:
             check_delete(store)
-    elif deletes and not store.options.get(opt.DELETION_VECTORS_ENABLED):
-        _check_rewritable(store, "MERGE INTO with DELETE")
+    elif deletes:
+        _check_deletes_by_vectors(store, "MERGE INTO with DELETE")
 
 
 def check_merge_update(store: TableStore, columns: Iterable[str]) -> None:
@@ -127,11 +125,11 @@ def _check_engine_supports_changes(store: TableStore, what: str) -> None:
         )
 
 
-def _check_rewritable(store: TableStore, what: str) -> None:
-    if store.options.get(opt.DATA_EVOLUTION_ENABLED):
+def _check_deletes_by_vectors(store: TableStore, what: str) -> None:
+    if store.evolves_data and not store.options.get(opt.DELETION_VECTORS_ENABLED):
         raise UnsupportedOperation(
-            f"{store.name}: {what} is not supported with 'data-evolution.enabled'",
-            hint="MERGE INTO ... WHEN MATCHED THEN UPDATE updates columns; INSERT OVERWRITE rewrites rows with new ids",
+            f"{store.name}: {what} needs deletion vectors on a table with 'data-evolution.enabled'",
+            hint="ALTER TABLE ... SET ('deletion-vectors.enabled' = 'true')",
         )
 
 

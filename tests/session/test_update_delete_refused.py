@@ -69,13 +69,14 @@ def test_keys_stay(run, text):
 
 
 @pytest.mark.parametrize("text", [DELETE, REMOVE])
-def test_rows_made_of_several_files_are_not_deleted(run, text):
+def test_rows_made_of_several_files_are_deleted_by_vectors_only(run, text):
     run("CREATE TABLE s (id INT)")
     run(
         "CREATE TABLE t (id INT, v STRING, n INT) WITH ('row-tracking.enabled' = 'true', 'data-evolution.enabled' = 'true')"
     )
-    with pytest.raises(UnsupportedOperation, match="data-evolution"):
+    with pytest.raises(UnsupportedOperation, match="data-evolution") as refused:
         run(text)
+    assert refused.value.hint == "ALTER TABLE ... SET ('deletion-vectors.enabled' = 'true')"
 
 
 @pytest.mark.parametrize("text", [UPDATE, DELETE, UPSERT])
