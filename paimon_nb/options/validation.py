@@ -102,7 +102,7 @@ def _check_contradicting_options(options: TableOptions) -> None:
                 lower_option,
                 lower_value,
                 f"it is larger than {upper_option.key!r} ({upper_value})",
-                f"increase {upper_option.key!r} too",
+                f"lower {lower_option.key!r}, or increase {upper_option.key!r}",
             )
     if options.merge_engine == "first-row" and options.changelog_producer not in ("none", "lookup"):
         _refuse_value(
