@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from abc import ABC, abstractmethod
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from paimon_nb.base.errors import MissingFile
@@ -11,6 +12,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from types import TracebackType
 
 
@@ -113,6 +115,16 @@ class FileIO(ABC):
 
         Errors are left to the reads.
         """
+
+    def keep_in_memory(self, files: Mapping[str, bytes]) -> None:  # noqa: B027  local files are written at once
+        """Let this process read immutable files, content by path, that it is about to write. An object store then sends no request."""
+
+    def writing_in_background(self) -> AbstractContextManager[None]:
+        """Inside the block, an object store writes small new files in the background; this process reads them from memory.
+
+        The end of the block waits for all of them. It raises the first error of a write, unless the block raises one itself.
+        """
+        return nullcontext()
 
     @abstractmethod
     def open(self, path: str) -> Any:

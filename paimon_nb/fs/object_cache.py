@@ -73,6 +73,11 @@ class ObjectCache:
         with self._lock:
             return key in self._objects
 
+    def peek(self, key: Key) -> bytes | None:
+        """The cached object, if it is small."""
+        with self._lock:
+            return self._objects.get(key)
+
     def put(self, key: Key, data: bytes | None) -> None:
         """Keep an object that was read or written; None: it is too large."""
         if data is not None and len(data) > SMALL_BYTES:

@@ -6,9 +6,12 @@ Directories are key prefixes up to a '/'; an empty directory is an object whose 
 from __future__ import annotations
 
 import os
+import threading
 import uuid
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -42,6 +45,8 @@ _BODY_TRIES = 5
 _OBJECTS = ObjectCache()
 """Shared by all tables of this process."""
 _PREFETCH_BYTES = MAX_BYTES // 2
+_BACKGROUND_BYTES = 64 << 20
+"""Of files that are written in the background at the same time."""
 _NO_SUCH_RANGE = 416
 
 
@@ -84,6 +89,28 @@ class S3FileIO(FileIO):
                 total += size
                 missing.append(path)
         self._in_request_threads(self._prefetch_one, missing)
+
+    @override
+    @contextmanager
+    def writing_in_background(self) -> Iterator[None]:
+        writes = _BackgroundWrites()
+        before = _background.set(writes)
+        try:
+            yield
+        except BaseException:
+            writes.finish()  # what the caller cleans up must not appear later
+            raise
+        else:
+            for future in writes.finish():
+                future.result()
+        finally:
+            _background.reset(before)
+
+    @override
+    def keep_in_memory(self, files: Mapping[str, bytes]) -> None:
+        for path, data in files.items():
+            if is_immutable(path):
+                _OBJECTS.put((self.settings, path), data)
 
     def open(self, path: str) -> Any:
         """A small object comes with one request; a large one is read by ranges."""
@@ -159,6 +186,9 @@ class S3FileIO(FileIO):
             return self._head_object(path) is not None or children.result()
 
     def size(self, path: str) -> int:
+        known = _OBJECTS.peek((self.settings, path))
+        if known is not None:
+            return len(known)
         with _translate_errors(path):
             return int(self._client.head_object(**_bucket_and_key(path))["ContentLength"])
 
@@ -365,6 +395,38 @@ class S3FileIO(FileIO):
                 )
 
 
+class _BackgroundWrites:
+    """Puts of whole small files that are under way."""
+
+    def __init__(self) -> None:
+        self._futures: list[Future[None]] = []
+        self._bytes: deque[tuple[Future[None], int]] = deque()
+        self._in_flight = 0
+        self._lock = threading.Lock()
+
+    def start(self, put: Callable[[bytes], None], data: bytes) -> None:
+        """Start a put; waits for the oldest ones while more than `_BACKGROUND_BYTES` are in flight."""
+        future = _request_threads(os.getpid()).submit(put, data)
+        waits: list[Future[None]] = []
+        with self._lock:
+            self._futures.append(future)
+            self._bytes.append((future, len(data)))
+            self._in_flight += len(data)
+            while self._in_flight > _BACKGROUND_BYTES:
+                oldest, size = self._bytes.popleft()
+                self._in_flight -= size
+                waits.append(oldest)
+        wait(waits)
+
+    def finish(self) -> list[Future[None]]:
+        """All puts, when they have ended."""
+        wait(self._futures)
+        return self._futures
+
+
+_background: ContextVar[_BackgroundWrites | None] = ContextVar("background writes", default=None)
+
+
 class _S3Output(OutputFile):
     """Small files are one conditional put at the end; larger ones are multipart uploads, visible when complete."""
 
@@ -411,7 +473,13 @@ class _S3Output(OutputFile):
         if self._closed:
             return
         if self._upload is None:
-            made = self._fs._put_and_cache(self._path, bytes(self._buffer))
+            data, writes = bytes(self._buffer), _background.get()
+            if writes is not None and is_immutable(self._path) and len(data) <= SMALL_BYTES:
+                self._closed = True
+                self._fs.keep_in_memory({self._path: data})
+                writes.start(self._put_new, data)
+                return
+            made = self._fs._put_and_cache(self._path, data)
         else:
             if self._buffer:
                 self._start_part(bytes(self._buffer))
@@ -420,6 +488,14 @@ class _S3Output(OutputFile):
         self._closed = True
         if not made:
             raise FileExistsError(self._path)
+
+    def _put_new(self, data: bytes) -> None:
+        try:
+            if not self._fs.put_if_absent(self._path, data):
+                raise FileExistsError(self._path)
+        except BaseException:
+            _OBJECTS.remove((self._fs.settings, self._path))
+            raise
 
     def _complete_upload(self) -> bool:
         s3 = self._fs._client

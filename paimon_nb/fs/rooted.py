@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 import stat
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import OutsideWarehouse
@@ -13,6 +14,7 @@ from paimon_nb.fs.local import without_scheme
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
 
 def external_roots(options: Mapping[str, str]) -> tuple[str, ...]:
@@ -109,6 +111,13 @@ class RootedFileIO(FileIO):
     def prefetch(self, files: Iterable[tuple[str, int]]) -> None:
         if self.is_object_store:  # others do nothing, and the check of a local path is not free
             self.inner.prefetch([(self._checked_path(path), size) for path, size in files])
+
+    def keep_in_memory(self, files: Mapping[str, bytes]) -> None:
+        if self.is_object_store:
+            self.inner.keep_in_memory({self._checked_path(path): data for path, data in files.items()})
+
+    def writing_in_background(self) -> AbstractContextManager[None]:
+        return self.inner.writing_in_background() if self.is_object_store else nullcontext()
 
     def open(self, path: str) -> Any:
         return self.inner.open(self._checked_path(path))

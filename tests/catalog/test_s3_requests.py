@@ -113,6 +113,47 @@ def test_a_commit_after_a_commit(s3):
     assert _immutable([r.key for r in requests.all if r.method == "GET"]) == []  # this process wrote them
 
 
+def test_a_commit_that_compacts(s3):
+    """The rows and the result of their compaction are written together, and so is the metadata of both snapshots."""
+
+    def commit_twice(options: dict[str, str]) -> Table:
+        table = _create({**options, "warehouse": f"s3://lake/{uuid.uuid4().hex}"}, ["id"], 1)
+        table = table.copy({"num-sorted-run.compaction-trigger": "3"})
+        for first in (0, 5):
+            table.append(_rows(first))
+        return table
+
+    def commit(table: Table) -> None:
+        assert table.append(_rows(10)) == [3, 4]
+
+    requests = _least(8, s3, commit, commit_twice)
+    assert _immutable([r.key for r in requests.all if r.method == "GET"]) == []
+
+
+def test_small_files_are_written_while_others_are_made(s3, proxy):
+    fs = open_fs("s3://lake", {**s3, "s3.endpoint": proxy.endpoint})
+    place = f"s3://lake/{uuid.uuid4().hex}"
+    paths = [f"{place}/data-{uuid.uuid4()}-{i}.parquet" for i in range(8)]
+    fs.write(f"{place}/other", b"")  # opens a connection
+    proxy.delay_s = _DELAY_S
+    with proxy.recording() as requests, fs.writing_in_background():
+        for path in paths:
+            fs.write(path, path.encode())
+            assert (fs.read(path), fs.size(path)) == (path.encode(), len(path))
+    assert (requests.depth, {r.method for r in requests.all}) == (1, {"PUT"})
+    again = open_fs("s3://lake", s3)
+    assert again.read_each(paths) == [path.encode() for path in paths]
+
+
+def test_a_failed_write_in_the_background_is_reported_at_the_end(s3):
+    fs = open_fs("s3://lake", s3)
+    path = f"s3://lake/{uuid.uuid4().hex}/data-{uuid.uuid4()}-0.parquet"
+    fs.write(path, b"theirs")
+    with pytest.raises(FileExistsError), fs.writing_in_background():
+        fs.write(path, b"mine")
+    assert fs.read(path) == b"theirs"
+
+
 def test_many_small_files_come_side_by_side(s3):
     place = f"s3://lake/{uuid.uuid4().hex}"
     table = _create({**s3, "warehouse": place}, ["id"], 24)

@@ -12,6 +12,7 @@ from paimon_nb.fs import FileIO, FileStatus, OutputFile, open_fs
 if TYPE_CHECKING:
     import builtins
     from collections.abc import Iterable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from paimon_nb.base.identifier import Identifier
     from paimon_nb.catalog.rest.api import RestApi, StorageToken
@@ -74,6 +75,12 @@ class TokenFileIO(FileIO):
 
     def prefetch(self, files: Iterable[tuple[str, int]]) -> None:
         self._fs_with_token.prefetch(files)
+
+    def keep_in_memory(self, files: Mapping[str, bytes]) -> None:
+        self._fs_with_token.keep_in_memory(files)
+
+    def writing_in_background(self) -> AbstractContextManager[None]:
+        return self._fs_with_token.writing_in_background()
 
     def open(self, path: str) -> Any:
         return self._fs_with_token.open(path)

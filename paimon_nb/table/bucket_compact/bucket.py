@@ -119,10 +119,10 @@ def compact_after_write(
     """Messages with their compact increments. `before` holds the live files at the start of the write.
 
     Args:
+        store: the table with a schema that has all columns of the files.
         write_changelog: False in an overwrite, which has no changelog with any producer.
         full: whether this commit of a stream is a full compaction; None for a batch job.
     """
-    store = store.at_newest_schema()
     snapshot = store.snapshots.get(before.snapshot_id) if before.snapshot_id is not None else None
     index = tuple(index_entries(store, snapshot)) if store.options.deletion_vectors else ()
     out = []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,9 +17,7 @@ from paimon_nb.base.cancellation import active_token
 from paimon_nb.base.errors import (
     AccessDenied,
     Cancelled,
-    CommitConflict,
-    MissingFile,
-    SnapshotNotFound,
+    PaimonError,
     StoreError,
     TableReplaced,
     UnsupportedFormat,
@@ -46,19 +44,9 @@ from paimon_nb.format.row import EMPTY_ROW, deserialize, serialize
 from paimon_nb.format.snapshot import Published, Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import index_entries, live_entries, merge_entries, snapshot_manifests
-from paimon_nb.table.lsm.levels import key_decoder, key_order
+from paimon_nb.table.lsm.levels import key_order
 from paimon_nb.table.publish.changes import HASH, Change
-from paimon_nb.table.publish.conflict import (
-    Conflict,
-    bucket_count_conflict,
-    file_conflict,
-    index_conflict,
-    level_conflict,
-    lost_deletes_conflict,
-    missing_target_conflict,
-    row_loss_conflict,
-    row_range_conflict,
-)
+from paimon_nb.table.publish.conflict_check import check_conflicts
 from paimon_nb.table.publish.partition_changes import partition_changes
 from paimon_nb.table.scan.read.data_evolution import is_dedicated
 from paimon_nb.table.store import in_threads_on_object_store
@@ -121,10 +109,23 @@ class ManifestWriter:
         self._cache_written.append(partial(cache_index_manifest, self.store.fs, path, list(entries)))
         return name
 
-    def flush(self) -> None:
-        """Write the files. Before the snapshot that references them is published."""
-        self.store.fs.write_each(self._unwritten.files)
-        self._unwritten.files.clear()
+    def flush(self, *others: ManifestWriter) -> None:
+        """Write the files, and those of other writers with them. Before the snapshots that reference them are published."""
+        writers = (self, *others)
+        self.store.fs.write_each({p: data for w in writers for p, data in w._unwritten.files.items()})
+        for writer in writers:
+            writer._unwritten.files.clear()
+            writer._cache_values()
+
+    def make_readable(self) -> None:
+        """Let this process read the files: those of an object store from memory, before they are written."""
+        if not self.store.fs.is_object_store:
+            self.flush()
+            return
+        self.store.fs.keep_in_memory(self._unwritten.files)
+        self._cache_values()
+
+    def _cache_values(self) -> None:
         for cache in self._cache_written:
             cache()
         self._cache_written.clear()
@@ -320,49 +321,132 @@ class CommitOutcome:
 
     published: Published
     snapshot: Snapshot
+    next_snapshot: Snapshot | None = None
+    """That of the next change, if it was published, too."""
+    error: Exception | None = None
+    """Why it is not known whether the next change was published."""
 
 
-def try_commit(store: TableStore, head: TableHead, change: Change, terms: CommitMeta) -> CommitOutcome:
+@dataclass(frozen=True, slots=True)
+class PreparedSnapshot:
+    """A snapshot that is encoded and not published."""
+
+    base: Snapshot | None
+    change: Change
+    snapshot: Snapshot
+    writer: ManifestWriter
+
+    @classmethod
+    def of(cls, store: TableStore, head: TableHead, change: Change, terms: CommitMeta) -> PreparedSnapshot:
+        """The snapshot of `change` on top of `head`. Nothing is written. Raises: CommitConflict."""
+        manifest_format(store)
+        if change.can_conflict(head.snapshot):
+            check_conflicts(store, head.snapshot, change)
+        writer = ManifestWriter(store)
+        return cls(head.snapshot, change, _prepare_snapshot(store, head, change, terms, writer), writer)
+
+    def publish(self, store: TableStore) -> Published:
+        """Publish it, if the id is free. The metadata files of a snapshot that is surely not published are deleted.
+
+        When in doubt (an error while publishing) they stay and the error is raised: a visible snapshot may need them.
+
+        Raises: Cancelled: cancellation was requested before publishing. AccessDenied, TableReplaced, UnsupportedOperation.
+        """
+        try:
+            token = active_token.get()
+            with token.defer_cancel_while_publishing() if token is not None else nullcontext():
+                published = _publish_with_retry(store, self.base, self.snapshot, self.change, self.writer)
+        except NOT_PUBLISHED:
+            self.writer.delete_written()
+            raise
+        if published is Published.LOST:
+            self.writer.delete_written()
+        return published
+
+
+NOT_PUBLISHED = (Cancelled, AccessDenied, TableReplaced, UnsupportedOperation)
+"""Errors after which no snapshot needs the files: cancelled before, or refused by the catalog server."""
+
+
+def try_commit(
+    store: TableStore, head: TableHead, change: Change, terms: CommitMeta, next_change: Change | None = None
+) -> CommitOutcome:
     """Publish `change` on top of the latest snapshot, `head.snapshot`.
 
     Metadata files of an attempt that surely lost are deleted. When in doubt (an error while publishing) they stay and
     the error is raised: a visible snapshot may need them.
 
+    Args:
+        next_change: published as the next snapshot, right after this one: the metadata files of both are written together. If
+            it is not published, because of a conflict or another writer, the caller can publish it on its own.
+
     Raises: CommitConflict. Cancelled: cancellation was requested before publishing.
     """
-    manifest_format(store)
-    latest = head.snapshot
-    check_conflicts(store, latest, change)
-    writer = ManifestWriter(store)
+    first = PreparedSnapshot.of(store, head, change, terms)
+    second = None
     try:
-        snapshot = _prepare_snapshot(store, head, change, terms, writer)
-        writer.flush()
+        if next_change is not None:
+            second = _prepare_next(store, head, first, next_change, terms)
+        first.writer.flush(*([second.writer] if second is not None else []))
     except Exception:
-        writer.delete_written()  # nothing was published yet, so the outcome is certain
+        _discard(second)  # nothing was published yet, so the outcome is certain
+        first.writer.delete_written()
         raise
     try:
-        token = active_token.get()
-        with token.defer_cancel_while_publishing() if token is not None else nullcontext():
-            published = _publish_with_retry(store, latest, snapshot, change, writer)
-    except (Cancelled, AccessDenied, TableReplaced, UnsupportedOperation):
-        # Not published, so no snapshot needs these files: cancelled before, or refused by the catalog server.
-        writer.delete_written()
+        published = first.publish(store)
+    except Exception:
+        _discard(second)
         raise
     if published is Published.LOST:
-        writer.delete_written()
-        return CommitOutcome(published, snapshot)
+        _discard(second)
+        return CommitOutcome(published, first.snapshot)
+    newest, error = first, None
+    if second is not None:
+        try:
+            if second.publish(store) is not Published.LOST:
+                newest = second
+        except NOT_PUBLISHED:
+            pass  # the caller's own attempt raises it again
+        except Exception as unclear:
+            error = unclear
 
     def base_was_removed() -> bool:
-        return published is Published.WON and store.versions is None and _base_was_removed(store, latest)
+        return published is Published.WON and store.versions is None and _base_was_removed(store, first.base)
 
     removed, _ = in_threads_on_object_store(
-        store.fs, base_was_removed, lambda: store.snapshots.write_latest_hint(snapshot.id)
+        store.fs, base_was_removed, lambda: store.snapshots.write_latest_hint(newest.snapshot.id)
     )
     if removed:
-        store.snapshots.delete(snapshot.id)
-        writer.delete_written()
-        published = Published.LOST
-    return CommitOutcome(published, snapshot)
+        _take_back(store, second)
+        store.snapshots.delete(first.snapshot.id)
+        first.writer.delete_written()
+        return CommitOutcome(Published.LOST, first.snapshot)
+    return CommitOutcome(published, first.snapshot, second.snapshot if newest is second is not None else None, error)
+
+
+def _prepare_next(
+    store: TableStore, head: TableHead, first: PreparedSnapshot, change: Change, terms: CommitMeta
+) -> PreparedSnapshot | None:
+    """The snapshot of `change` on top of `first`, which is not published yet; None if it cannot be prepared."""
+    first.writer.make_readable()
+    try:
+        return PreparedSnapshot.of(store, replace(head, snapshot=first.snapshot), change, terms)
+    except (PaimonError, OSError):
+        return None  # a conflict above all: it must not keep the first one from being published
+
+
+def _discard(prepared: PreparedSnapshot | None) -> None:
+    """Delete the metadata files of a snapshot that was not published. What cannot be deleted is an orphan."""
+    if prepared is not None:
+        with suppress(OSError, StoreError):
+            prepared.writer.delete_written()
+
+
+def _take_back(store: TableStore, prepared: PreparedSnapshot | None) -> None:
+    """Delete a snapshot whose base is gone, if it is published."""
+    if prepared is not None and store.snapshots.is_same_commit(prepared.snapshot):
+        store.snapshots.delete(prepared.snapshot.id)
+        _discard(prepared)
 
 
 def _base_was_removed(store: TableStore, base: Snapshot | None) -> bool:
@@ -521,87 +605,3 @@ def _write_index_manifest(
         and not (change.drops_index_of is None or i.partition in change.drops_index_of)
     ]
     return writer.write_index([*remaining, *change.new_index])
-
-
-# -- conflicts
-
-
-def check_conflicts(store: TableStore, latest: Snapshot | None, change: Change) -> None:
-    """Raise CommitConflict if `change` contradicts the table as of `latest`."""
-    conflict = _find_conflict(store, latest, change)
-    if conflict is None:
-        return
-    raise CommitConflict(
-        f"{store.name}: {conflict.why}",
-        hint="another commit changed the same files; run the statement again on the new state",
-        snapshot=latest.id if latest else None,
-        user=latest.commit_user if latest else None,
-        where={"partition": store.partition_values(conflict.partition), "bucket": conflict.bucket},
-        file=conflict.file_name,
-        path=store.root,
-    )
-
-
-def _find_conflict(store: TableStore, latest: Snapshot | None, change: Change) -> Conflict | None:
-    moving = store.bucket_option == -1 and store.schema.is_cross_partition
-    if (
-        moving
-        and change.entries
-        and change.kind == "APPEND"
-        and (other := _first_write_since(store, latest, change.base_snapshot))
-    ):
-        why = f"snapshot {other} may have moved the same keys to other partitions"
-        return Conflict(why, change.entries[0].partition, change.entries[0].bucket)
-    overwritten = _was_overwritten_since(store, latest, change.base_snapshot)
-    if not change.must_check and not overwritten:
-        return None
-    touched = {e.partition for e in change.entries} | {i.partition for i in change.new_index}
-    base = live_entries(store, latest, touched)
-    if not change.replaces_buckets and (found := bucket_count_conflict(base, change.entries)):
-        return found
-    if found := file_conflict(base, change.entries):
-        return found
-    if store.evolves_data and (found := row_range_conflict(base, change.entries)):
-        return found
-    if store.evolves_data and change.kind == "COMPACT" and (found := row_loss_conflict(base, change.entries)):
-        return found
-    if store.has_keys:
-        decode = key_decoder([f.type for f in store.schema.key_fields])
-        if found := level_conflict(base, change.entries, decode):
-            return found
-    if found := missing_target_conflict(base, change.entries, change.new_index):
-        return found
-    current = index_entries(store, latest)
-    if not current and not change.deleted_index:
-        return None
-    planned = _index_entries_of_base_snapshot(store, change.base_snapshot)
-    return lost_deletes_conflict(planned, current, change.entries, change.deleted_index) or index_conflict(
-        planned, current, change.new_index, change.deleted_index
-    )
-
-
-def _index_entries_of_base_snapshot(store: TableStore, base_snapshot: int | None) -> list[IndexEntry]:
-    """Index files of the snapshot that a change was planned from. An expired snapshot counts as empty, which makes the
-    check strict.
-    """
-    try:
-        return index_entries(store, store.snapshots.get(base_snapshot)) if base_snapshot else []
-    except (SnapshotNotFound, MissingFile):
-        return []
-
-
-def _first_write_since(store: TableStore, latest: Snapshot | None, base: int | None) -> int | None:
-    """The first snapshot after `base` that added rows; None if there is none."""
-    if latest is None:
-        return None
-    first = max((base or 0) + 1, store.snapshots.earliest_id() or 1)
-    later = (store.snapshots.get(i) for i in range(first, latest.id + 1))
-    return next((s.id for s in later if s.commit_kind != "COMPACT"), None)
-
-
-def _was_overwritten_since(store: TableStore, latest: Snapshot | None, base: int | None) -> bool:
-    """Whether an OVERWRITE came after the writer read the table: it may have changed the bucket count."""
-    if latest is None or base is None or base >= latest.id:
-        return False
-    first = max(base + 1, store.snapshots.earliest_id() or 1)
-    return any(store.snapshots.get(i).commit_kind == "OVERWRITE" for i in range(first, latest.id + 1))

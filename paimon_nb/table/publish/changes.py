@@ -122,6 +122,10 @@ class Change:
         """True if live files are replaced, so that another commit can contradict this one."""
         return self.kind != "APPEND" or any(e.kind == DELETE for e in self.entries) or bool(self.new_index)
 
+    def can_conflict(self, latest: Snapshot | None) -> bool:
+        """False: nothing is replaced, and no other commit came since the change was planned."""
+        return self.must_check or (latest is not None and latest.id != self.base_snapshot)
+
 
 def append_change(messages: Iterable[CommitMessage]) -> Change:
     """The first snapshot. Replaced files or deletion vectors turn APPEND into OVERWRITE, as in Java."""

@@ -147,16 +147,22 @@ class SnapshotPublisher:
         made: list[int] = []
         try:
             head = self._checked_head()
+            second = compact_change(messages)
+            following = second if self._publishes_in_pairs and not second.is_empty else None
             if overwrite is not None:
                 made += self._publish_until_won(
-                    lambda latest: overwrite_change(self.store, latest, messages, overwrite), meta, head=head
+                    lambda latest: overwrite_change(self.store, latest, messages, overwrite),
+                    meta,
+                    head=head,
+                    following=following,
                 )
             else:
                 first = append_change(messages)
                 if not first.is_empty or not ignore_empty:
-                    made += self._publish_until_won(lambda _: first, meta, empty_too=not ignore_empty, head=head)
-            second = compact_change(messages)
-            if not second.is_empty:
+                    made += self._publish_until_won(
+                        lambda _: first, meta, empty_too=not ignore_empty, head=head, following=following
+                    )
+            if not second.is_empty and len(made) < 2:
                 made += self._publish_until_won(lambda _: second, meta)
         except (CommitError, Cancelled, UnsupportedOperation, AccessDenied) as error:
             # Refused before or instead of publishing: no snapshot holds these files. After the first snapshot was
@@ -248,10 +254,30 @@ class SnapshotPublisher:
         """What the first attempt builds on. Raises TableReplaced, CommitOverwritten."""
         return TableHead.of(self.store, self.store.check_identity, lambda: check_last_commit(self.store))
 
+    @property
+    def _publishes_in_pairs(self) -> bool:
+        """Whether a compaction's snapshot is prepared with that of the rows: not if something comes between the two."""
+        store = self.store
+        return not (
+            store.versions is not None  # the server may change the first one
+            or store.has_iceberg_metadata
+            or self._strict is not None
+            or store.options.get(opt.BRANCH_MERGE_ENABLED)
+        )
+
     def _publish_until_won(
-        self, plan: Plan, meta: CommitMeta, empty_too: bool = False, head: TableHead | None = None
+        self,
+        plan: Plan,
+        meta: CommitMeta,
+        empty_too: bool = False,
+        head: TableHead | None = None,
+        following: Change | None = None,
     ) -> list[int]:
-        """Retry until won. Each attempt starts from the newest snapshot, the first one from `head` if it is set."""
+        """Retry until won. Each attempt starts from the newest snapshot, the first one from `head` if it is set.
+
+        `following` is published as the next snapshot if no other commit comes between and nothing contradicts it. Returns the ids
+        of what was published.
+        """
         store, pauses, started = self.store, RetryPolicy.of(self.store), time.monotonic()
         seen: int | None = None
         tries = 0
@@ -275,15 +301,15 @@ class SnapshotPublisher:
                 return [own.id]
             if self._strict is not None:
                 self._strict.check(latest, change)
-            outcome = try_commit(store, head, change, meta)
+            outcome = try_commit(store, head, change, meta, following)
             if outcome.published is not Published.LOST:
-                if self._strict is not None:
-                    self._strict.record_success(outcome.snapshot.id)
-                record_commit(store, outcome.snapshot, tuple(e.file.file_name for e in change.entries if e.kind == ADD))
-                notify_partitions_added(store, {e.partition for e in change.entries if e.kind == ADD})
-                if store.has_iceberg_metadata:
-                    publish_iceberg(store)
-                return [outcome.snapshot.id]
+                self._record(outcome.snapshot, change)
+                if outcome.error is not None:
+                    raise outcome.error
+                if outcome.next_snapshot is None or following is None:
+                    return [outcome.snapshot.id]
+                self._record(outcome.next_snapshot, following)
+                return [outcome.snapshot.id, outcome.next_snapshot.id]
             tries += 1
             seconds = time.monotonic() - started
             if tries > pauses.max_retries or (pauses.timeout_ms is not None and seconds * 1000 > pauses.timeout_ms):
@@ -296,6 +322,16 @@ class SnapshotPublisher:
                 )
             sleep(pauses.wait_s(tries))
             head = TableHead.of(store, store.check_identity)
+
+    def _record(self, snapshot: Snapshot, change: Change) -> None:
+        """Let everyone who needs to know see that `snapshot` was published."""
+        if self._strict is not None:
+            self._strict.record_success(snapshot.id)
+        added = [e for e in change.entries if e.kind == ADD]
+        record_commit(self.store, snapshot, tuple(e.file.file_name for e in added))
+        notify_partitions_added(self.store, {e.partition for e in added})
+        if self.store.has_iceberg_metadata:
+            publish_iceberg(self.store)
 
     def _after_lost_compaction(self, messages: Sequence[CommitMessage], meta: CommitMeta) -> list[int]:
         """Called when the rows of the messages were committed and their compaction lost a conflict. Returns new snapshots."""

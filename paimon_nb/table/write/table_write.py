@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -199,6 +200,8 @@ class WriterState:
     buckets: dict[BucketKey, BucketFiles]
     totals: dict[bytes, int]
     """Number of buckets per partition."""
+    newest_schema: int | None = None
+    """Id of the newest schema; only a compaction needs it."""
 
     def next_sequence(self, key: BucketKey) -> int:
         return self._files_of_bucket(key).max_sequence + 1
@@ -216,10 +219,18 @@ _FEW_ROWS = 10_000
 """Below this size, starting threads costs more than it saves."""
 
 
-def load_writer_state(store: TableStore) -> WriterState:
-    """State of the latest snapshot: its id, live files and buckets."""
-    snapshot = store.latest()
-    return WriterState(snapshot.id if snapshot else None, *LIVE_FILES.at(store, snapshot))
+def load_writer_state(store: TableStore, *, overwrite: bool = False, compact: bool = True) -> WriterState:
+    """State of the latest snapshot: its id, live files and buckets.
+
+    Args:
+        overwrite: True leaves out the files. compact: False leaves out the newest schema.
+    """
+    if compact:
+        snapshot, schema = in_threads_on_object_store(store.fs, store.latest, store.schemas.latest_id)
+    else:
+        snapshot, schema = store.latest(), None
+    snapshot_id = snapshot.id if snapshot else None
+    return WriterState(snapshot_id, *(({}, {}) if overwrite else LIVE_FILES.at(store, snapshot)), schema)
 
 
 class TableWrite:
@@ -266,7 +277,9 @@ class TableWrite:
         self.overwrite, self.tracked, self._full = overwrite, tracked, full
         self._fields = store.schema.fields if pad_chars else without_char_padding(store.schema.fields)
         self.row_count = 0
-        self._restored = WriterState(_latest_snapshot_id(store), {}, {}) if overwrite else load_writer_state(store)
+        self._restored = load_writer_state(
+            store, overwrite=overwrite, compact=self._compact and (store.has_keys or store.bucket_option > 0)
+        )
         self._spec = MergeSpec.of(store.schema, store.options) if store.has_keys else None
         self._order = write_order(store)
         crossing = is_dynamic(store) and store.schema.is_cross_partition
@@ -348,21 +361,24 @@ class TableWrite:
         self._check_open()
         self._done = True
         try:
-            messages, same_schema = in_threads_on_object_store(
-                self.store.fs, self._prepare_messages, self._has_newest_schema
-            )
-            if self._dynamic is not None:
-                messages = self._dynamic.add_index(messages)
-            if self.overwrite and self.store.options.get(opt.OVERWRITE_UPGRADE):
-                from paimon_nb.table.bucket_compact.bucket import upgrade_to_max_level
+            with self.store.fs.writing_in_background():
+                messages = self._prepare_messages()
+                if self._dynamic is not None:
+                    messages = self._dynamic.add_index(messages)
+                if self.overwrite and self.store.options.get(opt.OVERWRITE_UPGRADE):
+                    from paimon_nb.table.bucket_compact.bucket import upgrade_to_max_level
 
-                messages = [upgrade_to_max_level(self.store, m) for m in messages]
-            if self._compact and self._may_compact(messages, same_schema):
-                from paimon_nb.table.bucket_compact.bucket import compact_after_write
+                    messages = [upgrade_to_max_level(self.store, m) for m in messages]
+                if self._compact and self._may_compact(messages):
+                    from paimon_nb.table.bucket_compact.bucket import compact_after_write
 
-                messages = compact_after_write(
-                    self.store, messages, self._restored, write_changelog=not self.overwrite, full=self._full
-                )
+                    messages = compact_after_write(
+                        self._store_to_compact(messages),
+                        messages,
+                        self._restored,
+                        write_changelog=not self.overwrite,
+                        full=self._full,
+                    )
         except BaseException:
             self.abort()
             raise
@@ -467,17 +483,31 @@ class TableWrite:
         threads = max(MIN_THREADS, os.cpu_count() or 1, _THREADS_OF_OBJECT_STORE if waits else 1)
         with ThreadPoolExecutor(min(len(self._writers), threads)) as pool:
             # Leaving the block waits for all of them, so that an abort sees every file.
-            return list(pool.map(self._prepare_message, self._writers.keys(), self._writers.values()))
+            futures = [pool.submit(copy_context().run, self._prepare_message, k, w) for k, w in self._writers.items()]
+        return [future.result() for future in futures]
 
-    def _has_newest_schema(self) -> bool:
-        """Whether the schema is still the newest; only a compaction of a key table needs to know."""
-        return not (self._compact and self.store.has_keys) or self.store.schemas.latest_id() == self.store.schema.id
+    def _store_to_compact(self, messages: list[CommitMessage]) -> TableStore:
+        """The table with a schema that has the columns of all files that a compaction of these buckets can take."""
+        newest = self._restored.newest_schema
+        known = max(
+            (
+                f.schema_id
+                for m in messages
+                for f in (*self._restored.files((m.partition, m.bucket)), *m.new_files)
+            ),
+            default=0,
+        )  # fmt: skip
+        if newest is None or known > newest:  # changed while the state was read
+            return self.store.at_newest_schema()
+        return self.store if newest <= self.store.schema.id else self.store.at_schema(self.store.schemas.get(newest))
 
-    def _may_compact(self, messages: list[CommitMessage], same_schema: bool) -> bool:
+    def _may_compact(self, messages: list[CommitMessage]) -> bool:
         """Whether a compaction may be due. A key table's bucket with few files needs none, unless an option says so."""
         options = self.store.options
         full = options.needs_full_compaction_each_time if self._full is None else self._full
-        if full or not self.store.has_keys or not same_schema:
+        if not self.store.has_keys:
+            return self.store.bucket_option > 0
+        if full or self._restored.newest_schema != self.store.schema.id:
             return True
         return any(
             options.may_need_compaction(len(self._restored.files((m.partition, m.bucket))) + len(m.new_files))
@@ -523,8 +553,3 @@ def total_buckets(store: TableStore) -> int:
 def is_dynamic(store: TableStore) -> bool:
     """True if buckets are assigned dynamically (bucket = -1 with a primary key)."""
     return store.has_keys and store.bucket_option == -1
-
-
-def _latest_snapshot_id(store: TableStore) -> int | None:
-    snapshot = store.latest()
-    return snapshot.id if snapshot else None

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 
 import pytest
 from commit_kit import added, data_file, leftovers, live, make_table, partition_of
 
 from paimon_nb.base.cancellation import CancellationToken
 from paimon_nb.base.errors import Cancelled
+from paimon_nb.fs import MemoryFileIO
 from paimon_nb.table.commit import CommitMessage, TableCommit
 
 
-class Asks:
-    """A watcher of commits that asks for a stop as soon as it hears of one."""
+class StoppedAfterFirst(MemoryFileIO):
+    """Asks for a stop as soon as the first snapshot is there."""
 
     def __init__(self, stop: CancellationToken) -> None:
+        super().__init__()
         self.stop = stop
 
-    def added(self, *_: object) -> None:
-        self.stop.prevent_publishing(0)
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        made = super().put_if_absent(path, data)
+        if path.endswith("/snapshot-1"):
+            self.stop.prevent_publishing(0)
+        return made
 
 
 def test_nothing_is_published_after_the_stop_was_asked_for() -> None:
@@ -35,7 +39,7 @@ def test_nothing_is_published_after_the_stop_was_asked_for() -> None:
 
 def test_rows_that_are_in_stay_and_their_compaction_does_not_come() -> None:
     stop = CancellationToken()
-    store = replace(make_table(), watcher=Asks(stop))
+    store = make_table(StoppedAfterFirst(stop))
     new, result = data_file("new"), data_file("result", level=5)
     both = CommitMessage(partition_of(None), 0, 2, new_files=(new,), compact_before=(new,), compact_after=(result,))
     with stop.activate():
