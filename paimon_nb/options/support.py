@@ -82,6 +82,11 @@ def _custom_action(value: str, raw: Mapping[str, str]) -> bool:
     return bool(value) and "custom" in raw.get("partition.mark-done-action", "")
 
 
+def _unknown_iceberg_storage(value: str, _: Mapping[str, str]) -> bool:
+    """Whether the storage is one of a later release."""
+    return value not in TABLE_OPTIONS["metadata.iceberg.storage"].choices
+
+
 _CALLBACK = "Java classes cannot be called"
 _CHAIN = "a chain table consists of a snapshot branch and a delta branch, which cannot be read together"
 _KEY_INDEX = "the files of a compaction would lack this index"
@@ -95,6 +100,9 @@ UNSUPPORTED: Mapping[str, Unsupported] = {
         "1.4", ALL, _CHAIN, _is_chain_table, "read one of its branches: FROM `t$branch_<name>`"
     ),
     "commit.callbacks": Unsupported("0.5", (WRITE, COMPACT), _CALLBACK),
+    "metadata.iceberg.storage": Unsupported(
+        "2.1", (WRITE, COMPACT), "readers of Iceberg would not see the change", _unknown_iceberg_storage
+    ),
     "partition.mark-done-action.custom.class": Unsupported("1.0", (WRITE,), _CALLBACK, _custom_action),
     "partition.timestamp-format.strict": Unsupported(
         "1.4", (WRITE,), "partition values that do not fit 'partition.timestamp-formatter' would be written"

@@ -25,7 +25,7 @@ NEWER = pa.table({"id": pa.array([3, 4], pa.int32()), "v": ["C", "d"]})
 
 ASKING = {
     "batch-scan-mode": "compact", "chain-table.enabled": "true",
-    "commit.callbacks": "org.example.Call",
+    "commit.callbacks": "org.example.Call", "metadata.iceberg.storage": "some-later-catalog",
     "partition.mark-done-action.custom.class": "org.example.Call", "partition.timestamp-format.strict": "true",
     "pk-bitmap.index.columns": "v", "pk-btree.index.columns": "v", "pk-clustering-override": "true", "pk-full-text.index.columns": "v",
     "pk-multivalue.index.columns": "v", "pk-vector.index.columns": "v", "primary-key.nullable": "true",
@@ -61,7 +61,7 @@ def test_each_option_is_supported_harmless_or_refused(key):
 
 
 def test_nothing_else_is_listed():
-    beyond = {"partition.mark-done-action.custom.class"}
+    beyond = {"metadata.iceberg.storage", "partition.mark-done-action.custom.class"}
     assert (set(HARMLESS) | set(UNSUPPORTED)) - set(CORE) <= beyond
     assert set(ASKING) == set(UNSUPPORTED)
 
@@ -117,7 +117,7 @@ def test_refused_for_what_it_would_change_and_nothing_else(tmp_path, key):
 
 @pytest.mark.parametrize("key", sorted(ASKING))
 def test_what_is_switched_off_is_not_refused(tmp_path, key):
-    off = {"type": "table"}
+    off = {"type": "table", "metadata.iceberg.storage": "disabled"}
     default = str(CORE.get(key, {}).get("default") or "")
     t = made(tmp_path, {key.replace("*", "v"): off.get(key, default)})
     for access in Access:

@@ -410,6 +410,8 @@ def _schema_with(*newer: dict[str, Any]) -> dict[str, Any]:
 _SCHEMA = _schema_with()
 _SCHEMA_2_1 = _schema_with(optional("_WRITE_COLS_SEQUENCES", {"type": "array", "items": "long"}))
 """Used only if an entry was written by a newer release, to preserve all of its fields."""
+_KINDS_OF_LATER_RELEASES = 8
+"""Kinds of entries below this may be those of a later release; other numbers are broken bytes."""
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 EntryFilter = Callable[[int, bytes, int], bool]
@@ -454,7 +456,7 @@ def _entries_of_rows(rows: list[dict[str, Any]], path: str) -> EntryList:
         with gc_paused():
             return EntryList(
                 ManifestEntry(
-                    _checked_kind(row["_KIND"]),
+                    _checked_kind(row["_KIND"], path),
                     partitions.setdefault(row["_PARTITION"], row["_PARTITION"]),
                     row["_BUCKET"],
                     row["_TOTAL_BUCKETS"],
@@ -466,10 +468,16 @@ def _entries_of_rows(rows: list[dict[str, Any]], path: str) -> EntryList:
         raise CorruptFile(path, f"a row is not a valid manifest entry ({error!s:.80})") from None
 
 
-def _checked_kind(kind: int) -> int:
-    if kind not in (0, 1):
-        raise ValueError(f"kind {kind}")
-    return kind
+def _checked_kind(kind: int, path: str) -> int:
+    if kind in (0, 1):
+        return kind
+    if 1 < kind < _KINDS_OF_LATER_RELEASES:
+        raise UnsupportedFormat(
+            f"{path}: a manifest entry is of kind {kind}, which is not known here; 0 is a new file, 1 a deleted one",
+            hint="upgrade paimon_nb, or read an earlier snapshot or tag; if no newer Paimon writes this table, the file is broken",
+            feature=f"manifest entry kind {kind}",
+        )
+    raise ValueError(f"kind {kind}")
 
 
 def _data_file_of_node(node: dict[str, Any]) -> DataFile:

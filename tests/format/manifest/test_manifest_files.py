@@ -154,7 +154,8 @@ def test_a_union_at_the_top(fs):
 
 
 BAD_ROWS = {
-    "kind 2": lambda r: r.update(_KIND=2),
+    "kind 90": lambda r: r.update(_KIND=90),
+    "negative kind": lambda r: r.update(_KIND=-1),
     "negative size": lambda r: r["_FILE"].update(_FILE_SIZE=-1),
     "negative rows": lambda r: r["_FILE"].update(_ROW_COUNT=-1),
     "negative level": lambda r: r["_FILE"].update(_LEVEL=-1),
@@ -170,6 +171,11 @@ def test_rows_that_cannot_be(fs, change):
     with pytest.raises(CorruptFile) as caught:
         foreign(fs, change)
     assert caught.value.path == P + "2"
+
+
+def test_an_entry_of_a_kind_that_no_release_has_yet(fs):
+    with pytest.raises(UnsupportedFormat, match="kind 2"):
+        foreign(fs, lambda row: row.update(_KIND=2))
 
 
 def test_a_null_where_none_may_be(fs):
