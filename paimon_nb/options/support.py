@@ -222,8 +222,6 @@ HARMLESS: Mapping[str, str] = {
     "scan.fallback-branch.read-fail-fast": "a failed read of the fallback branch is an error here",
     "scan.fallback-delta-branch": _CHAIN_DETAIL,
     "scan.fallback-snapshot-branch": _CHAIN_DETAIL,
-    "scan.ignore-corrupt-files": _ERROR,
-    "scan.ignore-lost-files": _ERROR,
     "scan.manifest.parallelism": _TUNES,
     "scan.max-splits-per-task": _TUNES,
     "scan.plan-auto-tag-for-read.time-retained": "reads do not create tags",

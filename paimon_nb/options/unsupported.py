@@ -23,8 +23,6 @@ WITHOUT_EFFECT: Mapping[str, str] = {
     "lookup.refresh.async": _WAITS,
     "lookup.refresh.async.pending-snapshot-count": _WAITS,
     "metastore.tag-to-partition.preview": "a tag becomes a partition when it is created",
-    "scan.ignore-corrupt-files": "a corrupt file is an error",
-    "scan.ignore-lost-files": "a missing file is an error",
     "scan.plan-auto-tag-for-read.time-retained": "reads do not create tags",
     "scan.watermark.alignment.group": "the streams of a query do not wait for each other",
     "scan.watermark.idle-timeout": "a stream without rows holds the watermark back",

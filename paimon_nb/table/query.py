@@ -446,7 +446,7 @@ class TableQuery:
             2
         """
         plan = self._plan_scan()
-        if self.condition is None and all(map(_counts_exactly, plan.splits)):
+        if self.condition is None and all(map(_counts_exactly, plan.splits)) and not plan.store.skips_unreadable_files:
             rows = sum(
                 s.row_count - sum(v.cardinality or 0 for v in (s.deletion_vectors or {}).values()) for s in plan.splits
             )

@@ -77,7 +77,7 @@ class ReadableTable(TableHandle):
         """
         from paimon_nb.table.scan import plan_scan
 
-        store = self._store_at(options, snapshot, tag, timestamp)
+        store = self._store_at(options, snapshot, tag, timestamp).for_queries()
         plan = plan_scan(store, where=where) if isinstance(where, str) else plan_scan(store, where)
         if plan.snapshot is None:
             self.store.check_identity()  # a dropped table has no snapshot either, and is not empty
@@ -500,6 +500,8 @@ class ReadableTable(TableHandle):
                 missing=missing,
             )
         condition = conjunction_of([Compare(k, "=", v) for k, v in key.items()])
+        if self.store.for_queries().skips_unreadable_files:
+            return self.to_arrow(where=condition)  # a lookup opens files while it plans
         if self._finder is None:
             self._finder = PointLookup(self.store)
         plan = self._finder.plan(condition)

@@ -18,13 +18,20 @@ from paimon_nb.table.scan.predicate.model import conjuncts_on
 from paimon_nb.table.scan.predicate.parser import parse_predicate
 from paimon_nb.table.scan.read.data_evolution import anchor_file
 from paimon_nb.table.scan.read.row_tracking import stored_tracking_fields, tracked_rows
+from paimon_nb.table.scan.read.unreadable_files import readable_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from paimon_nb.format.manifest import DataFile
     from paimon_nb.table.scan import Predicate
+    from paimon_nb.table.scan.plan.snapshot_scan import Split
     from paimon_nb.table.store import TableStore
+
+
+def _rows_when_asked_for(store: TableStore, split: Split, columns: Sequence[str]) -> Iterator[pa.Table]:
+    """The tracked rows of a split, read when the first is taken."""
+    yield tracked_rows(store, split, columns)
 
 
 def read_with_row_ids(store: TableStore, columns: Sequence[str] | None, where: str | Predicate | None) -> pa.Table:
@@ -46,8 +53,10 @@ def read_with_row_ids(store: TableStore, columns: Sequence[str] | None, where: s
     parts = [empty_table(fields).select(names)]
     for split in one_split_per_file(plan):
         if on_ids is None or _may_have_matching_row_ids(on_ids, anchor_file(split.files)):
-            rows = tracked_rows(plan.store, split, read)
-            parts.append(filter_rows(predicate, rows, fields).select(names))
+            found = readable_rows(
+                plan.store, split.files, split.snapshot_id, _rows_when_asked_for(plan.store, split, read)
+            )
+            parts += [filter_rows(predicate, rows, fields).select(names) for rows in found]
     return pa.concat_tables(parts)
 
 

@@ -95,6 +95,8 @@ class TableStore:
     """The user's permissions on the rows; None without access control."""
     versions: VersionService | None = field(default=None, compare=False, repr=False)
     """The catalog server that decides about snapshots, tags and branches; None where the files decide."""
+    skips_unreadable_files: bool = field(default=False, compare=False)
+    """Whether `scan.ignore-lost-files` and `scan.ignore-corrupt-files` take effect; see `for_queries`."""
 
     def __repr__(self) -> str:
         return f"<TableStore {self.root}, branch {self.branch}, schema {self.schema.id}>"
@@ -218,6 +220,11 @@ class TableStore:
         """The same table for listing files: without options that would change its rows."""
         return self.copy({opt.SCAN_FALLBACK_BRANCH.key: "", IGNORE_UNSUPPORTED.key: "all"})
 
+    def for_queries(self) -> TableStore:
+        """The same table for reading rows that are not written back: files that cannot be read are left out if an option says so."""
+        ignores = (opt.SCAN_IGNORE_LOST_FILES, opt.SCAN_IGNORE_CORRUPT_FILES)
+        return replace(self, skips_unreadable_files=True) if any(map(self.options.get, ignores)) else self
+
     def at_schema(self, schema: TableSchema) -> TableStore:
         """The same table with another of its schemas; dynamic options stay in force."""
         return replace(self, schema=replace(schema, options={**schema.options, **self.dynamic}))
@@ -240,8 +247,9 @@ class TableStore:
         found = TableStore.open(self.fs, self.root, branch, self.dynamic)
         versions = self.versions.on_branch(branch) if self.versions is not None else None
         return replace(
-            found, watcher=self.watcher, iceberg_catalog=self.iceberg_catalog, rights=self.rights, versions=versions
-        )
+            found, watcher=self.watcher, iceberg_catalog=self.iceberg_catalog, rights=self.rights, versions=versions,
+            skips_unreadable_files=self.skips_unreadable_files,
+        )  # fmt: skip
 
     def refreshed(self) -> TableStore:
         """The same table with the currently latest schema. Raises TableReplaced if it was re-created."""

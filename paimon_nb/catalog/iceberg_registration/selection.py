@@ -29,7 +29,9 @@ def iceberg_catalog_of(
     options = TableOptions(schema.options)
     databases = tuple(d.strip() for d in (options.get(opt.METADATA_ICEBERG_DATABASE) or name.database).split(";"))
     table = options.get(opt.METADATA_ICEBERG_TABLE) or name.table
-    match schema.options[opt.METADATA_ICEBERG_STORAGE.key].strip().lower():  # an unknown storage is an error of writes only
+    match (
+        schema.options[opt.METADATA_ICEBERG_STORAGE.key].strip().lower()
+    ):  # an unknown storage is an error of writes only
         case "hive-catalog":
             from paimon_nb.catalog.iceberg_registration.hive import IcebergInHive, hive_settings_of_table
 

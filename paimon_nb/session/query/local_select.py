@@ -215,7 +215,7 @@ def _rows_of_small_scan(scan: PlannedScan, selection: Selection) -> pa.Table | N
     if selection.condition is not None or selection.order:
         return None
     if selection.count is not None:
-        if not all(map(_has_exact_row_count, splits)):
+        if scan.store.skips_unreadable_files or not all(map(_has_exact_row_count, splits)):
             return None
         return pa.table({"row": pa.nulls(sum(map(_exact_row_count, splits)))})  # only their number is used
     needed = None if selection.limit is None else selection.offset + selection.limit

@@ -97,6 +97,8 @@ class SplitFacts:
     """Whether there is a condition on a column that is not a partition column."""
     without_spark: bool = False
     """Whether to avoid Spark, which is not running."""
+    skips_unreadable_files: bool = False
+    """Whether files that cannot be read are left out. Spark's own readers do not tell a lost file from an expired one."""
     row_share: Callable[[Sequence[Split]], float | None] = lambda _: None
     """Estimated share of rows that match the condition; None: unknown."""
 
@@ -129,6 +131,8 @@ def choose_routes(splits: Sequence[Split], facts: SplitFacts) -> list[Route]:
                     ScanStrategy.INLINE, f"the keys of the condition match about {count} of {_total_rows(splits)} rows"
                 )
             ] * len(splits)
+    if facts.skips_unreadable_files:
+        return [Route(ScanStrategy.TASKS, "files that cannot be read are left out")] * len(splits)
     found = [_choose_route(split, facts) for split in splits]
     why = _reason_for_late_materialization(splits, found, facts)
     return found if why is None else [Route(ScanStrategy.LATE_MATERIALIZATION, why, r.strategy) for r in found]

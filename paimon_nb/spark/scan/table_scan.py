@@ -135,7 +135,7 @@ def plan_table_scan(
         without_spark: prefer strategies that need no Spark.
         levels: which levels to read; None: as a batch read.
     """
-    store = table.store.copy(options) if options else table.store
+    store = (table.store.copy(options) if options else table.store).for_queries()
     plan = plan_scan(store, conjuncts_with_spark_meaning(filter, store.schema.fields, zone), levels=levels)
     _refuse_full_scan(store, plan)
     fields = requested_fields(plan.schema, columns)
@@ -173,6 +173,7 @@ def facts_of(
             not part.columns() <= set(store.schema.partition_keys) for part in conjuncts(predicate)
         ),
         shredded=lambda schema_id: _shredded_columns(store, schema_id),
+        skips_unreadable_files=store.skips_unreadable_files,
         row_share=lambda splits: estimate_selectivity(store, splits, predicate) if predicate is not None else None,
     )
 

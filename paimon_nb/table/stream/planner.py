@@ -186,6 +186,7 @@ def read_piece(
     if columns is not None and names_row_ids(store, columns, None):
         rows = _tracked_rows(store, split, columns, predicate)
         return rows.append_column(VALUE_KIND, from_numpy(np.zeros(rows.num_rows, np.int8)))
+    store = store.for_queries()
     if split.changes:
         return read_split_kinds(store, split, columns, predicate)
     if split.raw or not store.has_keys:

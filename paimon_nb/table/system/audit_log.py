@@ -37,7 +37,7 @@ def with_kind_first(rows: pa.Table) -> pa.Table:
 def _read_audit_log(store: TableStore) -> pa.Table:
     from paimon_nb.table.scan import read_plan
 
-    return with_kind_first(read_plan(plan_scan(store), kinds=True))
+    return with_kind_first(read_plan(plan_scan(store.for_queries()), kinds=True))
 
 
 AUDIT_LOG = SystemTable(_audit_log_fields, _read_audit_log)

@@ -38,7 +38,7 @@ def _array_field(field: DataField) -> DataField:
 def _read_binlog(store: TableStore) -> pa.Table:
     from paimon_nb.table.scan import read_split_kinds
 
-    plan = plan_scan(store)
+    plan = plan_scan(store.for_queries())
     fields = plan.schema.fields
     parts = [empty_table((ROWKIND, *map(_array_field, fields)))]
     for split in plan.splits:

@@ -21,7 +21,7 @@ def _table_fields(store: TableStore) -> tuple[DataField, ...]:
 def _read_top_level(store: TableStore) -> pa.Table:
     from paimon_nb.table.scan import read_plan
 
-    return read_plan(plan_scan(store, optimized=True))
+    return read_plan(plan_scan(store.for_queries(), optimized=True))
 
 
 READ_OPTIMIZED = SystemTable(_table_fields, _read_top_level)

@@ -57,6 +57,7 @@ from paimon_nb.table.scan.read.data_evolution import (
 )
 from paimon_nb.table.scan.read.decoded_size import UNPACKED, bytes_per_row, split_bytes
 from paimon_nb.table.scan.read.inline_blobs import with_referenced_values
+from paimon_nb.table.scan.read.unreadable_files import readable_rows
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore, map_in_threads
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ def _read_on_branch(
     early = pushable_predicate(store, split, predicate)
     _prefetch(store, [split])
     row_ids = split.row_ids if predicate is not None else None  # they are those of the plan's condition
-    files = SplitFiles(store, split.partition, split.bucket, early, piece_bytes, row_ids)
+    files = SplitFiles(store, split.partition, split.bucket, early, piece_bytes, row_ids, split.snapshot_id)
     with translate_missing_files(store, split.snapshot_id):
         pieces = _rows_of_split(files, split, fields, kinds)
         if piece_bytes is None:
@@ -376,6 +377,7 @@ class SplitFiles:
     """Bytes of rows, about, that are in memory at a time; None: whole files."""
     row_ids: BitMap64 | None = None
     """The row ids outside of which no row is selected; None: any."""
+    snapshot_id: int | None = None
 
     def whole(self, files: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Vectors) -> pa.Table:
         """All requested rows of the files that no vector deletes, as `fields` of the current schema."""
@@ -394,28 +396,38 @@ class SplitFiles:
             vector, piece_rows = (vectors or {}).get(file.file_name), self._rows_per_piece(file, fields, share)
             selected = self._selected_rows(file, vector)
             if selected is None:
-                yield from self._pieces_of_file(file, fields, vector, piece_rows)
+                rows = self._pieces_of_file(file, fields, vector, piece_rows)
             else:
-                yield from self._rows_of_file_at(file, fields, selected, piece_rows)
+                rows = self._rows_of_file_at(file, fields, selected, piece_rows)
+            yield from self._readable([file], rows)
+
+    def _readable(self, files: Sequence[DataFile], rows: Iterator[pa.Table]) -> Iterator[pa.Table]:
+        """The rows; where the options say so, without those of files that cannot be read."""
+        return readable_rows(self.store, files, self.snapshot_id, rows) if self.store.skips_unreadable_files else rows
 
     def column_files(
         self, files: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Vectors
     ) -> Iterator[pa.Table]:
         """The same for files of the same rows that each hold some of their columns."""
-        schema = arrow_schema(fields, nullable=True)
         for group in group_by_row_range(files):
-            vector = (vectors or {}).get(
-                anchor_file(group).file_name
-            )  # one vector per group of files with the same rows
-            parts = files_by_column(self.store, group, fields)
-            # All files are cut at the same rows, so that their deleted positions are, too.
-            files_read = [rows.file for part in parts for rows in part.rows]
-            sizes = [r for f in files_read if (r := self._rows_per_piece(f, fields, 1 / len(parts))) is not None]
-            selected = self._selected_rows(anchor_file(group), vector)
-            streams = [self._column_part(part, vector, min(sizes, default=None), selected) for part in parts]
-            for tables in _cut_at_same_rows(streams, group):
-                columns = {n: c for t in tables for n, c in zip(t.column_names, t.columns, strict=True)}
-                yield pa.table({f.name: columns[f.name] for f in fields}, schema=schema)
+            # One vector per group of files with the same rows.
+            vector = (vectors or {}).get(anchor_file(group).file_name)
+            yield from self._readable(group, self._rows_of_group(group, fields, vector))
+
+    def _rows_of_group(
+        self, group: Sequence[DataFile], fields: tuple[DataField, ...], vector: DvRef | None
+    ) -> Iterator[pa.Table]:
+        """Rows whose columns are in several files."""
+        schema = arrow_schema(fields, nullable=True)
+        parts = files_by_column(self.store, group, fields)
+        # All files are cut at the same rows, so that their deleted positions are, too.
+        files_read = [rows.file for part in parts for rows in part.rows]
+        sizes = [r for f in files_read if (r := self._rows_per_piece(f, fields, 1 / len(parts))) is not None]
+        selected = self._selected_rows(anchor_file(group), vector)
+        streams = [self._column_part(part, vector, min(sizes, default=None), selected) for part in parts]
+        for tables in _cut_at_same_rows(streams, group):
+            columns = {n: c for t in tables for n, c in zip(t.column_names, t.columns, strict=True)}
+            yield pa.table({f.name: columns[f.name] for f in fields}, schema=schema)
 
     def _selected_rows(self, file: DataFile, vector: DvRef | None) -> np.ndarray | None:
         """Positions of the file's selected rows that are not deleted; None: all rows are read, as many of them are selected."""
@@ -564,6 +576,13 @@ class SplitFiles:
     ) -> Iterator[pa.Table]:
         """A file's own columns."""
         if not stored:
+            if (
+                self.store.skips_unreadable_files and schema.fields
+            ):  # the number of rows alone does not show that the file can be read
+                read_data_file(
+                    self.store.fs, self.store.data_path(self.partition, self.bucket, file), schema.fields,
+                    [schema.fields[0].name], options=self.store.options,
+                )  # fmt: skip
             for begin in range(0, file.row_count, piece_rows or max(file.row_count, 1)):
                 yield pa.table({"": pa.nulls(min(piece_rows or file.row_count, file.row_count - begin))})
             return
