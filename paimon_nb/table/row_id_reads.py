@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from paimon_nb.table.store import TableStore
 
 
-def _rows_when_asked_for(store: TableStore, split: Split, columns: Sequence[str]) -> Iterator[pa.Table]:
+def _lazily_tracked_rows(store: TableStore, split: Split, columns: Sequence[str]) -> Iterator[pa.Table]:
     """The tracked rows of a split, read when the first is taken."""
     yield tracked_rows(store, split, columns)
 
@@ -54,7 +54,7 @@ def read_with_row_ids(store: TableStore, columns: Sequence[str] | None, where: s
     for split in one_split_per_file(plan):
         if on_ids is None or _may_have_matching_row_ids(on_ids, anchor_file(split.files)):
             found = readable_rows(
-                plan.store, split.files, split.snapshot_id, _rows_when_asked_for(plan.store, split, read)
+                plan.store, split.files, split.snapshot_id, _lazily_tracked_rows(plan.store, split, read)
             )
             parts += [filter_rows(predicate, rows, fields).select(names) for rows in found]
     return pa.concat_tables(parts)

@@ -160,7 +160,10 @@ FIXTURES = {
 """Session fixtures."""
 CHOOSERS = {"options", "place", "server"}
 """Fixtures whose parameter names another one: `options[hive 4]` asks for `hive_4`."""
-NOTEBOOKS = {"01-quickstart.ipynb": ("java",), "09-streams.ipynb": ("java",), "10-cdc.ipynb": ("mariadb",)}
+NOTEBOOKS = {
+    "01-quickstart.ipynb": ("java",), "09-streams.ipynb": ("java",), "10-cdc.ipynb": ("mariadb",),
+    "12-files-and-readers.ipynb": ("java",), "13-catalog-server.ipynb": ("java",),
+}  # fmt: skip
 
 
 def needs(item: pytest.Item) -> set[str]:
