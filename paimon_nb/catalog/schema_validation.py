@@ -63,6 +63,7 @@ def check_schema(schema: TableSchema) -> None:
         _check_append_only(options)
     _check_time_columns(schema, options)
     _check_row_tracking(schema, options)
+    check_manifest_sort(schema, options)
     _check_vector_fields(schema, options)
     _check_blob_fields(schema, options)
     check_geospatial_columns(schema, options)
@@ -304,6 +305,20 @@ def _check_time_columns(schema: TableSchema, options: TableOptions) -> None:
     if name and schema.field(name).type.root not in _TIME_TYPES:
         kind = schema.field(name).type.bare()
         _refuse_option(opt.RECORD_LEVEL_TIME_FIELD.key, f"{name!r} is {kind}", "use an INT, BIGINT or TIMESTAMP column")
+
+
+def check_manifest_sort(schema: TableSchema, options: TableOptions) -> None:
+    """Raises BadOptionValue: 'manifest-sort.enabled' without a partition column, or by a column that is none."""
+    if not options.get(opt.MANIFEST_SORT_ENABLED):
+        return
+    keys = schema.partition_keys
+    if not keys and not options.get(opt.DATA_EVOLUTION_ENABLED):
+        _refuse_option(opt.MANIFEST_SORT_ENABLED.key, "the table is not partitioned", "remove it")
+    name = options.get(opt.MANIFEST_SORT_PARTITION_FIELD)
+    if name and name not in keys:
+        _refuse_option(
+            opt.MANIFEST_SORT_PARTITION_FIELD.key, f"{name!r} is no partition column", f"use one of {', '.join(keys)}"
+        )
 
 
 def _check_vector_fields(schema: TableSchema, options: TableOptions) -> None:

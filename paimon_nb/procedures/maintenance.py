@@ -5,6 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, SnapshotNotFound
+from paimon_nb.catalog.schema_validation import check_manifest_sort
+from paimon_nb.options import table as opt
 from paimon_nb.plan import AlterColumn
 from paimon_nb.procedures.procedure import (
     Argument,
@@ -23,6 +25,7 @@ from paimon_nb.table.compact import materialize_deletion_vectors, rewrite_file_i
 from paimon_nb.table.compact.rescale import rescale
 from paimon_nb.table.maintenance import (
     compact_manifests,
+    describe_manifests,
     mark_partitions_done,
     purge,
     reassign_row_ids,
@@ -31,10 +34,21 @@ from paimon_nb.table.maintenance import (
 )
 
 
-def _compact_manifest(context: Context, table: str, options: str | None, dry_run: bool | None) -> pa.Table:
-    target = context.table(table, parse_options(options))
+def _compact_manifest(
+    context: Context, table: str, options: str | None, dry_run: bool | None, manifest_sort_enabled: bool | None,
+    manifest_sort_partition_field: str | None, manifest_sort_max_rewrite_size: str | None,
+) -> pa.Table:  # fmt: skip
+    dynamic = parse_options(options) or {}
+    if manifest_sort_enabled is not None:
+        dynamic[opt.MANIFEST_SORT_ENABLED.key] = str(manifest_sort_enabled).lower()
+    if manifest_sort_partition_field is not None:
+        dynamic[opt.MANIFEST_SORT_PARTITION_FIELD.key] = manifest_sort_partition_field
+    if manifest_sort_max_rewrite_size is not None:
+        dynamic[opt.MANIFEST_SORT_MAX_REWRITE_SIZE.key] = manifest_sort_max_rewrite_size
+    target = context.table(table, dynamic)
+    check_manifest_sort(target.store.schema, target.store.options)
     if dry_run:
-        context.notes.append("dry run: nothing was written")
+        context.notes.append(f"{describe_manifests(target.store)}; nothing was written")
         return success()
     snapshot_id = compact_manifests(target.store)
     if snapshot_id is None:
@@ -131,7 +145,10 @@ COMPACT_MANIFEST = Procedure(
     (
         table_argument(),
         Argument("options", doc="'k=v,k2=v2', dynamic table options"),
-        Argument("dry_run", "bool", doc="change nothing"),
+        Argument("dry_run", "bool", doc="change nothing; a note counts the manifests"),
+        Argument("manifest_sort_enabled", "bool", doc="sort the entries of manifests that are rewritten by partition"),
+        Argument("manifest_sort_partition_field", doc="partition column to sort by; the first one if absent"),
+        Argument("manifest_sort_max_rewrite_size", doc="larger sets of manifests are not sorted, such as '256 mb'"),
     ),
     _compact_manifest,
 )

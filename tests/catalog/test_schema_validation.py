@@ -16,6 +16,13 @@ REFUSED = [
     (PLAIN, "", {"bucket": "2"}, "bucket"),
     (PLAIN, "", {"bucket": "0", "bucket-key": "k"}, "bucket"),
     (PLAIN, "", {"bucket": "-2"}, "bucket"),
+    (PLAIN, "", {"manifest-sort.enabled": "true"}, "manifest-sort.enabled"),
+    (
+        PLAIN,
+        "k",
+        {"manifest-sort.enabled": "true", "manifest-sort.partition-field": "x"},
+        "manifest-sort.partition-field",
+    ),
     (KEY, "", {"bucket": "0"}, "bucket"),
     (KEY, "", {"bucket": "-3"}, "bucket"),
     (PLAIN, "", {"bucket-key": "k"}, "bucket-key"),

@@ -29,6 +29,7 @@ from paimon_nb.base.errors import (
     UnknownName,
     UnsupportedOperation,
 )
+from paimon_nb.format.manifest import read_manifest
 from paimon_nb.procedures import PROCEDURES, UNSUPPORTED
 
 pytestmark = pytest.mark.spark  # few need it, but the last test asks which procedures all of them called
@@ -463,6 +464,37 @@ def test_compact_manifest(three):
     assert (three.kinds()[-1], three.table().manifests().num_rows, three.rows()[2]) == ("COMPACT", 1, (3, "v3"))
     three.call("compact_manifest('t')")
     assert (three.ids()[-1], three.notes) == (4, ["the manifests of default.t are compact already"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "order"),
+    [
+        ("", [(2, 1), (1, 9), (3, 5)]),
+        (", manifest_sort_enabled => true", [(1, 9), (2, 1), (3, 5)]),
+        (", manifest_sort_enabled => true, manifest_sort_partition_field => 'b'", [(2, 1), (3, 5), (1, 9)]),
+        (", options => 'manifest-sort.enabled=true,manifest-sort.partition-field=b'", [(2, 1), (3, 5), (1, 9)]),
+        (", manifest_sort_enabled => true, manifest_sort_max_rewrite_size => '1 b'", [(2, 1), (1, 9), (3, 5)]),
+    ],
+)
+def test_compacted_manifests_are_sorted(scene, arguments, order):
+    scene.wb.run("CREATE TABLE p (v INT, a INT, b INT) PARTITIONED BY (a, b)")
+    t = scene.table("p")
+    for a, b in ((2, 1), (1, 9), (3, 5)):
+        scene.put((1, a, b), name="p")
+    scene.call(f"compact_manifest(`table` => 'p', dry_run => true{arguments})")
+    size = sum(t.manifests().column("file_size").to_pylist())
+    smaller = "3 of them smaller than 8388608 bytes, with 0 deleted entries"
+    assert scene.notes == [f"3 manifests of {size} bytes, {smaller}; nothing was written"]
+    scene.call(f"compact_manifest(`table` => 'p'{arguments})")
+    (manifest,) = t.manifests().column("file_name").to_pylist()
+    entries = read_manifest(t.store.fs, t.store.manifest_path(manifest))
+    assert [t.store.partition_values(e.partition) for e in entries] == order
+    assert t.to_arrow().num_rows == 3
+
+
+def test_manifests_of_a_table_without_partitions_are_not_sorted(three):
+    with pytest.raises(BadOptionValue, match="not partitioned"):
+        three.call("compact_manifest(`table` => 't', manifest_sort_enabled => true)")
 
 
 # -- expiry

@@ -5,7 +5,9 @@ from __future__ import annotations
 from paimon_nb.options.enums import CODECS
 from paimon_nb.options.option import at_least, boolean, integer, memory, one_of, text
 
-MANIFEST_SORT_ENABLED = boolean("manifest-sort.enabled", False, "sort entries when manifests are rewritten")
+MANIFEST_SORT_ENABLED = boolean(
+    "manifest-sort.enabled", False, "sort entries by partition when manifests are rewritten"
+)
 MANIFEST_SORT_MAX_REWRITE_SIZE = memory(
     "manifest-sort.max-rewrite-size", "256 mb", "maximum size of one sorted rewrite"
 )

@@ -4,7 +4,12 @@ from paimon_nb.table.maintenance.analyze import analyze
 from paimon_nb.table.maintenance.branches import create_branch, delete_branch, fast_forward, rename_branch
 from paimon_nb.table.maintenance.consumers import clear_consumers, delete_consumer, reset_consumer
 from paimon_nb.table.maintenance.expire import ExpireLimits, delete_changelogs, expire_changelogs, expire_snapshots
-from paimon_nb.table.maintenance.manifests import compact_manifests, remove_missing_files, remove_missing_manifests
+from paimon_nb.table.maintenance.manifests import (
+    compact_manifests,
+    describe_manifests,
+    remove_missing_files,
+    remove_missing_manifests,
+)
 from paimon_nb.table.maintenance.mark_done import mark_partitions_done
 from paimon_nb.table.maintenance.merge_branch import merge_branch
 from paimon_nb.table.maintenance.orphans import ORPHAN_AGE_MS, Orphan, find_orphans, remove_orphans
@@ -23,7 +28,7 @@ from paimon_nb.table.maintenance.tags import create_tag, delete_tag, expire_tags
 
 __all__ = [
     "ORPHAN_AGE_MS", "ExpireLimits", "Orphan", "Reachable", "Reassigned", "analyze", "clear_consumers", "compact_manifests", "create_branch",
-    "create_tag", "delete_branch", "delete_changelogs", "delete_consumer", "delete_tag", "drop_partitions", "expire_changelogs",
+    "create_tag", "delete_branch", "delete_changelogs", "delete_consumer", "delete_tag", "describe_manifests", "drop_partitions", "expire_changelogs",
     "expire_partitions", "expire_snapshots", "expire_tags", "fast_forward", "find_orphans", "mark_partitions_done",
     "merge_branch",
     "purge", "reachable_from_all_branches", "reassign_row_ids", "refuse_existing_partitions", "remove_missing_files", "remove_missing_manifests", "remove_orphans", "rename_branch", "rename_tag", "replace_tag",

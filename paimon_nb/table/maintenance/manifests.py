@@ -34,6 +34,16 @@ def compact_manifests(store: TableStore) -> int | None:
     )
 
 
+def describe_manifests(store: TableStore) -> str:
+    """How many manifests the latest snapshot has, and what a compaction of them could change."""
+    latest = store.latest()
+    manifests = snapshot_manifests(store, latest) if latest is not None else []
+    target = store.options.get(opt.MANIFEST_TARGET_FILE_SIZE)
+    small, deleted = sum(m.file_size < target for m in manifests), sum(m.num_deleted for m in manifests)
+    size = sum(m.file_size for m in manifests)
+    return f"{len(manifests)} manifests of {size} bytes, {small} of them smaller than {target} bytes, with {deleted} deleted entries"
+
+
 def _has_several_small_manifests(store: TableStore, latest: Snapshot | None) -> bool:
     if latest is None:
         return False
