@@ -317,7 +317,9 @@ def check_manifest_sort(schema: TableSchema, options: TableOptions) -> None:
     name = options.get(opt.MANIFEST_SORT_PARTITION_FIELD)
     if name and name not in keys:
         _refuse_option(
-            opt.MANIFEST_SORT_PARTITION_FIELD.key, f"{name!r} is not a partition column", f"use one of {', '.join(keys)}"
+            opt.MANIFEST_SORT_PARTITION_FIELD.key,
+            f"{name!r} is not a partition column",
+            f"use one of {', '.join(keys)}",
         )
 
 
