@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.base.identifier import Identifier
     from paimon_nb.format.schema import TableSchema
-    from paimon_nb.format.types import DataField
+    from paimon_nb.format.types import DataField, DataType
     from paimon_nb.plan.ddl import Change
     from paimon_nb.table.store import IcebergCatalog
     from paimon_nb.table.table import Table
@@ -50,6 +50,20 @@ class StoredView:
         return next((self.dialects[d] for d in (dialect, "spark", "flink") if d in self.dialects), self.query)
 
 
+@dataclass(frozen=True, slots=True)
+class StoredFunction:
+    """A SQL function that a catalog stores: an expression of its parameters."""
+
+    parameters: tuple[DataField, ...]
+    """Names and types; a default value makes a parameter optional."""
+    returns: DataType
+    body: str
+    """The text of the expression, in Spark's dialect."""
+    comment: str | None = None
+    is_deterministic: bool = True
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
 def _no_iceberg_catalog(_name: Identifier, _schema: TableSchema) -> None:
     """Tables of a catalog that was not opened by `open_catalog` are registered nowhere."""
 
@@ -72,6 +86,7 @@ class Catalog(ABC):
     has_created = False
     """Whether a database or a table was created through this object."""
     stores_views = False
+    stores_functions = False
     """Whether `create_view` stores views."""
     has_external_tables = False
     """Whether CREATE EXTERNAL TABLE makes a table whose files DROP TABLE keeps."""
@@ -310,6 +325,47 @@ class Catalog(ABC):
             DatabaseNotFound: the database does not exist.
         """
         return []
+
+    def function(self, name: Identifier) -> StoredFunction | None:
+        """A SQL function that the catalog stores.
+
+        Args:
+            name: its identifier.
+
+        Returns:
+            The function; None if the catalog has none of this name.
+
+        Raises:
+            UnsupportedOperation: it is Java code.
+        """
+        return None
+
+    def create_function(self, name: Identifier, function: StoredFunction) -> None:
+        """Store a SQL function.
+
+        Args:
+            name: its identifier.
+            function: its parameters and expression.
+
+        Raises:
+            UnsupportedOperation: the catalog stores no functions.
+            AlreadyExists: it has a function of this name.
+        """
+        raise UnsupportedOperation(
+            f"catalog {self.name!r} cannot store functions",
+            hint=f"CREATE TEMPORARY FUNCTION {name.table} ... exists until the session ends",
+        )
+
+    def drop_function(self, name: Identifier) -> bool:
+        """Drop a function that the catalog stores.
+
+        Args:
+            name: its identifier.
+
+        Returns:
+            False if there is none of this name.
+        """
+        return False
 
     @abstractmethod
     def table(self, name: Identifier, options: Mapping[str, str] | None = None) -> Table:

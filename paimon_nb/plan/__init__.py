@@ -25,6 +25,7 @@ from paimon_nb.plan.ddl import (
     ColumnDef,
     CreateCatalog,
     CreateDatabase,
+    CreateFunction,
     CreateTable,
     CreateTag,
     CreateView,
@@ -32,6 +33,7 @@ from paimon_nb.plan.ddl import (
     DropCatalog,
     DropColumn,
     DropDatabase,
+    DropFunction,
     DropPartition,
     DropTable,
     DropView,
@@ -67,8 +69,8 @@ from paimon_nb.plan.statement import Span, Statement
 
 __all__ = [
     "AddColumn", "AddPartition", "AlterColumn", "AlterDatabase", "AlterTable", "AlterView", "Analyze", "Assignment", "Call", "Change", "ColumnDef",
-    "Constant", "CopyFormat", "CopyIntoLocation", "CopyIntoTable", "CreateCatalog", "CreateDatabase", "CreateTable", "CreateTag", "CreateView", "Delete", "DeleteTag", "Describe",
-    "DropCatalog", "DropColumn", "DropDatabase", "DropPartition", "DropTable", "DropView", "Explain", "Insert", "Merge",
+    "Constant", "CopyFormat", "CopyIntoLocation", "CopyIntoTable", "CreateCatalog", "CreateDatabase", "CreateFunction", "CreateTable", "CreateTag", "CreateView", "Delete", "DeleteTag", "Describe",
+    "DropCatalog", "DropColumn", "DropDatabase", "DropFunction", "DropPartition", "DropTable", "DropView", "Explain", "Insert", "Merge",
     "MergeClause", "NothingToDo", "Query", "RenameColumn", "RenameTable", "RenameTag", "ResetOption", "ResetOptions", "RowChange", "SetComment",
     "SetComputed", "SetOption", "SetOptions", "SetWatermark", "Show", "ShowCreate", "Span", "SparkCommand", "Statement", "StatementSet", "StopJob", "TableDef",
     "TableFunction", "TableRef", "TimestampAsOf", "Truncate", "Undrop", "Update", "Use", "VersionAsOf", "Watermark",

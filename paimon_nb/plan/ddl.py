@@ -171,6 +171,30 @@ class DropView(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class CreateFunction(Statement):
+    """CREATE [OR REPLACE] FUNCTION [IF NOT EXISTS] f (parameters) RETURNS type RETURN body, in Spark's dialect."""
+
+    name: Parts = ()
+    inputs: tuple[ColumnDef, ...] = ()
+    """Its parameters."""
+    returns: str = ""
+    """The text of its type."""
+    body: str = ""
+    or_replace: bool = False
+    if_not_exists: bool = False
+    comment: str | None = None
+    deterministic: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class DropFunction(Statement):
+    """DROP FUNCTION [IF EXISTS] f."""
+
+    name: Parts = ()
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Truncate(Statement):
     """TRUNCATE TABLE t [PARTITION (...)]."""
 

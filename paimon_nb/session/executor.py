@@ -16,12 +16,14 @@ from paimon_nb.plan import (
     CopyIntoTable,
     CreateCatalog,
     CreateDatabase,
+    CreateFunction,
     CreateTable,
     CreateView,
     Delete,
     Describe,
     DropCatalog,
     DropDatabase,
+    DropFunction,
     DropTable,
     DropView,
     Explain,
@@ -49,7 +51,7 @@ from paimon_nb.session.query.engine_choice import ENGINE, SPARK
 from paimon_nb.session.query.error_location import locate_more_exactly, span_named_by_error
 from paimon_nb.session.query.local_select import Rows, try_local_select
 from paimon_nb.session.query.run_query import run_query, with_position
-from paimon_nb.session.statements import admin, copy_into, ddl, insert, merge, settings, show, update_delete
+from paimon_nb.session.statements import admin, copy_into, ddl, functions, insert, merge, settings, show, update_delete
 from paimon_nb.sql import parse
 
 if TYPE_CHECKING:
@@ -108,6 +110,8 @@ HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
     AlterView: ddl.alter_view,
     CreateView: ddl.create_view,
     DropView: ddl.drop_view,
+    CreateFunction: functions.create_function,
+    DropFunction: functions.drop_function,
     Truncate: update_delete.truncate,
     Insert: insert.insert,
     StatementSet: insert.statement_set,

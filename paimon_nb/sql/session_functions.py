@@ -63,3 +63,21 @@ def system_function_names(text: str, span: Span, functions: Collection[str]) -> 
         first = n - 2 if n >= 2 and read[n - 1].text == "." and read[n - 2].is_name else n
         out.append((Span(span.start + read[first].start, span.start + read[n + 2].stop), words[2]))
     return out
+
+
+def function_calls(text: str, span: Span) -> list[tuple[Span, tuple[str, ...]]]:
+    """What looks like a call, `f(`, `db.f(` or `catalog.db.f(`: the span of the name, and its parts."""
+    out: list[tuple[Span, tuple[str, ...]]] = []
+    parts: list[str] = []
+    start, stop, after_dot = 0, 0, False
+    for token in tokens(text[span.start : span.stop]):
+        if token.text == "(" and parts and not after_dot:
+            out.append((Span(span.start + start, span.start + stop), tuple(parts)))
+        if token.is_name:
+            start = start if after_dot else token.start
+            parts, stop = [*parts, token.name] if after_dot else [token.name], token.stop
+            after_dot = False
+        else:
+            after_dot = token.text == "." and bool(parts)
+            parts = parts if after_dot else []
+    return out

@@ -219,3 +219,64 @@ def test_views_of_other_clients(server, wb):
     server.views["default", "broken"] = {"fields": [], "query": "THIS IS NOT SQL"}
     with pytest.raises(SqlSyntaxError, match="Syntax error at or near 'THIS'"):
         wb.sql("SELECT * FROM broken")
+
+
+# -- functions
+
+
+def rows_of(wb, text: str) -> list[dict]:
+    return [row.asDict() for row in wb.sql(text).collect()]
+
+
+@pytest.mark.spark
+def test_sql_functions_are_stored_and_run(server, wb):
+    wb.run("CREATE TABLE r (w INT, h INT); INSERT INTO r VALUES (2, 3), (4, 5)")
+    wb.run("CREATE FUNCTION area(w INT, h INT DEFAULT 10) RETURNS BIGINT COMMENT 'of a field' RETURN w * h")
+    assert rows_of(wb, "SELECT w, area(w, h) AS a FROM r ORDER BY w") == [{"w": 2, "a": 6}, {"w": 4, "a": 20}]
+    assert rows_of(wb, "SELECT sum(default.area(w)) AS a FROM r WHERE area(w, h) > 6") == [{"a": 40}]
+    wb.run(f"INSERT INTO r SELECT {wb.session.current_catalog}.default.area(1, 1), 0")
+    assert [tuple(x) for x in wb.sql("SELECT w FROM r WHERE h = 0").collect()] == [(1,)]
+    assert "default.area" in wb.run("SHOW USER FUNCTIONS").arrow.column(0).to_pylist()
+    stored = server.functions["default", "area"]
+    assert stored["definitions"] == {"spark": {"type": "sql", "definition": "w * h"}}
+    assert stored["options"] == {"spark.sql-function.is-query": "false"}
+    assert [(p["name"], p["type"], p.get("defaultValue")) for p in stored["inputParams"]] == [
+        ("w", "INT", None), ("h", "INT", "10"),
+    ]  # fmt: skip
+
+    with pytest.raises(AlreadyExists):
+        wb.run("CREATE FUNCTION area(w INT) RETURNS INT RETURN 1")
+    wb.run("CREATE FUNCTION IF NOT EXISTS area(w INT) RETURNS INT RETURN 1")
+    wb.run("CREATE OR REPLACE FUNCTION area(w INT, h INT) RETURNS INT RETURN w + h")
+    assert rows_of(wb, "SELECT area(2, 3) AS a") == [{"a": 5}]
+    wb.run("DROP FUNCTION area")
+    with pytest.raises(SqlAnalysisError, match="area"):
+        wb.sql("SELECT area(2, 3) AS a")
+    with pytest.raises(UnknownName):
+        wb.run("DROP FUNCTION area")
+    wb.run("DROP FUNCTION IF EXISTS area")
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("definition", "options", "why"),
+    [
+        ({"type": "lambda", "definition": "(Integer x) -> x", "language": "JAVA"}, {}, "lambda"),
+        ({"type": "file", "className": "org.example.F", "language": "JAVA"}, {}, "Java code"),
+        ({"type": "sql", "definition": "SELECT 1"}, {"spark.sql-function.is-query": "true"}, "a query"),
+    ],
+    ids=["lambda", "file", "query"],
+)
+def test_functions_that_are_not_run(server, wb, definition, options, why):
+    server.functions["default", "f"] = {
+        "name": "f", "inputParams": [{"id": 0, "name": "x", "type": "INT"}], "returnParams": [{"id": 0, "name": "f", "type": "INT"}],
+        "deterministic": True, "definitions": {"spark": definition}, "options": options,
+    }  # fmt: skip
+    with pytest.raises(UnsupportedOperation, match=why) as refused:
+        wb.sql("SELECT f(1) AS a")
+    assert refused.value.hint
+    with pytest.raises(UnsupportedOperation, match="a query"):
+        wb.run("CREATE FUNCTION g(x INT) RETURNS INT RETURN SELECT max(a) FROM t WHERE b = x")
+    with pytest.raises(SqlAnalysisError):
+        wb.run("CREATE FUNCTION g(x INT) RETURNS INT RETURN nothing_of_this_name")
+    assert ("default", "g") not in server.functions

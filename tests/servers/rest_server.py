@@ -389,7 +389,13 @@ class RestServer:
         return self._page("functions", [f for d, f in self.functions if d == database], params)
 
     def create_function(self, database: str, *, params: dict[str, str], body: Any) -> Any:
+        if (database, body["name"]) in self.functions:
+            raise HttpError(409, f"function {body['name']} exists", "FUNCTION", body["name"])
         self.functions[database, body["name"]] = body
+
+    def drop_function(self, database: str, function: str, *, params: dict[str, str], body: Any) -> Any:
+        if self.functions.pop((database, function), None) is None:
+            raise HttpError(404, f"no function {function}", "FUNCTION", function)
 
     def get_function(self, database: str, function: str, *, params: dict[str, str], body: Any) -> Any:
         if (database, function) not in self.functions:
@@ -504,6 +510,7 @@ _ROUTES: dict[tuple[str, str], Callable[..., Any]] = {
     ("GET", "databases/*/functions"): RestServer.list_functions,
     ("POST", "databases/*/functions"): RestServer.create_function,
     ("GET", "databases/*/functions/*"): RestServer.get_function,
+    ("DELETE", "databases/*/functions/*"): RestServer.drop_function,
 }
 
 

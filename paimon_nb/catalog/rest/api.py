@@ -230,14 +230,11 @@ class RestApi:
     def view(self, name: Identifier) -> JsonObject | None:
         """The schema of a view: `fields`, `query`, `dialects`, `comment`. None if there is none."""
         about = f"view {name}"
-        try:
-            reply = self.transport.request("GET", self._view_path(name), repeatable=True, about=about)
-        except Refused as refused:
-            if refused.refusal.status == 404 or refused.refusal.is_unknown_path:
-                return None
-            raise self._error_of(refused.refusal, about, "VIEW") from None
+        found = self._definition_or_none(self._view_path(name), about, "VIEW")
+        if found is None:
+            return None
         with self._translate_corrupt_reply(about):
-            return JsonObject.of(JsonObject.of(reply, about).get("schema", dict), about)
+            return JsonObject.of(found.get("schema", dict), about)
 
     def create_view(self, name: Identifier, schema: Mapping[str, Any]) -> None:
         body = {"identifier": _identifier_json(name), "schema": schema}
@@ -256,7 +253,32 @@ class RestApi:
         path = f"{self._database_path(database)}/functions"
         return list(self._paged_names(path, "functions", f"functions of database {database}"))
 
+    def function(self, name: Identifier) -> JsonObject | None:
+        """A function: `inputParams`, `returnParams`, `definitions`, `comment`. None if there is none."""
+        return self._definition_or_none(self._function_path(name), f"function {name}", "FUNCTION")
+
+    def create_function(self, name: Identifier, function: Mapping[str, Any]) -> None:
+        path = f"{self._database_path(name.database)}/functions"
+        self._post(path, {"name": name.table, **function}, f"function {name}")
+
+    def drop_function(self, name: Identifier) -> None:
+        self._delete(self._function_path(name), f"function {name}", "FUNCTION")
+
+    def _function_path(self, name: Identifier) -> str:
+        return f"{self._database_path(name.database)}/functions/{encode(name.table)}"
+
     # -- requests
+
+    def _definition_or_none(self, path: str, about: str, resource: str) -> JsonObject | None:
+        """A view or function; None if the server has none of the name, or none at all."""
+        try:
+            reply = self.transport.request("GET", path, repeatable=True, about=about)
+        except Refused as refused:
+            if refused.refusal.status == 404 or refused.refusal.is_unknown_path:
+                return None
+            raise self._error_of(refused.refusal, about, resource) from None
+        with self._translate_corrupt_reply(about):
+            return JsonObject.of(reply, about)
 
     def _get(self, path: str, about: str, params: Mapping[str, str] | None = None, missing: str = "") -> Any:
         return self._request("GET", path, about, missing, params=params, repeatable=True)

@@ -26,10 +26,11 @@ from paimon_nb.base.errors import (
 from paimon_nb.base.identifier import MAIN_BRANCH, Identifier, check_name
 from paimon_nb.base.override import override
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.catalog.api import Catalog, StoredView
+from paimon_nb.catalog.api import Catalog, StoredFunction, StoredView
 from paimon_nb.catalog.new_tables import NewTableRules, check_new_database
 from paimon_nb.catalog.rest.api import RestApi, TableResponse, main_table
 from paimon_nb.catalog.rest.auth import authorizer_of
+from paimon_nb.catalog.rest.functions import function_json, parse_function
 from paimon_nb.catalog.rest.schema_changes import change_nodes
 from paimon_nb.catalog.rest.storage_tokens import TokenFileIO
 from paimon_nb.catalog.rest.transport import Timeouts, Transport
@@ -94,6 +95,7 @@ class RestCatalog(Catalog):
 
     keeps_dropped_tables = False
     stores_views = True
+    stores_functions = True
 
     def __init__(self, name: str, options: Mapping[str, str], api: RestApi) -> None:
         self.name = check_name(name, "catalog")
@@ -308,6 +310,21 @@ class RestCatalog(Catalog):
     def alter_view_dialect(self, name: Identifier, action: str, dialect: str, query: str | None) -> None:
         change = {"action": f"{action}Dialect", "dialect": dialect, **({} if query is None else {"query": query})}
         self.api.alter_view(name, [change])
+
+    def function(self, name: Identifier) -> StoredFunction | None:
+        node = self.api.function(name)
+        return None if node is None else parse_function(name, node, self.api.transport.uri)
+
+    def create_function(self, name: Identifier, function: StoredFunction) -> None:
+        with self._name_not_found_errors(name.database):
+            self.api.create_function(name, function_json(name, function))
+
+    def drop_function(self, name: Identifier) -> bool:
+        try:
+            self.api.drop_function(name)
+        except (UnknownName, UnsupportedOperation):
+            return False
+        return True
 
     def functions(self, database: str) -> list[str]:
         with self._name_not_found_errors(database):

@@ -74,8 +74,11 @@ def run_query(
         hidden: their columns that are appended to the result, see `hidden_columns`.
         rewrite: applied to the rendered SQL before Spark analyses it.
     """
+    from pyspark.errors import AnalysisException
+
     from paimon_nb.session.query.hidden_columns import with_hidden_columns_selected
     from paimon_nb.session.query.hints import greatest_partition
+    from paimon_nb.session.query.stored_functions import stored_functions
     from paimon_nb.spark.errors import spark_errors
     from paimon_nb.spark.write.bucket_function import BUCKET_FUNCTIONS, register_bucket_functions, temporary_name
     from paimon_nb.sql import render
@@ -104,7 +107,14 @@ def run_query(
             sql = with_values_as_select(sql) if session.flink_semantics else sql
             return _analyse_with_distinct_maps(session, sql, arguments)
 
-        sql, frame = analyse_with_unnest(query, analyse) if query.unnested else analyse(query)
+        try:
+            sql, frame = analyse_with_unnest(query, analyse) if query.unnested else analyse(query)
+        except AnalysisException:
+            functions = views.enter_context(stored_functions(session, text, query.span))
+            if not functions:
+                raise
+            current |= functions
+            sql, frame = analyse_with_unnest(query, analyse) if query.unnested else analyse(query)
         if _reads_csv_by_spark(query.text):
             session.note(
                 "csv.`path` takes line 1 for a row and all values for texts; FROM 'path' finds header and types"

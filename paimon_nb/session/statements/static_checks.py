@@ -31,12 +31,14 @@ from paimon_nb.plan import (
     Call,
     CreateCatalog,
     CreateDatabase,
+    CreateFunction,
     CreateTable,
     CreateView,
     Delete,
     Describe,
     DropCatalog,
     DropDatabase,
+    DropFunction,
     DropTable,
     DropView,
     Explain,
@@ -398,6 +400,8 @@ class _Checker:
             case Use():
                 self._set_current_names(parsed)
             case Call() | CreateCatalog() | CreateDatabase() | DropCatalog() | DropDatabase() | SparkCommand():
+                self.is_certain = False
+            case CreateFunction() | DropFunction():
                 self.is_certain = False
             case Undrop() | DropTable() | DropView():
                 self.created_or_altered[self._full(parsed.name)] = None

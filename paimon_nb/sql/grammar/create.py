@@ -19,6 +19,7 @@ from paimon_nb.plan import (
     Watermark,
 )
 from paimon_nb.sql.grammar.columns import Column, parse_column_definition, with_spark_semantics
+from paimon_nb.sql.grammar.functions import create_function
 from paimon_nb.sql.grammar.query import query_of
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ def create(cursor: Cursor, span: Span) -> Statement:
     external = what is None and cursor.take("EXTERNAL", "TABLE")
     if external:
         what = "TABLE"
+    if what == "FUNCTION" and not temporary:
+        return create_function(cursor, span, or_replace)
     if what is None or what == "FUNCTION":
         if what == "FUNCTION" or cursor.take("SYSTEM"):
             cursor.at = len(cursor.tokens)

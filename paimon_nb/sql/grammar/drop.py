@@ -15,6 +15,7 @@ from paimon_nb.plan import (
     Truncate,
     Undrop,
 )
+from paimon_nb.sql.grammar.functions import drop_function
 from paimon_nb.sql.grammar.partition import partition_spec
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ def drop(cursor: Cursor, span: Span) -> Statement:
     text = cursor.text_of(span)
     cursor.expect("DROP")
     temporary = cursor.take_one("TEMPORARY", "TEMP") is not None
+    if not temporary and cursor.take("FUNCTION"):
+        return drop_function(cursor, span)
     if cursor.take_one("FUNCTION", "SYSTEM"):
         cursor.at = len(cursor.tokens)
         return SparkCommand(text, span)
