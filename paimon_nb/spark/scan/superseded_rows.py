@@ -25,7 +25,7 @@ from paimon_nb.format.index import read_deletion_vectors
 from paimon_nb.format.manifest import DataFile, DvRange
 from paimon_nb.format.types.arrow_builders import empty_table, from_numpy
 from paimon_nb.spark.jobs.task_runner import run_in_tasks, run_in_threads
-from paimon_nb.spark.scan.superseded_rows_delta import by_file, hidden_rows_with_new_files
+from paimon_nb.spark.scan.superseded_rows_delta import by_file, hidden_rows_of_dense_keys, hidden_rows_with_new_files
 from paimon_nb.table.lsm.levels import key_decoder
 from paimon_nb.table.merge import PICKS_ROWS, MergeSpec, lone_rows, merge, remaining_rows
 
@@ -163,6 +163,9 @@ def _superseded_by_merge(store: TableStore, split: Split, deleted: Mapping[str, 
     files = sorted(split.files, key=lambda f: f.min_sequence)  # oldest first, so that rows of one key are in order
     sequence = picks and _overlap_in_age(store, files)
     tables = [_read_keys_cached(store, split, file, fields, sequence) for file in files]
+    found = None if sequence or deleted else hidden_rows_of_dense_keys(files, tables, spec)
+    if found is not None:
+        return found
     kv = pa.concat_tables(tables).combine_chunks()
     starts = np.cumsum([0, *(t.num_rows for t in tables)])
     hidden = np.zeros(kv.num_rows, bool)

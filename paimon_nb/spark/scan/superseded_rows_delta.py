@@ -1,4 +1,4 @@
-"""Updates the hidden rows of a split to which newer files were added."""
+"""The hidden rows of a split whose newest row of a key wins, without a merge: of all its files, or after newer ones were added."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.manifest import DataFile
+from paimon_nb.format.types.arrow_builders import to_numpy
 from paimon_nb.table.merge import MergeSpec, remaining_rows
+from paimon_nb.table.merge.merge import retraction_mask
 
 Rows = Callable[[DataFile], pa.Table]
 """A file's key and `_VALUE_KIND` columns, and `_SEQUENCE_NUMBER` if the new files overlap in age."""
+_MAX_SPAN = 16
+"""Integers between the smallest and the largest key of a split, for each row."""
 
 
 def hidden_rows_with_new_files(
@@ -31,8 +35,7 @@ def hidden_rows_with_new_files(
     Returns:
         File name -> bool per physical row, True = hidden. Without files that have no hidden rows.
     """
-    plain = spec.engine == "deduplicate" and not spec.sequence_fields and not spec.ignore_delete and len(spec.keys) == 1
-    if not plain or min(f.min_sequence for f in new) <= max(f.max_sequence for f in old):
+    if not _newest_row_wins(spec) or min(f.min_sequence for f in new) <= max(f.max_sequence for f in old):
         return None
     tables = [rows(f) for f in new]
     kv = pa.concat_tables(tables).combine_chunks()
@@ -57,6 +60,49 @@ def hidden_rows_with_new_files(
     return out | by_file(new, hidden, np.cumsum([0, *(t.num_rows for t in tables)]))
 
 
+def hidden_rows_of_dense_keys(
+    files: Sequence[DataFile], tables: Sequence[pa.Table], spec: MergeSpec
+) -> dict[str, np.ndarray] | None:
+    """The hidden rows of files whose keys are integers close to one another; None if a merge is needed.
+
+    A merge sorts the rows of all files. Here a flag of each key records whether a newer file has it.
+
+    Args:
+        files: oldest first; rows of a key are older in an earlier file.
+        tables: the key and `_VALUE_KIND` columns of each file.
+        spec: how the table merges rows.
+
+    Returns:
+        File name -> bool per physical row, True = hidden. Without files that have no hidden rows.
+    """
+    if not _newest_row_wins(spec):
+        return None
+    keys = []
+    for table in tables:
+        ascending = _ascending_keys(table, spec.keys[0])
+        if ascending is None:
+            return None
+        keys.append(ascending.astype(np.int64, copy=False))
+    low = min((int(k[0]) for k in keys if len(k)), default=0)
+    high = max((int(k[-1]) for k in keys if len(k)), default=0)
+    if high - low > _MAX_SPAN * sum(map(len, keys)):
+        return None
+    seen = np.zeros(high - low + 1, bool)
+    out: dict[str, np.ndarray] = {}
+    for file, table, of_file in zip(reversed(files), reversed(tables), reversed(keys), strict=True):
+        at = of_file - low
+        hidden = retraction_mask(table) | seen[at]
+        if hidden.any():
+            out[file.file_name] = hidden
+        seen[at] = True
+    return out
+
+
+def _newest_row_wins(spec: MergeSpec) -> bool:
+    """Whether a row hides all older rows of its key, and the key is one column."""
+    return spec.engine == "deduplicate" and not spec.sequence_fields and not spec.ignore_delete and len(spec.keys) == 1
+
+
 def by_file(files: Sequence[DataFile], hidden: np.ndarray, starts: np.ndarray) -> dict[str, np.ndarray]:
     """Split an array of hidden rows by file.
 
@@ -77,7 +123,7 @@ def _ascending_keys(kv: pa.Table, name: str, *, sort: bool = False) -> np.ndarra
     column = kv.column(name)
     if not pa.types.is_integer(column.type) or column.null_count:
         return None
-    keys = column.to_numpy()
+    keys = to_numpy(column)
     if sort:
         return np.unique(keys)
     return keys if bool((keys[1:] > keys[:-1]).all()) else None
