@@ -268,7 +268,7 @@ class _ChangeByPosition:
         if condition is None:
             return rows, positions
         used = [f for f in self.store.schema.fields if f.name in condition.columns()]
-        matches = to_numpy(pa.chunked_array([evaluate(condition, rows, used)]).fill_null(False))
+        matches = to_numpy(evaluate(condition, rows, used).fill_null(False))
         return rows.filter(from_numpy(matches)), positions[matches]
 
     def _delete_rows(self) -> None:

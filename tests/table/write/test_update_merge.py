@@ -100,6 +100,18 @@ def test_a_delete_by_condition_is_one_commit(t) -> None:
     assert 0 not in by_id(t)
 
 
+@pytest.mark.parametrize("file_format", ["parquet", "orc", "avro"])
+def test_a_file_whose_rows_are_all_deleted_is_passed_over(wb, file_format: str) -> None:
+    options = {"bucket": -1, "deletion-vectors.enabled": True, "file.format": file_format}
+    for name, more in (("plain", {}), ("evolving", {"row-tracking.enabled": True, "data-evolution.enabled": True})):
+        t = wb.create_table(name, pa.table({"id": [1]}), options={**options, **more})
+        t.append(pa.table({"id": [2, 3]}))
+        t.delete("id = 1")
+        t.delete("id = 2")
+        t.update({"id": 4}, where="id > 0")
+        assert t.to_arrow()["id"].to_pylist() == [4]
+
+
 def test_a_merge_updates_deletes_and_inserts(t) -> None:
     before = by_id(t)
     source = pa.table(
