@@ -172,7 +172,7 @@ class DropView(Statement):
 
 @dataclass(frozen=True, slots=True)
 class CreateFunction(Statement):
-    """CREATE [OR REPLACE] FUNCTION [IF NOT EXISTS] f (parameters) RETURNS type RETURN body, in Spark's dialect."""
+    """CREATE [OR REPLACE] FUNCTION [IF NOT EXISTS] f (parameters) RETURNS type RETURN body, or f AS 'class'."""
 
     name: Parts = ()
     inputs: tuple[ColumnDef, ...] = ()
@@ -184,6 +184,8 @@ class CreateFunction(Statement):
     if_not_exists: bool = False
     comment: str | None = None
     deterministic: bool = True
+    is_java: bool = False
+    """Whether it names a class."""
 
 
 @dataclass(frozen=True, slots=True)

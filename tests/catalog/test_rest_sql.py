@@ -275,6 +275,8 @@ def test_functions_that_are_not_run(server, wb, definition, options, why):
     with pytest.raises(UnsupportedOperation, match=why) as refused:
         wb.sql("SELECT f(1) AS a")
     assert refused.value.hint
+    with pytest.raises(UnsupportedOperation, match="classes"):
+        wb.run("CREATE OR REPLACE FUNCTION default.g AS 'org.example.G' USING JAR '/tmp/g.jar'")
     with pytest.raises(UnsupportedOperation, match="a query"):
         wb.run("CREATE FUNCTION g(x INT) RETURNS INT RETURN SELECT max(a) FROM t WHERE b = x")
     with pytest.raises(SqlAnalysisError):

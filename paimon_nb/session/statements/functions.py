@@ -31,6 +31,12 @@ def create_function(context: StatementContext, statement: CreateFunction) -> Res
     catalog, name = found.catalog, found.name
     if not catalog.stores_functions:
         return spark_command(context, SparkCommand(statement.text, statement.span))
+    if statement.is_java:
+        raise UnsupportedOperation(
+            f"function {name}: catalog {catalog.name!r} stores SQL functions only; classes are not run here",
+            hint="RETURN an expression; CREATE TEMPORARY FUNCTION ... AS 'class' loads a class until the session ends",
+            name=str(name),
+        )
     exists = name.table in catalog.functions(name.database)
     if exists and statement.if_not_exists:
         return message_result(f"function {name} exists already")

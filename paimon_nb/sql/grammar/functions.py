@@ -17,7 +17,7 @@ def create_function(cursor: Cursor, span: Span, or_replace: bool) -> Statement:
     start = cursor.at
     try:
         return _create_sql_function(cursor, span, or_replace)
-    except SqlSyntaxError:  # the form of a Java class, or one that only Spark knows
+    except SqlSyntaxError:  # a form that only Spark knows
         cursor.at = start
     text = cursor.text_of(span)
     cursor.at = len(cursor.tokens)
@@ -27,6 +27,12 @@ def create_function(cursor: Cursor, span: Span, or_replace: bool) -> Statement:
 def _create_sql_function(cursor: Cursor, span: Span, or_replace: bool) -> CreateFunction:
     if_not_exists = cursor.take("IF", "NOT", "EXISTS")
     name = cursor.parts("function")
+    if cursor.take("AS"):
+        cursor.string("class")
+        cursor.at = len(cursor.tokens)  # USING JAR ...
+        return CreateFunction(
+            cursor.text_of(span), span, name, or_replace=or_replace, if_not_exists=if_not_exists, is_java=True
+        )
     columns = cursor.listed(lambda: parse_column_definition(cursor))
     parameters = tuple(ColumnDef(c.path[0], with_spark_semantics(c.type), c.comment, c.default) for c in columns)
     cursor.expect("RETURNS")
