@@ -122,7 +122,8 @@ class FileIO(ABC):
     def writing_in_background(self) -> AbstractContextManager[None]:
         """Inside the block, an object store writes small new files in the background; this process reads them from memory.
 
-        The end of the block waits for all of them. It raises the first error of a write, unless the block raises one itself.
+        The end of the block, or of the outer one, waits for all of them. It raises the first error of a write, unless the block
+        raises one itself.
         """
         return nullcontext()
 

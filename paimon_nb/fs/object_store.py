@@ -93,6 +93,9 @@ class S3FileIO(FileIO):
     @override
     @contextmanager
     def writing_in_background(self) -> Iterator[None]:
+        if _background.get() is not None:
+            yield  # the outer block waits
+            return
         writes = _BackgroundWrites()
         before = _background.set(writes)
         try:

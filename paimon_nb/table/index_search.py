@@ -6,7 +6,7 @@ All other rows are searched one by one: those appended after an index was built,
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from pyroaring import BitMap64
@@ -19,6 +19,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import index_entries
 from paimon_nb.table.row_rewrite import one_split_per_file
 from paimon_nb.table.scan.plan.global_index import (
+    INDEX_THREADS,
     IndexRange,
     has_row_id_range,
     index_ranges,
@@ -29,9 +30,10 @@ from paimon_nb.table.scan.predicate.evaluate import filter_rows
 from paimon_nb.table.scan.predicate.model import Constant
 from paimon_nb.table.scan.read.data_evolution import anchor_file
 from paimon_nb.table.scan.read.split_reader import load_deletion_vector, read_split
+from paimon_nb.table.store import map_in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     import pyarrow as pa
 
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
     from paimon_nb.format.types import DataField
     from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan, Split
     from paimon_nb.table.store import TableStore
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +116,12 @@ def _index_files(plan: ScanPlan, field: DataField, kinds: Collection[str]) -> It
     for index in index_ranges(entries, [field], kinds):
         if len(index.files) == 1:  # as these indexes are built; several are not of the whole range each
             yield index, index.files[0]
+
+
+def map_index_files(store: TableStore, work: Callable[[IndexedRows], T], parts: Sequence[IndexedRows]) -> list[T]:
+    """`work` of each index file, in order; those of an object store side by side."""
+    threads = INDEX_THREADS if store.fs.is_object_store else 1
+    return map_in_threads(store.fs, work, parts, sum(p.entry.file_size for p in parts), threads)
 
 
 def matching_row_ids(plan: ScanPlan, within: BitMap64) -> BitMap64:

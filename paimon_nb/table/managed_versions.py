@@ -5,6 +5,7 @@ Source: Paimon `SnapshotLoader.java`, `CatalogSnapshotCommit.java`.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from paimon_nb.base.errors import (
@@ -223,6 +224,13 @@ class ManagedTags(TagDirectory):
             except (UnsupportedOperation, TagNotFound):
                 pass
             raise
+
+    def all(self) -> list[Tag]:
+        found = []
+        for name in self.names():
+            with suppress(TagNotFound):  # deleted in the meantime
+                found.append(self.get(name))
+        return found
 
     def create(
         self,

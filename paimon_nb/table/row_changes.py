@@ -225,12 +225,13 @@ class _ChangeByPosition:
         commit, files = TableCommit(self.store), one_split_per_file(self.plan)
         with TableWrite(self.store.copy({"write-only": "true"}), tracked=self.rewritten_keep_ids) as writing:
             try:
-                for split in files:
-                    self._change_file(split, writing)
-                self._delete_rows()
-                if self.written_rows:
-                    self.messages += writing.prepare_commit()
-                self._insert_rows(inserted() if inserted is not None else None)
+                with self.store.fs.writing_in_background():
+                    for split in files:
+                        self._change_file(split, writing)
+                    self._delete_rows()
+                    if self.written_rows:
+                        self.messages += writing.prepare_commit()
+                    self._insert_rows(inserted() if inserted is not None else None)
                 if not self.messages:
                     return []
                 if self.evolving:
@@ -278,8 +279,9 @@ class _ChangeByPosition:
         if self.deleted and uses_deletion_vectors(self.store):
             self.messages += delete_marked_rows(self.store, self.plan, self.deleted)
             return
+        store = self.store.at_newest_schema() if self.deleted else self.store
         for split, positions in self.deleted:
-            self.messages.append(rewrite_without_rows(self.store, split, positions))
+            self.messages.append(rewrite_without_rows(store, split, positions))
 
     def _insert_rows(self, rows: pa.Table | None) -> None:
         if rows is None or not rows.num_rows:

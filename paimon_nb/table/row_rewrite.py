@@ -101,8 +101,10 @@ def delete_marked_rows(store: TableStore, plan: ScanPlan, marked: Sequence[Marke
 
 
 def rewrite_without_rows(store: TableStore, split: Split, positions: np.ndarray) -> CommitMessage:
-    """Rewrites a file in its bucket, level and order without the rows at `positions`; tracked rows keep their ids."""
-    store = store.at_newest_schema()
+    """Rewrites a file in its bucket, level and order without the rows at `positions`; tracked rows keep their ids.
+
+    `store` has the newest schema, so that no column is lost.
+    """
     if store.has_keys:
         (file,) = split.files
         target = FileTarget(split.partition, split.bucket, file.level, COMPACT_SOURCE)

@@ -193,7 +193,14 @@ class TableStore:
     def _with_dynamic_options(self, dynamic: Mapping[str, str]) -> TableStore:
         merged = {**self.dynamic, **dynamic}
         schema = replace(self.schema, options={**self.schema.options, **dynamic})
-        return replace(self, schema=schema, dynamic=merged)
+        return self._at_same_place(replace(self, schema=schema, dynamic=merged))
+
+    def _at_same_place(self, copy: TableStore) -> TableStore:
+        """The copy, which begins its search for the newest snapshot and schema with those that were seen here."""
+        if "snapshots" in self.__dict__ and copy.branch_root == self.branch_root:
+            copy.snapshots.begin_with(self.snapshots)
+            copy.schemas.begin_with(self.schemas)
+        return copy
 
     def _check_fixed_options(self, dynamic: Mapping[str, str]) -> None:
         if opt.BRANCH.key in dynamic:
@@ -227,7 +234,7 @@ class TableStore:
 
     def at_schema(self, schema: TableSchema) -> TableStore:
         """The same table with another of its schemas; dynamic options stay in force."""
-        return replace(self, schema=replace(schema, options={**schema.options, **self.dynamic}))
+        return self._at_same_place(replace(self, schema=replace(schema, options={**schema.options, **self.dynamic})))
 
     def schema_by_id(self, schema_id: int) -> TableSchema:
         """A version of the schema, such as the one that a file was written with; the selected one with its dynamic options."""

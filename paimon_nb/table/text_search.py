@@ -24,7 +24,14 @@ from paimon_nb.format.index.global_index.text_file import (
     write_text_index,
 )
 from paimon_nb.format.types.arrow_builders import arrow_schema, from_numpy, to_numpy
-from paimon_nb.table.index_search import SearchedRows, matching_row_ids, rows_at_ids, rows_by_index
+from paimon_nb.table.index_search import (
+    IndexedRows,
+    SearchedRows,
+    map_index_files,
+    matching_row_ids,
+    rows_at_ids,
+    rows_by_index,
+)
 from paimon_nb.table.row_rewrite import one_split_per_file
 from paimon_nb.table.scan.plan.global_index import has_row_id_range, row_ids_of_files
 from paimon_nb.table.scan.predicate.evaluate import filter_rows
@@ -98,14 +105,17 @@ def _by_index(plan: ScanPlan, searched: SearchedRows, query: str, k: int, column
     for part in searched.indexed:
         all_rows |= part.rows
     matching = matching_row_ids(plan, all_rows)
-    ids, scores = [np.empty(0, np.int64)], [np.empty(0, np.float32)]
-    for part in searched.indexed:
+
+    def search(part: IndexedRows) -> tuple[np.ndarray, np.ndarray]:
         rows = part.rows & matching
-        if rows:
-            found, of_found = TextIndexFile(part.source(store)).search(query, min(k, len(rows)), part.selected(rows))
-            ids.append(found + part.index.first)
-            scores.append(of_found)
-    best, of_best = np.concatenate(ids), np.concatenate(scores)
+        if not rows:
+            return np.empty(0, np.int64), np.empty(0, np.float32)
+        found, scores = TextIndexFile(part.source(store)).search(query, min(k, len(rows)), part.selected(rows))
+        return found + part.index.first, scores
+
+    ids, scores = zip(*map_index_files(store, search, searched.indexed), strict=True) if searched.indexed else ((), ())
+    best = np.concatenate([np.empty(0, np.int64), *ids])
+    of_best = np.concatenate([np.empty(0, np.float32), *scores])
     order = np.argsort(best)
     best, of_best, row_ids = best[order], of_best[order], row_ids_of(best)
     tables = []

@@ -134,7 +134,7 @@ def searched_rows(plan: ScanPlan, field: DataField, metric: str | None, dimensio
     """
     from paimon_nb.format.index.global_index.index_library import import_library
     from paimon_nb.format.index.global_index.vector_file import EXTRA, VECTOR_INDEX_KINDS, VectorIndexFile
-    from paimon_nb.table.index_search import rows_by_index
+    from paimon_nb.table.index_search import map_index_files, rows_by_index
 
     searched = rows_by_index(plan, field, VECTOR_INDEX_KINDS)
     if not searched.indexed:
@@ -143,8 +143,12 @@ def searched_rows(plan: ScanPlan, field: DataField, metric: str | None, dimensio
         import_library("paimon-vindex", EXTRA, "a search by vector index")
     except EnvironmentError_ as error:
         return searched.without_index(f"the index of {field.name} is not used: {error.hint}")
-    for part in searched.indexed:
-        found = VectorIndexFile(part.source(plan.store), part.index.kind).metric_and_dimension()
+    properties = map_index_files(
+        plan.store,
+        lambda part: VectorIndexFile(part.source(plan.store), part.index.kind).metric_and_dimension(),
+        searched.indexed,
+    )
+    for found in properties:
         if found != (metric or found[0], dimension or found[1]):
             return searched.without_index(
                 f"the index of {field.name} is not used: it is of metric {found[0]} and dimension {found[1]}"
@@ -183,18 +187,22 @@ def _restricted_to_candidates(
 
     from paimon_nb.format.index.global_index import row_ids_of
     from paimon_nb.format.index.global_index.vector_file import VectorIndexFile
-    from paimon_nb.table.index_search import matching_row_ids, restricted_to
+    from paimon_nb.table.index_search import IndexedRows, map_index_files, matching_row_ids, restricted_to
 
     matching = matching_row_ids(plan, reduce(BitMap64.union, (part.rows for part in searched.indexed)))
-    candidates, count = BitMap64(), k * width.refine_factor
-    for part in searched.indexed:
+    count = k * width.refine_factor
+
+    def candidates_of_index(part: IndexedRows) -> BitMap64:
         rows = part.rows & matching
         if len(rows) > count:
             file = VectorIndexFile(part.source(plan.store), part.index.kind)
             found = file.search(query.astype(np.float32), count, part.selected(rows), width)
             # Fewer than wanted: rows have no vector, or too little of the index was searched.
             rows = row_ids_of(found + part.index.first) & rows if len(found) == count else rows
-        candidates |= rows
+        return rows
+
+    found_rows = map_index_files(plan.store, candidates_of_index, searched.indexed)
+    candidates = reduce(BitMap64.union, found_rows, BitMap64())
     how = f"{searched.how}: {len(candidates)} candidates"
     return restricted_to(plan, candidates | searched.others), how
 

@@ -329,6 +329,10 @@ class SchemaDirectory:
         self._read: dict[int, tuple[bytes, TableSchema]] = {}
         self._newest_seen: int | None = None
 
+    def begin_with(self, other: SchemaDirectory) -> None:
+        """Look first where the newest schema was for `other`, which is the same directory."""
+        self._newest_seen = other._newest_seen
+
     def path(self, schema_id: int) -> str:
         return posixpath.join(self.root, f"schema-{schema_id}")
 

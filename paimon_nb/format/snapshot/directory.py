@@ -206,6 +206,10 @@ class SnapshotDirectory:
         self._newest_seen: int | None = None
         self._oldest_seen: int | None = None
 
+    def begin_with(self, other: SnapshotDirectory) -> None:
+        """Look first where the newest and the oldest snapshot were for `other`, which is the same directory."""
+        self._newest_seen, self._oldest_seen = other._newest_seen, other._oldest_seen
+
     def path(self, snapshot_id: int) -> str:
         return posixpath.join(self.root, f"{self.kind}-{snapshot_id}")
 
@@ -335,12 +339,16 @@ class SnapshotDirectory:
     def all(self, last: int | None = None) -> list[Snapshot]:
         """All existing snapshots, or the newest `last` of them, ascending."""
         ids = self.ids()
-        selected = ids if last is None else ids[-last:]
-        missing = [i for i in selected if i not in self._read]
+        return self.get_each(ids if last is None else ids[-last:])
+
+    def get_each(self, ids: Iterable[int]) -> list[Snapshot]:
+        """Those of the snapshots that exist, in order, read side by side."""
+        ids = list(ids)
+        missing = [i for i in ids if i not in self._read]
         for snapshot_id, data in zip(missing, self.fs.read_each([self.path(i) for i in missing]), strict=True):
             if data is not None:  # else it expired in the meantime
                 self._read[snapshot_id] = Snapshot.from_json(data, self.path(snapshot_id))
-        return [self._read[i] for i in selected if i in self._read]
+        return [self._read[i] for i in ids if i in self._read]
 
     def publish(
         self,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import posixpath
 import re
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import AlreadyExists, CorruptFile, MissingFile, TagNotFound
@@ -49,9 +48,8 @@ class TagDirectory:
 
     def get(self, name: str) -> Tag:
         """The tag of this name. Raises `TagNotFound` with the nearest name, `CorruptFile`."""
-        path = self.path(name)
         try:
-            data = self.fs.read(path)
+            return self._tag_of_file(name, self.fs.read(self.path(name)))
         except MissingFile:
             known = self.names()
             raise TagNotFound(
@@ -59,6 +57,9 @@ class TagDirectory:
                 hint=did_you_mean(name, known) or f"tags: {', '.join(known[:10]) or 'none'}",
                 name=name,
             ) from None
+
+    def _tag_of_file(self, name: str, data: bytes) -> Tag:
+        path = self.path(name)
         node = JsonObject(data, path)
         return Tag(
             name,
@@ -69,11 +70,10 @@ class TagDirectory:
 
     def all(self) -> list[Tag]:
         """All tags, sorted by name."""
-        out = []
-        for name in self.names():
-            with suppress(TagNotFound):  # deleted in the meantime
-                out.append(self.get(name))
-        return out
+        names = self.names()
+        files = self.fs.read_each([self.path(name) for name in names])
+        # A tag without a file was deleted in the meantime.
+        return [self._tag_of_file(name, data) for name, data in zip(names, files, strict=True) if data is not None]
 
     def create(
         self,

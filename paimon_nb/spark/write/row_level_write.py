@@ -100,8 +100,10 @@ def _delete_rows(spark: SparkSession, source: LocatedRows, removed_rows: Sequenc
     store = source.plan.store
     if uses_deletion_vectors(store):
         return delete_marked_rows(store, source.plan, removed_rows)
+    store = store.at_newest_schema()
     if sum(split.size for split, _ in removed_rows) <= INLINE_BYTES:
-        return run_in_threads(lambda m: rewrite_without_rows(store, *m), removed_rows)
+        with store.fs.writing_in_background():
+            return run_in_threads(lambda m: rewrite_without_rows(store, *m), removed_rows)
     return run_in_tasks(
         spark, removed_rows, [s.size for s, _ in removed_rows], lambda m: rewrite_without_rows(store, *m)
     )

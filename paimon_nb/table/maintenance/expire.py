@@ -16,6 +16,7 @@ from paimon_nb.table.maintenance.reachable import (
     changelog_entries,
     delta_entries,
     is_direct_successor,
+    prefetch_history,
     reachable_from_all_branches,
     reads_through_delta,
 )
@@ -92,6 +93,7 @@ def expire_snapshots(store: TableStore, limits: ExpireLimits | None = None) -> i
     if end <= earliest:
         return 0
     ids = list(range(earliest, end))
+    prefetch_history(store, [*ids, end])
     expired = [s for s in (_snapshot_or_none(store, i) for i in ids) if s is not None]
     if expired and store.options.changelog_outlives_snapshots:
         # Also for snapshots without changes (compactions): a stream reads id by id, and a gap would end it.

@@ -6,9 +6,11 @@ nothing may be deleted, because "unreadable" must never count as "uses no files"
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.errors import MissingFile
 from paimon_nb.base.identifier import MAIN_BRANCH
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import (
@@ -85,9 +87,9 @@ def _add_history(used: Reachable, store: TableStore, removed_snapshots: set[int]
     Together that is the union of all retained states, without merging each state separately.
     """
     previous: Snapshot | None = None
-    for snapshot_id in store.snapshots.ids():
-        if snapshot_id in removed_snapshots:
-            continue
+    ids = [i for i in store.snapshots.ids() if i not in removed_snapshots]
+    prefetch_history(store, ids)
+    for snapshot_id in ids:
         snapshot = store.snapshots.get(snapshot_id)
         used.add_metadata(store, snapshot)
         if previous is not None and is_direct_successor(store, previous, snapshot):
@@ -96,6 +98,22 @@ def _add_history(used: Reachable, store: TableStore, removed_snapshots: set[int]
             used.add_live_files(store, snapshot)
         used.add_files(e.file for e in changelog_entries(store, snapshot))
         previous = snapshot
+
+
+def prefetch_history(store: TableStore, ids: Iterable[int]) -> None:
+    """Let an object store fetch side by side what `get`, `delta_entries` and `changelog_entries` read of these snapshots."""
+    if not store.fs.is_object_store:
+        return
+    snapshots = store.snapshots.get_each(ids)
+    names = [n for s in snapshots for n in (*list_names(s), s.index_manifest) if n]
+    store.fs.prefetch((store.manifest_path(n), 0) for n in dict.fromkeys(names))
+    manifests: dict[str, int] = {}
+    for snapshot in snapshots:
+        for name in filter(None, (snapshot.delta_manifest_list, snapshot.changelog_manifest_list)):
+            with suppress(MissingFile):  # the reader that needs the file reports it
+                listed = read_manifest_list(store.fs, store.manifest_path(name))
+                manifests.update((m.file_name, m.file_size) for m in listed)
+    store.fs.prefetch((store.manifest_path(name), size) for name, size in manifests.items())
 
 
 def is_direct_successor(store: TableStore, before: Snapshot, after: Snapshot) -> bool:
@@ -115,11 +133,10 @@ def _manifest_names(store: TableStore, list_name: str) -> list[str]:
 
 
 def _add_tags(used: Reachable, store: TableStore, removed_tags: set[str]) -> None:
-    for name in store.tags.names():
-        if name not in removed_tags:
-            snapshot = store.tags.get(name).snapshot
-            used.add_metadata(store, without_changelog(snapshot))
-            used.add_live_files(store, snapshot)
+    for tag in store.tags.all():
+        if tag.name not in removed_tags:
+            used.add_metadata(store, without_changelog(tag.snapshot))
+            used.add_live_files(store, tag.snapshot)
 
 
 def _add_changelogs(used: Reachable, store: TableStore, removed_changelogs: set[int]) -> None:

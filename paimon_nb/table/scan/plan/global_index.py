@@ -48,6 +48,7 @@ from paimon_nb.table.scan.predicate.model import (
     Predicate,
     StartsWith,
 )
+from paimon_nb.table.store import map_in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -63,6 +64,8 @@ _READERS: dict[str, type[BTreeFileReader] | type[BitmapFileReader]] = {
     "bitmap": BitmapFileReader,
 }
 SORTED_INDEX_KINDS = tuple(_READERS)
+INDEX_THREADS = 32
+"""Index files of an object store that are read at the same time: they wait for replies most of the time."""
 _MAX_SCAN_BYTES = {
     "btree": opt.BTREE_INDEX_FALLBACK_SCAN_MAX_SIZE,
     "bitmap": opt.BITMAP_INDEX_FALLBACK_SCAN_MAX_SIZE,
@@ -312,7 +315,8 @@ class GlobalIndexSearch:
         query = key_query(condition, indexes[0][1].column.type) if indexes else None
         if query is None:
             return None
-        found, unknown, answered = BitMap64(), self.rows.copy(), False
+        unknown, answered = self.rows.copy(), False
+        reads: list[tuple[IndexRange, IndexEntry, BitMap64]] = []
         for at, index in indexes:
             covered = self._current_rows(at)
             if not covered.intersect(unknown):
@@ -321,11 +325,16 @@ class GlobalIndexSearch:
             if files is None:
                 continue
             answered = True
-            for entry in files:
-                found |= self._matches_of_file(index, entry, query) & covered
+            reads += [(index, entry, covered) for entry in files]
             unknown -= covered
         if not answered:
             return None
+        size = sum(entry.file_size for _, entry, _ in reads)
+        threads = INDEX_THREADS if self.store.fs.is_object_store else 1
+        matches = map_in_threads(
+            self.store.fs, lambda r: self._matches_of_file(r[0], r[1], query) & r[2], reads, size, threads
+        )
+        found = reduce(BitMap64.union, matches, BitMap64())
         self.used.add(column)
         return found & self.rows | unknown
 
