@@ -15,6 +15,7 @@ from paimon_nb.format.manifest.entries import (
     DvRange,
     Entries,
     EntryList,
+    FileFields,
     IndexEntry,
     LazyFiles,
     ManifestEntry,
@@ -22,7 +23,6 @@ from paimon_nb.format.manifest.entries import (
     SimpleStats,
     as_entries,
     concat_entries,
-    data_files_of,
     null_counts,
 )
 from paimon_nb.format.manifest.manifests import (
@@ -48,6 +48,6 @@ else:
 
 __all__ = [
     "ADD", "DELETE", "EMPTY_ROW", "EMPTY_STATS", "FILE_NUMBERS", "STATS_COLS", "DataFile", "DvRange", "Entries", "LazyFiles", "IndexEntry", "ConcatenatedEntries", "EntryList",
-    "ManifestEntry", "ManifestFile", "SimpleStats", "as_entries", "concat_entries", "cache_index_manifest", "cache_manifest", "cache_manifest_list", "data_files_of", "null_counts", "read_entries", "read_index_manifest", "read_manifest", "read_manifest_list",
+    "ManifestEntry", "ManifestFile", "SimpleStats", "as_entries", "concat_entries", "cache_index_manifest", "cache_manifest", "cache_manifest_list", "FileFields", "null_counts", "read_entries", "read_index_manifest", "read_manifest", "read_manifest_list",
     "write_index_manifest", "write_manifest", "write_manifest_list",
 ]  # fmt: skip

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from operator import attrgetter
 from typing import Any, overload
 
@@ -208,6 +209,10 @@ class Entries(Sequence[ManifestEntry]):
     def _make_column(self, name: Name) -> Any: ...
 
     @abstractmethod
+    def file_values(self, name: str, rows: np.ndarray) -> list[Any]:
+        """A field of the data files at some positions, such as `value_stats.min_values`. Creates no objects, and caches nothing."""
+
+    @abstractmethod
     def objects(self, rows: np.ndarray | None = None, *, cached: bool = True) -> list[ManifestEntry]:
         """All entries, or those at some positions, as objects. `cached`: whether they may be kept for later calls."""
 
@@ -285,6 +290,10 @@ class EntryList(Entries):
     def objects(self, rows: np.ndarray | None = None, *, cached: bool = True) -> list[ManifestEntry]:
         return list(self._entries) if rows is None else [self._entries[i] for i in rows.tolist()]
 
+    def file_values(self, name: str, rows: np.ndarray) -> list[Any]:
+        field = attrgetter(name)
+        return [field(self._entries[i].file) for i in rows.tolist()]
+
     def filter(self, keep: np.ndarray) -> Entries:
         return self if keep.all() else EntryList(e for e, k in zip(self._entries, keep.tolist(), strict=True) if k)
 
@@ -302,6 +311,9 @@ class SelectedEntries(Entries):
 
     def objects(self, rows: np.ndarray | None = None, *, cached: bool = True) -> list[ManifestEntry]:
         return self.whole.objects(self.rows if rows is None else self.rows[rows], cached=cached)
+
+    def file_values(self, name: str, rows: np.ndarray) -> list[Any]:
+        return self.whole.file_values(name, self.rows[rows])
 
     def filter(self, keep: np.ndarray) -> Entries:
         return self if keep.all() else SelectedEntries(self.whole, self.rows[keep])
@@ -325,12 +337,27 @@ class ConcatenatedEntries(Entries):
     def objects(self, rows: np.ndarray | None = None, *, cached: bool = True) -> list[ManifestEntry]:
         if rows is None:
             return [e for p in self.parts for e in p.objects(cached=cached)]
+        return self._of_parts(rows, lambda part, some: part.objects(some, cached=cached))
+
+    def file_values(self, name: str, rows: np.ndarray) -> list[Any]:
+        return self._of_parts(rows, lambda part, some: part.file_values(name, some))
+
+    def _of_parts(self, rows: np.ndarray, read: Callable[[Entries, np.ndarray], list[Any]]) -> list[Any]:
+        """What `read` returns for the positions in each part, in the order of `rows`."""
         owners = np.searchsorted(self._begins, rows, "right") - 1
+        concerned = sorted_unique(owners).tolist()
+        if (owners[1:] >= owners[:-1]).all():
+            cuts = [*np.searchsorted(owners, concerned).tolist(), len(rows)]
+            return [
+                value
+                for owner, (begin, end) in zip(concerned, pairwise(cuts), strict=True)
+                for value in read(self.parts[owner], rows[begin:end] - self._begins[owner])
+            ]
         out = object_array([None] * len(rows))
-        for owner in sorted_unique(owners).tolist():
+        for owner in concerned:
             owned = owners == owner
-            out[owned] = object_array(self.parts[owner].objects(rows[owned] - self._begins[owner], cached=cached))
-        found: list[ManifestEntry] = out.tolist()
+            out[owned] = object_array(read(self.parts[owner], rows[owned] - self._begins[owner]))
+        found: list[Any] = out.tolist()
         return found
 
 
@@ -420,17 +447,35 @@ class LazyFiles(Sequence[DataFile]):
         return tuple, (self._all_files(),)
 
 
-def data_files_of(groups: Sequence[Sequence[DataFile]]) -> list[DataFile]:
-    """The data files of all groups, in order. Those of lazy groups over the same entries are created together and not kept:
-    a million of them take 2 GB.
+class FileFields:
+    """The fields of many data files, as lists. A million files as objects take 2 GB.
+
+    Args:
+        entries: of the files. rows: their positions.
     """
-    if not groups or not all(isinstance(group, LazyFiles) for group in groups):
-        return [file for group in groups for file in group]
-    origins = [group.origin for group in groups if isinstance(group, LazyFiles)]
-    entries = origins[0][0]
-    if not all(other is entries for other, _ in origins):
-        return [file for group in groups for file in group[:]]
-    return [entry.file for entry in entries.objects(np.concatenate([rows for _, rows in origins]), cached=False)]
+
+    def __init__(self, entries: Entries, rows: np.ndarray) -> None:
+        self._entries, self._rows = entries, rows
+
+    @classmethod
+    def of(cls, groups: Sequence[Sequence[DataFile]]) -> FileFields:
+        """Of the files of all groups, in order. Lazy groups over the same entries stay lazy."""
+        lazy = [group.origin for group in groups if isinstance(group, LazyFiles)]
+        if lazy and len(lazy) == len(groups) and all(entries is lazy[0][0] for entries, _ in lazy):
+            return cls(lazy[0][0], np.concatenate([rows for _, rows in lazy]))
+        entries = EntryList(ManifestEntry(ADD, EMPTY_ROW, 0, 0, file) for group in groups for file in group[:])
+        return cls(entries, np.arange(len(entries)))
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def values(self, name: str) -> list[Any]:
+        """A field of `DataFile`, such as `value_stats.min_values`."""
+        return self._entries.file_values(name, self._rows)
+
+    def take(self, positions: Sequence[int]) -> FileFields:
+        """The files at these positions."""
+        return FileFields(self._entries, self._rows[np.array(positions, np.int64)])
 
 
 def object_array(items: Sequence[Any]) -> np.ndarray:

@@ -45,6 +45,16 @@ _AFTER_STATS = (
 )  # fmt: skip
 """In the order of the arguments of `DataFile`."""
 _STRINGS = {"_FILE_NAME", "_EXTRA_FILES", "_VALUE_STATS_COLS", "_EXTERNAL_PATH", "_WRITE_COLS"}
+_PATHS = {
+    **{name: f"_FILE._{name.upper()}" for name in (
+        "file_name", "file_size", "row_count", "min_key", "max_key", "schema_id", "level", "delete_row_count", "file_source",
+        "value_stats_cols", "external_path", "first_row_id", "write_cols",
+    )},
+    "min_sequence": "_FILE._MIN_SEQUENCE_NUMBER", "max_sequence": "_FILE._MAX_SEQUENCE_NUMBER",
+    "creation_time_ms": "_FILE._CREATION_TIME", "value_stats.null_counts": "_FILE._VALUE_STATS._NULL_COUNTS",
+    "value_stats.min_values": "_FILE._VALUE_STATS._MIN_VALUES", "value_stats.max_values": "_FILE._VALUE_STATS._MAX_VALUES",
+}  # fmt: skip
+"""Fields of `DataFile` that are read without creating it."""
 _SOME = 8
 """After this fraction of the entries was requested as objects in small portions, all are created, which costs a third
 per entry.
@@ -121,6 +131,10 @@ class EntryColumns(Entries):
                     return list(self._make_entries(rows))
                 self._made = list(self._make_entries(None))
         return list(self._made) if rows is None else [self._made[i] for i in rows.tolist()]
+
+    def file_values(self, name: str, rows: np.ndarray) -> list[Any]:
+        path = _PATHS[name]
+        return self._field_values(path, rows, path.removeprefix(_FILE) in _STRINGS)
 
     def _make_entries(self, rows: np.ndarray | None) -> Iterator[ManifestEntry]:
         partitions: dict[bytes, bytes] = {}  # thousands of entries share a few partitions

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.table.scan import all_levels, plan_scan
-from paimon_nb.table.system.columns import partition_text_function, system_table_with_columns
+from paimon_nb.table.system.columns import system_table_with_columns
 from paimon_nb.table.system.file_stats import StatsTexts
 from paimon_nb.table.system.files import COLUMNS as FILE_COLUMNS
-from paimon_nb.table.system.files import format_name, in_portions, newest_files
+from paimon_nb.table.system.files import common_columns, newest_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,13 +28,8 @@ def _key_range_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     if groups is None:
         plan = plan_scan(store, levels=all_levels)
         store, groups = plan.store, [((s.partition, s.bucket), s.files) for s in plan.splits]
-    texts, partition_text = StatsTexts(store), partition_text_function(store)
-    for (partition, bucket), files in in_portions(groups):
-        for f, keys in zip(files, texts.keys(files), strict=True):
-            yield (
-                partition_text(partition), bucket, store.data_path(partition, bucket, f), format_name(f.file_name),
-                f.schema_id, f.level, f.row_count, f.file_size, *keys, f.first_row_id,
-            )  # fmt: skip
+    for files, common in common_columns(store, StatsTexts(store), groups):
+        yield from zip(*common, files.values("first_row_id"), strict=True)
 
 
 FILE_KEY_RANGES = system_table_with_columns(COLUMNS, _key_range_rows)

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import PaimonError, UnsupportedFormat
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import TRACKING_FIELDS
-from paimon_nb.format.manifest import EMPTY_ROW, DataFile
+from paimon_nb.format.manifest import EMPTY_ROW
 from paimon_nb.format.row import RowReader, arity_of, check_arity, from_scalar, java_text_maker, java_to_string
 from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.types import DataField, DataType, arrow_type
 from paimon_nb.format.types.arrow_builders import arrow_column
 
 if TYPE_CHECKING:
+    from paimon_nb.format.manifest import FileFields
     from paimon_nb.table.store import TableStore
 
 Text = Callable[[Any], str]
@@ -102,27 +103,34 @@ class StatsTexts:
         self.store = store
         self._layouts: dict[tuple[int, tuple[str, ...] | None], _StatsTextLayout] = {}
 
-    def keys(self, files: Sequence[DataFile]) -> Iterator[tuple[str | None, str | None]]:
+    def keys(self, files: FileFields) -> Iterator[tuple[str | None, str | None]]:
         """(min_key, max_key) of each file as `[v1, v2]`; None for append tables."""
-        for layout, some in self._by_layout(files):
-            texts = layout.keys([*[f.min_key for f in some], *[f.max_key for f in some]])
-            yield from zip(texts[: len(some)], texts[len(some) :], strict=True)
+        low, high = files.values("min_key"), files.values("max_key")
+        for layout, piece in self._by_layout(files):
+            texts = layout.keys([*low[piece], *high[piece]])
+            yield from zip(texts[: len(texts) // 2], texts[len(texts) // 2 :], strict=True)
 
-    def values(self, files: Sequence[DataFile]) -> Iterator[tuple[str, str, str]]:
+    def values(self, files: FileFields) -> Iterator[tuple[str, str, str]]:
         """(null_value_counts, min_value_stats, max_value_stats) of each file as `{a=1, b=null}`, columns by name."""
-        for layout, some in self._by_layout(files):
-            stats = [f.value_stats for f in some]
-            nulls = [layout.nulls(f.value_stats.null_counts or (), f.row_count) for f in some]
-            texts = layout.bounds([*[s.min_values for s in stats], *[s.max_values for s in stats]])
-            yield from zip(nulls, texts[: len(some)], texts[len(some) :], strict=True)
+        low, high = files.values("value_stats.min_values"), files.values("value_stats.max_values")
+        counts, rows = files.values("value_stats.null_counts"), files.values("row_count")
+        for layout, piece in self._by_layout(files):
+            nulls = [layout.nulls(c or (), n) for c, n in zip(counts[piece], rows[piece], strict=True)]
+            texts = layout.bounds([*low[piece], *high[piece]])
+            yield from zip(nulls, texts[: len(nulls)], texts[len(nulls) :], strict=True)
 
-    def _by_layout(self, files: Sequence[DataFile]) -> Iterator[tuple[_StatsTextLayout, list[DataFile]]]:
+    def _by_layout(self, files: FileFields) -> Iterator[tuple[_StatsTextLayout, slice]]:
         """The files in order, in pieces of one layout."""
-        for key, same in groupby(files, lambda f: (f.schema_id, f.stats_cols)):
+        columns = [
+            w if v is None else v for v, w in zip(*map(files.values, ("value_stats_cols", "write_cols")), strict=True)
+        ]
+        begin = 0
+        for key, same in groupby(zip(files.values("schema_id"), columns, strict=True)):
             if key not in self._layouts:
                 self._layouts[key] = self._new_layout(*key)
-            while piece := list(islice(same, _PIECE)):
-                yield self._layouts[key], piece
+            while size := len(list(islice(same, _PIECE))):
+                yield self._layouts[key], slice(begin, begin + size)
+                begin += size
 
     def _new_layout(self, schema_id: int, listed: tuple[str, ...] | None) -> _StatsTextLayout:
         schema = self.store.schema_by_id(schema_id)

@@ -4,13 +4,13 @@ of partitions that still exist.
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data import format_of
 from paimon_nb.format.file_cache import FileCache
-from paimon_nb.format.manifest import data_files_of
+from paimon_nb.format.manifest import FileFields
 from paimon_nb.options import table as opt
 from paimon_nb.table.live_files import group_by_bucket, read_live
 from paimon_nb.table.scan.plan.time_travel import Latest, parse_incremental, parse_travel, translate_missing_files
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from paimon_nb.format.manifest import DataFile
     from paimon_nb.table.store import TableStore
 
-G = TypeVar("G")
+T = TypeVar("T")
 BucketFiles = tuple[tuple[bytes, int], "Sequence[DataFile]"]
 """((partition, bucket), files)."""
 COLUMNS = {
@@ -54,16 +54,50 @@ SOURCES = {0: "APPEND", 1: "COMPACT"}
 
 def _file_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     store, groups = _files_by_bucket(store.for_metadata())
-    texts, partition_text = StatsTexts(store), partition_text_function(store)
-    for (partition, bucket), files in in_portions(groups):
-        folder = store.bucket_dir(partition, bucket) if files else ""
-        for f, keys, values in zip(files, texts.keys(files), texts.values(files), strict=True):
-            path = f.external_path or f"{folder}/{f.file_name}"
-            yield (
-                partition_text(partition), bucket, path, format_name(f.file_name), f.schema_id, f.level,
-                f.row_count, f.file_size, *keys, *values, f.min_sequence, f.max_sequence,
-                f.creation_time_ms, f.delete_row_count, SOURCES.get(f.file_source) if f.file_source is not None else None,
-            )  # fmt: skip
+    texts = StatsTexts(store)
+    for files, common in common_columns(store, texts, groups):
+        stats = zip(*texts.values(files), strict=True)
+        sources = map(SOURCES.get, files.values("file_source"))
+        yield from zip(*common, *stats, *map(files.values, _AFTER_STATS), sources, strict=True)
+
+
+_NUMBERS = ("schema_id", "level", "row_count", "file_size")
+_AFTER_STATS = ("min_sequence", "max_sequence", "creation_time_ms", "delete_row_count")
+
+
+def common_columns(
+    store: TableStore, texts: StatsTexts, groups: Iterable[BucketFiles]
+) -> Iterator[tuple[FileFields, list[Iterable[Any]]]]:
+    """The files, and their columns `partition` to `max_key`. A portion of the files is in memory at a time."""
+    partition_text, formats = partition_text_function(store), _Formats()
+    for portion in _in_portions(groups):
+        files, sizes = FileFields.of([files for _, files in portion]), [len(files) for _, files in portion]
+        folders = [store.bucket_dir(partition, bucket) if files else "" for (partition, bucket), files in portion]
+        names = files.values("file_name")
+        paths = zip(_repeated(folders, sizes), names, files.values("external_path"), strict=True)
+        yield (
+            files,
+            [
+                _repeated([partition_text(partition) for (partition, _), _ in portion], sizes),
+                _repeated([bucket for (_, bucket), _ in portion], sizes),
+                [external or f"{folder}/{name}" for folder, name, external in paths],
+                [formats[name.partition(".")[2]] or format_name(name) for name in names],
+                *map(files.values, _NUMBERS),
+                *zip(*texts.keys(files), strict=True),
+            ],
+        )
+
+
+def _repeated(values: Iterable[T], sizes: Iterable[int]) -> Iterator[T]:
+    return chain.from_iterable(map(repeat, values, sizes))
+
+
+class _Formats(dict[str, str]):
+    """The format by the extensions of a file's name; empty without any."""
+
+    def __missing__(self, extensions: str) -> str:
+        self[extensions] = format_name(f"data.{extensions}") if extensions else ""
+        return self[extensions]
 
 
 def _files_by_bucket(store: TableStore) -> tuple[TableStore, list[BucketFiles]]:
@@ -104,23 +138,18 @@ def newest_files(store: TableStore) -> list[BucketFiles] | None:
     return [((partition, bucket), files) for (partition, bucket, _), files in group_by_bucket(entries)]
 
 
-def in_portions(groups: Iterable[tuple[G, Sequence[DataFile]]]) -> Iterator[tuple[G, list[DataFile]]]:
-    """Each group with its files as a list. A portion of the files is in memory at a time."""
-    portion: list[tuple[G, Sequence[DataFile]]] = []
+def _in_portions(groups: Iterable[BucketFiles]) -> Iterator[list[BucketFiles]]:
+    portion: list[BucketFiles] = []
     size = 0
     for group in groups:
-        portion.append(group)
-        size += len(group[1])
+        if len(group[1]):
+            portion.append(group)
+            size += len(group[1])
         if size >= PIECE_ROWS:
-            yield from _with_data_files(portion)
+            yield portion
             portion, size = [], 0
-    yield from _with_data_files(portion)
-
-
-def _with_data_files(groups: list[tuple[G, Sequence[DataFile]]]) -> Iterator[tuple[G, list[DataFile]]]:
-    files = iter(data_files_of([files for _, files in groups]))
-    for group, some in groups:
-        yield group, list(islice(files, len(some)))
+    if portion:
+        yield portion
 
 
 def format_name(file_name: str) -> str:
