@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+import paimon_nb
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog import open_catalog
 from paimon_nb.format.schema import create_schema
@@ -41,6 +42,18 @@ if TYPE_CHECKING:
 COMMITS, ROWS, FILES = 200, 10, 40
 FIRST_READ = f"open and first read of {COMMITS} commits"
 HEADER = "| operation | engine | requests | deep | LIST | twice | s |\n|---|---|--:|--:|--:|--:|--:|"
+STATEMENTS = {
+    "DELETE, table without a key": "DELETE FROM many WHERE id = 8",
+    "UPDATE, table without a key": "UPDATE many SET v = 'new' WHERE id = 9",
+    "MERGE, table without a key": "MERGE INTO many USING (SELECT 12 AS id, 'new' AS v) s ON many.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v",
+    "DELETE, table with a key": "DELETE FROM t WHERE id = 10",
+    "UPDATE, table with a key": "UPDATE t SET v = 'new' WHERE id = 11",
+    "$files": "SELECT * FROM `t$files`",
+    "create a tag": "CALL sys.create_tag(`table` => 'default.many', tag => 'a')",
+    "read a tag": "SELECT * FROM many FOR VERSION AS OF 'a'",
+    "delete a tag": "CALL sys.delete_tag(`table` => 'default.many', tag => 'a')",
+}
+"""Run in this order, after the operations of tables."""
 RESULTS = Path(__file__).parent / "results"
 PLACE = f"s3://{BUCKET}/bench"
 T, MANY = Identifier("default", "t"), Identifier("default", "many")
@@ -117,6 +130,10 @@ def measure_own(measured: Measured, options: dict[str, str]) -> None:
     run("$snapshots", lambda: open_catalog("c", options).table(T).snapshots())
     many = open_catalog("c", options).table(MANY)
     run(f"scan of {FILES} files", many.to_arrow)
+    with paimon_nb.connect(PLACE, options=options) as wb:
+        wb.run("SELECT * FROM many").arrow  # noqa: B018  the files are in memory then, as for the statements on the key table
+        for name, statement in STATEMENTS.items():
+            run(name, lambda s=statement: wb.run(s).arrow)
 
 
 def measure_peer(measured: Measured, options: dict[str, str], folder: Path) -> None:

@@ -193,9 +193,9 @@ class TableStore:
     def _with_dynamic_options(self, dynamic: Mapping[str, str]) -> TableStore:
         merged = {**self.dynamic, **dynamic}
         schema = replace(self.schema, options={**self.schema.options, **dynamic})
-        return self._at_same_place(replace(self, schema=schema, dynamic=merged))
+        return self._with_known_newest(replace(self, schema=schema, dynamic=merged))
 
-    def _at_same_place(self, copy: TableStore) -> TableStore:
+    def _with_known_newest(self, copy: TableStore) -> TableStore:
         """The copy, which begins its search for the newest snapshot and schema with those that were seen here."""
         if "snapshots" in self.__dict__ and copy.branch_root == self.branch_root:
             copy.snapshots.begin_with(self.snapshots)
@@ -234,7 +234,9 @@ class TableStore:
 
     def at_schema(self, schema: TableSchema) -> TableStore:
         """The same table with another of its schemas; dynamic options stay in force."""
-        return self._at_same_place(replace(self, schema=replace(schema, options={**schema.options, **self.dynamic})))
+        return self._with_known_newest(
+            replace(self, schema=replace(schema, options={**schema.options, **self.dynamic}))
+        )
 
     def schema_by_id(self, schema_id: int) -> TableSchema:
         """A version of the schema, such as the one that a file was written with; the selected one with its dynamic options."""
