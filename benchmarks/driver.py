@@ -2,6 +2,7 @@
 
 The query runs on a standalone Spark cluster of this machine, so that the driver is a process of its own. Counted are its Python and its JVM,
 without the executors: CPU seconds from process start, and the sum of their highest resident memory. Each table has 16 buckets of 4 runs.
+With `partial-update-nulls` each later run has NULL in one of the two other columns.
 
 Another process asks for the executors' part: CPU seconds of their JVMs and Python workers for the query, and for the same aggregates over a
 plain Parquet scan of the same files. Both are asked twice. The second answers count, when code is compiled and workers run; the first query
@@ -35,6 +36,7 @@ QUERY = "SELECT count(*) AS n, sum(v) AS v, max(s) AS s FROM {}"
 _OPTIONS = {
     "deduplicate": {},
     "partial-update": {"merge-engine": "partial-update"},
+    "partial-update-nulls": {"merge-engine": "partial-update"},
 }
 
 
@@ -49,12 +51,14 @@ def main() -> int:
     arguments = parser.parse_args()
     directory = Path(tempfile.mkdtemp(prefix="paimon_nb-driver-", dir=arguments.dir))
     code = "import sys; from benchmarks import driver; driver.{}(*sys.argv[1:])"
-    kept = Path(arguments.tables) / ("text" if arguments.text else arguments.engine) if arguments.tables else directory
+    kind = f"{arguments.engine}{'-text' if arguments.text else ''}"
+    kept = Path(arguments.tables) / kind if arguments.tables else directory
     try:
         for rows in map(int, arguments.rows.split(",")):
             warehouse = kept / str(rows)
             if not warehouse.exists():
-                _make_table(warehouse, rows, text=arguments.text, options=_OPTIONS[arguments.engine])
+                nulls = arguments.engine == "partial-update-nulls"
+                _make_table(warehouse, rows, text=arguments.text, nulls=nulls, options=_OPTIONS[arguments.engine])
             for _ in range(arguments.repeat):
                 with spark_cluster(directory) as cluster:
                     of_driver = (code.format("ask"), str(warehouse), cluster.url, str(rows))
@@ -69,8 +73,12 @@ def main() -> int:
     return 0
 
 
-def _make_table(warehouse: Path, rows: int, *, text: bool, options: dict[str, str]) -> None:
-    """`rows` stored rows: three quarters of the keys once, the others also in three more runs."""
+def _make_table(warehouse: Path, rows: int, *, text: bool, nulls: bool, options: dict[str, str]) -> None:
+    """`rows` stored rows: three quarters of the keys once, the others also in three more runs.
+
+    Args:
+        nulls: later runs have NULL in one of the columns `v` and `s`.
+    """
     wb = paimon_nb.connect(str(warehouse))
     given = {"bucket": str(BUCKETS), "write-only": "true", **options}
     listed = ", ".join(f"'{k}' = '{v}'" for k, v in given.items())
@@ -85,7 +93,11 @@ def _make_table(warehouse: Path, rows: int, *, text: bool, options: dict[str, st
             names = pa.array(part).cast(pa.string())
             # Keys of a load ascend in either type, so that its files are one run.
             keys_of_part = pc.binary_join_element_wise("order-", pc.utf8_lpad(names, 10, "0"), "") if text else part
-            wb.table("t").upsert(pa.table({"k": keys_of_part, "v": part + run, "s": names}))
+            columns = {"k": keys_of_part, "v": pa.array(part + run), "s": names}
+            if nulls and run:
+                missing = "v" if run % 2 else "s"
+                columns[missing] = pa.nulls(len(part), columns[missing].type)
+            wb.table("t").upsert(pa.table(columns))
     wb.close()
 
 

@@ -5,7 +5,8 @@
 - NATIVE: Spark's own Parquet or ORC reader.
 - MASKED: NATIVE with a filter that hides rows by file and position (deletion vectors, superseded rows), and the rows that the merge
   engine creates from hidden ones.
-- TASKS: the package's reader inside Spark tasks. Works for every split, at about four times the cost of NATIVE.
+- TASKS: the package's reader inside Spark tasks. Works for every split. It decodes each file once, where MASKED decodes the key columns
+  in addition, and all columns of hidden rows if the merge engine creates rows from them.
 """
 
 from __future__ import annotations
@@ -68,8 +69,8 @@ class StrategyLimits:
     masked_rows: int = 200_000_000
     """Maximum rows of a split whose keys are compared at once."""
     driver_rows: int = 10_000_000
-    """Maximum rows of all splits whose keys the driver compares. The keys of more rows are compared in tasks, where the merge
-    engine also creates its rows."""
+    """Maximum rows of all splits whose keys the driver compares. The keys of more rows are compared in tasks; if the merge engine
+    creates rows, the tasks read and merge them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,8 @@ def choose_routes(splits: Sequence[Split], facts: SplitFacts) -> list[Route]:
             ] * len(splits)
     if facts.skips_unreadable_files:
         return [Route(ScanStrategy.TASKS, "files that cannot be read are left out")] * len(splits)
-    found = [_choose_route(split, facts) for split in splits]
+    many = sum(s.row_count for s in splits if not s.raw) > facts.limits.driver_rows
+    found = [_choose_route(split, facts, many_rows_to_merge=many) for split in splits]
     why = _reason_for_late_materialization(splits, found, facts)
     return found if why is None else [Route(ScanStrategy.LATE_MATERIALIZATION, why, r.strategy) for r in found]
 
@@ -184,7 +186,7 @@ def _total_rows(splits: Sequence[Split]) -> int:
     return sum(s.row_count for s in splits)
 
 
-def _choose_route(split: Split, facts: SplitFacts) -> Route:
+def _choose_route(split: Split, facts: SplitFacts, *, many_rows_to_merge: bool) -> Route:
     if split.branch is not None:
         return Route(ScanStrategy.TASKS, f"branch {split.branch} has its own schemas")
     if split.plain_files:
@@ -208,6 +210,8 @@ def _choose_route(split: Split, facts: SplitFacts) -> Route:
     picks = facts.merge_engine in PICKS_ROWS
     if split.row_count > facts.limits.masked_rows:
         return Route(ScanStrategy.TASKS, "too many rows to compare at once")
+    if many_rows_to_merge and not picks:
+        return Route(ScanStrategy.TASKS, "files of many rows that the merge engine combines are decoded once")
     return Route(
         ScanStrategy.MASKED,
         "newer rows hide older ones by position" if picks else "merged rows replace the rows they are made from",

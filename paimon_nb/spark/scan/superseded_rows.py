@@ -2,7 +2,7 @@
 cached in the driver.
 
 A row is hidden if a deletion vector marks it, if a newer row has its key, or if it is a retraction. If the merge engine
-creates a new row from several, those are all hidden. The new rows are computed here, or of many rows in the tasks of the query.
+creates a new row from several, those are all hidden. The new rows are computed with them.
 """
 
 from __future__ import annotations
@@ -18,19 +18,24 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.format.data import SEQUENCE_NUMBER, kv_columns, read_data_file
+from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, kv_columns, read_data_file
 from paimon_nb.format.data.schema_evolution import rows_as_read_fields
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.index import read_deletion_vectors
 from paimon_nb.format.manifest import DataFile, DvRange
 from paimon_nb.format.types.arrow_builders import empty_table, from_numpy
 from paimon_nb.spark.jobs.task_runner import run_in_tasks, run_in_threads
-from paimon_nb.spark.scan.superseded_rows_delta import by_file, hidden_rows_of_dense_keys, hidden_rows_with_new_files
+from paimon_nb.spark.scan.superseded_rows_delta import (
+    by_file,
+    concat_with_kinds,
+    hidden_rows_of_dense_keys,
+    hidden_rows_with_new_files,
+)
 from paimon_nb.table.lsm.levels import key_decoder
 from paimon_nb.table.merge import PICKS_ROWS, MergeSpec, lone_rows, merge, remaining_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from pyspark.sql import SparkSession
 
@@ -54,8 +59,6 @@ class HiddenRows:
     """File name -> bool per physical row, True = hidden, unpacked on access. Without files that have no hidden rows."""
     merged: tuple[pa.Table, ...] = field(default=())
     """Rows that the merge engine created, with the table's columns."""
-    unmerged: tuple[tuple[Split, PackedRows], ...] = field(default=())
-    """Splits from whose hidden rows the merge engine must still create rows, for `merged_rows`."""
 
 
 def creates_rows(store: TableStore) -> bool:
@@ -69,19 +72,17 @@ def hidden_rows_of(
     """Hidden rows of all splits, cached per split: data files never change.
 
     Args:
-        spark: computes splits that are not cached in tasks if they have more than `driver_rows` rows, and leaves them unmerged;
-            None: always here.
+        spark: computes splits that are not cached in tasks if they have more than `driver_rows` rows; None: always here.
     """
     bits: dict[str, tuple[np.ndarray, int]] = {}
     merged: list[pa.Table] = []
-    unmerged: list[tuple[Split, PackedRows]] = []
     known = [_CACHE.get(split_key(store, split)) for split in splits]
     unknown = [split for split, found in zip(splits, known, strict=True) if found is None]
+    compute = partial(_packed_hidden_rows, store)
     if spark is not None and sum(split.row_count for split in unknown) > driver_rows:
-        compute = partial(_packed_hidden_rows, store, creates=False)
         computed = iter(run_in_tasks(spark, unknown, [s.size for s in unknown], compute))
     else:
-        computed = iter(run_in_threads(partial(_packed_hidden_rows, store, creates=creates_rows(store)), unknown))
+        computed = iter(run_in_threads(compute, unknown))
     for split, found in zip(splits, known, strict=True):
         if found is None:
             found = next(computed)
@@ -89,12 +90,10 @@ def hidden_rows_of(
         bits.update(found.bits)
         if found.merged is not None:
             merged.append(found.merged)
-        elif not split.raw and creates_rows(store):
-            unmerged.append((split, found))
-    return HiddenRows(_RowsByFile(bits), tuple(merged), tuple(unmerged))
+    return HiddenRows(_RowsByFile(bits), tuple(merged))
 
 
-def merged_rows(store: TableStore, split: Split, hidden: PackedRows) -> pa.Table:
+def _merged_rows(store: TableStore, split: Split, hidden: PackedRows) -> pa.Table:
     """The rows that the merge engine creates from a split's hidden rows, with the table's columns. Reads all columns of their files."""
     deleted = _deleted_by_vectors(store, split)
     by_name, runs = _RowsByFile(hidden.bits), []
@@ -109,10 +108,11 @@ def merged_rows(store: TableStore, split: Split, hidden: PackedRows) -> pa.Table
     return merge(runs, MergeSpec.of(store.schema, store.options), drop_delete=True).select(list(store.schema.names))
 
 
-def _packed_hidden_rows(store: TableStore, split: Split, *, creates: bool) -> PackedRows:
-    """Args: creates: also the rows that the merge engine creates."""
+def _packed_hidden_rows(store: TableStore, split: Split) -> PackedRows:
     hidden = _pack_bits(_hidden_rows(store, split))
-    return replace(hidden, merged=merged_rows(store, split, hidden)) if creates and not split.raw else hidden
+    return (
+        hidden if split.raw or not creates_rows(store) else replace(hidden, merged=_merged_rows(store, split, hidden))
+    )
 
 
 def _hidden_rows(store: TableStore, split: Split) -> dict[str, np.ndarray]:
@@ -166,7 +166,7 @@ def _superseded_by_merge(store: TableStore, split: Split, deleted: Mapping[str, 
     found = None if sequence or deleted else hidden_rows_of_dense_keys(files, tables, spec)
     if found is not None:
         return found
-    kv = pa.concat_tables(tables).combine_chunks()
+    kv = concat_with_kinds(tables)
     starts = np.cumsum([0, *(t.num_rows for t in tables)])
     hidden = np.zeros(kv.num_rows, bool)
     for number, file in enumerate(files):
@@ -194,20 +194,23 @@ def _overlap_in_age(store: TableStore, files: Sequence[DataFile]) -> bool:
 def _read_keys_cached(
     store: TableStore, split: Split, file: DataFile, fields: Sequence[DataField], sequence: bool
 ) -> pa.Table:
-    """`_read_columns` of key columns, cached: the next snapshot has mostly the same files."""
+    """Key columns of one file, cached: the next snapshot has mostly the same files. Without row kind if all rows are inserts."""
     path = store.data_path(split.partition, split.bucket, file)
     part = (store.schema.id, tuple(fields), sequence)
+    unread = set() if sequence else {SEQUENCE_NUMBER}
+    if file.delete_row_count == 0:
+        unread.add(VALUE_KIND)
     return _DECODED.get(
-        store.fs, path, lambda: _read_columns(store, split, file, fields, sequence), lambda t: int(t.nbytes) + 500, part
+        store.fs, path, lambda: _read_columns(store, split, file, fields, unread), lambda t: int(t.nbytes) + 500, part
     )
 
 
 def _read_columns(
-    store: TableStore, split: Split, file: DataFile, fields: Sequence[DataField], sequence: bool = True
+    store: TableStore, split: Split, file: DataFile, fields: Sequence[DataField], unread: Collection[str] = ()
 ) -> pa.Table:
-    """Some columns of one file in the current schema, with row kind and, if `sequence`, sequence number."""
+    """Some columns of one file in the current schema, with sequence number and row kind if they are not in `unread`."""
     schema = store.schema if file.schema_id == store.schema.id else store.schemas.get(file.schema_id)
-    key_range = [f for f in kv_columns(tuple(fields)) if sequence or f.name != SEQUENCE_NUMBER]
+    key_range = [f for f in kv_columns(tuple(fields)) if f.name not in unread]
     ids = {f.id for f in key_range}
     stored = [f for f in kv_columns(schema.fields) if f.id in ids]
     path = store.data_path(split.partition, split.bucket, file)
@@ -225,7 +228,7 @@ class PackedRows:
     bits: Mapping[str, tuple[np.ndarray, int]]
     """File name -> (8 rows per byte, number of rows)."""
     merged: pa.Table | None = None
-    """Rows that the merge engine created from them; None: not computed."""
+    """Rows that the merge engine created from them; None if it creates none."""
 
     @property
     def size(self) -> int:

@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
+from paimon_nb.format.data import VALUE_KIND
 from paimon_nb.format.manifest import DataFile
-from paimon_nb.format.types.arrow_builders import to_numpy
+from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.table.merge import MergeSpec, remaining_rows
 from paimon_nb.table.merge.merge import retraction_mask
 
 Rows = Callable[[DataFile], pa.Table]
-"""A file's key and `_VALUE_KIND` columns, and `_SEQUENCE_NUMBER` if the new files overlap in age."""
+"""A file's key columns, `_VALUE_KIND` if it may have retractions, and `_SEQUENCE_NUMBER` if the new files overlap in age."""
 _MAX_SPAN = 16
 """Integers between the smallest and the largest key of a split, for each row."""
 
@@ -38,7 +39,7 @@ def hidden_rows_with_new_files(
     if not _newest_row_wins(spec) or min(f.min_sequence for f in new) <= max(f.max_sequence for f in old):
         return None
     tables = [rows(f) for f in new]
-    kv = pa.concat_tables(tables).combine_chunks()
+    kv = concat_with_kinds(tables)
     keys = _ascending_keys(kv, spec.keys[0], sort=True)
     if keys is None:
         return None
@@ -69,7 +70,7 @@ def hidden_rows_of_dense_keys(
 
     Args:
         files: oldest first; rows of a key are older in an earlier file.
-        tables: the key and `_VALUE_KIND` columns of each file.
+        tables: the key column of each file, and `_VALUE_KIND` if it may have retractions.
         spec: how the table merges rows.
 
     Returns:
@@ -101,6 +102,18 @@ def hidden_rows_of_dense_keys(
 def _newest_row_wins(spec: MergeSpec) -> bool:
     """Whether a row hides all older rows of its key, and the key is one column."""
     return spec.engine == "deduplicate" and not spec.sequence_fields and not spec.ignore_delete and len(spec.keys) == 1
+
+
+def concat_with_kinds(tables: Sequence[pa.Table]) -> pa.Table:
+    """Rows of several files, one chunk per column. If some have `_VALUE_KIND`, the rows of the others are inserts."""
+    if len({VALUE_KIND in t.column_names for t in tables}) > 1:
+        tables = [
+            t
+            if VALUE_KIND in t.column_names
+            else t.append_column(VALUE_KIND, from_numpy(np.zeros(t.num_rows, np.int8)))
+            for t in tables
+        ]
+    return pa.concat_tables(tables).combine_chunks()
 
 
 def by_file(files: Sequence[DataFile], hidden: np.ndarray, starts: np.ndarray) -> dict[str, np.ndarray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from functools import cache, reduce
 from os import cpu_count
@@ -35,14 +36,13 @@ from paimon_nb.spark.scan.scan_strategy import (
     file_format,
     max_selective_rows,
 )
-from paimon_nb.spark.scan.superseded_rows import creates_rows, hidden_rows_of, merged_rows, split_key
+from paimon_nb.spark.scan.superseded_rows import creates_rows, hidden_rows_of, split_key
 from paimon_nb.spark.types import spark_schema, task_batches
 from paimon_nb.table.migrated_files import stores_partition_columns
 from paimon_nb.table.scan.plan.planner import plan_scan
 from paimon_nb.table.scan.plan.selectivity import estimate_selectivity, key_share
-from paimon_nb.table.scan.predicate.evaluate import filter_rows
 from paimon_nb.table.scan.predicate.model import Predicate, conjuncts
-from paimon_nb.table.scan.read.split_reader import read_split
+from paimon_nb.table.scan.read.split_reader import iter_split, read_split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -294,27 +294,10 @@ def _scan_masked(spark: SparkSession, scan: PlannedScan, splits: list[Split]) ->
         return frames
 
     frames = [*cached_scan(spark, _scan_cache_key(ScanStrategy.MASKED, scan, splits), build_frames)]
-    if creates_rows(store):
-        if merged := found().merged:
-            rows = pa.concat_tables(merged).select([f.name for f in scan.fields])
-            frames.append(from_arrow(spark, rows, scan.fields))
-        if unmerged := found().unmerged:
-            sizes = [split.size for split, _ in unmerged]
-            pieces = frame_of_pickled_pieces(spark, unmerged, sizes)
-            frames.append(pieces.mapInArrow(_task_merging_hidden_rows(scan), spark_schema(scan.fields)))
+    if creates_rows(store) and (merged := found().merged):
+        rows = pa.concat_tables(merged).select([f.name for f in scan.fields])
+        frames.append(from_arrow(spark, rows, scan.fields))
     return frames
-
-
-def _task_merging_hidden_rows(scan: PlannedScan) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    store, fields, predicate = scan.store, scan.fields, scan.plan.predicate
-
-    @encode_errors_of_task
-    def merge_hidden_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for split, hidden in unpickle_pieces(batches):
-            rows = filter_rows(predicate, merged_rows(store, split, hidden), store.schema.fields)
-            yield from task_batches(rows.select([f.name for f in fields]), fields)
-
-    return merge_hidden_rows
 
 
 def _scan_cache_key(strategy: ScanStrategy, scan: PlannedScan, splits: Sequence[Split]) -> Hashable:
@@ -361,8 +344,9 @@ def _task_reading_splits(
     @encode_errors_of_task
     def read_splits(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for split in unpickle_pieces(batches):
-            rows = read_split(store, split, names, predicate).select(names)
-            yield from task_batches(rows, fields)
+            with closing(iter_split(store, split, names, predicate)) as pieces:
+                for rows in pieces:
+                    yield from task_batches(rows, fields)
 
     return read_splits
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
-from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
+from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.table.merge.aggregate import aggregate_of
 from paimon_nb.table.merge.python_rows import column_of, kv_table_of_rows, python_columns
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def merge_with_aggregation(groups: Groups, spec: MergeSpec) -> pa.Table:
     """Raises `UnsupportedOperation` if a function does not support a retraction."""
-    kinds = to_numpy(groups.kv.column(VALUE_KIND)) if groups.rows else np.empty(0, np.int8)
+    kinds = groups.kinds
     if bool(((kinds == 1) | (kinds == 3)).any()):
         return _aggregate_row_by_row(groups, spec)
     columns: list[Any] = []

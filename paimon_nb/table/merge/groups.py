@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.format.data import SEQUENCE_NUMBER
+from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.types.arrow_builders import fill_null, from_numpy, to_numpy
 from paimon_nb.options import TableOptions, parse_names, without_prefix
 from paimon_nb.options import table as opt
@@ -213,23 +213,76 @@ Indices = npt.NDArray[np.int64]
 
 def merge_order(kv: pa.Table, spec: MergeSpec) -> Indices:
     """Row numbers in merge order. `kv` without `_SEQUENCE_NUMBER`: the rows of each key are in the order of their age."""
-    has_sequence = SEQUENCE_NUMBER in kv.column_names
-    key = _single_integer_key(kv, spec)
-    if key is not None and not spec.sequence_fields:
-        order = np.argsort(key, kind="stable")
-        if not has_sequence:
-            return order.astype(np.int64, copy=False)
-        sequence = _numpy_int64(kv.column(SEQUENCE_NUMBER))
+    found = _order_by_key_codes(kv, spec)
+    return _order_by_columns(kv, spec) if found is None else found[0]
+
+
+def sort_and_group(kv: pa.Table, spec: MergeSpec) -> tuple[Indices | None, Indices]:
+    """`merge_order`, or None if the rows are in that order; and the position in it at which each key begins."""
+    found = _order_by_key_codes(kv, spec)
+    if found is not None:
+        order, begins = found
+        return (None if _is_ascending(order) else order), np.flatnonzero(begins)
+    order = _order_by_columns(kv, spec)
+    keys, in_order = kv.select(list(spec.keys)).combine_chunks(), _is_ascending(order)
+    starts = group_starts(keys if in_order else keys.take(from_numpy(order)), spec.keys)
+    return (None if in_order else order), starts
+
+
+def _order_by_key_codes(kv: pa.Table, spec: MergeSpec) -> tuple[Indices, npt.NDArray[np.bool_]] | None:
+    """(row numbers in merge order, whether a key begins at each position); None for keys without codes."""
+    if len(spec.keys) != 1 or spec.sequence_fields or not kv.num_rows:
+        return None
+    keys = _one_chunk(kv.column(spec.keys[0]))
+    found = key_codes(keys)
+    if found is None:
+        return None
+    codes, exact = found
+    order = np.argsort(codes, kind="stable").astype(np.int64, copy=False)
+    codes = codes[order]
+    begins = np.ones(len(order), bool)
+    np.not_equal(codes[1:], codes[:-1], out=begins[1:])
+    if not exact and not _separate_equal_codes(keys, order, begins):
+        return None
+    if SEQUENCE_NUMBER in kv.column_names:
         # Runs are usually passed oldest first, so a stable sort is enough; otherwise sequence numbers decide.
-        k, s = key[order], sequence[order]
-        same = k[1:] == k[:-1]
-        if bool((same & (s[1:] < s[:-1])).any()):
-            several = np.zeros(len(order), bool)
-            several[1:] |= same
-            several[:-1] |= same
-            tied = np.flatnonzero(several)
-            order[tied] = order[tied[np.lexsort((s[tied], k[tied]))]]
-        return order.astype(np.int64, copy=False)
+        s = _numpy_int64(kv.column(SEQUENCE_NUMBER))[order]
+        if bool((~begins[1:] & (s[1:] < s[:-1])).any()):
+            tied, group = _rows_of_several(begins)
+            order[tied] = order[tied[np.lexsort((s[tied], group))]]
+    return order, begins
+
+
+def _separate_equal_codes(keys: pa.Array, order: Indices, begins: npt.NDArray[np.bool_]) -> bool:
+    """Sort different keys of equal codes, in place. False if most codes are equal: then it is faster to sort by the keys."""
+    tied, _ = _rows_of_several(begins)
+    if not len(tied):
+        return True
+    rows = order[tied]
+    texts = keys.take(from_numpy(rows))
+    # The first of two different keys with equal codes may be the greater one.
+    same_code = ~begins[tied[1:]]
+    differs = to_numpy(pc.not_equal(texts.slice(0, len(texts) - 1), texts.slice(1)))
+    if not (differs & same_code).any():
+        return True
+    if 2 * int((differs & same_code).sum()) > len(tied):
+        return False
+    resorted = to_numpy(pc.sort_indices(texts)).astype(np.int64)
+    order[tied] = rows[resorted]
+    texts = texts.take(from_numpy(resorted))
+    begins[tied[1:]] |= to_numpy(pc.not_equal(texts.slice(0, len(texts) - 1), texts.slice(1)))
+    return True
+
+
+def _rows_of_several(begins: npt.NDArray[np.bool_]) -> tuple[Indices, Indices]:
+    """Positions in groups of several rows, and the group of each of them."""
+    several = ~begins
+    several[:-1] |= ~begins[1:]
+    tied: Indices = np.flatnonzero(several)
+    return tied, np.cumsum(begins, dtype=np.int64)[tied]
+
+
+def _order_by_columns(kv: pa.Table, spec: MergeSpec) -> Indices:
     names = [*spec.keys]
     columns: list[Any] = [_sortable_column(kv.column(n)) for n in names]
     sort_keys = [(f"k{i}", "ascending", "at_start") for i in range(len(columns))]
@@ -237,7 +290,7 @@ def merge_order(kv: pa.Table, spec: MergeSpec) -> Indices:
         columns.append(_sortable_column(kv.column(name)))
         # NULL is the smallest sequence, and so merged first, in either order.
         sort_keys.append((f"s{i}", "descending" if spec.descending else "ascending", "at_start"))
-    if has_sequence:  # the sort is stable
+    if SEQUENCE_NUMBER in kv.column_names:  # the sort is stable
         columns.append(kv.column(SEQUENCE_NUMBER))
         sort_keys.append(("n", "ascending", "at_start"))
     table = pa.table(columns, names=[k for k, _, _ in sort_keys])
@@ -264,21 +317,18 @@ def group_starts(kv: pa.Table, keys: Sequence[str]) -> Indices:
 
 def group_ends(starts: Indices, rows: int) -> Indices:
     """The last row of each group."""
-    return np.append(starts[1:], rows) - 1 if len(starts) else starts
+    ends = np.empty(len(starts), np.int64)
+    if len(starts):
+        np.subtract(starts[1:], 1, out=ends[:-1])
+        ends[-1] = rows - 1
+    return ends
 
 
-def _single_integer_key(kv: pa.Table, spec: MergeSpec) -> npt.NDArray[np.int64] | None:
-    if len(spec.keys) != 1:
-        return None
-    column = kv.column(spec.keys[0])
-    t = column.type
-    if column.null_count:
-        return None
-    if pa.types.is_timestamp(t) or pa.types.is_date32(t) or pa.types.is_time32(t):
-        column = column.cast(pa.int64() if pa.types.is_timestamp(t) else pa.int32())
-    elif not pa.types.is_integer(t):
-        return None
-    return _numpy_int64(column).astype(np.int64, copy=False)
+def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
+    column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    if isinstance(column, pa.ChunkedArray):
+        column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
+    return column
 
 
 def _numpy_int64(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
@@ -335,6 +385,14 @@ class Groups:
         return self.kv if self.order is None else self.kv.take(from_numpy(self.order))
 
     @cached_property
+    def kinds(self) -> npt.NDArray[np.int8]:
+        """The kinds in merge order: those of inserts without `_VALUE_KIND`."""
+        if VALUE_KIND not in self.kv.column_names or not self.rows:
+            return np.zeros(self.rows, np.int8)
+        kinds = to_numpy(self.kv.column(VALUE_KIND))
+        return kinds if self.order is None else kinds[self.order]
+
+    @cached_property
     def group_of(self) -> Indices:
         """The group of each position."""
         out = np.zeros(self.rows, np.int64)
@@ -348,23 +406,18 @@ class Groups:
         sizes = np.diff(np.append(self.starts, self.rows))[selected]
         return Groups(self.kv.take(from_numpy(rows)).combine_chunks(), None, np.cumsum(sizes) - sizes)
 
-    def take(self, positions: Indices) -> pa.Table:
-        """The rows at these positions of the order."""
+    def take(self, positions: Indices, names: Sequence[str] | None = None) -> pa.Table:
+        """The rows at these positions of the order; `names`: only these columns."""
+        columns = self.kv if names is None else self.kv.select(list(names))
         if self.order is None and len(positions) == self.rows:
-            return self.kv
-        rows = positions if self.order is None else self.order[positions]
-        return self.kv.take(from_numpy(rows))
+            return columns
+        return columns.take(from_numpy(self._rows_at(positions)))
 
     def take_column(
         self, name: str, positions: Indices, missing: np.ndarray[tuple[int], np.dtype[np.bool_]] | None = None
     ) -> pa.Array:
         """One column at these positions; NULL where `missing`."""
-        rows = positions if self.order is None else self.order[positions]
-        column = self.kv.column(name)
-        column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-        if isinstance(column, pa.ChunkedArray):
-            column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
-        return column.take(from_numpy(rows, missing))
+        return _one_chunk(self.kv.column(name)).take(from_numpy(self._rows_at(positions), missing))
 
     def valid(self, name: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Whether the column has a value, in merge order."""
@@ -380,6 +433,24 @@ class Groups:
         none = last < 0
         return np.where(none, self.ends, last), none
 
+    def last_valid(self, name: str) -> Indices:
+        """For each group the position of the column's last value; of its last row if it has none."""
+        valid = to_numpy(self.kv.column(name).is_valid())
+        found = self.ends.copy()
+        searched = np.flatnonzero(~valid[self._rows_at(found)])
+        for _ in range(_STEPS_BACK):
+            if not len(searched):
+                return found
+            found[searched] -= 1
+            ended = found[searched] < self.starts[searched]
+            found[searched[ended]] = self.ends[searched[ended]]
+            searched = searched[~ended]
+            searched = searched[~valid[self._rows_at(found[searched])]]
+        return self.last_true(self.valid(name))[0] if len(searched) else found
+
+    def _rows_at(self, positions: Indices) -> Indices:
+        return positions if self.order is None else self.order[positions]
+
     def first_true(
         self, mask: np.ndarray[tuple[int], np.dtype[np.bool_]]
     ) -> tuple[Indices, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
@@ -390,6 +461,8 @@ class Groups:
         return np.where(none, self.ends, first), none
 
 
+_STEPS_BACK = 8
+"""Versions of a key that are looked at one by one: most keys have few."""
 PIECE_KEYS = 1 << 17
 _JOINED_BYTES = 32 << 20
 """Up to this size the tables are concatenated once and chunks gathered from one; beyond it from many, which costs a third
@@ -441,3 +514,80 @@ class SortedChunks:
 
 def _is_ascending(rows: Indices) -> bool:
     return bool((rows[1:] > rows[:-1]).all())
+
+
+# -- numbers in the order of keys, which sort several times as fast as texts
+
+_CODE_BYTES = 8
+"""Of a text, after what all texts begin with, are in its number."""
+
+
+def key_codes(keys: pa.Array) -> tuple[npt.NDArray[Any], bool] | None:
+    """Numbers in the order of the keys, and whether equal numbers mean equal keys; None for NULLs and types without such numbers.
+
+    Example:
+        >>> key_codes(pa.array(["user-7", "user-12"]))[0].argsort().tolist()
+        [1, 0]
+    """
+    t = keys.type
+    if keys.null_count:
+        return None
+    if pa.types.is_timestamp(t):
+        return to_numpy(keys.cast(pa.int64())), True
+    if pa.types.is_date32(t) or pa.types.is_time32(t):
+        return to_numpy(keys.cast(pa.int32())), True
+    if pa.types.is_integer(t):
+        return to_numpy(keys), True
+    if (pa.types.is_string(t) or pa.types.is_binary(t)) and len(keys):
+        return _codes_of_texts(keys)
+    return None
+
+
+def _codes_of_texts(texts: pa.Array) -> tuple[npt.NDArray[Any], bool]:
+    """The first eight bytes after the common prefix, as big-endian numbers: texts are compared byte by byte."""
+    _, offsets, data = texts.buffers()
+    begins = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    lengths = np.diff(begins)
+    shortest, longest = int(lengths.min()), int(lengths.max())
+    first, end = int(begins[0]), int(begins[-1])
+    begins = begins - first
+    # A word may begin at the last byte of the last text.
+    padded = np.zeros(end - first + longest + _CODE_BYTES, np.uint8)
+    if data is not None:
+        padded[: end - first] = np.frombuffer(data, np.uint8)[first:end]
+    prefix = 0
+    while True:
+        words = _words_at(padded, begins, prefix, longest if shortest == longest else None)
+        common = _common_bytes(words) if prefix + _CODE_BYTES <= shortest else 0
+        prefix += common
+        if common < _CODE_BYTES:
+            break
+    if common:
+        words = _words_at(padded, begins, prefix, longest if shortest == longest else None)
+    rest = longest - prefix
+    if shortest - prefix < _CODE_BYTES:
+        # What a word reads of the next text is cleared.
+        used = np.minimum(lengths - prefix, _CODE_BYTES)
+        words &= _LEADING_BYTES[used]
+        if rest < _CODE_BYTES and shortest < longest:  # a zero byte at the end differs from no byte
+            words |= used.astype(np.uint64)
+    return words, rest < _CODE_BYTES or (rest == _CODE_BYTES and shortest == longest)
+
+
+def _words_at(data: npt.NDArray[np.uint8], begins: npt.NDArray[Any], at: int, width: int | None) -> npt.NDArray[Any]:
+    """The eight bytes from byte `at` of each text as big-endian numbers. `width`: bytes of each text, if all have the same."""
+    if width:
+        shape = (len(begins) - 1,)
+        return np.ndarray(shape, ">u8", data, at, (width,)).astype(np.uint64)
+    words: npt.NDArray[Any] = np.ndarray((len(data) - _CODE_BYTES + 1,), ">u8", data, 0, (1,))[begins[:-1] + at]
+    return words.astype(np.uint64)
+
+
+def _common_bytes(words: npt.NDArray[Any]) -> int:
+    """How many leading bytes all words have in common."""
+    differing = int(np.bitwise_or.reduce(words ^ words[0]))
+    return _CODE_BYTES - (differing.bit_length() + 7) // 8
+
+
+_LEADING_BYTES = np.array([((1 << 64) - 1) >> (64 - 8 * n) << (64 - 8 * n) if n else 0 for n in range(9)], np.uint64)
+"""Number of bytes -> mask of so many leading bytes."""

@@ -12,8 +12,8 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.table.merge.aggregation import merge_with_aggregation
-from paimon_nb.table.merge.groups import Groups, Indices, group_ends, group_starts, merge_order
-from paimon_nb.table.merge.partial_update import partial_update
+from paimon_nb.table.merge.groups import Groups, Indices, group_ends, sort_and_group
+from paimon_nb.table.merge.partial_update import last_non_null_values, partial_update
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,8 +28,7 @@ def deduplicate(groups: Groups, spec: MergeSpec) -> pa.Table:
 
 def first_row(groups: Groups, spec: MergeSpec) -> pa.Table:
     """Raises `UnsupportedOperation` for -U and -D."""
-    kinds = to_numpy(groups.kv.column(VALUE_KIND))
-    if bool(((kinds == 1) | (kinds == 3)).any()):
+    if bool(retraction_mask(groups.kv).any()):
         raise UnsupportedOperation(
             "merge engine first-row does not accept -U or -D", hint="set 'ignore-delete' = 'true' to drop them"
         )
@@ -52,7 +51,8 @@ def merge(runs: Sequence[pa.Table], spec: MergeSpec, drop_delete: bool = True, *
     """One row per key, in key order.
 
     Args:
-        runs: kv tables (columns of the table, `_SEQUENCE_NUMBER`, `_VALUE_KIND`), in any order.
+        runs: kv tables: columns of the table, `_SEQUENCE_NUMBER`, `_VALUE_KIND`. In any order; without `_SEQUENCE_NUMBER` from the
+            oldest to the newest. Without `_VALUE_KIND` no row is a retraction.
         drop_delete: omit keys whose result is a retraction.
         alone_as_is: a key with one version keeps it unchanged, including its kind; the merge engine is not applied
             (Paimon's `ReducerMergeFunctionWrapper`: reads, flushes and most compactions). False in compactions with
@@ -62,15 +62,12 @@ def merge(runs: Sequence[pa.Table], spec: MergeSpec, drop_delete: bool = True, *
         UnsupportedOperation: a retraction that the engine does not accept; names the option that would allow it.
     """
     runs = [r for r in runs if r.num_rows] or list(runs[:1])
-    kv = (
-        pa.concat_tables(sorted(runs, key=_first_sequence_number)).combine_chunks()
-        if len(runs) > 1
-        else runs[0].combine_chunks()
-    )
+    if len(runs) > 1 and SEQUENCE_NUMBER in runs[0].column_names:
+        runs = sorted(runs, key=_first_sequence_number)
+    kv = (pa.concat_tables(runs) if len(runs) > 1 else runs[0]).combine_chunks()
     if spec.ignore_delete:
         kv = kv.filter(from_numpy(~retraction_mask(kv)))
-    order = merge_order(kv, spec)
-    groups = _group_rows(kv, order, spec)
+    groups = Groups(kv, *sort_and_group(kv, spec))
     merged = (
         _merge_keys_with_several_versions(groups, spec) if alone_as_is else MERGE_ENGINES[spec.engine](groups, spec)
     )
@@ -92,8 +89,10 @@ def _merge_keys_with_several_versions(groups: Groups, spec: MergeSpec) -> pa.Tab
     """The engine's result for keys with several versions, the version itself for keys with one."""
     engine = MERGE_ENGINES[spec.engine]
     lone = groups.ends == groups.starts
-    if not lone.any() or spec.engine == "deduplicate":
+    if spec.engine == "deduplicate" or not lone.any():
         return engine(groups, spec)
+    if spec.engine == "partial-update" and not spec.groups and not retraction_mask(groups.kv).any():
+        return last_non_null_values(groups, spec, lone)
     alone = groups.take(groups.starts[lone])
     if lone.all():
         return alone
@@ -105,7 +104,9 @@ def _merge_keys_with_several_versions(groups: Groups, spec: MergeSpec) -> pa.Tab
 
 
 def retraction_mask(kv: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which rows are -U or -D."""
+    """Which rows are -U or -D: none without `_VALUE_KIND`."""
+    if VALUE_KIND not in kv.column_names:
+        return np.zeros(kv.num_rows, np.bool_)
     kinds = to_numpy(kv.column(VALUE_KIND))
     retracted: np.ndarray[tuple[int], np.dtype[np.bool_]] = (kinds == UPDATE_BEFORE) | (kinds == DELETE)
     return retracted
@@ -121,14 +122,13 @@ def remaining_rows(kv: pa.Table, spec: MergeSpec) -> Indices:
     """For deduplicate and first-row: the row numbers of `kv` that remain, in key order, without retractions.
 
     `kv` needs only the key, user sequence, `_SEQUENCE_NUMBER` and `_VALUE_KIND` columns; without `_SEQUENCE_NUMBER` the rows of each key
-    are in the order of their age.
+    are in the order of their age, without `_VALUE_KIND` none is a retraction.
     """
     inserts = np.flatnonzero(~retraction_mask(kv)) if spec.ignore_delete else None
     some = kv if inserts is None else kv.take(from_numpy(inserts))
-    order = merge_order(some, spec)
-    keys = some.select(list(spec.keys)).combine_chunks().take(from_numpy(order))
-    starts = group_starts(keys, spec.keys)
-    last = order[starts] if spec.engine == "first-row" else order[group_ends(starts, len(order))]
+    order, starts = sort_and_group(some, spec)
+    last = starts if spec.engine == "first-row" else group_ends(starts, some.num_rows)
+    last = last if order is None else order[last]
     last = last[~retraction_mask(some)[last]]
     return last if inserts is None else inserts[last]
 
@@ -141,18 +141,11 @@ def lone_rows(kv: pa.Table, spec: MergeSpec) -> Indices:
     spec = replace(spec, sequence_fields=())
     inserts = np.flatnonzero(~retraction_mask(kv)) if spec.ignore_delete else None
     some = kv if inserts is None else kv.take(from_numpy(inserts))
-    order = merge_order(some, spec)
-    starts = group_starts(some.select(list(spec.keys)).combine_chunks().take(from_numpy(order)), spec.keys)
-    alone: Indices = order[starts[starts == group_ends(starts, len(order))]]
+    order, starts = sort_and_group(some, spec)
+    alone: Indices = starts[starts == group_ends(starts, some.num_rows)]
+    alone = alone if order is None else order[alone]
     alone = alone[~retraction_mask(some)[alone]]
     return alone if inserts is None else inserts[alone].astype(np.int64)
-
-
-def _group_rows(kv: pa.Table, order: Indices, spec: MergeSpec) -> Groups:
-    in_order = bool((order[1:] > order[:-1]).all())
-    keys = kv.select(list(spec.keys))
-    starts = group_starts(keys if in_order else keys.take(from_numpy(order)), spec.keys)
-    return Groups(kv, None if in_order else order, starts)
 
 
 def _first_sequence_number(run: pa.Table) -> int:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
-from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
+from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.table.merge.aggregate import Aggregate, aggregate_of
 from paimon_nb.table.merge.python_rows import kv_table_of_rows, python_columns
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 def partial_update(groups: Groups, spec: MergeSpec) -> pa.Table:
     """Raises `UnsupportedOperation` for a retraction without an option that defines its meaning."""
-    kinds = to_numpy(groups.sorted.column(VALUE_KIND)) if groups.rows else np.empty(0, np.int8)
-    retract = (kinds == 1) | (kinds == 3)
     if spec.groups:
         return _merge_row_by_row(groups, spec)
+    kinds = groups.kinds
+    retract = (kinds == 1) | (kinds == 3)
     if not retract.any():
-        return _last_non_null_values(groups, spec, np.ones(groups.rows, bool), np.zeros(len(groups), np.int8))
+        return _last_non_null_values(groups, spec, None, np.zeros(len(groups), np.int8))
     if not spec.remove_record_on_delete:
         raise UnsupportedOperation(
             "merge engine partial-update does not accept -U or -D with these options",
@@ -49,24 +49,40 @@ def partial_update(groups: Groups, spec: MergeSpec) -> pa.Table:
     )
 
 
+def last_non_null_values(groups: Groups, spec: MergeSpec, lone: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> pa.Table:
+    """The result for rows without retractions. A `lone` version keeps its kind."""
+    kinds = np.where(lone, groups.kinds[groups.ends], 0).astype(np.int8)
+    return _last_non_null_values(groups, spec, None, kinds)
+
+
 def _last_non_null_values(
     groups: Groups,
     spec: MergeSpec,
-    usable: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    usable: np.ndarray[tuple[int], np.dtype[np.bool_]] | None,
     kinds: np.ndarray[tuple[int], np.dtype[np.int8]],
 ) -> pa.Table:
-    """Each column's last value among the usable rows; the sequence number is the last row's."""
-    ends = groups.ends
+    """Each column's last value among the usable rows (None: all); the sequence number is the last row's."""
+    kv, ends = groups.kv, groups.ends
+    last = [
+        name
+        for name in kv.column_names
+        if name == SEQUENCE_NUMBER
+        or name in spec.keys
+        or (usable is None and name != VALUE_KIND and not kv.column(name).null_count)
+    ]
+    of_last_rows = groups.take(ends, last)
     columns: list[Any] = []
-    for name in groups.kv.column_names:
+    for name in kv.column_names:
         if name == VALUE_KIND:
             columns.append(from_numpy(np.asarray(kinds, np.int8)))
-        elif name == SEQUENCE_NUMBER or name in spec.keys:
-            columns.append(groups.take_column(name, ends))
+        elif name in last:
+            columns.append(of_last_rows.column(name))
+        elif usable is None:
+            columns.append(groups.take_column(name, groups.last_valid(name)))
         else:
             position, none = groups.last_true(usable & groups.valid(name))
             columns.append(groups.take_column(name, position, none if none.any() else None))
-    return pa.Table.from_arrays(columns, schema=groups.kv.schema)
+    return pa.Table.from_arrays(columns, schema=kv.schema)
 
 
 def _fill_not_null_of_cleared_rows(

@@ -7,6 +7,7 @@ Source: docs/spec/format.md section 14 (Paimon `MergeFileSplitRead`, `RawFileSpl
 
 from __future__ import annotations
 
+import itertools
 import os
 from contextlib import closing
 from dataclasses import replace
@@ -35,7 +36,7 @@ from paimon_nb.format.schema import readable_fields
 from paimon_nb.format.types import arrow_schema
 from paimon_nb.format.types.arrow_builders import empty_table, from_numpy
 from paimon_nb.options import table as opt
-from paimon_nb.table.lsm.key_chunks import chunks_aligned_by_key, runs_of
+from paimon_nb.table.lsm.key_chunks import LevelFiles, chunks_aligned_by_key, runs_of
 from paimon_nb.table.lsm.levels import Section, key_decoder, sections
 from paimon_nb.table.lsm.superseded import drop_superseded
 from paimon_nb.table.merge import PICKS_ROWS, MergeSpec, merge
@@ -236,7 +237,8 @@ def _rows_of_split(files: SplitFiles, split: Split, fields: tuple[DataField, ...
         yield diff_states(before, after, spec, keep_deletes=kinds)
     else:
         spec, wide = merge_spec_and_columns(store, fields)
-        rows_of_bucket = merge_files(files, split.files, wide, split.deletion_vectors, spec)
+        system = (SEQUENCE_FIELD, KIND_FIELD) if kinds or split.waiting else ()
+        rows_of_bucket = merge_files(files, split.files, wide, split.deletion_vectors, spec, system)
         yield from merge_postponed_rows(files, split, wide, spec, rows_of_bucket) if split.waiting else rows_of_bucket
 
 
@@ -261,53 +263,81 @@ def merge_spec_and_columns(
 ) -> tuple[MergeSpec, tuple[DataField, ...]]:
     """The merge rule, and the columns it needs to produce `fields` (None: all)."""
     schema, options = store.schema, store.options
-    if fields is None or options.merge_engine not in PICKS_ROWS:  # every column that others depend on must be read
-        return MergeSpec.of(schema, options), schema.fields
+    spec = MergeSpec.of(schema, options)
+    if fields is None or spec.groups:  # the columns of a sequence group depend on others
+        return spec, schema.fields
     needed = {f.name for f in fields} | set(schema.primary_keys) | set(options.names(opt.SEQUENCE_FIELD))
     narrow = tuple(f for f in schema.fields if f.name in needed)
-    return replace(MergeSpec.of(schema, options), fields=narrow), narrow
+    return replace(spec, fields=narrow), narrow
 
 
 def merge_files(
-    files: SplitFiles, inputs: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Vectors, spec: MergeSpec
+    files: SplitFiles,
+    inputs: Sequence[DataFile],
+    fields: tuple[DataField, ...],
+    vectors: Vectors,
+    spec: MergeSpec,
+    system: tuple[DataField, ...] = (SEQUENCE_FIELD, KIND_FIELD),
 ) -> Iterator[pa.Table]:
-    """One row per key in key order, kinds kept. Only sections with overlapping runs are merged."""
-    wide = (*fields, SEQUENCE_FIELD, KIND_FIELD)
-    for section in sections(inputs, key_decoder([f.type for f in files.store.schema.key_fields])):
+    """One row per key in key order, retractions kept. Only sections with overlapping runs are merged.
+
+    Args:
+        system: which of sequence number and kind to return. Kinds are always returned if a file may have retractions.
+    """
+    keys, need_lookup = files.store.schema.key_fields, files.store.options.need_lookup
+    # Row by row, an engine needs kind and sequence number.
+    inserts_only = not spec.groups and all(f.delete_row_count == 0 for f in inputs)
+    if KIND_FIELD not in system and not inserts_only:
+        system = (*system, KIND_FIELD)
+    returned = (*fields, *system)
+    may_order_by_age = not need_lookup and (inserts_only or spec.engine in PICKS_ROWS)
+    for section in sections(inputs, key_decoder([f.type for f in keys])):
         if len(section) == 1:
-            yield from files.pieces(section[0].files, wide, vectors)
+            yield from files.pieces(section[0].files, returned, vectors)
             continue
-        aligned = _merge_section if files.piece_bytes is None else _merge_section_by_key_range
-        for parts in aligned(files, section, wide, vectors):
-            keys = files.store.schema.key_fields
-            runs = drop_superseded(parts, keys) if files.store.options.need_lookup else [t for _, t in parts]
-            runs = [r for r in runs if r.num_rows]
-            if runs:
-                yield merge(runs, spec, drop_delete=False).select([f.name for f in wide])
+        runs = _runs_of_section(files, section)
+        by_age = _oldest_first(runs) if may_order_by_age else None
+        wide = returned if by_age or SEQUENCE_FIELD in system else (*fields, SEQUENCE_FIELD, *system)
+        for parts in _aligned_parts(files, by_age or runs, wide, vectors):
+            tables = drop_superseded(parts, keys) if need_lookup else [t for _, t in parts]
+            tables = [t for t in tables if t.num_rows]
+            if tables:
+                yield merge(tables, spec, drop_delete=False).select([f.name for f in returned])
 
 
-def _merge_section(
-    files: SplitFiles, section: Section, fields: tuple[DataField, ...], vectors: Vectors
-) -> Iterator[Parts]:
+def _runs_of_section(files: SplitFiles, section: Section) -> list[LevelFiles]:
+    if files.piece_bytes is not None:
+        keys = files.store.schema.key_fields
+        return runs_of([f for run in section for f in run.files], key_decoder([f.type for f in keys]))
     if files.store.options.need_lookup:
-        yield [(f.level, files.whole([f], fields, vectors)) for run in section for f in run.files]
-    else:
-        yield [(0, files.whole(run.files, fields, vectors)) for run in section]
+        return [LevelFiles(f.level, (f,)) for run in section for f in run.files]
+    return [LevelFiles(0, run.files) for run in section]
 
 
-def _merge_section_by_key_range(
-    files: SplitFiles, section: Section, fields: tuple[DataField, ...], vectors: Vectors
+def _oldest_first(runs: Sequence[LevelFiles]) -> list[LevelFiles] | None:
+    """The runs in the order of their age; None if sequence numbers of two runs overlap and must be compared row by row."""
+    spans = sorted(
+        ((min(f.min_sequence for f in r.files), max(f.max_sequence for f in r.files), r) for r in runs),
+        key=lambda span: span[0],
+    )
+    overlap = any(older[1] >= newer[0] for older, newer in itertools.pairwise(spans))
+    return None if overlap else [run for _, _, run in spans]
+
+
+def _aligned_parts(
+    files: SplitFiles, runs: Sequence[LevelFiles], fields: tuple[DataField, ...], vectors: Vectors
 ) -> Iterator[Parts]:
-    """The section in ranges of keys. Each run gets memory by its size, so that all advance over the keys alike."""
-    keys = files.store.schema.key_fields
-    runs = runs_of([f for run in section for f in run.files], key_decoder([f.type for f in keys]))
+    """Whole runs, or ranges of keys. Each run gets memory by its size, so that all advance over the keys alike."""
+    if files.piece_bytes is None:
+        yield [(run.level, files.whole(run.files, fields, vectors)) for run in runs]
+        return
     sizes = [sum(f.file_size for f in run.files) for run in runs]
     streams = [
         files.pieces(run.files, fields, vectors, size / max(sum(sizes), 1))
         for run, size in zip(runs, sizes, strict=True)
     ]
     try:
-        for tables in chunks_aligned_by_key(keys, streams):
+        for tables in chunks_aligned_by_key(files.store.schema.key_fields, streams):
             yield [(run.level, t) for run, t in zip(runs, tables, strict=True) if t is not None]
     finally:
         for stream in streams:
