@@ -69,3 +69,23 @@ def test_a_small_commit_sorts_nothing_anew_and_reads_only_its_own_file(tmp_path,
     newest = max(plan.files, key=lambda f: f.min_sequence)
     assert [path.rsplit("/", 1)[1] for path in read] == [newest.file_name]
     assert sorted(int(m.sum()) for m in found.values()) == [1, 5001]
+
+
+@pytest.mark.parametrize("engine", ["aggregation", "partial-update"])
+def test_results_that_a_compaction_looked_up_are_not_merged_with_older_ones(tmp_path, engine):
+    forget()
+    wb = connect(str(tmp_path))
+    wb.run(f"""CREATE TABLE t (k BIGINT, v INT, PRIMARY KEY (k) NOT ENFORCED) WITH ('bucket' = '1',
+        'merge-engine' = '{engine}', {"'fields.v.aggregate-function' = 'sum'," if engine == "aggregation" else ""}
+        'changelog-producer' = 'lookup', 'num-levels' = '5', 'num-sorted-run.compaction-trigger' = '50')""")
+    table = wb.table("t")
+    for commit in range(6):
+        keys = list(range(60 - 10 * commit))
+        table.append(pa.table({"k": keys, "v": pa.array([1] * len(keys), pa.int32())}))
+        if commit in (0, 2, 4):
+            table.compact(full=commit == 0)
+    plan = plan_scan(table.store)
+    assert len({f.level for f in plan.files} - {0}) > 1
+    created = {row["k"]: row for rows in hidden_rows_of(plan.store, plan.splits).merged for row in rows.to_pylist()}
+    assert created
+    assert created == {row["k"]: row for row in table.to_arrow().to_pylist() if row["k"] in created}

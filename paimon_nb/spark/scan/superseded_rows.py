@@ -32,6 +32,7 @@ from paimon_nb.spark.scan.superseded_rows_delta import (
     hidden_rows_with_new_files,
 )
 from paimon_nb.table.lsm.levels import key_decoder
+from paimon_nb.table.lsm.superseded import drop_superseded
 from paimon_nb.table.merge import PICKS_ROWS, MergeSpec, lone_rows, merge, remaining_rows
 
 if TYPE_CHECKING:
@@ -96,15 +97,18 @@ def hidden_rows_of(
 def _merged_rows(store: TableStore, split: Split, hidden: PackedRows) -> pa.Table:
     """The rows that the merge engine creates from a split's hidden rows, with the table's columns. Reads all columns of their files."""
     deleted = _deleted_by_vectors(store, split)
-    by_name, runs = _RowsByFile(hidden.bits), []
+    by_name = _RowsByFile(hidden.bits)
+    parts: list[tuple[int, pa.Table]] = []
     for file in sorted(split.files, key=lambda f: f.min_sequence):
         rows = by_name.get(file.file_name)
         if rows is not None:
             if file.file_name in deleted:
                 rows = rows & ~deleted[file.file_name]
-            runs.append(_read_columns(store, split, file, store.schema.fields).filter(from_numpy(rows)))
-    if not runs:
+            found = _read_columns(store, split, file, store.schema.fields).filter(from_numpy(rows))
+            parts.append((file.level, found))
+    if not parts:
         return empty_table(store.schema.fields)
+    runs = drop_superseded(parts, store.schema.key_fields) if store.options.need_lookup else [t for _, t in parts]
     return merge(runs, MergeSpec.of(store.schema, store.options), drop_delete=True).select(list(store.schema.names))
 
 
