@@ -8,14 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedFormat
-from paimon_nb.base.registry import Registry
-from paimon_nb.format.data.avro import AvroReader
-from paimon_nb.format.data.blob import BlobReader
-from paimon_nb.format.data.csv_files import CsvReader
+from paimon_nb.base.registry import LazyRegistry
 from paimon_nb.format.data.file_schema import BLOB_FORMAT, format_of, is_compacted_changelog
-from paimon_nb.format.data.json_files import JsonReader
-from paimon_nb.format.data.lance_vortex import LanceReader, VortexReader
-from paimon_nb.format.data.orc import OrcReader
 from paimon_nb.format.data.parquet import ParquetReader
 from paimon_nb.format.data.parquet_page_index import (
     find_rows_by_page_index,
@@ -63,17 +57,18 @@ class Reader(Protocol):
     def close(self) -> None: ...
 
 
-READERS: Registry[Callable[[FileIO, str, Sequence[DataField], TableOptions | None], Reader]] = Registry(
+READERS: LazyRegistry[Callable[[FileIO, str, Sequence[DataField], TableOptions | None], Reader]] = LazyRegistry(
     "file format",
+    "paimon_nb.format.data",
     {
-        "parquet": ParquetReader,
-        "orc": OrcReader,
-        "avro": AvroReader,
-        "json": JsonReader,
-        "csv": CsvReader,
-        "blob": BlobReader,
-        "lance": LanceReader,
-        "vortex": VortexReader,
+        "parquet": "parquet:ParquetReader",
+        "orc": "orc:OrcReader",
+        "avro": "avro:AvroReader",
+        "json": "json_files:JsonReader",
+        "csv": "csv_files:CsvReader",
+        "blob": "blob:BlobReader",
+        "lance": "lance_vortex:LanceReader",
+        "vortex": "lance_vortex:VortexReader",
     },
 )
 
@@ -91,6 +86,8 @@ def _open_columns(
 ) -> Reader:
     """A reader of some of a file's columns. CSV files have no names: their reader needs to know all columns."""
     if format_of(path) == "csv":
+        from paimon_nb.format.data.csv_files import CsvReader
+
         return CsvReader(fs, path, fields, options, columns)
     return open_data_file(fs, path, _selected_fields(fields, columns), options)
 
