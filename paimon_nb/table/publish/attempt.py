@@ -17,9 +17,9 @@ from paimon_nb.base.cancellation import active_token
 from paimon_nb.base.errors import (
     AccessDenied,
     Cancelled,
+    CommitError,
     PaimonError,
     StoreError,
-    TableReplaced,
     UnsupportedFormat,
     UnsupportedOperation,
 )
@@ -370,7 +370,10 @@ class PreparedSnapshot:
 
         When in doubt (an error while publishing) they stay and the error is raised: a visible snapshot may need them.
 
-        Raises: Cancelled: cancellation was requested before publishing. AccessDenied, TableReplaced, UnsupportedOperation.
+        Raises:
+            Cancelled: cancellation was requested before publishing.
+            CommitGaveUp: the catalog's lock was not free.
+            AccessDenied, TableReplaced, UnsupportedOperation: the catalog's server refused.
         """
         try:
             token = active_token.get()
@@ -384,8 +387,8 @@ class PreparedSnapshot:
         return published
 
 
-NOT_PUBLISHED = (Cancelled, AccessDenied, TableReplaced, UnsupportedOperation)
-"""Errors after which no snapshot needs the files: cancelled before, or refused by the catalog server."""
+NOT_PUBLISHED = (Cancelled, AccessDenied, CommitError, UnsupportedOperation)
+"""Errors after which no snapshot needs the files: cancelled before, without the catalog's lock, or refused by its server."""
 
 
 def try_commit(

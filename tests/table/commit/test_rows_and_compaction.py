@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from commit_kit import added, data_file, lacking, leftovers, live, make_table, new_process, partition_of
 
+from paimon_nb.base.errors import CommitGaveUp
 from paimon_nb.fs import MemoryFileIO
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.maintenance import rollback_to_snapshot
@@ -128,6 +129,19 @@ def test_a_store_that_dies_between_the_two_keeps_the_rows():
         TableCommit(store).commit([_both("new", "result")])
     new_process()
     assert (_kinds(store), live(store), lacking(store)) == ([(1, "APPEND")], {"new"}, set())
+
+
+def test_a_lock_that_is_not_free_for_the_compaction_keeps_the_rows():
+    class Locked(MemoryFileIO):
+        def put_if_absent(self, path, data):
+            if path.endswith("/snapshot-2"):
+                raise CommitGaveUp("lock 'default.t' could not be acquired in 8 s")
+            return super().put_if_absent(path, data)
+
+    store = make_table(Locked())
+    assert TableCommit(store).commit([_both("new", "result")]) == [1]
+    new_process()
+    assert (_kinds(store), live(store), _whole(store)) == ([(1, "APPEND")], {"new"}, True)
 
 
 def test_what_both_are_built_on_is_rolled_back_in_the_meantime():
