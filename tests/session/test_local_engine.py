@@ -267,7 +267,7 @@ class _SparkStarted(Exception):
 
 def answered_without_spark(wb: paimon_nb.Workbench, text: str) -> bool:
     """Whether a query has its rows. `airlines` and `df` are variables that the pages query."""
-    frame = pa.table({"carrier": ["UA"], "name": ["United"]})
+    frame = pa.table({"carrier": ["UA"], "name": ["United"], "founded": [1931]})
     variables = {name: frame for name in ("airlines", "df") if re.search(rf"\b(FROM|JOIN) {name}\b", text)}
     try:
         return wb.run(text, **variables).arrow is not None
@@ -285,6 +285,13 @@ def test_most_displayed_selects_need_no_jvm(wb, capsys, tmp_path, monkeypatch):
         CREATE TABLE orders (id INT, state STRING);
         CREATE TABLE my_table (id BIGINT, name STRING);
         CREATE TABLE word_count (word STRING, cnt BIGINT);
+        CREATE TABLE airports (faa STRING, code STRING, name STRING, country STRING, place VECTOR<FLOAT, 3>);
+        CREATE TABLE documents (id INT, content STRING, embedding VECTOR<FLOAT, 3>);
+        CREATE TABLE notes (line STRING) USING text;
+        CREATE TABLE reports (id INT, doc VARIANT);
+        CREATE TABLE weather (id INT, measured MAP<STRING NOT NULL, DOUBLE>);
+        CREATE TABLE visits (id INT, faa STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '-2');
+        CREATE TABLE codes (faa STRING, tz INT) WITH ('file-index.bloom-filter.columns' = 'faa');
         CREATE DATABASE shop;
         CREATE TABLE shop.orders (id INT, customer INT, amount DECIMAL(8, 2), state VARCHAR(5));
         INSERT INTO flights (carrier, flight) VALUES ('UA', 3);

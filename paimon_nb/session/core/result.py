@@ -61,9 +61,13 @@ class Result:
         return self._frame
 
     def to_arrow(self) -> pa.Table:
-        """All rows as an Arrow table; types as Spark gives them. Runs the query if only Spark has its rows.
+        """All rows. Runs the query if only Spark has them.
 
-        Raises: UnsupportedOperation: a stream has no end.
+        Returns:
+            An Arrow table with the types that Spark gives.
+
+        Raises:
+            UnsupportedOperation: a stream has no end.
 
         Examples:
             >>> wb.run("SELECT id, state FROM orders WHERE id = 1").to_arrow().num_rows
@@ -78,7 +82,18 @@ class Result:
         return self.frame.toArrow()
 
     def to_pandas(self) -> pd.DataFrame:
-        """All rows as a pandas DataFrame. Raises as `to_arrow` does."""
+        """All rows for pandas. Runs the query if only Spark has them.
+
+        Returns:
+            A pandas DataFrame.
+
+        Raises:
+            UnsupportedOperation: a stream has no end.
+
+        Examples:
+            >>> wb.run("SELECT id, state FROM orders WHERE id = 1").to_pandas()["state"].tolist()
+            ['paid']
+        """
         return self.to_arrow().to_pandas()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:

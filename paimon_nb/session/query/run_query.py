@@ -74,8 +74,6 @@ def run_query(
         hidden: their columns that are appended to the result, see `hidden_columns`.
         rewrite: applied to the rendered SQL before Spark analyses it.
     """
-    from pyspark.errors import AnalysisException
-
     from paimon_nb.session.query.hidden_columns import with_hidden_columns_selected
     from paimon_nb.session.query.hints import greatest_partition
     from paimon_nb.session.query.stored_functions import stored_functions
@@ -106,6 +104,8 @@ def run_query(
             sql = sql if rewrite is None else rewrite(sql)
             sql = with_values_as_select(sql) if session.flink_semantics else sql
             return _analyse_with_distinct_maps(session, sql, arguments)
+
+        from pyspark.errors import AnalysisException  # after the session, which says how to install it
 
         try:
             sql, frame = analyse_with_unnest(query, analyse) if query.unnested else analyse(query)
