@@ -62,14 +62,14 @@ class Rows:
 
     def to_arrow(self) -> pa.Table:
         """All rows."""
-        return self.result.arrow if self.result.arrow is not None else self.df.toArrow()
+        return self.result.to_arrow()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def to_pandas(self) -> Any:
         """All rows as a pandas DataFrame."""
-        return self.to_arrow().to_pandas()
+        return self.result.to_pandas()
 
     def load(self) -> None:
         """Fetch the rows to display, plus one to detect that there are more. Never runs a count query."""

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import (
@@ -107,14 +108,15 @@ def run_query(
 
         from pyspark.errors import AnalysisException  # after the session, which says how to install it
 
+        analyse_all = partial(analyse_with_unnest, query, analyse) if query.unnested else partial(analyse, query)
         try:
-            sql, frame = analyse_with_unnest(query, analyse) if query.unnested else analyse(query)
+            sql, frame = analyse_all()
         except AnalysisException:
             functions = views.enter_context(stored_functions(session, text, query.span))
             if not functions:
                 raise
             current |= functions
-            sql, frame = analyse_with_unnest(query, analyse) if query.unnested else analyse(query)
+            sql, frame = analyse_all()
         if _reads_csv_by_spark(query.text):
             session.note(
                 "csv.`path` takes line 1 for a row and all values for texts; FROM 'path' finds header and types"
