@@ -48,3 +48,28 @@ def test_few_keys_are_read_in_the_driver(table, where, way):
     expected = filter_rows(where, every, table.schema.fields).sort_by("k")
     assert expected.num_rows
     assert read_inline(chosen, chosen.plan.splits).sort_by("k").to_pydict() == expected.to_pydict()
+
+
+@pytest.mark.parametrize(
+    ("limits", "without_spark", "way"),
+    [
+        ({}, False, ScanStrategy.MASKED),
+        ({"driver_rows": 119_000}, False, ScanStrategy.TASKS),
+        ({"driver_rows": 119_000}, True, ScanStrategy.MASKED),
+        ({"driver_rows": 50_000}, False, ScanStrategy.MASKED),  # each split is larger: one task for it would be slow
+        ({"masked_rows": 119_000, "driver_rows": 50_000}, False, ScanStrategy.TASKS),
+    ],
+)
+def test_the_driver_hides_few_rows_by_position(table, limits, without_spark, way):
+    """120,000 stored rows in two splits."""
+    limits = StrategyLimits(inline_bytes=0, **limits)
+    chosen = plan_table_scan(table, limits=limits, without_spark=without_spark)
+    assert {r.strategy for r in chosen.routes} == {way}
+
+
+def test_a_selective_condition_on_many_rows_reads_only_matching_rows(table):
+    limits = StrategyLimits(inline_bytes=50_000, inline_rows=2_000, driver_rows=119_000)
+    chosen = plan_table_scan(table, filter=Compare("n", "<", 1_000), limits=limits)
+    assert {(r.strategy, r.fallback) for r in chosen.routes} == {
+        (ScanStrategy.LATE_MATERIALIZATION, ScanStrategy.TASKS)
+    }

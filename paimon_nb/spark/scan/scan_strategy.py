@@ -66,11 +66,11 @@ class StrategyLimits:
     """Maximum total size of files that the driver reads this way."""
     late_materialization_files: int = 512
     """Maximum number of files that the driver reads this way; all are open at the same time."""
-    masked_rows: int = 200_000_000
-    """Maximum rows of a split whose keys are compared at once."""
+    masked_rows: int = 30_000_000
+    """Maximum rows of all masked splits: the driver sends a bit per row to the scan."""
     driver_rows: int = 10_000_000
-    """Maximum rows of all splits whose keys the driver compares. The keys of more rows are compared in tasks; if the merge engine
-    creates rows, the tasks read and merge them."""
+    """Maximum rows of all splits whose keys the driver compares. More rows are merged in tasks. Exception: a larger single split of a
+    merge engine that picks rows. Its keys are compared in a task, and Spark scans its files in many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +114,9 @@ class Route:
     """For LATE_MATERIALIZATION: the strategy if too many rows match."""
 
 
+_MASKED = ScanStrategy.MASKED
+
+
 def choose_routes(splits: Sequence[Split], facts: SplitFacts) -> list[Route]:
     """One route per split, in order."""
     size, count = _total_size(splits), _total_rows(splits)
@@ -134,10 +137,27 @@ def choose_routes(splits: Sequence[Split], facts: SplitFacts) -> list[Route]:
             ] * len(splits)
     if facts.skips_unreadable_files:
         return [Route(ScanStrategy.TASKS, "files that cannot be read are left out")] * len(splits)
-    many = sum(s.row_count for s in splits if not s.raw) > facts.limits.driver_rows
-    found = [_choose_route(split, facts, many_rows_to_merge=many) for split in splits]
+    found = [_choose_route(split, facts) for split in splits]
     why = _reason_for_late_materialization(splits, found, facts)
+    in_tasks = _reason_for_tasks([s for s, r in zip(splits, found, strict=True) if r.strategy is _MASKED], facts)
+    if in_tasks is not None:
+        found = [Route(ScanStrategy.TASKS, in_tasks) if r.strategy is _MASKED else r for r in found]
     return found if why is None else [Route(ScanStrategy.LATE_MATERIALIZATION, why, r.strategy) for r in found]
+
+
+def _reason_for_tasks(masked: Sequence[Split], facts: SplitFacts) -> str | None:
+    """The reason to read splits in tasks that could be masked; None: mask them."""
+    to_merge = [s.row_count for s in masked if not s.raw]
+    many = sum(to_merge) > facts.limits.driver_rows
+    if many and facts.merge_engine not in PICKS_ROWS:
+        return "files of many rows that the merge engine combines are decoded once"
+    if facts.without_spark:
+        return None
+    if _total_rows(masked) > facts.limits.masked_rows:
+        return "too many rows to hide by position"
+    if many and max(to_merge) <= facts.limits.driver_rows:
+        return "files of many rows to merge are decoded once"
+    return None
 
 
 def _reason_for_late_materialization(splits: Sequence[Split], found: Sequence[Route], facts: SplitFacts) -> str | None:
@@ -186,7 +206,7 @@ def _total_rows(splits: Sequence[Split]) -> int:
     return sum(s.row_count for s in splits)
 
 
-def _choose_route(split: Split, facts: SplitFacts, *, many_rows_to_merge: bool) -> Route:
+def _choose_route(split: Split, facts: SplitFacts) -> Route:
     if split.branch is not None:
         return Route(ScanStrategy.TASKS, f"branch {split.branch} has its own schemas")
     if split.plain_files:
@@ -208,10 +228,6 @@ def _choose_route(split: Split, facts: SplitFacts, *, many_rows_to_merge: bool) 
     if split.raw:
         return Route(ScanStrategy.MASKED, "deletion vectors hide rows by position")
     picks = facts.merge_engine in PICKS_ROWS
-    if split.row_count > facts.limits.masked_rows:
-        return Route(ScanStrategy.TASKS, "too many rows to compare at once")
-    if many_rows_to_merge and not picks:
-        return Route(ScanStrategy.TASKS, "files of many rows that the merge engine combines are decoded once")
     return Route(
         ScanStrategy.MASKED,
         "newer rows hide older ones by position" if picks else "merged rows replace the rows they are made from",
