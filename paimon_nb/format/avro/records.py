@@ -6,15 +6,18 @@ fastavro decodes them no faster, and importing it takes as long as the manifests
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
 _LONG, _BYTES, _STRING, _RECORD, _ARRAY = range(5)
 _SIMPLE = {"int": _LONG, "long": _LONG, "bytes": _BYTES, "string": _STRING}
-_Field = tuple[str, int, int, Any]
+Field = tuple[str, int, int, Any]
 """(name, the byte that stands for NULL, kind, fields of a record or item of an array); the byte is -1 where the type has no NULL."""
 
 
-def compile_fields(schema: Any) -> tuple[_Field, ...] | None:
+def compile_fields(schema: Any) -> tuple[Field, ...] | None:
     """What `read_records` needs of a schema without logical types; None if it has types that metadata does not use."""
     try:
         return (_field_of("", schema),)
@@ -22,7 +25,7 @@ def compile_fields(schema: Any) -> tuple[_Field, ...] | None:
         return None
 
 
-def read_records(fields: tuple[_Field, ...], count: int, data: bytes) -> list[Any]:
+def read_records(fields: tuple[Field, ...], count: int, data: bytes) -> list[Any]:
     """The records of a block, as fastavro returns them. Raises `IndexError` and `ValueError` for broken bytes."""
     out, at = [], 0
     for _ in range(count):
@@ -31,7 +34,82 @@ def read_records(fields: tuple[_Field, ...], count: int, data: bytes) -> list[An
     return out
 
 
-def _field_of(name: str, node: Any) -> _Field:
+def compile_columns(schema: Any) -> tuple[Field, ...] | None:
+    """What `read_values` needs: the fields of a record by path ('_FILE._FILE_NAME'). None as in `compile_fields`, and if a record is nullable."""
+    fields = compile_fields(schema)
+    if fields is None or fields[0][1:3] != (-1, _RECORD):
+        return None
+    try:
+        return tuple(_leaves("", fields[0][3]))
+    except ValueError:
+        return None
+
+
+def _leaves(prefix: str, fields: tuple[Field, ...]) -> Iterator[Field]:
+    for name, null, kind, inner in fields:
+        if kind != _RECORD:
+            yield prefix + name, null, kind, inner
+        elif null < 0:
+            yield from _leaves(f"{prefix}{name}.", inner)
+        else:
+            raise ValueError(name)
+
+
+class _Last:
+    """The last array of a field. Files of a table often have the same null counts."""
+
+    __slots__ = ("encoded", "items")
+
+    def __init__(self) -> None:
+        self.encoded = b""
+        self.items: tuple[Any, ...] = ()
+
+
+_NO_ARRAY = _Last()
+
+
+def read_values(fields: Sequence[Field], count: int, data: bytes, into: Mapping[str, list[Any]]) -> None:
+    """Append the values of a block's records to the column of each path; arrays as tuples. Raises as `read_records`."""
+    steps = [
+        (into[path].append, null, kind, inner, _Last() if kind == _ARRAY else _NO_ARRAY)
+        for path, null, kind, inner in fields
+    ]
+    at, size = 0, len(data)
+    for _ in range(count):
+        for append, null, kind, inner, last in steps:
+            if null >= 0:
+                branch = data[at]
+                at += 1
+                if branch == null:
+                    append(None)
+                    continue
+                if branch != 2 - null:
+                    raise ValueError(f"branch {branch} of a union of two")
+            if kind == _ARRAY:
+                if last.encoded and data.startswith(last.encoded, at):
+                    at += len(last.encoded)
+                else:
+                    begin = at
+                    items, at = _read_array(inner, data, at)
+                    last.encoded, last.items = data[begin:at], tuple(items)
+                append(last.items)
+                continue
+            number = data[at]
+            at += 1
+            if number >= 0x80:
+                number, at = _rest_of_long(number, data, at)
+            number = (number >> 1) ^ -(number & 1)
+            if kind == _LONG:
+                append(number)
+                continue
+            end = at + number
+            if not at <= end <= size:
+                raise ValueError(f"a value of {number} bytes at {at} of {size}")
+            append(data[at:end] if kind == _BYTES else data[at:end].decode())
+            at = end
+
+
+def _field_of(name: str, node: Any) -> Field:
     null = -1
     if isinstance(node, list):
         null = 2 * node.index("null")
@@ -45,7 +123,7 @@ def _field_of(name: str, node: Any) -> _Field:
     raise ValueError(node["type"])
 
 
-def _read_record(fields: tuple[_Field, ...], data: bytes, at: int) -> tuple[dict[str, Any], int]:
+def _read_record(fields: tuple[Field, ...], data: bytes, at: int) -> tuple[dict[str, Any], int]:
     row: dict[str, Any] = {}
     for name, null, kind, inner in fields:
         if null >= 0:
@@ -78,7 +156,7 @@ def _read_record(fields: tuple[_Field, ...], data: bytes, at: int) -> tuple[dict
     return row, at
 
 
-def _read_array(item: tuple[_Field, ...], data: bytes, at: int) -> tuple[list[Any], int]:
+def _read_array(item: tuple[Field, ...], data: bytes, at: int) -> tuple[list[Any], int]:
     out: list[Any] = []
     _, null, kind, _ = item[0]
     while True:

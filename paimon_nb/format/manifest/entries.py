@@ -192,6 +192,9 @@ def null_counts(keys: bool, index: int) -> tuple[str, int]:
 class Entries(Sequence[ManifestEntry]):
     """An immutable sequence of entries, with access by column. Equal to any sequence of equal entries."""
 
+    vectorized: bool = True
+    """Whether there are enough entries to compute with `pyarrow.compute`, whose import takes as long as thousands of them."""
+
     def __init__(self, size: int) -> None:
         self._size = size
         self._columns: dict[Any, Any] = {}
@@ -264,6 +267,8 @@ class Entries(Sequence[ManifestEntry]):
 class EntryList(Entries):
     """Entries from objects."""
 
+    vectorized = False
+
     def __init__(self, entries: Iterable[ManifestEntry]) -> None:
         self._entries = list(entries)
         super().__init__(len(self._entries))
@@ -304,10 +309,24 @@ class SelectedEntries(Entries):
     def __init__(self, whole: Entries, rows: np.ndarray) -> None:
         super().__init__(len(rows))
         self.whole, self.rows = whole, rows
+        self.vectorized = whole.vectorized
 
     def _make_column(self, name: Name) -> Any:
         found = self.whole.column(name)
-        return found[self.rows] if isinstance(found, np.ndarray) else found.take(from_numpy(self.rows))
+        if isinstance(found, np.ndarray):
+            return found[self.rows]
+        if self.vectorized:
+            return found.take(from_numpy(self.rows))
+        return arrow_column([found[i].as_py() for i in self.rows.tolist()], found.type)
+
+    @property
+    def partitions(self) -> tuple[np.ndarray, list[bytes]]:
+        if self.vectorized:
+            return super().partitions
+        found, partitions = self.whole.partitions
+        seen: dict[int, int] = {}
+        positions = [seen.setdefault(p, len(seen)) for p in found[self.rows].tolist()]
+        return np.array(positions, np.int64), [partitions[p] for p in seen]
 
     def objects(self, rows: np.ndarray | None = None, *, cached: bool = True) -> list[ManifestEntry]:
         return self.whole.objects(self.rows if rows is None else self.rows[rows], cached=cached)
@@ -359,22 +378,6 @@ class ConcatenatedEntries(Entries):
             out[owned] = object_array(read(self.parts[owner], rows[owned] - self._begins[owner]))
         found: list[Any] = out.tolist()
         return found
-
-
-def concat_entries(parts: Iterable[Entries]) -> Entries:
-    """Concatenate sequences of entries."""
-    some = [p for p in parts if len(p)]
-    if len(some) == 1:
-        return some[0]
-    if all(isinstance(p, EntryList) for p in some):
-        return EntryList(e for p in some for e in p)
-    flat: list[Entries] = []
-    for part in some:  # small neighbouring lists are merged, to have fewer parts
-        if flat and isinstance(part, EntryList) and isinstance(flat[-1], EntryList):
-            flat[-1] = EntryList([*flat[-1], *part])
-        else:
-            flat.append(part)
-    return ConcatenatedEntries(flat)
 
 
 def as_entries(entries: Iterable[ManifestEntry]) -> Entries:

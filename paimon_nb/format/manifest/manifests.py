@@ -19,8 +19,9 @@ from paimon_nb.format.avro.container import (
     gc_paused,
     parse_container,
 )
-from paimon_nb.format.avro.records import compile_fields, read_records
+from paimon_nb.format.avro.records import Field, compile_columns, compile_fields, read_records
 from paimon_nb.format.file_cache import FileCache
+from paimon_nb.format.manifest.decoded_entries import entries_by_values
 from paimon_nb.format.manifest.entries import DataFile, Entries, EntryList, ManifestEntry, ManifestFile, SimpleStats
 
 if TYPE_CHECKING:
@@ -447,7 +448,17 @@ def _decode_manifest(fs: FileIO, path: str) -> Entries:
         columns = entries_by_columns(container, _VERSION)
         if columns is not None:
             return columns
+    fields = None if container is None else _once_for_schema(container.schema, "columns", _manifest_fields)
+    if container is not None and fields is not None:
+        values = entries_by_values(container, fields, _VERSION)
+        if values is not None:
+            return values
     return _entries_of_rows(checked_rows_of(data, container, path, _SCHEMA_2_1, _VERSION, "manifest"), path)
+
+
+def _manifest_fields(schema: Any) -> tuple[Field, ...] | None:
+    """What `entries_by_values` needs of a schema; None if it is not a record with the fields of a manifest, or has unusual types."""
+    return compile_columns(schema) if schema_guarantees(schema, _SCHEMA_2_1) else None
 
 
 def _entries_of_rows(rows: list[dict[str, Any]], path: str) -> EntryList:

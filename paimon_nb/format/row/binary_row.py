@@ -492,7 +492,8 @@ def _compact_instant(data: memoryview, at: int) -> Instant:
 
 def _long_instant(data: memoryview, at: int) -> Instant:
     nanos, offset = _low_and_offset(data, at)
-    _check_available(data, offset, 8)
+    if offset < 0 or offset + 8 > len(data):
+        _check_available(data, offset, 8)  # raises the error
     return Instant(_word(data, offset)[0], nanos)
 
 
@@ -512,7 +513,8 @@ def _short_or_long_getter(made: Callable[[memoryview], Value]) -> _Getter:
 def _variable_part_of_slot(data: memoryview, at: int) -> memoryview:
     """The bytes of the variable part that a slot points at."""
     size, offset = _low_and_offset(data, at)
-    _check_available(data, offset, size)
+    if offset < 0 or size < 0 or offset + size > len(data):
+        _check_available(data, offset, size)  # raises the error
     return data[offset : offset + size]
 
 

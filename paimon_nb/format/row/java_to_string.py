@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _MS_PER_DAY = 86_400_000
 _DAYS_0000_TO_1970 = 719528
+_TWO = [f"{number:02d}" for number in range(60)]
 
 
 def java_to_string(t: DataType, value: Value) -> str:
@@ -115,18 +116,18 @@ def timestamp_text(value: Instant, precision: int) -> str:
 
 def local_date_time_text(value: Instant) -> str:
     """LocalDateTime.toString: seconds only if not zero, a fraction of 3, 6 or 9 digits, `+` before years after 9999."""
-    days, ms = divmod(value.ms, _MS_PER_DAY)
-    minutes, ms = divmod(ms, 60_000)
-    seconds, ms = divmod(ms, 1000)
-    nanos = ms * 1_000_000 + value.nanos
-    text = f"{_local_date_text(days)}T{minutes // 60:02d}:{minutes % 60:02d}"
-    if not seconds and not nanos:
-        return text
-    text += f":{seconds:02d}"
+    ms, nanos = value
+    days, ms = divmod(ms, _MS_PER_DAY)
+    nanos += ms % 1000 * 1_000_000
+    minutes, second = divmod(ms // 1000, 60)
+    hour, minute = divmod(minutes, 60)
+    text = f"{_local_date_text(days)}T{_TWO[hour]}:{_TWO[minute]}"
     if not nanos:
-        return text
+        return f"{text}:{_TWO[second]}" if second else text
     digits = f"{nanos:09d}"
-    return f"{text}.{digits[:3] if nanos % 1_000_000 == 0 else digits[:6] if nanos % 1000 == 0 else digits}"
+    return (
+        f"{text}:{_TWO[second]}.{digits[:3] if nanos % 1_000_000 == 0 else digits[:6] if nanos % 1000 == 0 else digits}"
+    )
 
 
 def local_time_at_zone(value: Instant, zone: dt.tzinfo | None) -> Instant:

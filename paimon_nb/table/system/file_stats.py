@@ -8,7 +8,7 @@ from __future__ import annotations
 from codecs import utf_16_be_encode  # str.encode would import a module for it
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby, islice
+from itertools import groupby, islice, repeat
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import PaimonError, UnsupportedFormat
@@ -49,7 +49,8 @@ class _StatsTextLayout:
     key_texts: tuple[Text, ...]
     known: dict[bytes, str]
     """Cache of formatted statistics rows: the next snapshot has mostly the same files."""
-    known_nulls: dict[tuple[object, ...], str]
+    known_nulls: dict[tuple[tuple[int | None, ...] | None, int], str]
+    """The same by null counts and, if they matter, rows of a file."""
 
     def bounds(self, rows: Sequence[bytes]) -> list[str]:
         """`{a=1, b=null}` of each statistics row."""
@@ -77,17 +78,20 @@ class _StatsTextLayout:
         found = dict(zip(whole, (f"[{', '.join(values)}]" for values in zip(*texts, strict=True)), strict=True))
         return [found.get(key) for key in keys]
 
-    def nulls(self, counts: tuple[int | None, ...], rows: int) -> str:
-        """`{a=0, b=null}` of a file's null counts."""
-        known = (*counts[: self.arity], *[None] * (self.arity + 1 - len(counts[: self.arity])), rows)
-        null_counts = tuple([known[at] for at in self.counted])
-        text = self.known_nulls.get(null_counts)
-        if text is None:
-            if len(self.known_nulls) >= _CACHE_ROWS:
-                self.known_nulls.clear()
-            text = self.template % tuple(["null" if n is None else n for n in null_counts])
-            self.known_nulls[null_counts] = text
-        return text
+    def nulls(self, counts: Sequence[tuple[int | None, ...] | None], rows: Sequence[int]) -> list[str]:
+        """`{a=0, b=null}` of the null counts of each file, which has so many rows."""
+        known = self.known_nulls
+        if len(known) >= _CACHE_ROWS:
+            known.clear()
+        keys = list(zip(counts, rows if self.arity + 1 in self.counted else repeat(0), strict=False))
+        for key in dict.fromkeys(keys):
+            if key not in known:
+                found = (key[0] or ())[: self.arity]
+                values = (*found, *[None] * (self.arity + 1 - len(found)), key[1])
+                known[key] = self.template % tuple(
+                    ["null" if values[at] is None else values[at] for at in self.counted]
+                )
+        return [known[key] for key in keys]
 
 
 def _column_texts(values: Sequence[Any], text: Text) -> Sequence[str]:
@@ -115,7 +119,7 @@ class StatsTexts:
         low, high = files.values("value_stats.min_values"), files.values("value_stats.max_values")
         counts, rows = files.values("value_stats.null_counts"), files.values("row_count")
         for layout, piece in self._by_layout(files):
-            nulls = [layout.nulls(c or (), n) for c, n in zip(counts[piece], rows[piece], strict=True)]
+            nulls = layout.nulls(counts[piece], rows[piece])
             texts = layout.bounds([*low[piece], *high[piece]])
             yield from zip(nulls, texts[: len(nulls)], texts[len(nulls) :], strict=True)
 

@@ -8,7 +8,7 @@ import random
 import fastavro
 import pytest
 
-from paimon_nb.format.avro.records import compile_fields, read_records
+from paimon_nb.format.avro.records import compile_columns, compile_fields, read_records, read_values
 
 NAMES = {"type": "array", "items": "string"}
 INNER = {"type": "record", "name": "inner", "fields": [{"name": "names", "type": NAMES}]}
@@ -97,3 +97,48 @@ def test_broken_bytes(schema, data):
 )
 def test_types_that_metadata_does_not_use_are_left_out(schema):
     assert compile_fields(schema) is None
+
+
+FLAT = {**SCHEMA, "fields": [*SCHEMA["fields"][:-1], {"name": "inner", "type": INNER}]}
+
+
+def _flat_rows(seed: int) -> list[dict[str, object]]:
+    return [{**row, "inner": row["inner"] or {"names": ["a"] * 3}} for row in _rows(seed)]
+
+
+def _flat_encoded(rows: list[dict[str, object]]) -> bytes:
+    out = io.BytesIO()
+    for row in rows:
+        fastavro.schemaless_writer(out, fastavro.parse_schema(FLAT), row)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_values_by_path_are_those_that_were_written(seed):
+    rows = _flat_rows(seed)
+    fields = compile_columns(FLAT)
+    columns: dict[str, list[object]] = {field[0]: [] for field in fields}
+
+    read_values(fields, len(rows), _flat_encoded(rows), columns)
+
+    expected = {name: [row[name] for row in rows] for name in ("number", "small", "raw", "text")}
+    expected["counts"] = [tuple(row["counts"]) for row in rows]
+    expected["inner.names"] = [tuple(row["inner"]["names"]) for row in rows]
+    assert columns == expected
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_values_that_are_cut_off_are_an_error(seed):
+    data = _flat_encoded(_flat_rows(seed))
+    fields = compile_columns(FLAT)
+
+    for end in range(len(data)):
+        with pytest.raises((IndexError, ValueError)):
+            read_values(fields, 20, data[:end], {field[0]: [] for field in fields})
+
+
+@pytest.mark.parametrize(
+    "schema", [SCHEMA, ["null", SCHEMA], "long"], ids=["a nullable record", "a union", "no record"]
+)
+def test_what_has_no_value_per_path_is_left_out(schema):
+    assert compile_columns(schema) is None
