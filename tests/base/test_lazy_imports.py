@@ -48,3 +48,15 @@ print(late, [w for w in writing if f"paimon_nb.{{w}}" in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[] []"
+
+
+def test_pyarrow_is_imported_before_this_packages_modules():
+    """Below their nested imports CPython 3.11 maps and unmaps memory for hundreds of calls of NumPy's import."""
+    look = """
+import sys, paimon_nb
+paimon_nb.open_table
+loaded = list(sys.modules)
+print([m for m in loaded[: loaded.index("pyarrow")] if m.startswith("paimon_nb.table")], "paimon_nb.table.open" in loaded)
+"""
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[] True"
