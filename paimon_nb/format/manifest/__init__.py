@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.lazy_imports import lazy_getattr
-from paimon_nb.format.manifest.decoded_entries import concat_entries
 from paimon_nb.format.manifest.entries import (
     ADD,
     DELETE,
@@ -23,6 +22,7 @@ from paimon_nb.format.manifest.entries import (
     ManifestFile,
     SimpleStats,
     as_entries,
+    concat_entries,
     null_counts,
 )
 from paimon_nb.format.manifest.manifests import (

@@ -17,10 +17,8 @@ from paimon_nb.format.avro.records import read_values
 from paimon_nb.format.manifest.entries import (
     BYTES,
     STATS_COLS,
-    ConcatenatedEntries,
     DataFile,
     Entries,
-    EntryList,
     ManifestEntry,
     Name,
     SimpleStats,
@@ -29,7 +27,7 @@ from paimon_nb.format.manifest.entries import (
 from paimon_nb.format.types.arrow_builders import arrow_column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from paimon_nb.format.avro.container import Container
     from paimon_nb.format.avro.records import Field
@@ -128,19 +126,16 @@ class EntryValues(DecodedEntries):
         """The manifests, which are cached: the objects of their entries are kept there."""
 
     @classmethod
-    def concat(cls, parts: Sequence[EntryValues]) -> EntryValues:
-        """The entries of several manifests, in order."""
-        paths = dict.fromkeys(path for part in parts for path in part._values)
+    def join(cls, parts: Sequence[Entries]) -> Entries | None:
+        manifests = [part for part in parts if isinstance(part, EntryValues)]
+        if len(manifests) < len(parts) or all(part._made is not None for part in manifests):
+            return super().join(parts)
+        paths = dict.fromkeys(path for part in manifests for path in part._values)
         values: dict[str, list[Any]] = {path: [] for path in paths}
-        for part in parts:
+        for part in manifests:
             for path, column in values.items():
                 column += part.field_values(path, None)
-        return cls(values, parts)
-
-    @property
-    def has_objects(self) -> bool:
-        """Whether all entries are objects already."""
-        return self._made is not None
+        return cls(values, manifests)
 
     @override
     def field_values(self, path: str, rows: np.ndarray | None) -> list[Any]:
@@ -169,8 +164,8 @@ class EntryValues(DecodedEntries):
         if name == STATS_COLS:
             return self.stats_cols()
         if name == "beside":
-            beside = [self.field_values(f"_FILE.{n}", None) for n in ("_EMBEDDED_FILE_INDEX", "_EXTRA_FILES")]
-            return np.array([index is not None or bool(extra) for index, extra in zip(*beside, strict=True)], np.int64)
+            both = [self.field_values(f"_FILE.{n}", None) for n in ("_EMBEDDED_FILE_INDEX", "_EXTRA_FILES")]
+            return np.array([index is not None or bool(extra) for index, extra in zip(*both, strict=True)], np.int64)
         if name in BYTES:
             values = self.field_values(BYTES_PATHS[name], None)
             return arrow_column([v.encode() for v in values] if name == "file_name" else values, pa.large_binary())
@@ -211,22 +206,3 @@ def _are_sound(values: Mapping[str, list[Any]], version: int) -> bool:
 def _names_are_sound(names: Sequence[str]) -> bool:
     joined = "".join(names)
     return "/" not in joined and "\0" not in joined and not {"", ".", ".."}.intersection(names)
-
-
-def concat_entries(parts: Iterable[Entries]) -> Entries:
-    """Concatenate sequences of entries."""
-    some = [p for p in parts if len(p)]
-    if len(some) < 2:
-        return some[0] if some else EntryList(())
-    values = [p for p in some if isinstance(p, EntryValues)]
-    if values and len(values) == len(some) and not all(p.has_objects for p in values):
-        return EntryValues.concat(values)
-    flat: list[Entries] = []
-    for part in some:  # small neighbouring lists are merged, to have fewer parts
-        if part.vectorized:
-            flat.append(part)
-        elif flat and not flat[-1].vectorized:
-            flat[-1] = EntryList([*flat[-1], *part])
-        else:
-            flat.append(EntryList(part))
-    return flat[0] if len(flat) == 1 else ConcatenatedEntries(flat)

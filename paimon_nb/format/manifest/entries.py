@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, groupby, pairwise
 from operator import attrgetter
 from typing import Any, overload
 
@@ -211,6 +211,11 @@ class Entries(Sequence[ManifestEntry]):
     @abstractmethod
     def _make_column(self, name: Name) -> Any: ...
 
+    @classmethod
+    def join(cls, parts: Sequence[Entries]) -> Entries | None:
+        """The entries of all parts, of which the first is of this class; None if some are vectorized."""
+        return None if any(p.vectorized for p in parts) else EntryList(e for p in parts for e in p)
+
     @abstractmethod
     def file_values(self, name: str, rows: np.ndarray) -> list[Any]:
         """A field of the data files at some positions, such as `value_stats.min_values`. Creates no objects, and caches nothing."""
@@ -378,6 +383,20 @@ class ConcatenatedEntries(Entries):
             out[owned] = object_array(read(self.parts[owner], rows[owned] - self._begins[owner]))
         found: list[Any] = out.tolist()
         return found
+
+
+def concat_entries(parts: Iterable[Entries]) -> Entries:
+    """Concatenate sequences of entries."""
+    some = [p for p in parts if len(p)]
+    if len(some) < 2:
+        return some[0] if some else EntryList(())
+    joined = some[0].join(some)
+    if joined is not None:
+        return joined
+    flat: list[Entries] = []
+    for vectorized, group in groupby(some, lambda p: p.vectorized):
+        flat += group if vectorized else [EntryList(chain.from_iterable(group))]
+    return ConcatenatedEntries(flat)
 
 
 def as_entries(entries: Iterable[ManifestEntry]) -> Entries:
