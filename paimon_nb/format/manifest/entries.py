@@ -395,7 +395,10 @@ def concat_entries(parts: Iterable[Entries]) -> Entries:
         return joined
     flat: list[Entries] = []
     for vectorized, group in groupby(some, lambda p: p.vectorized):
-        flat += group if vectorized else [EntryList(chain.from_iterable(group))]
+        if vectorized:
+            flat.extend(group)
+        else:
+            flat.append(EntryList(chain.from_iterable(group)))
     return ConcatenatedEntries(flat)
 
 
