@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,8 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         # Below nested imports of this package, CPython 3.11 maps and unmaps stack memory for hundreds of calls of NumPy's import: 5 ms.
         import_module("pyarrow")
+        if name == "connect" and "IPython" in sys.modules:
+            import_module("paimon_nb.notebook.python_cells").install()
         return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -42,8 +42,11 @@ class Rows:
     interactive: ClassVar[Callable[[Rows], Any] | None] = None
     """Makes the widget that a connected front end shows; it may return None."""
 
-    def __init__(self, result: Result, limit: int, ahead: int = 0) -> None:
+    def __init__(
+        self, result: Result, limit: int, ahead: int = 0, how_to_see_more: str = "show more with --limit"
+    ) -> None:
         self.result, self.limit = result, min(limit, MAX_ROWS)
+        self._how_to_see_more = how_to_see_more
         self.notes = result.notes
         self.facts: tuple[str, ...] = ()
         """What the read took, for the footer: time, snapshot, files, engine."""
@@ -90,7 +93,7 @@ class Rows:
         self._fetched = table
         self._preview = Preview(
             table.slice(0, self.limit).select(range(min(table.num_columns, MAX_COLUMNS))), table.num_rows > self.limit, max(0, columns - MAX_COLUMNS), tuple(self.notes),
-            is_query=self.result.is_query,
+            is_query=self.result.is_query, how_to_see_more=self._how_to_see_more,
         )  # fmt: skip
 
     @property
@@ -133,6 +136,8 @@ class Preview:
     notes: tuple[str, ...] = ()
     is_query: bool = False
     """Rows of a SELECT, which always have a header; other results may be a single text."""
+    how_to_see_more: str = ""
+    """Where the number of rows is a choice."""
 
     @property
     def plain_text(self) -> str | None:
@@ -158,7 +163,7 @@ class Preview:
     def _row_limit_reason(self, rows: int) -> str:
         """Which limit cut the rows, and how to get the others."""
         if rows == self.table.num_rows < MAX_ROWS:
-            return "; show more with --limit"
+            return f"; {self.how_to_see_more}"
         limit = "maximum" if rows == MAX_ROWS else "output size limit"
         return f" ({limit}); to_pandas() returns all rows"
 

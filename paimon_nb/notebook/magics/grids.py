@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.getipython import get_ipython
 
-from paimon_nb.notebook.display import Rows
 from paimon_nb.notebook.magics.active import current
 from paimon_nb.notebook.magics.streams import cell_id
 from paimon_nb.notebook.progress import has_front_end
+from paimon_nb.notebook.python_cells import cell_output
 from paimon_nb.notebook.svg import count
 from paimon_nb.table.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from paimon_nb.notebook.display import Rows
     from paimon_nb.notebook.widgets.grid import Grid
     from paimon_nb.session import Result
     from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan
@@ -46,11 +47,9 @@ def show_grid(rows: Rows) -> Grid | None:
 
 
 def show_result(result: Result, **_: Any) -> Any:
-    """The output of a Python cell whose value is a result: as that of a SQL cell. A stream is not read."""
-    if result.arrow is None and (result.live is not None or result.job is not None):
-        return {"text/plain": repr(result)}
+    """The output of a Python cell whose value is a result: as that of a SQL cell."""
     limit = current.shell.magics_manager.registry["PaimonMagics"].limit
-    return Rows(result, limit, ROWS_AHEAD if has_front_end() else 0)._repr_mimebundle_()
+    return cell_output(result, limit, ROWS_AHEAD if has_front_end() else 0)
 
 
 def _make_current(rows: Rows) -> None:

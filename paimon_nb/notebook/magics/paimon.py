@@ -24,6 +24,7 @@ from paimon_nb.notebook.magics.grids import ROWS_AHEAD, read_facts
 from paimon_nb.notebook.magics.inspect_commands import InspectCommands
 from paimon_nb.notebook.magics.streams import register_live_table, stop_previous_stream, stop_streams_started_since
 from paimon_nb.notebook.progress import RunState, has_front_end, run_line, run_with_progress, statement_label
+from paimon_nb.notebook.python_cells import ROWS
 from paimon_nb.notebook.snippets import query_text, with_snippets
 from paimon_nb.notebook.undo import now_ms
 from paimon_nb.plan import Span
@@ -119,7 +120,7 @@ _SYSTEM = (
 class PaimonMagics(InspectCommands, Magics):
     """`%config PaimonMagics.<trait> = value`."""
 
-    limit = Int(20, help="rows shown when a cell does not set --limit").tag(config=True)
+    limit = Int(ROWS, help="rows shown when a cell does not set --limit").tag(config=True)
     progress = Bool(True, help="show a line with the progress below a running cell").tag(config=True)
     short_errors = Bool(True, help="short error messages instead of tracebacks").tag(config=True)
 
