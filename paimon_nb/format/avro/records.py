@@ -200,6 +200,8 @@ def _rest_of_long(first: int, data: bytes, at: int) -> tuple[int, int]:
         at += 1
         number |= (byte & 0x7F) << shift
         if byte < 0x80:
+            if number >> 64:
+                raise ValueError("a number of more than 64 bits")
             return number, at
         shift += 7
         if shift > 63:
