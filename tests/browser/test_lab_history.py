@@ -145,3 +145,23 @@ def test_by_mouse_a_snapshot_is_tagged_and_rolled_back_to(shown: Notebook, lab: 
         found = wb.table("many").latest_snapshot()
         assert found is not None
         assert found.id == 43
+
+
+def test_a_click_goes_on_while_its_button_is_drawn_anew(shown: Notebook) -> None:
+    output = shown.output(MANY)
+    body, button = output.locator(".history tbody"), output.get_by_role("button", name="Roll back …")
+    for snapshot in (41, 27):
+        output.get_by_role("button", name=f"select snapshot {snapshot}").click()
+        expect(output.locator(".bar output").first).to_contain_text(f"snapshot {snapshot}")
+        if snapshot == 41:  # the flags of tags get a row, which moves what is below
+            assert shown.execute("Out[5].create_tag('first-one')") == "ok"
+            expect(body).to_contain_text("first-one")
+    button.hover()
+    shown.page.mouse.down()
+    assert shown.execute("Out[5].create_tag('while-down')") == "ok"
+    shown.page.wait_for_timeout(300)  # the new state reaches the page
+    shown.page.mouse.up()
+    expect(output.get_by_role("alertdialog")).to_be_visible()
+    expect(body).to_contain_text("while-down")
+    shown.page.keyboard.press("Escape")
+    expect(output.get_by_role("alertdialog")).to_have_count(0)

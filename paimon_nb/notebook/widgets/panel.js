@@ -54,11 +54,39 @@ function field(host, label, value, onChange, attributes) {
   return input;
 }
 
-// Rebuilding a focused control loses the focus: give it back to the same control.
+// Rebuilding a focused control loses the focus: give it back to the same control. Rebuilding a pressed one would lose
+// the click: while a pointer is down in the host, the drawing waits for its click, at most a second.
 function keepingFocus(host, draw) {
+  const press = presses.get(host) || watchPresses(host);
+  if (press.down) {
+    if (!press.waiting) setTimeout(press.release, 1000);
+    press.waiting = draw;
+    return;
+  }
   const held = host.contains(document.activeElement) ? document.activeElement.dataset.keep : null;
   draw();
   if (held) { const again = host.querySelector(`[data-keep="${CSS.escape(held)}"]`); again && again.focus(); }
+}
+
+const presses = new WeakMap();
+
+function watchPresses(host) {
+  const press = { down: false, waiting: null };
+  press.release = () => {
+    const draw = press.waiting;
+    press.down = false;
+    press.waiting = null;
+    if (draw) keepingFocus(host, draw);
+  };
+  host.addEventListener("pointerdown", () => {
+    press.down = true;
+    // The click comes before the timer. It may be of another element, or not come at all.
+    for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => setTimeout(press.release), { once: true });
+  }, true);
+  // What a click draws is drawn at once.
+  host.addEventListener("click", () => { press.down = false; }, true);
+  presses.set(host, press);
+  return press;
 }
 
 function showMessage(host, text, kind) {
