@@ -85,7 +85,14 @@ def test_what_is_cut_off_is_an_error(seed):
         (["null", "long"], b"\x04"),
         ({"type": "array", "items": "long"}, b"\xfe\xff\xff\xff\x0f\x02"),
     ],
-    ids=["an endless number", "a number of 65 bits", "a negative size", "no UTF-8", "a branch too far", "too few items"],
+    ids=[
+        "an endless number",
+        "a number of 65 bits",
+        "a negative size",
+        "no UTF-8",
+        "a branch too far",
+        "too few items",
+    ],
 )
 def test_broken_bytes(schema, data):
     with pytest.raises((IndexError, ValueError)):
