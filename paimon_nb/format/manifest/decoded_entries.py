@@ -108,7 +108,7 @@ class DecodedEntries(Entries):
         files = map(DataFile, *first, *stats, *last)
         return map(ManifestEntry, whole[0], shared_partitions, whole[1], whole[2], files)
 
-    def stats_cols(self) -> np.ndarray:
+    def _stats_cols(self) -> np.ndarray:
         """The column `STATS_COLS`."""
         listed, written = (self.field_values(f"_FILE.{n}", None) for n in ("_VALUE_STATS_COLS", "_WRITE_COLS"))
         return object_array([b if a is None else a for a, b in zip(listed, written, strict=True)])
@@ -162,7 +162,7 @@ class EntryValues(DecodedEntries):
             counts = self.field_values(NULL_PATHS[name[0]], None)
             return arrow_column([c[index] if c is not None and index < len(c) else None for c in counts], pa.int64())
         if name == STATS_COLS:
-            return self.stats_cols()
+            return self._stats_cols()
         if name == "beside":
             both = [self.field_values(f"_FILE.{n}", None) for n in ("_EMBEDDED_FILE_INDEX", "_EXTRA_FILES")]
             return np.array([index is not None or bool(extra) for index, extra in zip(*both, strict=True)], np.int64)

@@ -72,7 +72,7 @@ class EntryColumns(DecodedEntries):
             inside = np.zeros(len(self), bool) if index is None else _not_null(index, len(self))
             return (inside | (extra > 0)).astype(np.int64)
         if name == STATS_COLS:
-            return self.stats_cols()
+            return self._stats_cols()
         found = self._fields.get(NUMBER_PATHS[name])
         missing = -1 if name == "deletes" else 0
         if found is None:

@@ -80,8 +80,10 @@ function watchPresses(host) {
   };
   host.addEventListener("pointerdown", () => {
     press.down = true;
+    const ends = ["pointerup", "pointercancel"];
     // The click comes before the timer. It may be of another element, or not come at all.
-    for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => setTimeout(press.release), { once: true });
+    const ended = () => { for (const end of ends) removeEventListener(end, ended); setTimeout(press.release); };
+    for (const end of ends) addEventListener(end, ended);
   }, true);
   // What a click draws is drawn at once.
   host.addEventListener("click", () => { press.down = false; }, true);

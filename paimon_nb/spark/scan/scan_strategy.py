@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from enum import Enum
 from functools import partial
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedFormat
@@ -69,8 +70,8 @@ class StrategyLimits:
     masked_rows: int = 30_000_000
     """Maximum rows of all masked splits: the driver sends a bit per row to the scan."""
     driver_rows: int = 10_000_000
-    """Maximum rows of all splits whose keys the driver compares. More rows are merged in tasks. Exception: a larger single split of a
-    merge engine that picks rows. Its keys are compared in a task, and Spark scans its files in many."""
+    """Maximum rows of all splits whose keys the driver compares. More rows are merged in tasks, one for each split. If one split has more
+    rows than this and the merge engine picks rows, the scan is masked: tasks compare the keys, and Spark reads a file in many tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +115,6 @@ class Route:
     """For LATE_MATERIALIZATION: the strategy if too many rows match."""
 
 
-_MASKED = ScanStrategy.MASKED
-
-
 def choose_routes(splits: Sequence[Split], facts: SplitFacts) -> list[Route]:
     """One route per split, in order."""
     size, count = _total_size(splits), _total_rows(splits)
@@ -139,9 +137,10 @@ def choose_routes(splits: Sequence[Split], facts: SplitFacts) -> list[Route]:
         return [Route(ScanStrategy.TASKS, "files that cannot be read are left out")] * len(splits)
     found = [_choose_route(split, facts) for split in splits]
     why = _reason_for_late_materialization(splits, found, facts)
-    in_tasks = _reason_for_tasks([s for s, r in zip(splits, found, strict=True) if r.strategy is _MASKED], facts)
+    masked = [r.strategy is ScanStrategy.MASKED for r in found]
+    in_tasks = _reason_for_tasks(list(compress(splits, masked)), facts)
     if in_tasks is not None:
-        found = [Route(ScanStrategy.TASKS, in_tasks) if r.strategy is _MASKED else r for r in found]
+        found = [Route(ScanStrategy.TASKS, in_tasks) if m else r for r, m in zip(found, masked, strict=True)]
     return found if why is None else [Route(ScanStrategy.LATE_MATERIALIZATION, why, r.strategy) for r in found]
 
 
