@@ -135,7 +135,8 @@ def choose_routes(splits: Sequence[Split], facts: SplitFacts) -> list[Route]:
             ] * len(splits)
     if facts.skips_unreadable_files:
         return [Route(ScanStrategy.TASKS, "files that cannot be read are left out")] * len(splits)
-    found = [_choose_route(split, facts) for split in splits]
+    native = NativeReads(facts)
+    found = [_choose_route(split, facts, native) for split in splits]
     why = _reason_for_late_materialization(splits, found, facts)
     masked = [r.strategy is ScanStrategy.MASKED for r in found]
     in_tasks = _reason_for_tasks(list(compress(splits, masked)), facts)
@@ -205,7 +206,7 @@ def _total_rows(splits: Sequence[Split]) -> int:
     return sum(s.row_count for s in splits)
 
 
-def _choose_route(split: Split, facts: SplitFacts) -> Route:
+def _choose_route(split: Split, facts: SplitFacts, native: NativeReads) -> Route:
     if split.branch is not None:
         return Route(ScanStrategy.TASKS, f"branch {split.branch} has its own schemas")
     if split.plain_files:
@@ -214,7 +215,7 @@ def _choose_route(split: Split, facts: SplitFacts) -> Route:
         return Route(ScanStrategy.TASKS, "changes are read row by row")
     if split.waiting:
         return Route(ScanStrategy.TASKS, "rows that wait for a bucket are merged with it")
-    obstacle = next((why for f in split.files if (why := reason_not_native(f, facts)) is not None), None)
+    obstacle = next((why for f in split.files if (why := native.obstacle(f)) is not None), None)
     if obstacle is not None:
         return Route(ScanStrategy.TASKS, obstacle)
     if facts.merge_engine is None and not split.raw:
@@ -241,21 +242,37 @@ def file_format(name: str) -> str:
         return name.rsplit(".", 1)[-1]
 
 
-def reason_not_native(file: DataFile, facts: SplitFacts) -> str | None:
-    """Why Spark's own reader cannot read this file for the query; None if it can."""
-    kind = file_format(file.file_name)
-    if kind not in ("parquet", "orc") or not file.file_name.lower().endswith((".parquet", ".orc")):
+class NativeReads:
+    """Which files Spark's own reader can read for a query: what depends on a schema and a format is found once, not for each file."""
+
+    def __init__(self, facts: SplitFacts) -> None:
+        self._facts = facts
+        self._of_schemas: dict[tuple[int, str], str | None] = {}
+
+    def obstacle(self, file: DataFile) -> str | None:
+        """Why Spark's own reader cannot read this file; None if it can."""
+        name = file.file_name
+        if name.startswith(("_", ".")):
+            return "Spark skips files whose names start with '_' or '.'"
+        if not self._facts.has_partition_columns(file):
+            return "the file does not contain the partition columns"
+        if file.write_cols is not None:
+            return "the file contains only some columns of its schema"
+        key = file.schema_id, name.rsplit(".", 1)[-1]
+        if key not in self._of_schemas:
+            self._of_schemas[key] = _obstacle_of_schema(file.schema_id, name, self._facts)
+        return self._of_schemas[key]
+
+
+def _obstacle_of_schema(schema_id: int, name: str, facts: SplitFacts) -> str | None:
+    """Why Spark's own reader cannot read files of a schema, of the format that a file's name tells."""
+    kind = file_format(name)
+    if kind not in ("parquet", "orc") or not name.lower().endswith((".parquet", ".orc")):
         return f"Spark reads no {kind} files"
     if not facts.spark_reads_paths:
         return "Spark cannot read this file system"
-    if file.file_name.startswith(("_", ".")):
-        return "Spark skips files whose names start with '_' or '.'"
-    if not facts.has_partition_columns(file):
-        return "the file does not contain the partition columns"
-    if file.write_cols is not None:
-        return "the file contains only some columns of its schema"
-    by_id = {f.id: f for f in facts.file_fields(file.schema_id)}
-    shredded = facts.shredded(file.schema_id)
+    by_id = {f.id: f for f in facts.file_fields(schema_id)}
+    shredded = facts.shredded(schema_id)
     for field in facts.read_fields:
         if field.id in shredded:
             return f"column {field.name} may be a shredded MAP"
@@ -263,7 +280,7 @@ def reason_not_native(file: DataFile, facts: SplitFacts) -> str | None:
             return f"column {field.name}: Spark does not read {field.type.bare()} in {kind}"
         stored = by_id.get(field.id)
         if stored is not None and not same_or_wider(stored.type, field.type):
-            return f"column {field.name} was {stored.type.bare()} in schema {file.schema_id}"
+            return f"column {field.name} was {stored.type.bare()} in schema {schema_id}"
     names = [f.name.lower() for f in by_id.values()]
     if len(set(names)) < len(names):
         return "column names differ by case only"

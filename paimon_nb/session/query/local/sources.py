@@ -136,7 +136,7 @@ def scan_sql(
 
 
 def _files_readable_without_merge(scan: PlannedScan, used: Mapping[str, DataType]) -> list[str] | None:
-    from paimon_nb.spark.scan.scan_strategy import file_format, reason_not_native
+    from paimon_nb.spark.scan.scan_strategy import NativeReads, file_format
     from paimon_nb.spark.scan.table_scan import facts_of
 
     if any(is_floating(t) for t in used.values()) or _VIRTUAL_COLUMNS & {c.lower() for c in used}:
@@ -148,6 +148,7 @@ def _files_readable_without_merge(scan: PlannedScan, used: Mapping[str, DataType
         return None
     fields = tuple(f for f in scan.fields if f.name in used)
     facts = facts_of(store, fields, scan.limits)
+    native = NativeReads(facts)
     paths: list[str] = []
     for split in splits:
         for file in split.files:
@@ -156,7 +157,7 @@ def _files_readable_without_merge(scan: PlannedScan, used: Mapping[str, DataType
                 path is None
                 or _PATTERN & set(path)
                 or file_format(file.file_name) != "parquet"
-                or reason_not_native(file, facts) is not None
+                or native.obstacle(file) is not None
             ):
                 return None
             if file.schema_id != store.schema.id and not _same_columns(facts.file_fields(file.schema_id), fields):
