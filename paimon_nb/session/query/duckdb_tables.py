@@ -13,10 +13,10 @@ from paimon_nb.base.errors import (
     SqlAnalysisError,
     SqlSyntaxError,
     TableNotFound,
-    UnsupportedOperation,
 )
 from paimon_nb.options.table import SCAN_FALLBACK_BRANCH
 from paimon_nb.session.core.result import Result
+from paimon_nb.session.query.duckdb_read_only import SETTINGS, check_statement_only_reads
 from paimon_nb.session.query.frames_and_files import is_frame, is_spark_frame
 from paimon_nb.session.query.local.values import quote_name
 from paimon_nb.syntax.lexer import tokens
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 1_000_000
 """Rows of a displayed result, at most."""
-_READING = frozenset({"SELECT", "EXPLAIN", "MULTI"})
-"""Kinds of statements. MULTI is PIVOT, whose columns DuckDB finds by a query of its own."""
 _BATCH_ROWS = 1 << 16
 _VERSIONS = {"VERSION": ("number", "string"), "TIMESTAMP": ("string",)}
 _BEFORE_TABLE = frozenset({"FROM", "JOIN", ","})
@@ -59,7 +57,7 @@ class DuckDbTables:
             raise EnvironmentError_(
                 "duckdb is not installed", hint="pip install 'paimon-nb[duckdb]'", package="duckdb"
             ) from error
-        self.connection = duckdb.connect()
+        self.connection = duckdb.connect(config=SETTINGS)
         # Names are looked up here, in the catalog and in the notebook, not in the Python functions that called.
         self.connection.execute("SET python_enable_replacements = false")
         self._session = session
@@ -91,7 +89,7 @@ class DuckDbTables:
         try:
             statements = self.connection.extract_statements(named)
             for statement in statements:
-                _check_is_read_only(statement)
+                check_statement_only_reads(self.connection, statement)
             self._make_views_of_named_tables(words)
             found = None
             for statement in statements:
@@ -211,16 +209,6 @@ def _rows_of_one_snapshot(table: Table) -> Any:
     if latest is None:
         return table.to_dataset().schema.empty_table()
     return table.copy({"scan.snapshot-id": latest.id, "scan.mode": "default"}).to_dataset()
-
-
-def _check_is_read_only(statement: Any) -> None:
-    """Raises UnsupportedOperation: the statement writes, or changes DuckDB."""
-    kind = statement.type.name
-    first = tokens(statement.query, flink=True)[0].upper
-    if kind not in _READING or first == "CREATE":
-        raise UnsupportedOperation(
-            f"DuckDB only reads here: {first} is refused", hint="write with Paimon's SQL: wb.run('INSERT ...')"
-        )
 
 
 def _dotted_names(words: Sequence[Token]) -> Iterator[tuple[int, int, tuple[str, ...]]]:

@@ -11,6 +11,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
+from paimon_nb.session.query.duckdb_read_only import SETTINGS
 from paimon_nb.sql.select_tree import NotLocal
 
 if TYPE_CHECKING:
@@ -105,8 +106,7 @@ def _settings(folder: str) -> dict[str, Any]:
         "threads": os.cpu_count() or 1,
         "memory_limit": f"{min(_total_memory() // _MEMORY_SHARE, _MEMORY_MAX) >> 20}MiB",
         "temp_directory": folder,
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
+        **SETTINGS,
         "ieee_floating_point_ops": True,
         "default_collation": "",
     }
