@@ -70,7 +70,7 @@ test: $(SETUP) ## All that a change must pass; tests whose program is missing ar
 	test -s "$$rest" && $(PYTEST) -m "not unit and not nightly" @"$$rest" $(NOTEBOOKS) $(PARALLEL) || failed=1; \
 	wait $$units || failed=1; wait $$types || failed=1; exit $$failed
 
-unit: $(SETUP) ## Run the tests that need only Python; PKG=table/scan: those of one package
+unit: $(SETUP) ## Run the tests that need only Python; PKG=table/read: those of one package
 	@$(STAGES) PAIMON_NB_WITHOUT=all $(PYTEST) -m "unit and not nightly" $(if $(PKG),tests/$(PKG)) -n $(CORES) $(BY_FILE)
 
 # Compare the skipped tests with committed lists; run notebooks and a few Spark tests. `make test` runs the unit tests like this.
@@ -97,8 +97,8 @@ libraries: ## Read tables into torch, Ray and Daft, test Lance and Vortex files,
 	@set -e; for library in $(or $(LIBRARIES),torch ray daft lance vortex); do \
 	venv=.venv-$$library; test -x $$venv/bin/python || $(PYTHON) -m venv $$venv; \
 	$$venv/bin/python -m pip install --quiet --disable-pip-version-check -e ".[test,$$library]"; \
-	$$venv/bin/python -m pytest -q -m "nightly or unit" -k $$library tests/table/scan/test_calls_of_libraries.py \
-	tests/table/scan/test_resumable_read.py tests/format/data/test_lance_vortex.py -p no:cacheprovider; done
+	$$venv/bin/python -m pytest -q -m "nightly or unit" -k $$library tests/table/read/test_calls_of_libraries.py \
+	tests/table/read/test_resumable_read.py tests/format/data/test_lance_vortex.py -p no:cacheprovider; done
 
 # The type checker has one thread: the tests beside it use the other core.
 check: $(SETUP) ## Format, lint, types and tidiness (no JVM)

@@ -29,7 +29,7 @@ ROWS = 100_000
 _PLAN = """
 import json, sys, time
 import paimon_nb, paimon_nb.format.manifest.manifest_batch
-from paimon_nb.table.scan import Compare, plan_scan
+from paimon_nb.table.read import Compare, plan_scan
 from benchmarks.processes import highest
 open_table = paimon_nb.open_table
 where = Compare("p", "=", int(sys.argv[2])) if sys.argv[2] else None
@@ -122,7 +122,7 @@ def _files(stage: Stage, sizes: tuple[int, ...]) -> Growth:
 
 def _many_files(stage: Stage, count: int) -> str:
     from paimon_nb.format.row import serialize
-    from paimon_nb.table.commit import CommitMessage
+    from paimon_nb.table.write.commit import CommitMessage
 
     name = stage.new_name()
     stage.workbench.run(f"CREATE TABLE {name} (p INT, k BIGINT, v STRING) PARTITIONED BY (p)")

@@ -71,7 +71,7 @@ def run_step(name: str, directory: str, files: str) -> None:
 def _make(wb: Workbench, files: int) -> str:
     """Partitions of a hundred files, in ten commits; the files have the key range and the statistics of one real file."""
     from paimon_nb.format.row import serialize
-    from paimon_nb.table.commit import CommitMessage
+    from paimon_nb.table.write.commit import CommitMessage
 
     wb.run("CREATE TABLE t (p INT, k BIGINT, n INT, v STRING, PRIMARY KEY (p, k) NOT ENFORCED) PARTITIONED BY (p) WITH ('bucket' = '1', 'write-only' = 'true', 'fields.p.stats-mode' = 'none')")  # fmt: skip
     table = wb.table("t")

@@ -37,7 +37,7 @@ from s3_server import ACCESS, BUCKET, SECRET, s3_server  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 COMMITS, ROWS, FILES = 200, 10, 40
 FIRST_READ = f"open and first read of {COMMITS} commits"

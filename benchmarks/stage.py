@@ -19,7 +19,7 @@ from benchmarks.peer import CORES, Peer
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 BUCKETS = 4
 PURE_ROWS = 5_000_000

@@ -10,9 +10,9 @@ from paimon_nb.base import errors as _errors
 from paimon_nb.base.errors import *  # noqa: F403  the error names are part of the public API
 
 if TYPE_CHECKING:
-    from paimon_nb.table.open import open_table
-    from paimon_nb.table.scan import Predicate
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.read import Predicate
+    from paimon_nb.table.tables.open import open_table
+    from paimon_nb.table.tables.table import Table
     from paimon_nb.workbench import Workbench, connect
 
 __version__ = "0.1.0"
@@ -20,9 +20,9 @@ __version__ = "0.1.0"
 _LAZY = {
     "connect": "paimon_nb.workbench",
     "Workbench": "paimon_nb.workbench",
-    "open_table": "paimon_nb.table.open",
-    "Predicate": "paimon_nb.table.scan",
-    "Table": "paimon_nb.table.table",
+    "open_table": "paimon_nb.table.tables.open",
+    "Predicate": "paimon_nb.table.read",
+    "Table": "paimon_nb.table.tables.table",
 }
 _ERRORS = [n for n, v in vars(_errors).items() if isinstance(v, type) and issubclass(v, _errors.PaimonError)]
 

@@ -44,10 +44,10 @@ def run_action(name: str, arguments: Sequence[str], commands: Sequence[str]) -> 
 
     Raises: ProcedureNotFound: no such action; with the nearest name. PaimonError: what the procedure raises.
     """
-    from paimon_nb.plan import Call, Span
     from paimon_nb.procedures import PROCEDURES, UNSUPPORTED, call_procedure, find_procedure
+    from paimon_nb.session.execute.procedure_context import ProcedureContext
     from paimon_nb.session.executor import run_statement
-    from paimon_nb.session.statements.procedure_context import ProcedureContext
+    from paimon_nb.statements import Call, Span
 
     normalized = name.lower().replace("-", "_")
     if normalized in UNSUPPORTED:

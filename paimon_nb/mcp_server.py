@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import EnvironmentError_, UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.plan import Describe, Query, Show, ShowCreate
 from paimon_nb.sql.parse import parse
+from paimon_nb.statements import Describe, Query, Show, ShowCreate
 from paimon_nb.syntax.lexer import tokens
 
 if TYPE_CHECKING:

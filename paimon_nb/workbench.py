@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.session.core.live_result import LiveResult
     from paimon_nb.session.query.duckdb_tables import DuckDbTables
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 
 def connect(
@@ -178,7 +178,7 @@ class Workbench:
             ConfigError: the text is not YAML, or the file cannot be read.
             BadOptionValue: a value is not allowed.
         """
-        from paimon_nb.session.statements.configuration import configure
+        from paimon_nb.session.execute.configuration import configure
 
         return configure(self.session, source, catalog)
 

@@ -13,12 +13,13 @@ import paimon_nb
 from paimon_nb import workbench
 from paimon_nb.catalog import api
 from paimon_nb.session.core import live_result, result
-from paimon_nb.table import altering, handle, inspection, merge_builder, query, reading, schema_change, table
-from paimon_nb.table import open as table_open
-from paimon_nb.table.commit import commit
-from paimon_nb.table.publish import publisher
-from paimon_nb.table.stream import stream
-from paimon_nb.table.write import table_write
+from paimon_nb.table.read import query
+from paimon_nb.table.read.stream import stream
+from paimon_nb.table.tables import altering, handle, inspection, reading, schema_change, table
+from paimon_nb.table.tables import open as table_open
+from paimon_nb.table.write import merge_builder, table_write
+from paimon_nb.table.write.commit import commit
+from paimon_nb.table.write.publish import publisher
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs" / "generate"))
 

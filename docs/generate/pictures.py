@@ -20,8 +20,8 @@ from paimon_nb.notebook.lsm_model import lsm_picture
 from paimon_nb.notebook.svg import lsm_svg, standalone_svg, text_svg, timeline_svg
 from paimon_nb.notebook.timeline_model import timeline_of_snapshots
 from paimon_nb.notebook.why_svg import why_svg
-from paimon_nb.table.inspect.amplification import amplification
-from paimon_nb.table.table import Table
+from paimon_nb.table.tables.inspect.amplification import amplification
+from paimon_nb.table.tables.table import Table
 from paimon_nb.workbench import Workbench
 
 FOLDER = Path(__file__).parents[1] / "images" / "concepts"

@@ -12,17 +12,17 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "paimon_nb"
 MODULES = (
-    "__init__.py", "workbench.py", "table/handle.py", "table/reading.py", "table/inspection.py", "table/altering.py", "table/table.py", "table/open.py",
+    "__init__.py", "workbench.py", "table/tables/handle.py", "table/tables/reading.py", "table/tables/inspection.py", "table/tables/altering.py", "table/tables/table.py", "table/tables/open.py",
     "catalog/api.py",
 )  # fmt: skip
 CLASSES = {
-    "table/query.py": ("TableQuery",),
-    "table/merge_builder.py": ("TableMerge",),
-    "table/schema_change.py": ("SchemaChange", "TableTags", "TableBranches"),
-    "table/stream/stream.py": ("StreamBatch", "TableStream"),
+    "table/read/query.py": ("TableQuery",),
+    "table/write/merge_builder.py": ("TableMerge",),
+    "table/tables/schema_change.py": ("SchemaChange", "TableTags", "TableBranches"),
+    "table/read/stream/stream.py": ("StreamBatch", "TableStream"),
     "table/write/table_write.py": ("TableWrite",),
-    "table/commit/commit.py": ("TableCommit",),
-    "table/publish/publisher.py": ("SnapshotPublisher",),
+    "table/write/commit/commit.py": ("TableCommit",),
+    "table/write/publish/publisher.py": ("SnapshotPublisher",),
     "session/core/result.py": ("Result",),
     "session/core/live_result.py": ("LiveResult",),
 }

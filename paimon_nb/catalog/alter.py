@@ -17,7 +17,7 @@ from paimon_nb.catalog.type_promotion import may_change_type
 from paimon_nb.format.schema import FORMAT_TABLE, TableSchema, fields_with_keys, with_new_ids
 from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row, Vector, parse_type
 from paimon_nb.options import TABLE_OPTIONS, TableOptions, parse_names
-from paimon_nb.plan.ddl import (
+from paimon_nb.statements.ddl import (
     AddColumn,
     AlterColumn,
     Change,

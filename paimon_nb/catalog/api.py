@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from paimon_nb.base.identifier import Identifier
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.format.types import DataField, DataType
-    from paimon_nb.plan.ddl import Change
-    from paimon_nb.table.store import IcebergCatalog
-    from paimon_nb.table.table import Table
+    from paimon_nb.statements.ddl import Change
+    from paimon_nb.table.read.store import IcebergCatalog
+    from paimon_nb.table.tables.table import Table
 
 DEFAULT_DATABASE = "default"
 SYSTEM_DATABASE = "sys"

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import FixedOption
 from paimon_nb.options import TableOptions
-from paimon_nb.table.live_files import by_bucket, index_entries, live_entries
-from paimon_nb.table.publish.changes import DELETION_VECTORS
+from paimon_nb.table.read.live_files import by_bucket, index_entries, live_entries
+from paimon_nb.table.write.publish.changes import DELETION_VECTORS
 
 if TYPE_CHECKING:
     from paimon_nb.format.schema import TableSchema
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.store import TableStore
 
 KEY = "deletion-vectors.enabled"
 

@@ -15,14 +15,14 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.format.data import iter_data_file
 from paimon_nb.format.manifest import EMPTY_STATS, DataFile
 from paimon_nb.format.row import EMPTY_ROW
-from paimon_nb.table.data_file_writer import FileTarget, value_stats
-from paimon_nb.table.migrated_files import with_partition_columns
+from paimon_nb.table.read.migrated_files import with_partition_columns
+from paimon_nb.table.write.data_file_writer import FileTarget, value_stats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from paimon_nb.fs import FileIO, FileStatus
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.store import TableStore
 
 SUFFIX = "_paimon_"
 """Java's suffix for the name of the temporary target table."""

@@ -13,7 +13,7 @@ from paimon_nb.format.data.file_schema import PLAIN_FORMATS
 from paimon_nb.format.data.text_codecs import codec_of
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
-from paimon_nb.table.format_table import compression_of, file_format_of
+from paimon_nb.table.read.format_table import compression_of, file_format_of
 
 if TYPE_CHECKING:
     from paimon_nb.format.schema import TableSchema

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.plan.ddl import AddColumn, AlterColumn, DropColumn, RenameColumn, ResetOptions, SetComment, SetOptions
+from paimon_nb.statements.ddl import (
+    AddColumn,
+    AlterColumn,
+    DropColumn,
+    RenameColumn,
+    ResetOptions,
+    SetComment,
+    SetOptions,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

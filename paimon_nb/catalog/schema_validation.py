@@ -17,11 +17,11 @@ from paimon_nb.format.types import DataField, Row, Vector, is_blob_type, is_nano
 from paimon_nb.options import TableOptions, validate_table_options
 from paimon_nb.options import table as opt
 from paimon_nb.options.option import parse_names
-from paimon_nb.table.external_paths import path_allocator
-from paimon_nb.table.iceberg import check_publishable
-from paimon_nb.table.merge import MergeSpec
-from paimon_nb.table.merge.aggregate import AGGREGATES
-from paimon_nb.table.scan import parse_travel
+from paimon_nb.table.lsm.merge import MergeSpec
+from paimon_nb.table.lsm.merge.aggregate import AGGREGATES
+from paimon_nb.table.read import parse_travel
+from paimon_nb.table.read.external_paths import path_allocator
+from paimon_nb.table.write.iceberg import check_publishable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -37,14 +37,14 @@ from paimon_nb.format.schema import (
 )
 from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO, without_scheme
 from paimon_nb.options import TableOptions
-from paimon_nb.table.external_paths import external_path_roots
-from paimon_nb.table.store import TableStore
-from paimon_nb.table.table import Table
+from paimon_nb.table.read.external_paths import external_path_roots
+from paimon_nb.table.read.store import TableStore
+from paimon_nb.table.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from paimon_nb.plan.ddl import Change
+    from paimon_nb.statements.ddl import Change
 
 log = logging.getLogger(__name__)
 TRASH = ".trash"
@@ -212,8 +212,8 @@ class WarehouseCatalog(Catalog):
 
         Returns: False if it has other partition columns or another path: its files cannot belong to the new table.
         """
-        from paimon_nb.table.commit import TableCommit
-        from paimon_nb.table.maintenance.partitions import truncate
+        from paimon_nb.table.write.commit import TableCommit
+        from paimon_nb.table.write.maintenance.partitions import truncate
 
         store = self._open_store(name)
         if not _may_keep_files(store, schema):
@@ -315,7 +315,7 @@ class WarehouseCatalog(Catalog):
         return True
 
     def _delete_external_files(self, name: Identifier, path: str) -> None:
-        from paimon_nb.table.maintenance.external_files import delete_external_files_of_purged_table
+        from paimon_nb.table.write.maintenance.external_files import delete_external_files_of_purged_table
 
         try:
             delete_external_files_of_purged_table(TableStore.open(self._fs_for_paths(path), path))
@@ -432,7 +432,7 @@ class WarehouseCatalog(Catalog):
 
     def _repair_entry(self, name: Identifier) -> bool:
         """Whether the metastore entry was added or changed. Always synchronises partitions."""
-        from paimon_nb.table.live_files import live_entries
+        from paimon_nb.table.read.live_files import live_entries
 
         path = self.table_path(name)
         schema = schema_directory(self._fs_for_paths(path), path).latest()

@@ -17,7 +17,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.notebook.errors import error_sentence
 from paimon_nb.notebook.overview import ago_text, table_kind_labels
 from paimon_nb.notebook.svg import count
-from paimon_nb.table.inspect.formatting import bytes_text
+from paimon_nb.table.tables.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from paimon_nb.catalog.api import Catalog
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.session import Session
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
     from paimon_nb.workbench import Workbench
 
     _Level = tuple[Sequence[Any], Callable[[Any], "Node"], str]
@@ -213,7 +213,7 @@ def _branches_of_table(session: Session, path: tuple[str, ...]) -> _Level:
 
 
 def _system_tables(session: Session, path: tuple[str, ...]) -> _Level:
-    from paimon_nb.table.system import SYSTEM_TABLES
+    from paimon_nb.table.tables.system import SYSTEM_TABLES
 
     def system_table_node(name: str) -> Node:
         parts = _shortest_name(session, (*path[:-1], f"{path[-1]}${name}"))
@@ -289,8 +289,8 @@ def table_facts(
 
 
 def _facts_of_table(table: Table, path: tuple[str, ...]) -> TableFacts:
-    from paimon_nb.table.inspect.health import health_of_manifests
-    from paimon_nb.table.live_files import snapshot_manifests
+    from paimon_nb.table.read.live_files import snapshot_manifests
+    from paimon_nb.table.tables.inspect.health import health_of_manifests
 
     store = table.store
     kind = " · ".join(table_kind_labels(store))

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.notebook.svg import KIND_COLOURS, WIDTH, count, escape, open_svg
 from paimon_nb.notebook.timeline_model import SIGN
-from paimon_nb.table.inspect.formatting import bytes_text
+from paimon_nb.table.tables.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paimon_nb.table.inspect.amplification import Amplification, Sample
+    from paimon_nb.table.tables.inspect.amplification import Amplification, Sample
 
 _LEFT, _RIGHT = 74, 230
 _TALL, _GAP, _TOP = 44, 16, 34

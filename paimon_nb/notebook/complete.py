@@ -100,7 +100,7 @@ def _words_of_context(session: Any, at: Completion) -> Iterable[str]:
 
     match at.kind:
         case "system_table":
-            from paimon_nb.table.system import SYSTEM_TABLES
+            from paimon_nb.table.tables.system import SYSTEM_TABLES
 
             return sorted(SYSTEM_TABLES)
         case "procedure":

@@ -10,7 +10,7 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.sql_quoting import text_literal
-from paimon_nb.table.inspect.formatting import bytes_text
+from paimon_nb.table.tables.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from paimon_nb.notebook.create_model import Draft, bucket_bytes
 from paimon_nb.notebook.svg import CHARACTER, LEVEL_COLOURS, WIDTH, clipped, escape, open_svg
-from paimon_nb.table.inspect.formatting import bytes_text
+from paimon_nb.table.tables.inspect.formatting import bytes_text
 
 _TALL = 178
 

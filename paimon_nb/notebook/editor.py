@@ -12,8 +12,8 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.redact import redact_text
 from paimon_nb.notebook.magics.active import current
+from paimon_nb.session.execute.static_checks import NamedThing, check_text
 from paimon_nb.session.query.engine_choice import DUCKDB
-from paimon_nb.session.statements.static_checks import NamedThing, check_text
 from paimon_nb.sql import tokens
 from paimon_nb.sql.formatting import format_sql
 from paimon_nb.sql.functions import FUNCTIONS
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from paimon_nb.session.core.session import Session
     from paimon_nb.sql.completion import Completion
     from paimon_nb.syntax.lexer import Token
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 Answer = dict[str, Any]
 MAX_CELL = 200_000

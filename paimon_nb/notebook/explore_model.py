@@ -26,14 +26,14 @@ from paimon_nb.notebook.overview import (
     table_panels,
 )
 from paimon_nb.notebook.timeline_model import timeline_of_snapshots
-from paimon_nb.table.inspect.formatting import bytes_text, partition_text
+from paimon_nb.table.tables.inspect.formatting import bytes_text, partition_text
 
 if TYPE_CHECKING:
     from paimon_nb.format.manifest import ManifestEntry, ManifestFile
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.format.snapshot import Snapshot
-    from paimon_nb.table.store import TableStore
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.read.store import TableStore
+    from paimon_nb.table.tables.table import Table
 
 MAX_CHILDREN = 500
 """Further children of a node are counted, not listed."""

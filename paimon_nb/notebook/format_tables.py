@@ -9,7 +9,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.sql import quote_if_needed
 
 if TYPE_CHECKING:
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 _NO_SNAPSHOTS = "it has no snapshots"
 _READS = "%paimon explain SELECT * FROM {} lists the partition directories and files that a query reads"

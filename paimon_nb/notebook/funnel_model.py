@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.notebook.svg import CHARACTER, WIDTH, clipped, count, escape, open_svg
-from paimon_nb.table.inspect.formatting import bytes_text
+from paimon_nb.table.tables.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
-    from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan
+    from paimon_nb.table.read.plan.snapshot_scan import ScanPlan
 
 _STAGE_OF = {"partition does not match": "partitions", "bucket does not match the key": "buckets"}
 """The stage that skips files for a reason; all other reasons come from file statistics and indexes."""
@@ -58,7 +58,7 @@ class FunnelModel:
 
 def funnel(plan: ScanPlan, where: str) -> FunnelModel:
     """Stages of a plan, the row groups of its files included."""
-    from paimon_nb.table.inspect.row_groups import row_groups
+    from paimon_nb.table.tables.inspect.row_groups import row_groups
 
     stages = plan.skipped.stages
     names = [s.name for s in stages]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import ADD
-from paimon_nb.table.inspect.formatting import bytes_text
-from paimon_nb.table.maintenance.reachable import delta_entries
+from paimon_nb.table.tables.inspect.formatting import bytes_text
+from paimon_nb.table.write.maintenance.reachable import delta_entries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from paimon_nb.format.manifest import ManifestEntry
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.notebook.timeline_model import Commit
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.store import TableStore
 
 MAX_STATEMENT = 400
 """Characters of a statement that are sent to the page."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from paimon_nb.format.snapshot import Snapshot
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.store import TableStore
     from paimon_nb.workbench import Workbench
 
 MAX_TABLES = 50

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import ADD
-from paimon_nb.table.inspect.formatting import bytes_text, partition_text
 from paimon_nb.table.lsm.levels import run_count
-from paimon_nb.table.maintenance.reachable import delta_entries
+from paimon_nb.table.tables.inspect.formatting import bytes_text, partition_text
+from paimon_nb.table.write.maintenance.reachable import delta_entries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from paimon_nb.format.manifest import DataFile
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.notebook.lsm_model import BucketEntries, BucketName
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.store import TableStore
 
 MAX_CELLS = 200
 """Cells of a heat map; of more buckets, neighbours share a cell."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.manifest import DataFile, ManifestEntry
     from paimon_nb.format.snapshot import Snapshot
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.store import TableStore
 
 MAX_MARKS = 600
 """Levels with more files are drawn in bins."""
@@ -160,8 +160,8 @@ class PictureOptions:
 
 def entries_by_bucket(store: TableStore, snapshot: Snapshot | None) -> BucketEntries:
     """The live files of a snapshot, by bucket."""
-    from paimon_nb.table.inspect.formatting import partition_text
-    from paimon_nb.table.live_files import by_bucket, live_entries
+    from paimon_nb.table.read.live_files import by_bucket, live_entries
+    from paimon_nb.table.tables.inspect.formatting import partition_text
 
     groups = by_bucket(live_entries(store, snapshot))
     return {(partition_text(store, partition), bucket): entries for (partition, bucket), entries in groups.items()}

@@ -10,15 +10,15 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.notebook.svg import KIND_COLOURS, count, escape
 from paimon_nb.notebook.timeline_model import SIGN, Commit
 from paimon_nb.options import table as opt
-from paimon_nb.table.inspect.formatting import bytes_text
+from paimon_nb.table.tables.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from paimon_nb.format.manifest import DataFile
     from paimon_nb.format.snapshot import Snapshot
-    from paimon_nb.table.store import TableStore
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.read.store import TableStore
+    from paimon_nb.table.tables.table import Table
 
 MAX_FILES = 5_000
 """The total size is summed file by file, so it is omitted for tables with more files."""
@@ -68,7 +68,7 @@ class Stored:
 def read_stored_files(store: TableStore, latest: Snapshot) -> Stored:
     """Read the manifest lists and, for tables that are not too large, the manifests."""
     from paimon_nb.format.manifest import read_manifest_list
-    from paimon_nb.table.scan import all_levels, plan_scan
+    from paimon_nb.table.read import all_levels, plan_scan
 
     lists = (latest.base_manifest_list, latest.delta_manifest_list)
     manifests = [m for name in lists for m in read_manifest_list(store.fs, store.manifest_path(name))]

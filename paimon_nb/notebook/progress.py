@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from paimon_nb.spark.jobs.progress import Progress
-    from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan
+    from paimon_nb.table.read.plan.snapshot_scan import ScanPlan
 
 T = TypeVar("T")
 AFTER_S, EVERY_S = 0.1, 0.25

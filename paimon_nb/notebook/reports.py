@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.notebook.display import tip
 from paimon_nb.notebook.grid.texts import value_text
 from paimon_nb.notebook.svg import LEVEL_COLOURS
-from paimon_nb.table.inspect.formatting import bytes_text
+from paimon_nb.table.tables.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from paimon_nb.table.inspect import CompactionPreview, Finding, RowHistory, RowVersion, SnapshotComparison
+    from paimon_nb.table.tables.inspect import CompactionPreview, Finding, RowHistory, RowVersion, SnapshotComparison
 
 STYLE = """
 .pnb-r{font:12px/1.45 var(--jp-ui-font-family,system-ui,sans-serif);color:var(--jp-ui-font-color1,inherit);max-width:900px;overflow-x:auto;padding-bottom:2px}

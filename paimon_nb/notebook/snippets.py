@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 def query_text(text: str) -> str:
     """The single query of a cell, without its semicolon. Raises UnsupportedOperation: not exactly one query."""
-    from paimon_nb.plan import Query
     from paimon_nb.sql import parse, tokens
+    from paimon_nb.statements import Query
 
     statements = parse(text)
     if len(statements) != 1 or not isinstance(statements[0], Query):

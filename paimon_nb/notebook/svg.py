@@ -11,7 +11,7 @@ from html import escape as html_escape
 from typing import TYPE_CHECKING
 
 from paimon_nb.notebook.timeline_model import SIGN, Commit, TimelineModel
-from paimon_nb.table.inspect.formatting import bytes_text
+from paimon_nb.table.tables.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from paimon_nb.table.stream import TableStream
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.read.stream import TableStream
+    from paimon_nb.table.tables.table import Table
 
 LARGE_BYTES = 64 << 20
 """For larger tables the feed starts with new changes instead of the current state."""

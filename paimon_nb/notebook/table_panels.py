@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from paimon_nb.notebook.widgets.grid import Grid
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 PREVIEW_ROWS = 50
 OFFERED = 100
@@ -81,7 +81,7 @@ def preview_grid(table: Table, *, snapshot: int | None = None, system: str | Non
     from paimon_nb.notebook.magics.grids import read_facts
     from paimon_nb.notebook.widgets.grid import Grid
     from paimon_nb.session import Result
-    from paimon_nb.table.scan.plan.snapshot_scan import observed_plans
+    from paimon_nb.table.read.plan.snapshot_scan import observed_plans
 
     started = time.monotonic()
     with observed_plans() as plans:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.store import TableStore
 
 SIGN = {"APPEND": "+", "COMPACT": "▾", "OVERWRITE": "↻", "ANALYZE": "∑"}
 """A sign for each commit kind, in addition to its colour."""

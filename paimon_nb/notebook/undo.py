@@ -12,7 +12,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
     from paimon_nb.workbench import Workbench
 
 SLACK_MS = 1_000
@@ -74,7 +74,7 @@ class History:
         Raises:
             UnsupportedOperation: nothing to undo, a table has changed since, or a tag protects a snapshot.
         """
-        from paimon_nb.table.maintenance import rollback_to_snapshot
+        from paimon_nb.table.write.maintenance import rollback_to_snapshot
 
         if not self.cells:
             raise UnsupportedOperation("nothing to undo: no cell of this session committed data")

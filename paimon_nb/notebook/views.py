@@ -53,7 +53,7 @@ def compared_view(table: Any, before: int | str | None = None, after: int | str 
 
 def install_views() -> None:
     """Register the panels on `Table`, which cannot import this package."""
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
     Table.views.update(
         {

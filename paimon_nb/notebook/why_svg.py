@@ -11,7 +11,7 @@ from paimon_nb.notebook.svg import LEVEL_COLOURS, WIDTH, clip, clipped, escape, 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from paimon_nb.table.inspect import RowHistory, RowVersion
+    from paimon_nb.table.tables.inspect import RowHistory, RowVersion
 
 _ROW, _TOP = 30, 66
 _STORED = 134

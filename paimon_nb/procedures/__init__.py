@@ -74,7 +74,7 @@ from paimon_nb.procedures.views import ALTER_VIEW_DIALECT
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from paimon_nb.plan import Call
+    from paimon_nb.statements import Call
 
 PROCEDURES: Registry[Procedure] = Registry(
     "procedure",

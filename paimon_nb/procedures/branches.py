@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import MAIN_BRANCH
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, success, table_argument
-from paimon_nb.table.maintenance import create_branch, delete_branch, fast_forward, merge_branch, rename_branch
+from paimon_nb.table.write.maintenance import create_branch, delete_branch, fast_forward, merge_branch, rename_branch
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,9 +11,9 @@ from paimon_nb.catalog.open import open_catalog
 from paimon_nb.options import table as opt
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, one_row, parse_options
 from paimon_nb.spark.write.compact import compact
-from paimon_nb.table.copy import check_target, clone_rows, clone_schema
-from paimon_nb.table.scan.predicate.partition_filter import partition_filter
-from paimon_nb.table.store import POSTPONE_BUCKET
+from paimon_nb.table.read.predicate.partition_filter import partition_filter
+from paimon_nb.table.read.store import POSTPONE_BUCKET
+from paimon_nb.table.tables.copy import check_target, clone_rows, clone_schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.catalog.api import Catalog
     from paimon_nb.format.schema import TableSchema
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 Pair = tuple[Identifier, Identifier]
 """(source, target)."""

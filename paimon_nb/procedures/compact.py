@@ -21,15 +21,15 @@ from paimon_nb.procedures.procedure import (
     table_argument,
 )
 from paimon_nb.spark.write.compact import compact as run_compaction
-from paimon_nb.table.cluster import Order
-from paimon_nb.table.compact import idle_partitions, uses_clustering
+from paimon_nb.table.write.cluster import Order
+from paimon_nb.table.write.compact import idle_partitions, uses_clustering
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
     import pyarrow as pa
 
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 
 _MIN_SAMPLE = 20

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SnapshotNotFound
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, success, table_argument
-from paimon_nb.table.maintenance import clear_consumers, delete_consumer, reset_consumer
+from paimon_nb.table.write.maintenance import clear_consumers, delete_consumer, reset_consumer
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,8 +10,8 @@ from paimon_nb.base.errors import CommitConflict, UnsupportedOperation
 from paimon_nb.options import table as opt
 from paimon_nb.procedures.procedure import Context, success
 from paimon_nb.spark.write.compact import compact
-from paimon_nb.table.compact import uses_clustering
-from paimon_nb.table.store import POSTPONE_BUCKET
+from paimon_nb.table.read.store import POSTPONE_BUCKET
+from paimon_nb.table.write.compact import uses_clustering
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 log = logging.getLogger(__name__)
 

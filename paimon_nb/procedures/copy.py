@@ -10,14 +10,14 @@ from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.procedures.clone import CreatedTarget, catalog_from_conf, known_tables, table_pairs
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, one_row, parse_options, success
-from paimon_nb.table.copy import (
+from paimon_nb.table.read.predicate.partition_filter import partition_filter
+from paimon_nb.table.tables.copy import (
     check_same_layout,
     copied_schemas,
     copy_live_files,
     copy_snapshot,
     refuse_tracked,
 )
-from paimon_nb.table.scan.predicate.partition_filter import partition_filter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from paimon_nb.base.identifier import Identifier
     from paimon_nb.catalog.api import Catalog
     from paimon_nb.format.schema import TableSchema
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 
 def _copy_table(context: Context, source_table: str, target_table: str, where: str | None) -> pa.Table:

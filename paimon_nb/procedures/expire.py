@@ -19,7 +19,7 @@ from paimon_nb.procedures.procedure import (
     success,
     table_argument,
 )
-from paimon_nb.table.maintenance import (
+from paimon_nb.table.write.maintenance import (
     ORPHAN_AGE_MS,
     ExpireLimits,
     delete_changelogs,

@@ -7,7 +7,6 @@ import pyarrow as pa
 from paimon_nb.base.errors import BadOptionValue, SnapshotNotFound
 from paimon_nb.catalog.schema_validation import check_manifest_sort
 from paimon_nb.options import table as opt
-from paimon_nb.plan import AlterColumn
 from paimon_nb.procedures.procedure import (
     Argument,
     Context,
@@ -20,10 +19,11 @@ from paimon_nb.procedures.procedure import (
     success,
     table_argument,
 )
-from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.compact import materialize_deletion_vectors, rewrite_file_indexes
-from paimon_nb.table.compact.rescale import rescale
-from paimon_nb.table.maintenance import (
+from paimon_nb.statements import AlterColumn
+from paimon_nb.table.write.commit import TableCommit
+from paimon_nb.table.write.compact import materialize_deletion_vectors, rewrite_file_indexes
+from paimon_nb.table.write.compact.rescale import rescale
+from paimon_nb.table.write.maintenance import (
     compact_manifests,
     describe_manifests,
     mark_partitions_done,

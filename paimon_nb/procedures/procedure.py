@@ -13,9 +13,9 @@ from paimon_nb.base.errors import BadOptionValue, SqlAnalysisError
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.options.option import parse_duration_ms
-from paimon_nb.table.partition_spec import in_row_spec
-from paimon_nb.table.publish.overwrite import partition_matcher
-from paimon_nb.table.scan.predicate.partition_filter import partition_filter
+from paimon_nb.table.read.partition_spec import in_row_spec
+from paimon_nb.table.read.predicate.partition_filter import partition_filter
+from paimon_nb.table.write.publish.overwrite import partition_matcher
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.base.identifier import Identifier
     from paimon_nb.catalog.api import Catalog
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 
 _KINDS = {

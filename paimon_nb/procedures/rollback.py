@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SqlAnalysisError, TimeTravelError
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, commit_note, one_row, table_argument
-from paimon_nb.table.maintenance import restore_as_latest, rollback_to_snapshot, rollback_to_tag
-from paimon_nb.table.maintenance.tags import pick_snapshot
+from paimon_nb.table.write.maintenance import restore_as_latest, rollback_to_snapshot, rollback_to_tag
+from paimon_nb.table.write.maintenance.tags import pick_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pyarrow as pa
 
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 
 def _rollback_result(table: Table, rollback: Any) -> pa.Table:

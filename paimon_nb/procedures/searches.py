@@ -22,12 +22,12 @@ from paimon_nb.procedures.procedure import (
     parse_partitions,
     table_argument,
 )
-from paimon_nb.table.partition_spec import in_row_spec
-from paimon_nb.table.scan.predicate.parser import parse_predicate
+from paimon_nb.table.read.partition_spec import in_row_spec
+from paimon_nb.table.read.predicate.parser import parse_predicate
 
 if TYPE_CHECKING:
-    from paimon_nb.table.scan.predicate.model import Predicate
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.read.predicate.model import Predicate
+    from paimon_nb.table.tables.table import Table
 
 _MAX_ROWS = 10_000
 
@@ -77,7 +77,7 @@ def _checked_k(procedure: str, k: int) -> int:
 
 def _columns_of(table: Table, projection: str | None) -> list[str]:
     """Names of the table's columns in the result, without the score."""
-    from paimon_nb.table.vector_search import SCORE
+    from paimon_nb.table.read.vector_search import SCORE
 
     if projection is None:
         return [f.name for f in readable_fields(table.schema)]
@@ -86,7 +86,7 @@ def _columns_of(table: Table, projection: str | None) -> list[str]:
 
 def _condition(table: Table, where: str | None, partitions: str | None) -> Predicate | None:
     """Both conditions as one."""
-    from paimon_nb.table.scan.predicate.model import And, Compare, Or, conjunction_of
+    from paimon_nb.table.read.predicate.model import And, Compare, Or, conjunction_of
 
     parts = [parse_predicate(where, table.schema)] if where else []
     specs = parse_partitions(partitions)
@@ -104,7 +104,7 @@ def _as_json(context: Context, table: Table, found: pa.Table, projection: str | 
     """One JSON object per row, the best first; the score only where the projection names it."""
     from paimon_nb.connectors.formats.api import FormatOptions
     from paimon_nb.connectors.formats.json import JsonEncoder
-    from paimon_nb.table.vector_search import HOW, SCORE, SCORE_ID
+    from paimon_nb.table.read.vector_search import HOW, SCORE, SCORE_ID
 
     context.notes.append((found.schema.metadata or {}).get(HOW, b"").decode())
     score = DataField(SCORE_ID, SCORE, Atomic("FLOAT"))

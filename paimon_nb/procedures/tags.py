@@ -8,12 +8,12 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import TimeTravelError
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, success, table_argument
-from paimon_nb.table.maintenance import create_tag, delete_tag, expire_tags, rename_tag, replace_tag
-from paimon_nb.table.maintenance.auto_tags import create_due_tags
+from paimon_nb.table.write.maintenance import create_tag, delete_tag, expire_tags, rename_tag, replace_tag
+from paimon_nb.table.write.maintenance.auto_tags import create_due_tags
 
 if TYPE_CHECKING:
     from paimon_nb.format.snapshot import Snapshot
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.store import TableStore
 
 _TAG = Argument("tag", required=True, doc="name of the tag", also=("tagName",))
 _SNAPSHOT = Argument("snapshot", "int", doc="snapshot id; the latest if absent", also=("snapshot_id",))

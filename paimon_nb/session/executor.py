@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import PaimonError, SqlAnalysisError, SqlSyntaxError
 from paimon_nb.base.scalars import to_python
-from paimon_nb.plan import (
+from paimon_nb.session.core.default_catalog import CATALOG, without_default_catalog
+from paimon_nb.session.core.result import Result, message_result, result_of_frame, result_of_rows
+from paimon_nb.session.core.statement_context import StatementContext
+from paimon_nb.session.execute import admin, copy_into, ddl, functions, insert, merge, settings, show, update_delete
+from paimon_nb.session.query.engine_choice import ENGINE, SPARK
+from paimon_nb.session.query.error_location import locate_more_exactly, span_named_by_error
+from paimon_nb.session.query.local_select import Rows, try_local_select
+from paimon_nb.session.query.run_query import run_query, with_position
+from paimon_nb.sql import parse
+from paimon_nb.statements import (
     AlterDatabase,
     AlterTable,
     AlterView,
@@ -44,15 +53,6 @@ from paimon_nb.plan import (
     Update,
     Use,
 )
-from paimon_nb.session.core.default_catalog import CATALOG, without_default_catalog
-from paimon_nb.session.core.result import Result, message_result, result_of_frame, result_of_rows
-from paimon_nb.session.core.statement_context import StatementContext
-from paimon_nb.session.query.engine_choice import ENGINE, SPARK
-from paimon_nb.session.query.error_location import locate_more_exactly, span_named_by_error
-from paimon_nb.session.query.local_select import Rows, try_local_select
-from paimon_nb.session.query.run_query import run_query, with_position
-from paimon_nb.session.statements import admin, copy_into, ddl, functions, insert, merge, settings, show, update_delete
-from paimon_nb.sql import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import AlreadyExists, SchemaMismatch, TableNotFound, UnsupportedOperation
 from paimon_nb.options.spelling import check_no_misspelled_options
 from paimon_nb.options.table import BRANCH
-from paimon_nb.plan import Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.core.result import dataframe_of
 from paimon_nb.session.query.char_columns import with_chars
 from paimon_nb.session.query.run_query import resolve_table_frame, schema_fields, time_travel_options
 from paimon_nb.spark.api.base_session import Resolver
+from paimon_nb.statements import Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.syntax.lexer import tokens
-from paimon_nb.table.scan import OWN_SCHEMA, travels
+from paimon_nb.table.read import OWN_SCHEMA, travels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from paimon_nb.session.core.session import Session
     from paimon_nb.spark.api.base_session import ResolvingSession, StreamWriteRequest, WriteRequest
     from paimon_nb.spark.streaming.sink import TableSink
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 _ALIASES = {"snapshot-id": "scan.snapshot-id"}
 """Option names of other systems, accepted by readers."""
@@ -46,10 +46,10 @@ def _new_table_schema_of_frame(
     frame: DataFrame, options: Mapping[str, str], partition_by: Sequence[str]
 ) -> TableSchema:
     """The schema of a new table for a DataFrame."""
-    from paimon_nb.plan import TableDef
+    from paimon_nb.session.execute.schema_merging import KEYS
     from paimon_nb.session.query.new_table_schema import new_table_schema
-    from paimon_nb.session.statements.schema_merging import KEYS
     from paimon_nb.spark.types import fields_of_spark
+    from paimon_nb.statements import TableDef
 
     settings = {k: str(v) for k, v in options.items() if k not in (*_LOCATION_OPTIONS, *KEYS)}
     definition = TableDef(partition_keys=tuple(partition_by), options=settings)
@@ -128,8 +128,8 @@ class SparkResolver(Resolver):
             return _with_not_null(with_chars(self.session, frame, table), table.schema.fields)
 
     def sql(self, text: str, args: dict[str, Any] | list[Any] | None, kwargs: Mapping[str, Any]) -> DataFrame:
+        from paimon_nb.session.execute.insert import replacing_all_partitions
         from paimon_nb.session.executor import run_text
-        from paimon_nb.session.statements.insert import replacing_all_partitions
 
         if isinstance(args, list):
             text, args = _with_named_markers(text, args)
@@ -164,9 +164,9 @@ class SparkResolver(Resolver):
                 self._write_to_table(frame, table, request)
 
     def _write_to_table(self, frame: DataFrame, table: Table, request: WriteRequest) -> None:
+        from paimon_nb.session.execute.insert import overwrite_mode, store_rows
+        from paimon_nb.session.execute.upsert import upsert, upsert_key
         from paimon_nb.session.query.projection import align_with_table
-        from paimon_nb.session.statements.insert import overwrite_mode, store_rows
-        from paimon_nb.session.statements.upsert import upsert, upsert_key
         from paimon_nb.spark.scan.table_scan import read_table
         from paimon_nb.spark.write.overwrite_filter import partition_of_overwrite
 
@@ -202,7 +202,7 @@ class SparkResolver(Resolver):
             request: the target and the mode.
             replacing: keeps the rows of a replaced table until they are written.
         """
-        from paimon_nb.session.statements.replaced_table import rows_computed_before
+        from paimon_nb.session.execute.replaced_table import rows_computed_before
 
         target, mode, options = request.target, request.mode, request.options
         table = self._find_table(target)
@@ -228,7 +228,7 @@ class SparkResolver(Resolver):
         self, table: Table, frame: DataFrame, target: tuple[str, ...] | str, options: Mapping[str, str]
     ) -> tuple[Table, bool]:
         """The table with the new columns of the rows if the options ask for schema merging, and whether they do."""
-        from paimon_nb.session.statements.schema_merging import merging_of, with_merged_schema
+        from paimon_nb.session.execute.schema_merging import merging_of, with_merged_schema
         from paimon_nb.spark.types import fields_of_spark
 
         schema_merging = merging_of(self.session, {k: str(v) for k, v in options.items()})
@@ -271,7 +271,7 @@ class SparkResolver(Resolver):
         )
 
     def _open_path(self, path: str) -> Table:
-        from paimon_nb.table.open import open_table
+        from paimon_nb.table.tables.open import open_table
 
         return open_table(path, options=self.session.options_of_paths())
 

@@ -23,13 +23,13 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.registry import nearest_known_name
-from paimon_nb.plan.query import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
 from paimon_nb.spark.runtime.python_workers import forget_dead_workers, prepare_next_task, use_jemalloc
+from paimon_nb.statements.query import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from paimon_nb.plan import Span
+    from paimon_nb.statements import Span
 
 _MARK = "PAIMON_ERROR"
 _PACKED = re.compile(_MARK + r"(\{.*?\})" + _MARK, re.S)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from paimon_nb.plan import Constant
+from paimon_nb.statements import Constant
 
 if TYPE_CHECKING:
     from paimon_nb.syntax.lexer import Cursor

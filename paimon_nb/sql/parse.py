@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.base.registry import nearest_known_name
-from paimon_nb.plan import Insert, Query, Span, SparkCommand, Statement
 from paimon_nb.sql.grammar import (
     alter,
     call,
@@ -20,6 +19,7 @@ from paimon_nb.sql.grammar import (
     session,
     show,
 )
+from paimon_nb.statements import Insert, Query, Span, SparkCommand, Statement
 from paimon_nb.syntax.lexer import Cursor, Token, tokens
 
 Grammar = Callable[[Cursor, Span], Statement]

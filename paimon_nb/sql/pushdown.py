@@ -35,12 +35,12 @@ from paimon_nb.syntax.tree import (
 )
 from paimon_nb.syntax.tree import In as InNode
 from paimon_nb.syntax.tree import Like as LikeNode
-from paimon_nb.table.scan.predicate.model import FLIPPED, Compare, In, IsNull, Like, Not, Or, Predicate, conjunction_of
+from paimon_nb.table.read.predicate.model import FLIPPED, Compare, In, IsNull, Like, Not, Or, Predicate, conjunction_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from paimon_nb.plan import TableRef
+    from paimon_nb.statements import TableRef
     from paimon_nb.syntax.tree import Node, QueryTree
 
 _OPERATORS = {"=": "=", "==": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import quote
-from paimon_nb.plan import Span
+from paimon_nb.statements import Span
 from paimon_nb.syntax.lexer import tokens
 
 if TYPE_CHECKING:

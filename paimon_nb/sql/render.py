@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from paimon_nb.plan import Query, Span
+    from paimon_nb.statements import Query, Span
 
 
 def render(query: Query, text: str, names: Mapping[Span, str], *, flink: bool = False) -> str:

@@ -10,7 +10,7 @@ import datetime as dt
 from typing import TYPE_CHECKING, NoReturn
 
 from paimon_nb.base.identifier import quote
-from paimon_nb.plan.select import (
+from paimon_nb.statements.select import (
     Call,
     Case,
     Cast,
@@ -32,7 +32,7 @@ from paimon_nb.syntax.lexer import tokens
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from paimon_nb.plan import Query
+    from paimon_nb.statements import Query
 
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "DIV"})
 _COMPARISONS = {"=": "=", "==": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "<=>": "<=>"}

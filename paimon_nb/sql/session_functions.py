@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.sql_quoting import spark_literal
-from paimon_nb.plan import Span
+from paimon_nb.statements import Span
 from paimon_nb.syntax.lexer import tokens
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.sql.pushdown import predicate_of, qualifiers_of
 from paimon_nb.sql.table_references import SEARCH_FUNCTIONS
 from paimon_nb.syntax.tree import Alias, Call, Column, Literal, Select, Star, Table, conjuncts
-from paimon_nb.table.scan.predicate.model import Predicate, conjunction_of
+from paimon_nb.table.read.predicate.model import Predicate, conjunction_of
 
 if TYPE_CHECKING:
-    from paimon_nb.plan import Query, TableRef
     from paimon_nb.sql.pushdown import Names
+    from paimon_nb.statements import Query, TableRef
     from paimon_nb.syntax.tree import Node
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.plan import Span, TableFunction, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.sql.constants import parse_constant
 from paimon_nb.sql.flink.casts import (
     cast_edits,
@@ -23,6 +22,7 @@ from paimon_nb.sql.flink.casts import (
 from paimon_nb.sql.flink.function_edits import SqlText
 from paimon_nb.sql.flink.functions import FLINK_SEMANTICS, FUNCTION_EDITS
 from paimon_nb.sql.flink.operators import operator_edits
+from paimon_nb.statements import Span, TableFunction, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.syntax.lexer import Cursor
 from paimon_nb.syntax.operands import Operands
 

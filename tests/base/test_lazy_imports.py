@@ -6,7 +6,7 @@ from importlib import import_module
 
 import pytest
 
-ROOMS = ["paimon_nb.format.data", "paimon_nb.format.row", "paimon_nb.table.scan"]
+ROOMS = ["paimon_nb.format.data", "paimon_nb.format.row", "paimon_nb.table.read"]
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -29,7 +29,7 @@ import sys, paimon_nb
 paimon_nb.open_table({str(tmp_path / "default.db" / "t")!r}).files()
 rows = ["table.scan.read.split_reader", "table.scan.predicate", "table.merge", "format.data.read", "format.index"]
 heavy = ["pyarrow.compute", "pyarrow.parquet", "pyarrow.orc", "pyarrow.fs", "pyroaring", "numpy.ma", "pandas"]
-others = [f"table.system.{{s}}" for s in paimon_nb.table.system.SYSTEM_TABLES if s != "files"]
+others = [f"table.system.{{s}}" for s in paimon_nb.table.tables.system.SYSTEM_TABLES if s != "files"]
 print([m for m in [*(f"paimon_nb.{{r}}" for r in (*rows, *others)), *heavy] if m in sys.modules])
 """
     subprocess.run([sys.executable, "-c", make], check=True)
@@ -56,7 +56,7 @@ def test_pyarrow_is_imported_before_this_packages_modules():
 import sys, paimon_nb
 paimon_nb.open_table
 loaded = list(sys.modules)
-print([m for m in loaded[: loaded.index("pyarrow")] if m.startswith("paimon_nb.table")], "paimon_nb.table.open" in loaded)
+print([m for m in loaded[: loaded.index("pyarrow")] if m.startswith("paimon_nb.table")], "paimon_nb.table.tables.open" in loaded)
 """
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[] True"

@@ -9,7 +9,7 @@ from paimon_nb.catalog.filesystem import FilesystemCatalog
 from paimon_nb.format.schema import create_schema
 from paimon_nb.format.types import parse_type
 from paimon_nb.fs import MemoryFileIO
-from paimon_nb.plan.ddl import DropColumn, RenameColumn, ResetOptions, SetOptions
+from paimon_nb.statements.ddl import DropColumn, RenameColumn, ResetOptions, SetOptions
 
 COLUMNS = {"k": "INT", "a": "INT", "b": "STRING", "m": "MAP<STRING, INT>"}
 OPTIONS = {

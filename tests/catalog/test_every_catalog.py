@@ -20,7 +20,7 @@ from paimon_nb.base.errors import (
     UnsupportedOperation,
 )
 from paimon_nb.base.identifier import Identifier
-from paimon_nb.plan.ddl import AddColumn, DropColumn, RenameColumn, SetOptions
+from paimon_nb.statements.ddl import AddColumn, DropColumn, RenameColumn, SetOptions
 
 T = Identifier("d", "t")
 

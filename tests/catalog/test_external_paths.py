@@ -12,8 +12,8 @@ import pytest
 
 import paimon_nb
 from paimon_nb.base.errors import BadOptionValue, OutsideWarehouse
-from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.write import TableWrite
+from paimon_nb.table.write.commit import TableCommit
 
 if TYPE_CHECKING:
     from pathlib import Path

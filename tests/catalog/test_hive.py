@@ -27,7 +27,7 @@ from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.hive.client import _connection_pool
 from paimon_nb.format.schema import create_schema
-from paimon_nb.plan.ddl import AddColumn, SetOptions
+from paimon_nb.statements.ddl import AddColumn, SetOptions
 
 ttypes = pytest.importorskip("hive_metastore.ttypes")
 T = Identifier("d", "t")

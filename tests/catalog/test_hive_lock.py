@@ -22,8 +22,8 @@ from paimon_nb.base.errors import BadOptionValue, CommitGaveUp, StoreError
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.hive.client import HiveMetastoreClient
-from paimon_nb.plan.ddl import AddColumn
-from paimon_nb.table.maintenance.branches import create_branch
+from paimon_nb.statements.ddl import AddColumn
+from paimon_nb.table.write.maintenance.branches import create_branch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

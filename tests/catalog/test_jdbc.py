@@ -25,7 +25,7 @@ from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.jdbc.database import Database
 from paimon_nb.catalog.jdbc.lock import JdbcLock, create_lock_table
 from paimon_nb.catalog.locks import LockWait
-from paimon_nb.table.maintenance.branches import create_branch
+from paimon_nb.table.write.maintenance.branches import create_branch
 
 T = Identifier("default", "t")
 

@@ -27,8 +27,8 @@ from paimon_nb.catalog import Catalog, open_catalog
 from paimon_nb.catalog.rest import transport
 from paimon_nb.format.schema import create_schema
 from paimon_nb.format.types import parse_type
-from paimon_nb.table.maintenance import branches, tags
-from paimon_nb.table.maintenance.rollback import rollback_to_snapshot, rollback_to_tag
+from paimon_nb.table.write.maintenance import branches, tags
+from paimon_nb.table.write.maintenance.rollback import rollback_to_snapshot, rollback_to_tag
 
 T = Identifier("d", "t")
 
@@ -383,7 +383,7 @@ def test_the_server_lists_the_partitions_of_commits(server, catalog):
 
 
 def test_partitions_are_marked_as_done_on_the_server(server, catalog):
-    from paimon_nb.table.maintenance import mark_partitions_done
+    from paimon_nb.table.write.maintenance import mark_partitions_done
 
     name = Identifier("d", "p")
     fields = [("id", "INT NOT NULL", None, None), ("dt", "STRING NOT NULL", None, None)]

@@ -12,9 +12,9 @@ from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog import Catalog, open_catalog
 from paimon_nb.catalog.api import StoredView
 from paimon_nb.format.schema import create_schema
-from paimon_nb.plan.ddl import AddColumn, AlterColumn, DropColumn, RenameColumn, SetComment, SetOptions
-from paimon_nb.table.maintenance import branches, tags
-from paimon_nb.table.maintenance.rollback import rollback_to_snapshot
+from paimon_nb.statements.ddl import AddColumn, AlterColumn, DropColumn, RenameColumn, SetComment, SetOptions
+from paimon_nb.table.write.maintenance import branches, tags
+from paimon_nb.table.write.maintenance.rollback import rollback_to_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,7 +22,7 @@ from paimon_nb.fs import open_fs
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 T = Identifier("default", "t")
 _DELAY_S = 0.2

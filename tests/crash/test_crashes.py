@@ -14,10 +14,15 @@ from write_kit import arrow, make_table, put, rows_of
 
 from paimon_nb.catalog.alter import apply_changes
 from paimon_nb.fs import FileIO, MemoryFileIO
-from paimon_nb.plan.ddl import AddColumn
-from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.compact import compact
-from paimon_nb.table.maintenance import (
+from paimon_nb.statements.ddl import AddColumn
+from paimon_nb.table.read import plan_scan
+from paimon_nb.table.read.row_positions import one_split_per_file, rows_with_positions
+from paimon_nb.table.read.store import TableStore
+from paimon_nb.table.tables.table import Table
+from paimon_nb.table.write import TableWrite
+from paimon_nb.table.write.commit import TableCommit
+from paimon_nb.table.write.compact import compact
+from paimon_nb.table.write.maintenance import (
     ExpireLimits,
     analyze,
     create_branch,
@@ -30,17 +35,8 @@ from paimon_nb.table.maintenance import (
     remove_orphans,
     rollback_to_snapshot,
 )
-from paimon_nb.table.publish.overwrite import Overwrite
-from paimon_nb.table.row_rewrite import (
-    delete_marked_rows,
-    one_split_per_file,
-    rewrite_without_rows,
-    rows_with_positions,
-)
-from paimon_nb.table.scan import plan_scan
-from paimon_nb.table.store import TableStore
-from paimon_nb.table.table import Table
-from paimon_nb.table.write import TableWrite
+from paimon_nb.table.write.publish.overwrite import Overwrite
+from paimon_nb.table.write.row_rewrite import delete_marked_rows, rewrite_without_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable

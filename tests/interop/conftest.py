@@ -11,7 +11,7 @@ import pytest
 TABLE = Path(__file__).parents[1] / "table"
 sys.path[:0] = [
     str(Path(__file__).parent),
-    *(str(TABLE / folder) for folder in ("write", "maintenance", "commit", "merge")),
+    *(str(TABLE / folder) for folder in ("write", "write/maintenance", "write/commit", "lsm/merge")),
 ]
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ import pytest
 from requirements import shared_folder
 
 from paimon_nb.fs import open_fs
-from paimon_nb.table.scan import plan_scan, read_split
-from paimon_nb.table.store import TableStore
-from paimon_nb.table.table import Table
+from paimon_nb.table.read import plan_scan, read_split
+from paimon_nb.table.read.store import TableStore
+from paimon_nb.table.tables.table import Table
 
 FIXTURES = (shared_folder() or Path("shared")) / "oracle" / "fixtures"
 QUERIES = json.loads((FIXTURES / "queries.json").read_text()) if (FIXTURES / "queries.json").is_file() else []

@@ -12,7 +12,7 @@ import pytest
 
 import paimon_nb
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "table" / "stream"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "table" / "read" / "stream"))
 from record_flink import TABLES, asking, modes, times_of
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def differences(oracle: Path, place: Path, names: Iterable[str], seconds: int) -
 
 
 def test_flink_streams_from_our_tables_what_we_stream(shared: Path, tmp_path: Path, spark: Any) -> None:
-    """What we stream from such tables is what Flink does, by `tests/table/stream`; so Flink finds in ours what it should."""
+    """What we stream from such tables is what Flink does, by `tests/table/read/stream`; so Flink finds in ours what it should."""
     write(tmp_path / "w", spark)
     wrong = differences(shared / "oracle", tmp_path, TABLES, 10)
     if wrong:  # a stream has no end: on a busy machine not all has come by then

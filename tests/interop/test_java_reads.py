@@ -21,10 +21,16 @@ from write_kit import arrow, compact_all, make_table, put, rows_of
 from paimon_nb.format.data import read_data_file
 from paimon_nb.format.schema import SchemaDirectory
 from paimon_nb.fs import LocalFileIO
-from paimon_nb.table.live_files import live_entries
-from paimon_nb.table.maintenance import ExpireLimits, create_branch, create_tag, expire_snapshots, rollback_to_snapshot
-from paimon_nb.table.publish.overwrite import Overwrite
-from paimon_nb.table.store import TableStore
+from paimon_nb.table.read.live_files import live_entries
+from paimon_nb.table.read.store import TableStore
+from paimon_nb.table.write.maintenance import (
+    ExpireLimits,
+    create_branch,
+    create_tag,
+    expire_snapshots,
+    rollback_to_snapshot,
+)
+from paimon_nb.table.write.publish.overwrite import Overwrite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

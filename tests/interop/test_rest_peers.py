@@ -106,7 +106,7 @@ def test_rust_reads_what_we_commit(server, peers):
 
 
 def test_a_changed_schema_is_read_by_pypaimon(server, peers):
-    from paimon_nb.plan.ddl import AddColumn, RenameColumn
+    from paimon_nb.statements.ddl import AddColumn, RenameColumn
 
     pypaimon = peers()
     pypaimon.create("t", SCHEMA, [], [], {"bucket": "-1"})

@@ -14,7 +14,7 @@ def write_many(wb: Any, name: str, files: int, snapshots: int = 12) -> None:
     The files are copies in name only of one that was really written, so their rows cannot be read.
     """
     from paimon_nb.format.row import EMPTY_ROW, serialize
-    from paimon_nb.table.commit import CommitMessage
+    from paimon_nb.table.write.commit import CommitMessage
 
     wb.run(
         f"CREATE TABLE {name} (id BIGINT, v STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1', 'write-only' = 'true')"
@@ -48,7 +48,7 @@ def write_many(wb: Any, name: str, files: int, snapshots: int = 12) -> None:
 def append_many(wb: Any, name: str, files: int) -> None:
     """A table without keys (`id BIGINT, v STRING`) of so many files."""
     from paimon_nb.format.row import EMPTY_ROW
-    from paimon_nb.table.commit import CommitMessage
+    from paimon_nb.table.write.commit import CommitMessage
 
     table = wb.table(name)
     with table.write() as writing:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from paimon_nb.notebook.widgets.base import Panel
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
     from paimon_nb.workbench import Workbench
 
 COMMANDS = (

@@ -10,7 +10,7 @@ from shell_kit import KEYED, Shell, rows
 
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
 from paimon_nb.notebook.widgets.compaction import Compaction
-from paimon_nb.table.inspect import amplification
+from paimon_nb.table.tables.inspect import amplification
 
 if TYPE_CHECKING:
     from paimon_nb.workbench import Workbench

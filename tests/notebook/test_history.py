@@ -17,7 +17,7 @@ from paimon_nb.notebook.widgets.timeline import HISTORY_ROWS, Timeline
 if TYPE_CHECKING:
     from shell_kit import Shell
 
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
     from paimon_nb.workbench import Workbench
 
 

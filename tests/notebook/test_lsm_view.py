@@ -20,7 +20,7 @@ from paimon_nb.notebook.widgets.lsm import LsmView
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
     from paimon_nb.workbench import Workbench
 
 SNAPSHOTS = 75

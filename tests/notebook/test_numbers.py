@@ -14,13 +14,13 @@ from paimon_nb.notebook.explore_model import Inspector
 from paimon_nb.notebook.funnel_model import funnel
 from paimon_nb.notebook.lsm_model import entries_by_bucket, lsm_picture
 from paimon_nb.notebook.timeline_model import timeline_of_snapshots
-from paimon_nb.table.inspect import amplification
-from paimon_nb.table.store import POSTPONE_BUCKET
+from paimon_nb.table.read.store import POSTPONE_BUCKET
+from paimon_nb.table.tables.inspect import amplification
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
     from paimon_nb.workbench import Workbench
 
 JAVA = Path(__file__).parents[3] / "shared" / "oracle" / "fixtures" / "warehouse" / "fx.db"

@@ -19,8 +19,8 @@ from paimon_nb.notebook.lsm_model import BINS, FileMark, Lane, LsmPicture, entri
 from paimon_nb.notebook.svg import WIDTH, flag_positions, framed, lsm_svg, standalone_svg, text_svg, timeline_svg
 from paimon_nb.notebook.timeline_model import Commit, TimelineModel, timeline_of_snapshots, timeline_text
 from paimon_nb.notebook.widgets.timeline import stacked_svgs
-from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.lsm.levels import key_decoder
+from paimon_nb.table.read.live_files import live_entries
 
 if TYPE_CHECKING:
     from paimon_nb.workbench import Workbench

@@ -9,7 +9,7 @@ from shell_kit import KEYED, rows
 
 from paimon_nb.notebook.progress import RunState, elapsed_text, rows_text, statement_label
 from paimon_nb.spark.jobs.progress import Progress
-from paimon_nb.table.scan.plan.snapshot_scan import observed_plans
+from paimon_nb.table.read.plan.snapshot_scan import observed_plans
 
 if TYPE_CHECKING:
     from paimon_nb.workbench import Workbench

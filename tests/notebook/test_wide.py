@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from shell_kit import Shell
 
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 COLUMNS, FILES, ROWS_A_FILE = 1000, 200, 50_000
 MAX_BYTES = 1_000_000
@@ -33,7 +33,7 @@ LOOKS = (
 def write_wide(path: str) -> None:
     """Metadata of 10 million rows by 1,000 columns in 200 files of 50 MB; one file is there."""
     from paimon_nb.format.row import EMPTY_ROW, serialize
-    from paimon_nb.table.commit import CommitMessage
+    from paimon_nb.table.write.commit import CommitMessage
 
     with paimon_nb.connect(path) as wb:
         columns = ", ".join(f"c{i} STRING COMMENT 'the column number {i}'" for i in range(1, COLUMNS))

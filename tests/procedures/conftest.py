@@ -14,7 +14,7 @@ import paimon_nb
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 
 class Scene:

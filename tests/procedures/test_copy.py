@@ -18,7 +18,7 @@ from paimon_nb.base.errors import (
     TableNotFound,
     UnsupportedOperation,
 )
-from paimon_nb.table.maintenance.orphans import find_orphans
+from paimon_nb.table.write.maintenance.orphans import find_orphans
 
 DONE, SUCCESS = [{"result": True}], [{"result": "Success"}]
 LAYOUTS = {

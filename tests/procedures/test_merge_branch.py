@@ -9,7 +9,7 @@ import pytest
 
 import paimon_nb
 from paimon_nb.base.errors import BadOptionValue, BranchNotFound, PaimonError, SchemaMismatch, UnsupportedOperation
-from paimon_nb.table.maintenance import remove_orphans
+from paimon_nb.table.write.maintenance import remove_orphans
 
 MERGING = "'branch-merge.enabled' = 'true'"
 

@@ -52,9 +52,9 @@ ELSEWHERE = {
         "reassign_row_id",
     ),
 }
-"""`test_clone.py`, `test_copy.py`, `tests/session/test_data_evolution.py`, `tests/table/scan/test_global_index.py`,
-`tests/table/scan/test_index_search.py`,
-`tests/table/compact/test_row_range_compaction.py`, `tests/table/maintenance/test_reassign_row_ids.py`, `tests/catalog/test_privilege.py`, and
+"""`test_clone.py`, `test_copy.py`, `tests/session/test_data_evolution.py`, `tests/table/read/test_global_index.py`,
+`tests/table/read/test_index_search.py`,
+`tests/table/write/compact/test_row_range_compaction.py`, `tests/table/write/maintenance/test_reassign_row_ids.py`, `tests/catalog/test_privilege.py`, and
 `test_iceberg.py` and `test_rest_sql.py` there call them."""
 OF_SERVERS = {
     *(
@@ -899,7 +899,7 @@ def test_changes_leave_the_rows_of_a_fallback_branch_alone(scene, spark):
 def test_sorting_as_spark_tasks(scene, spark, strategy):
     """One task a partition; the same files as in this process."""
     from paimon_nb.spark.write.compact import compact
-    from paimon_nb.table.cluster import Order
+    from paimon_nb.table.write.cluster import Order
 
     for name in ("here", "there"):
         scene.make(name, columns="k INT, j INT, p INT", tail="PARTITIONED BY (p)")

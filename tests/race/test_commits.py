@@ -13,9 +13,9 @@ from writer_processes import process_context
 
 from paimon_nb.base.errors import CommitConflict
 from paimon_nb.fs import LocalFileIO
-from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.live_files import live_entries
-from paimon_nb.table.store import TableStore
+from paimon_nb.table.read.live_files import live_entries
+from paimon_nb.table.read.store import TableStore
+from paimon_nb.table.write.commit import TableCommit
 
 pytestmark = pytest.mark.slow
 
@@ -82,7 +82,7 @@ def test_appends_and_compactions_keep_every_row(tmp_path, commits):
 def test_killed_writers_leave_a_sound_table(tmp_path):
     store = make_table(LocalFileIO(), str(tmp_path / "t"))
     tests = Path(__file__).parents[1]
-    folders = [str(tests / name) for name in ("race", "table/commit", "servers")]
+    folders = [str(tests / name) for name in ("race", "table/write/commit", "servers")]
     code = (
         f"import sys; sys.path[:0] = {folders}\n"
         "import test_commits; print('go', flush=True); test_commits.append(sys.argv[1], 25, int(sys.argv[2]))"

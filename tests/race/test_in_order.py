@@ -21,19 +21,14 @@ from write_kit import arrow, make_table
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.fs import MemoryFileIO
-from paimon_nb.table.compact.rescale import rescale
-from paimon_nb.table.compact.rewrite_index import rewrite_file_indexes
-from paimon_nb.table.maintenance import ExpireLimits, drop_partitions, expire_snapshots, rollback_to_snapshot
-from paimon_nb.table.row_rewrite import (
-    delete_marked_rows,
-    one_split_per_file,
-    rewrite_without_rows,
-    rows_with_positions,
-    uses_deletion_vectors,
-)
-from paimon_nb.table.scan import plan_scan
-from paimon_nb.table.store import TableStore
-from paimon_nb.table.table import Table
+from paimon_nb.table.read import plan_scan
+from paimon_nb.table.read.row_positions import one_split_per_file, rows_with_positions
+from paimon_nb.table.read.store import TableStore
+from paimon_nb.table.tables.table import Table
+from paimon_nb.table.write.compact.rescale import rescale
+from paimon_nb.table.write.compact.rewrite_index import rewrite_file_indexes
+from paimon_nb.table.write.maintenance import ExpireLimits, drop_partitions, expire_snapshots, rollback_to_snapshot
+from paimon_nb.table.write.row_rewrite import delete_marked_rows, rewrite_without_rows, uses_deletion_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable

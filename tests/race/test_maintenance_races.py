@@ -13,9 +13,9 @@ from writer_processes import process_context
 
 from paimon_nb.base.errors import CommitConflict
 from paimon_nb.fs import LocalFileIO
-from paimon_nb.table.maintenance import ExpireLimits, expire_snapshots, find_orphans
-from paimon_nb.table.store import TableStore
-from paimon_nb.table.table import Table
+from paimon_nb.table.read.store import TableStore
+from paimon_nb.table.tables.table import Table
+from paimon_nb.table.write.maintenance import ExpireLimits, expire_snapshots, find_orphans
 
 pytestmark = pytest.mark.slow
 

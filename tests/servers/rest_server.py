@@ -31,7 +31,7 @@ from paimon_nb.format.schema import TableSchema, create_schema
 from paimon_nb.format.types.parse import parse_field_json, parse_type_json
 from paimon_nb.fs import open_fs
 from paimon_nb.options.option import parse_duration_ms
-from paimon_nb.plan.ddl import (
+from paimon_nb.statements.ddl import (
     AddColumn,
     AlterColumn,
     Change,
@@ -41,7 +41,7 @@ from paimon_nb.plan.ddl import (
     SetComment,
     SetOptions,
 )
-from paimon_nb.table.maintenance import branches, rollback, tags
+from paimon_nb.table.write.maintenance import branches, rollback, tags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

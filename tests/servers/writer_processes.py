@@ -14,7 +14,7 @@ _IMPORTED = (
     "pyarrow.parquet",
     "boto3",
     "paimon_nb.catalog",
-    "paimon_nb.table.commit",
+    "paimon_nb.table.write.commit",
     "paimon_nb.table.write",
 )
 

@@ -17,9 +17,9 @@ from paimon_nb.base.errors import (
     SqlSyntaxError,
     UnsupportedOperation,
 )
-from paimon_nb.plan import Call, Query, Statement
 from paimon_nb.session.streaming.executor import runtime_mode
 from paimon_nb.sql import parse
+from paimon_nb.statements import Call, Query, Statement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,8 +12,8 @@ from document_blocks import BEFORE, IN_BATCH, LEFT, OUTCOMES
 from document_stage import Stage, blocks
 
 from paimon_nb.base.errors import SqlSyntaxError
-from paimon_nb.plan import ResetOption, SetOption, Statement
 from paimon_nb.sql import parse
+from paimon_nb.statements import ResetOption, SetOption, Statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

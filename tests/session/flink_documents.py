@@ -21,8 +21,8 @@ from document_blocks import OUTCOMES
 from document_stage import blocks
 from document_walk import Step, Walk, left_here, quoted, rows_here
 
-from paimon_nb.plan import Call, CreateCatalog, CreateTable, Query, Statement
 from paimon_nb.sql import parse
+from paimon_nb.statements import Call, CreateCatalog, CreateTable, Query, Statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

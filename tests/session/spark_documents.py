@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "servers"))
 from document_blocks import OUTCOMES
 from document_walk import Step, Walk, left_here, rows_here
 
-from paimon_nb.plan import CreateCatalog, CreateTable
+from paimon_nb.statements import CreateCatalog, CreateTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

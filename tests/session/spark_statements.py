@@ -18,8 +18,8 @@ from spark_peer import plain
 
 import paimon_nb
 from paimon_nb.base.errors import PaimonError
-from paimon_nb.plan import Call, Query
 from paimon_nb.sql import parse
+from paimon_nb.statements import Call, Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -143,7 +143,7 @@ def test_files_that_do_not_fit_are_no_answer(made):
     """Two files of the same first row and other lengths."""
     from dataclasses import replace
 
-    from paimon_nb.table.scan.read.data_evolution import group_by_row_range
+    from paimon_nb.table.read.data_evolution import group_by_row_range
 
     (file, *_) = [f for s in made.table("t").scan().plan.splits for f in s.files]
     with pytest.raises(CorruptFile):

@@ -104,7 +104,7 @@ PUSHED = {
 def test_columns_and_conditions_are_pushed_down(
     wb: paimon_nb.Workbench, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from paimon_nb.table.query import TableQuery
+    from paimon_nb.table.read.query import TableQuery
 
     seen: list[tuple[list[str], str]] = []
     read = TableQuery.to_reader

@@ -7,7 +7,7 @@ import pytest
 
 import paimon_nb
 from paimon_nb.base.errors import SnapshotNotFound, TimeTravelError, UnsupportedOperation
-from paimon_nb.table.system import SYSTEM_TABLES
+from paimon_nb.table.tables.system import SYSTEM_TABLES
 
 KINDS = {
     "append": ("k INT, v STRING, dt STRING", "", {"bucket": "-1"}),

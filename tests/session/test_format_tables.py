@@ -8,7 +8,7 @@ from paimon_nb.base.errors import EngineError, UnsupportedOperation
 from paimon_nb.spark.scan.scan_strategy import StrategyLimits
 from paimon_nb.spark.scan.table_scan import read_table
 from paimon_nb.spark.write.table_write import write
-from paimon_nb.table.format_table import STAGING
+from paimon_nb.table.read.format_table import STAGING
 
 pytestmark = pytest.mark.spark
 

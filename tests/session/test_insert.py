@@ -15,10 +15,10 @@ from paimon_nb.base.errors import (
     SqlAnalysisError,
     TimeTravelError,
 )
-from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.compact import compact
-from paimon_nb.table.publish.changes import compact_change
 from paimon_nb.table.write import input_rows
+from paimon_nb.table.write.commit import TableCommit
+from paimon_nb.table.write.compact import compact
+from paimon_nb.table.write.publish.changes import compact_change
 
 pytestmark = pytest.mark.spark
 

@@ -8,9 +8,9 @@ import pytest
 import paimon_nb
 from paimon_nb.base.errors import ColumnNotFound, NullNotAllowed, SchemaMismatch, SqlAnalysisError
 from paimon_nb.format.schema import create_schema
-from paimon_nb.plan import Insert
-from paimon_nb.session.statements.insert import literal_rows_as_arrow
+from paimon_nb.session.execute.insert import literal_rows_as_arrow
 from paimon_nb.sql import parse
+from paimon_nb.statements import Insert
 
 
 @pytest.fixture

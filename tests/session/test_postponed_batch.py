@@ -39,7 +39,7 @@ def buckets(wb):
 
 
 def _entries(wb):
-    from paimon_nb.table.live_files import live_entries
+    from paimon_nb.table.read.live_files import live_entries
 
     store = wb.table("t").store
     return [

@@ -4,8 +4,8 @@ import pytest
 
 from paimon_nb.base.errors import ColumnNotFound, PaimonError, SchemaMismatch
 from paimon_nb.format.schema import create_schema
-from paimon_nb.plan import AddColumn, AlterColumn
-from paimon_nb.session.statements.schema_merging import SchemaMerging, merging_changes
+from paimon_nb.session.execute.schema_merging import SchemaMerging, merging_changes
+from paimon_nb.statements import AddColumn, AlterColumn
 
 PLAIN, WIDE, ANY = SchemaMerging(), SchemaMerging(widen=True), SchemaMerging(widen=True, explicit=True)
 

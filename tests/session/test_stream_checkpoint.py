@@ -3,7 +3,7 @@
 import pytest
 
 from paimon_nb.session.streaming.executor import start_offset_of
-from paimon_nb.table.stream import StreamOffset
+from paimon_nb.table.read.stream import StreamOffset
 
 
 @pytest.mark.parametrize("scheme", ["", "file:", "file://"])

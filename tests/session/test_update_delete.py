@@ -12,7 +12,7 @@ from change_kit import AS_SQLITE, KINDS, MERGE, SCRIPT, SOURCE, UPDATED, Mirror,
 
 import paimon_nb
 from paimon_nb.base.errors import CommitConflict, NullNotAllowed, PaimonError, SqlAnalysisError, UnsupportedOperation
-from paimon_nb.table.commit import TableCommit
+from paimon_nb.table.write.commit import TableCommit
 
 pytestmark = pytest.mark.spark
 

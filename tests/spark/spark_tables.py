@@ -12,10 +12,10 @@ import pyarrow as pa
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.format.schema import SchemaDirectory, create_schema
 from paimon_nb.fs import RootedFileIO, open_fs
-from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.store import TableStore
-from paimon_nb.table.table import Table
+from paimon_nb.table.read.store import TableStore
+from paimon_nb.table.tables.table import Table
 from paimon_nb.table.write import TableWrite
+from paimon_nb.table.write.commit import TableCommit
 
 if TYPE_CHECKING:
     import random

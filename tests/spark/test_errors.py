@@ -3,7 +3,6 @@
 import pytest
 
 from paimon_nb.base.errors import CorruptFile, EngineError, SqlAnalysisError, SqlError, SqlSyntaxError
-from paimon_nb.plan import Span
 from paimon_nb.spark.errors import (
     encode_error,
     encode_errors_of_task,
@@ -11,6 +10,7 @@ from paimon_nb.spark.errors import (
     paimon_error_of_spark,
     spark_errors,
 )
+from paimon_nb.statements import Span
 
 
 def test_first_sentence_keeps_names_with_dots():

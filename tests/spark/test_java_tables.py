@@ -10,8 +10,8 @@ from paimon_nb.fs import RootedFileIO, open_fs
 from paimon_nb.spark.runtime.arrow_interop import to_arrow
 from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
 from paimon_nb.spark.scan.table_scan import plan_table_scan, to_dataframe, with_routes
-from paimon_nb.table.store import TableStore
-from paimon_nb.table.table import Table
+from paimon_nb.table.read.store import TableStore
+from paimon_nb.table.tables.table import Table
 
 pytestmark = [pytest.mark.spark, pytest.mark.java]
 

@@ -14,8 +14,8 @@ from paimon_nb.base.errors import BadOptionValue, SnapshotExpired, TableReplaced
 from paimon_nb.spark.errors import paimon_error_of_spark
 from paimon_nb.spark.streaming import idle_checkpoint_timer
 from paimon_nb.spark.streaming.sink import INLINE_ROWS
-from paimon_nb.table.maintenance import expire_snapshots, rollback_to_snapshot
-from paimon_nb.table.maintenance.expire import ExpireLimits
+from paimon_nb.table.write.maintenance import expire_snapshots, rollback_to_snapshot
+from paimon_nb.table.write.maintenance.expire import ExpireLimits
 
 pytestmark = pytest.mark.spark
 

@@ -9,7 +9,7 @@ from paimon_nb.spark.runtime.arrow_interop import to_arrow
 from paimon_nb.spark.scan import superseded_rows
 from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
 from paimon_nb.spark.scan.table_scan import plan_table_scan, read_table, to_dataframe, with_routes
-from paimon_nb.table.scan import plan_scan
+from paimon_nb.table.read import plan_scan
 
 pytestmark = pytest.mark.spark
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from paimon_nb.base.errors import SqlSyntaxError
-from paimon_nb.plan import CreateTable, Insert, Query
 from paimon_nb.sql import parse, render, tokens
+from paimon_nb.statements import CreateTable, Insert, Query
 
 
 @pytest.mark.parametrize(

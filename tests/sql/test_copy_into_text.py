@@ -3,8 +3,8 @@
 import pytest
 
 from paimon_nb.base.errors import SqlSyntaxError
-from paimon_nb.plan import CopyFormat, CopyIntoLocation, CopyIntoTable
 from paimon_nb.sql import parse
+from paimon_nb.statements import CopyFormat, CopyIntoLocation, CopyIntoTable
 
 CSV = "FILE_FORMAT = (TYPE = CSV)"
 

@@ -3,8 +3,8 @@
 import pytest
 
 from paimon_nb.base.errors import SqlSyntaxError
-from paimon_nb.plan import AlterColumn, Insert, SetComment, SetWatermark, SparkCommand, Watermark
 from paimon_nb.sql import parse, render
+from paimon_nb.statements import AlterColumn, Insert, SetComment, SetWatermark, SparkCommand, Watermark
 
 
 def said(text: str, *, flink: bool = False) -> str:

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paimon_nb.base.errors import SqlError, SqlSyntaxError
-from paimon_nb.plan import (
+from paimon_nb.sql import parse, render, source_query
+from paimon_nb.statements import (
     AddColumn,
     AlterDatabase,
     AlterTable,
@@ -27,7 +28,6 @@ from paimon_nb.plan import (
     Use,
     VersionAsOf,
 )
-from paimon_nb.sql import parse, render, source_query
 
 
 def one(text):

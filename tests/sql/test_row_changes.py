@@ -5,12 +5,12 @@ from decimal import Decimal
 import pytest
 
 from paimon_nb.base.errors import SqlSyntaxError
-from paimon_nb.plan import Span
 from paimon_nb.sql import parse
 from paimon_nb.sql.pushdown import equal_columns
 from paimon_nb.sql.qualify import qualify_bare_columns
 from paimon_nb.sql.render import replace_spans
-from paimon_nb.table.scan.predicate.model import Compare, conjunction_of
+from paimon_nb.statements import Span
+from paimon_nb.table.read.predicate.model import Compare, conjunction_of
 
 
 def one(text):

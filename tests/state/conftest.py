@@ -2,4 +2,4 @@ import sys
 from pathlib import Path
 
 TABLE = Path(__file__).parents[1] / "table"
-sys.path[:0] = [str(Path(__file__).parent), *(str(TABLE / room) for room in ("maintenance", "commit"))]
+sys.path[:0] = [str(Path(__file__).parent), *(str(TABLE / room) for room in ("write/maintenance", "write/commit"))]

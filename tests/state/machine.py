@@ -21,9 +21,12 @@ from paimon_nb.catalog.filesystem import FilesystemCatalog
 from paimon_nb.format.schema import create_schema
 from paimon_nb.format.types import parse_type
 from paimon_nb.fs import MemoryFileIO
-from paimon_nb.plan.ddl import AddColumn, AlterColumn, DropColumn, RenameColumn
-from paimon_nb.table.compact import compact
-from paimon_nb.table.maintenance import (
+from paimon_nb.statements.ddl import AddColumn, AlterColumn, DropColumn, RenameColumn
+from paimon_nb.table.read import parse_predicate, plan_scan
+from paimon_nb.table.read.predicate.evaluate import evaluate
+from paimon_nb.table.read.row_positions import one_split_per_file, rows_with_positions
+from paimon_nb.table.write.compact import compact
+from paimon_nb.table.write.maintenance import (
     ExpireLimits,
     create_branch,
     delete_branch,
@@ -35,20 +38,12 @@ from paimon_nb.table.maintenance import (
     rollback_to_snapshot,
     rollback_to_tag,
 )
-from paimon_nb.table.row_rewrite import (
-    delete_marked_rows,
-    one_split_per_file,
-    rewrite_without_rows,
-    rows_with_positions,
-    uses_deletion_vectors,
-)
-from paimon_nb.table.scan import parse_predicate, plan_scan
-from paimon_nb.table.scan.predicate.evaluate import evaluate
+from paimon_nb.table.write.row_rewrite import delete_marked_rows, rewrite_without_rows, uses_deletion_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 ARROW = {"INT": pa.int32(), "BIGINT": pa.int64(), "STRING": pa.string(), "DATE": pa.date32()}
 PARTITIONS = ("x", "y é", "z/1")

@@ -15,7 +15,7 @@ from paimon_nb.catalog.filesystem import FilesystemCatalog
 from paimon_nb.format.schema import create_schema
 from paimon_nb.format.types import parse_type
 from paimon_nb.fs import MemoryFileIO
-from paimon_nb.plan.ddl import AddColumn, AlterColumn, DropColumn, RenameColumn
+from paimon_nb.statements.ddl import AddColumn, AlterColumn, DropColumn, RenameColumn
 
 WIDER = {
     "TINYINT": "SMALLINT",

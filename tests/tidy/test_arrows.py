@@ -1,4 +1,4 @@
-"""Imports go down only: base, options < fs < format < table < catalog, plan < sql, spark < workbench < notebook."""
+"""Imports go down only: base, options < fs < format < table < catalog, statements < sql, spark < workbench < notebook."""
 
 import ast
 import re
@@ -10,10 +10,10 @@ from pathlib import Path
 from source_kit import PACKAGE, nodes, package_files
 
 LEVEL = {
-    "base": 0, "options": 0, "fs": 1, "syntax": 1, "format": 2, "table": 3, "catalog": 4, "plan": 4, "sql": 5, "spark": 5,
+    "base": 0, "options": 0, "fs": 1, "syntax": 1, "format": 2, "table": 3, "catalog": 4, "statements": 4, "sql": 5, "spark": 5,
     "connectors": 5, "procedures": 6, "workbench": 6, "session": 6, "doctor": 6, "warm_up": 7, "notebook": 7, "cli": 7, "actions": 6, "mcp_server": 7,
 }  # fmt: skip
-NO_SPARK = {"base", "options", "fs", "format", "table", "catalog", "plan", "sql"}
+NO_SPARK = {"base", "options", "fs", "format", "table", "catalog", "statements", "sql"}
 
 
 def imports() -> Iterator[tuple[Path, str]]:

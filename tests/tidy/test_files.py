@@ -6,7 +6,7 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
-from source_kit import PACKAGE, ROOT, package_files, tree
+from source_kit import PACKAGE, ROOT, nodes, package_files, tree
 
 
 def tracked() -> list[Path]:
@@ -40,8 +40,28 @@ def test_nothing_names_a_machine():
 
 def test_commits_never_ask_exists_before_they_write():
     # Two processes can both see 'absent'; only put_if_absent decides who publishes.
-    wrong = [p for p in (PACKAGE / "table" / "commit").rglob("*.py") if ".exists(" in p.read_text()]
+    folders = ("table/write/publish", "table/write/commit", "format/snapshot", "format/schema")
+    functions = [
+        (file, function)
+        for folder in folders
+        for file in sorted((PACKAGE / folder).rglob("*.py"))
+        for function in nodes(file)
+        if isinstance(function, ast.FunctionDef)
+    ]
+    publishing = [(file, f) for file, f in functions if _first_call(f, "put_if_absent", "sync_and_put_if_absent")]
+    assert len(publishing) > 3
+    wrong = [
+        f"{file.relative_to(PACKAGE)}: {function.name}"
+        for file, function in publishing
+        if 0 < _first_call(function, "exists") < _first_call(function, "put_if_absent", "sync_and_put_if_absent")
+    ]
     assert wrong == []
+
+
+def _first_call(function: ast.FunctionDef, *methods: str) -> int:
+    """The line of the first call of a method with one of these names; 0 if there is none."""
+    calls = (node for node in ast.walk(function) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute))
+    return min((c.lineno for c in calls if isinstance(c.func, ast.Attribute) and c.func.attr in methods), default=0)
 
 
 def test_test_modules_have_names_of_their_own():

@@ -101,7 +101,7 @@ def test_imports_of_the_package_name_something() -> None:
 
 
 def test_a_removed_module_and_a_removed_name_are_found() -> None:
-    code = "def f():\n    from paimon_nb.table.gone import x\n    from paimon_nb.table.store import TableStore, Gone\n"
-    assert list(_wrong(ast.walk(ast.parse(code)))) == ["paimon_nb.table.gone", "paimon_nb.table.store.Gone"]
-    script = "python -c 'import paimon_nb.gone; from paimon_nb.table.store import Gone'"
-    assert sorted(_wrong_in_text(script)) == ["paimon_nb.gone", "paimon_nb.table.store.Gone"]
+    code = "def f():\n    from paimon_nb.table.gone import x\n    from paimon_nb.table.read.store import TableStore, Gone\n"
+    assert list(_wrong(ast.walk(ast.parse(code)))) == ["paimon_nb.table.gone", "paimon_nb.table.read.store.Gone"]
+    script = "python -c 'import paimon_nb.gone; from paimon_nb.table.read.store import Gone'"
+    assert sorted(_wrong_in_text(script)) == ["paimon_nb.gone", "paimon_nb.table.read.store.Gone"]

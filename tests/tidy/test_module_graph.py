@@ -15,13 +15,19 @@ FOLDERS = {
         "file_cache", "metadata_json", "orc_library", "types", "avro", "row", "schema", "snapshot", "data", "manifest", "index",
         "stats",
     ),
-    "table": (
-        "external_paths", "managed_versions", "store", "format_table", "load_history", "live_files", "partition_spec", "tag_period", "migrated_files",
-        "lsm", "iceberg", "merge", "changelog", "cluster", "scan", "polars_condition", "arrow_condition", "arrow_dataset", "resumable_read", "torch_dataset", "query", "dml_checks",
-        "data_file_writer", "dedicated_files", "publish", "bucket_compact", "row_rewrite", "row_id_reads", "index_search", "vector_search", "text_search", "write", "compact", "maintenance", "commit",
-        "inspect", "system", "copy", "stream", "row_changes", "column_changes", "merge_builder",
-        "handle", "reading", "inspection", "schema_change", "altering", "table", "open",
+    "table": ("lsm", "read", "write", "tables"),
+    "table.lsm": ("levels", "key_chunks", "pick", "compaction_plan", "superseded", "merge", "changelog"),
+    "table.read": (
+        "external_paths", "managed_versions", "store", "format_table", "live_files", "partition_spec", "tag_period", "migrated_files",
+        "data_evolution", "predicate", "plan", "split", "point_lookup", "row_positions", "row_kinds", "polars_condition", "arrow_condition", "arrow_dataset", "resumable_read",
+        "torch_dataset", "query", "row_id_reads", "index_search", "vector_search", "text_search", "stream",
     ),
+    "table.write": (
+        "load_history", "iceberg", "cluster", "dml_checks", "data_file_writer", "dedicated_files", "publish", "bucket_compact", "row_rewrite",
+        "input_rows", "global_index", "dynamic_bucket", "cross_partition", "table_write", "column_file_writer", "build_global_index", "format_table_write", "compact", "maintenance", "commit",
+        "row_changes", "column_changes", "merge_builder", "stream_small_files", "stream_committer",
+    ),
+    "table.tables": ("inspect", "system", "copy", "handle", "reading", "inspection", "schema_change", "altering", "table", "open"),
     "catalog": (
         "api", "arrow_schema", "column_directives", "schema_steps", "deletion_vector_toggle", "file_import", "locks", "format_table_rules", "geospatial_rules", "shared_shredding_rules", "schema_validation", "new_tables", "type_promotion", "alter", "metastore",
         "warehouse", "filesystem", "hive", "iceberg", "jdbc", "rest", "iceberg_registration", "privilege", "open",
@@ -41,7 +47,7 @@ FOLDERS = {
         *("svg", "story", "page", "compaction_svg", "create_svg", "funnel_model", "overview", "home_model", "reports", "why_svg", "explore_model"),
         *("format_tables", "catalog_tree", "widgets", "views", "python_cells", "magics", "table_panels", "complete", "editor", "catalog_comm", "extension"),
     ),
-    "session": ("core", "query", "streaming", "statements", "executor", "spark_resolver"),
+    "session": ("core", "query", "streaming", "execute", "executor", "spark_resolver"),
     "spark": ("versions", "types", "runtime", "errors", "jobs", "scan", "write", "worker_daemon", "streaming", "api"),
 }  # fmt: skip
 """Per package: its folders and modules, lowest first. Each may import itself and what is before it."""
@@ -98,8 +104,10 @@ def circles(graph: Graph) -> list[frozenset[str]]:
     return found
 
 
-def _package(module: str) -> str:
-    return module.removeprefix("paimon_nb").removeprefix(".").partition(".")[0]
+def _child(module: str, package: str) -> str:
+    """The folder or module of `package` that contains `module`; empty if none does."""
+    prefix = f"paimon_nb.{package}."
+    return module.removeprefix(prefix).partition(".")[0] if module.startswith(prefix) else ""
 
 
 def test_a_circle_is_found() -> None:
@@ -114,22 +122,22 @@ def test_no_import_circles() -> None:
 def test_the_order_of_folders_is_tested_in_every_package_that_has_folders() -> None:
     packages = {folder.parent.name for folder in PACKAGE.glob("*/*/") if (folder / "__init__.py").is_file()}
     assert packages <= FOLDERS.keys()
+    assert {f"table.{folder}" for folder in FOLDERS["table"]} <= FOLDERS.keys()
 
 
 def test_folders_import_downwards_only() -> None:
-    level = {
-        f"paimon_nb.{package}.{folder}": (package, height)
-        for package, folders in FOLDERS.items()
-        for height, folder in enumerate(folders)
-    }
     graph = import_graph()
-    levels = {m: level.get(".".join(m.split(".")[:3]), ("", 0)) for m in graph}
-    listed = {m for m in graph if _package(m) in FOLDERS and m.count(".") > 1}
-    assert {m for m in listed if not levels[m][0]} == set()
-    wrong = [
-        f"{module} imports {other}"
-        for module in sorted(listed)
-        for other in graph[module]
-        if levels[other][0] == levels[module][0] and levels[other][1] > levels[module][1]
-    ]
-    assert wrong == []
+    unlisted: set[str] = set()
+    upwards: list[str] = []
+    for package, folders in FOLDERS.items():
+        height = {folder: at for at, folder in enumerate(folders)}
+        children = {module: child for module in graph if (child := _child(module, package))}
+        unlisted |= {module for module, child in children.items() if child not in height}
+        upwards += [
+            f"{module} imports {other}"
+            for module, child in sorted(children.items())
+            for other in graph[module] & children.keys()
+            if child in height and height.get(children[other], -1) > height[child]
+        ]
+    assert unlisted == set()
+    assert upwards == []

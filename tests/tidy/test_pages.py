@@ -5,11 +5,11 @@ import re
 from procedure_page import EXAMPLES, PAGE, page
 
 from paimon_nb.procedures import PROCEDURES
-from paimon_nb.session.statements.show import _SHOW
+from paimon_nb.session.execute.show import _SHOW
 from paimon_nb.sql.flink.functions import FUNCTION_EDITS
 from paimon_nb.sql.parse import SPARK_ONLY, STATEMENTS, parse
-from paimon_nb.table.system import SYSTEM_TABLES
-from paimon_nb.table.system.global_tables import GLOBAL_TABLES
+from paimon_nb.table.tables.system import SYSTEM_TABLES
+from paimon_nb.table.tables.system.global_tables import GLOBAL_TABLES
 
 SQL_PAGE = PAGE.with_name("sql.md")
 

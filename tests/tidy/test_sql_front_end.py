@@ -10,7 +10,7 @@ from source_kit import PACKAGE, package_files, tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-READ_SQL = ("syntax", "sql", "session", "plan", "table/scan/predicate")
+READ_SQL = ("syntax", "sql", "session", "plan", "table/read/predicate")
 """The folders that read the text of statements and conditions."""
 PATTERNS = {
     "syntax/lexer.py": "the characters of SQL",
@@ -23,10 +23,10 @@ PATTERNS = {
     "sql/grammar/columns.py": "names of types",
     "session/query/computed_columns.py": "keys of options",
     "session/query/data_files.py": "values of CSV files",
-    "session/statements/insert.py": "dates and timestamps as text",
-    "session/statements/spark_show.py": "names that need no quotes",
+    "session/execute/insert.py": "dates and timestamps as text",
+    "session/execute/spark_show.py": "names that need no quotes",
     "session/streaming/executor.py": "names of folders",
-    "table/scan/predicate/evaluate.py": "patterns of LIKE",
+    "table/read/predicate/evaluate.py": "patterns of LIKE",
 }
 """The modules of these folders that may use regular expressions -> what they match with them."""
 PARSERS = {"syntax/expressions.py": "ExpressionParser", "syntax/queries.py": "QueryParser"}

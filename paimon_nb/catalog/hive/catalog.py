@@ -24,15 +24,15 @@ from paimon_nb.format.schema import FORMAT_TABLE, hidden_schema_directory
 from paimon_nb.fs import Lock, RootedFileIO, external_roots, open_fs
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
-from paimon_nb.table.format_table import find_partitions, partition_bytes_of
-from paimon_nb.table.store import TableStore
+from paimon_nb.table.read.format_table import find_partitions, partition_bytes_of
+from paimon_nb.table.read.store import TableStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from paimon_nb.catalog.api import Catalog, StoredView
     from paimon_nb.format.schema import TableSchema
-    from paimon_nb.plan.ddl import Change
+    from paimon_nb.statements.ddl import Change
 
 
 def open_hive_catalog(name: str, options: Mapping[str, str]) -> Catalog:

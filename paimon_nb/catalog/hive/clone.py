@@ -20,9 +20,9 @@ from paimon_nb.catalog.hive.migrate import (
     partition_of_hive_entry,
 )
 from paimon_nb.format.row import EMPTY_ROW
-from paimon_nb.table.commit import CommitMessage, TableCommit
-from paimon_nb.table.copy.copy import copy_file
-from paimon_nb.table.publish.overwrite import Overwrite
+from paimon_nb.table.tables.copy.copy import copy_file
+from paimon_nb.table.write.commit import CommitMessage, TableCommit
+from paimon_nb.table.write.publish.overwrite import Overwrite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from paimon_nb.format.manifest import DataFile
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.fs import FileIO
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.store import TableStore
 
 _NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 

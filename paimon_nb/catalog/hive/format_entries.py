@@ -15,7 +15,7 @@ from paimon_nb.format.data.csv_files import CsvOptions
 from paimon_nb.format.schema import FORMAT_TABLE, TableSchema, create_schema
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
-from paimon_nb.table.format_table import file_format_of
+from paimon_nb.table.read.format_table import file_format_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

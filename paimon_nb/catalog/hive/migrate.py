@@ -17,16 +17,16 @@ from paimon_nb.catalog.hive.types import from_hive
 from paimon_nb.format.row import EMPTY_ROW, serialize
 from paimon_nb.format.schema import TableSchema, create_schema
 from paimon_nb.options import table as opt
-from paimon_nb.table.commit import CommitMessage, TableCommit
-from paimon_nb.table.partition_spec import in_row_spec
-from paimon_nb.table.publish.changes import append_change
+from paimon_nb.table.read.partition_spec import in_row_spec
+from paimon_nb.table.write.commit import CommitMessage, TableCommit
+from paimon_nb.table.write.publish.changes import append_change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from paimon_nb.catalog.hive.catalog import HiveCatalog
     from paimon_nb.fs import FileIO
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.store import TableStore
 
 _FORMATS = ("parquet", "orc", "avro")
 

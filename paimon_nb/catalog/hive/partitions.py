@@ -15,13 +15,13 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.catalog.hive.client import HiveMetastoreClient, NotFound, Refused
 from paimon_nb.format.row import partition_names
 from paimon_nb.options import table as opt
-from paimon_nb.table.format_table import partition_path_of
-from paimon_nb.table.live_files import live_entries
+from paimon_nb.table.read.format_table import partition_path_of
+from paimon_nb.table.read.live_files import live_entries
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.store import TableStore
 
 
 class PartitionedTables(Protocol):

@@ -34,15 +34,15 @@ from paimon_nb.catalog.iceberg.schema import paimon_schemas_of_iceberg
 from paimon_nb.format.row import EMPTY_ROW, serialize
 from paimon_nb.format.row.binary_row import from_python, instant_from_units
 from paimon_nb.fs import FileStatus, RootedFileIO, without_scheme
-from paimon_nb.table.commit import CommitMessage, TableCommit
-from paimon_nb.table.publish.changes import append_change
+from paimon_nb.table.write.commit import CommitMessage, TableCommit
+from paimon_nb.table.write.publish.changes import append_change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from paimon_nb.catalog.warehouse import WarehouseCatalog
     from paimon_nb.format.schema import TableSchema
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.store import TableStore
 
 STORAGE, WAREHOUSE = "metadata.iceberg.storage", "iceberg_warehouse"
 _FORMATS = ("parquet", "orc", "avro")

@@ -22,7 +22,7 @@ from paimon_nb.options import table as opt
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.store import TableStore
 
 _LOCATION, _PREVIOUS = "metadata_location", "previous_metadata_location"
 _FILE_INPUT, _FILE_OUTPUT = "org.apache.hadoop.mapred.FileInputFormat", "org.apache.hadoop.mapred.FileOutputFormat"

@@ -21,13 +21,13 @@ from paimon_nb.catalog.rest.error_replies import NOT_IMPLEMENTED
 from paimon_nb.catalog.rest.transport import Refused, Transport
 from paimon_nb.options import table as opt
 from paimon_nb.options import without_prefix
-from paimon_nb.table.iceberg import REST_PREFIX, check_rest_uri
-from paimon_nb.table.iceberg.metadata import IDENTITY
+from paimon_nb.table.write.iceberg import REST_PREFIX, check_rest_uri
+from paimon_nb.table.write.iceberg.metadata import IDENTITY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.store import TableStore
 
 _PROPERTIES = "metadata.iceberg.table-properties."
 _CONFLICT, _NOT_FOUND = 409, 404

@@ -24,13 +24,13 @@ from paimon_nb.catalog.warehouse import WarehouseCatalog
 from paimon_nb.fs import GuardedFileIO, RootedFileIO
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
-from paimon_nb.table.table import Table
+from paimon_nb.table.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from paimon_nb.format.schema import TableSchema
-    from paimon_nb.plan.ddl import Change
+    from paimon_nb.statements.ddl import Change
 
 
 def with_access_control(catalog: Catalog) -> Catalog:

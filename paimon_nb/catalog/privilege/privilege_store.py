@@ -17,9 +17,9 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.privilege.privilege import ANONYMOUS, ROOT, Privilege, Rights, is_below
 from paimon_nb.format.schema import SchemaDirectory, create_schema
 from paimon_nb.format.types import parse_type
-from paimon_nb.table.scan import Compare, conjunction_of
-from paimon_nb.table.store import TableStore
-from paimon_nb.table.table import Table
+from paimon_nb.table.read import Compare, conjunction_of
+from paimon_nb.table.read.store import TableStore
+from paimon_nb.table.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

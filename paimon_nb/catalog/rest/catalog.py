@@ -44,15 +44,15 @@ from paimon_nb.fs import FileIO, RootedFileIO, external_roots, open_fs
 from paimon_nb.options import TableOptions, without_prefix
 from paimon_nb.options import catalog as opt
 from paimon_nb.options.table import METASTORE_PARTITIONED_TABLE
-from paimon_nb.table.live_files import live_entries
-from paimon_nb.table.publish.partition_changes import partition_changes
-from paimon_nb.table.store import TableStore
-from paimon_nb.table.table import Table
+from paimon_nb.table.read.live_files import live_entries
+from paimon_nb.table.read.store import TableStore
+from paimon_nb.table.tables.table import Table
+from paimon_nb.table.write.publish.partition_changes import partition_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from paimon_nb.plan.ddl import Change
+    from paimon_nb.statements.ddl import Change
 
 _HEADER = "header."
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.catalog.alter import apply_changes
 from paimon_nb.format.types import DataField, Map, Row, parse_type
 from paimon_nb.format.types.types import Array, Multiset
-from paimon_nb.plan.ddl import (
+from paimon_nb.statements.ddl import (
     AddColumn,
     AlterColumn,
     Change,

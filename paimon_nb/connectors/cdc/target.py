@@ -18,16 +18,16 @@ from paimon_nb.connectors.cdc.computed import Computed, parse_computed
 from paimon_nb.connectors.cdc.type_widening import common_wider_type
 from paimon_nb.format.schema import TableSchema, create_schema
 from paimon_nb.format.types import DataType
-from paimon_nb.plan.ddl import AddColumn, AlterColumn, Change, SetOptions
-from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.stream.committer import StreamCommitter
+from paimon_nb.statements.ddl import AddColumn, AlterColumn, Change, SetOptions
 from paimon_nb.table.write import TableWrite
+from paimon_nb.table.write.commit import TableCommit
+from paimon_nb.table.write.stream_committer import StreamCommitter
 
 if TYPE_CHECKING:
     from paimon_nb.base.identifier import Identifier
     from paimon_nb.catalog.api import Catalog
     from paimon_nb.format.snapshot import Snapshot
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 POSITION = "cdc.position"
 """Property of a snapshot: the table contains all changes before this position in the log of the source."""

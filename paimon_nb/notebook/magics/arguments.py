@@ -17,7 +17,7 @@ from paimon_nb.options import TABLE_OPTIONS, find_option
 
 if TYPE_CHECKING:
     from paimon_nb.format.types import DataField
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 
 _BACKTICKS = re.compile(r"`(?:[^`]|``)*`")

@@ -11,7 +11,7 @@ from paimon_nb.notebook.magics.streams import cell_id
 from paimon_nb.notebook.progress import has_front_end
 from paimon_nb.notebook.python_cells import cell_output
 from paimon_nb.notebook.svg import count
-from paimon_nb.table.inspect.formatting import bytes_text
+from paimon_nb.table.tables.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from paimon_nb.notebook.display import Rows
     from paimon_nb.notebook.widgets.grid import Grid
     from paimon_nb.session import Result
-    from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan
+    from paimon_nb.table.read.plan.snapshot_scan import ScanPlan
 
 ROWS_AHEAD = 1000
 """Rows that a grid has before it reads all of them."""

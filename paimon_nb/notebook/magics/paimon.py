@@ -27,12 +27,12 @@ from paimon_nb.notebook.progress import RunState, has_front_end, run_line, run_w
 from paimon_nb.notebook.python_cells import ROWS
 from paimon_nb.notebook.snippets import query_text, with_snippets
 from paimon_nb.notebook.undo import now_ms
-from paimon_nb.plan import Span
 from paimon_nb.session.query.duckdb_tables import run_in_duckdb
 from paimon_nb.session.query.engine_choice import DUCKDB, ENGINES, with_engine
 from paimon_nb.session.query.error_location import locate_more_exactly
 from paimon_nb.spark.errors import spark_errors
-from paimon_nb.table.scan.plan.snapshot_scan import observed_plans
+from paimon_nb.statements import Span
+from paimon_nb.table.read.plan.snapshot_scan import observed_plans
 
 if TYPE_CHECKING:
     import argparse
@@ -371,8 +371,8 @@ class PaimonMagics(InspectCommands, Magics):
 
 
 def _reads_only(text: str) -> bool:
-    from paimon_nb.plan import Query, Show
     from paimon_nb.sql import parse
+    from paimon_nb.statements import Query, Show
 
     return all(isinstance(statement, Query | Show) for statement in parse(text))
 

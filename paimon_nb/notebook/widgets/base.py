@@ -16,7 +16,7 @@ from paimon_nb.notebook.svg import NARROWEST, WIDEST, WIDTH, framed, standalone_
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.store import TableStore
 
 _HERE = Path(__file__).parent
 

@@ -16,15 +16,15 @@ from paimon_nb.notebook.lsm_model import LsmPicture, lsm_picture, lsm_text
 from paimon_nb.notebook.svg import WIDTH, count, lsm_svg
 from paimon_nb.notebook.widgets.base import DrawnPanel, report_errors, script
 from paimon_nb.options import table as opt
-from paimon_nb.table.inspect import CompactionPreview, amplification
-from paimon_nb.table.inspect.formatting import bytes_text
+from paimon_nb.table.tables.inspect import CompactionPreview, amplification
+from paimon_nb.table.tables.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from paimon_nb.table.commit import CommitMessage
-    from paimon_nb.table.compact import CompactTask
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
+    from paimon_nb.table.write.commit import CommitMessage
+    from paimon_nb.table.write.compact import CompactTask
 
 KNOBS = {
     o.key: o
@@ -159,7 +159,7 @@ class Compaction(DrawnPanel):
 
     def rewrite_costs(self) -> dict[str, str]:
         """What each compaction would rewrite, for the buttons: files and bytes."""
-        from paimon_nb.table.compact import plan_compaction
+        from paimon_nb.table.write.compact import plan_compaction
 
         minor = [d for d in self.due if d.decided_by is not None]
         full = plan_compaction(self.table.store, full=True)
@@ -217,7 +217,7 @@ class Compaction(DrawnPanel):
         Raises:
             CommitConflict: another writer compacted the same files.
         """
-        from paimon_nb.table.compact import plan_compaction
+        from paimon_nb.table.write.compact import plan_compaction
 
         self._stop.clear()
         started = time.monotonic()
@@ -237,8 +237,8 @@ class Compaction(DrawnPanel):
         return done
 
     def _run_compaction(self, tasks: Sequence[CompactTask], started: float) -> CompactionOutcome:
-        from paimon_nb.table.compact import run_task
-        from paimon_nb.table.publish.abort import abort_messages
+        from paimon_nb.table.write.compact import run_task
+        from paimon_nb.table.write.publish.abort import abort_messages
 
         table = self.table
         messages: list[CommitMessage] = []

@@ -15,10 +15,10 @@ from paimon_nb.notebook.svg import STYLE, WIDTH, count, lsm_svg
 from paimon_nb.notebook.timeline_model import SIGN, timeline_of_snapshots
 from paimon_nb.notebook.widgets.base import DrawnPanel, SnapshotPanel, none_if_latest, script
 from paimon_nb.notebook.widgets.timeline import stacked_svgs
-from paimon_nb.table.inspect.formatting import bytes_text
-from paimon_nb.table.inspect.row_changes import with_update_before_rows
-from paimon_nb.table.scan import read_plan
-from paimon_nb.table.scan.plan.time_travel import AtVersion, resolve_time_travel
+from paimon_nb.table.read import read_plan
+from paimon_nb.table.read.plan.time_travel import AtVersion, resolve_time_travel
+from paimon_nb.table.tables.inspect.formatting import bytes_text
+from paimon_nb.table.tables.inspect.row_changes import with_update_before_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.notebook.lsm_model import LsmPicture
-    from paimon_nb.table.inspect import SnapshotComparison
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.inspect import SnapshotComparison
+    from paimon_nb.table.tables.table import Table
 
 FILES = 40
 ROWS = 20

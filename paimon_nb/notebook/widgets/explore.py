@@ -13,7 +13,7 @@ from paimon_nb.notebook.svg import text_svg
 from paimon_nb.notebook.widgets.base import SnapshotPanel, none_if_latest, report_errors, script
 
 if TYPE_CHECKING:
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 
 class Explorer(SnapshotPanel):

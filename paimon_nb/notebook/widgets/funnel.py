@@ -10,7 +10,7 @@ from paimon_nb.notebook.history_model import version_arguments
 from paimon_nb.notebook.widgets.base import DrawnPanel, SnapshotPanel, none_if_latest, script
 
 if TYPE_CHECKING:
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 
 class FunnelView(SnapshotPanel, DrawnPanel):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.notebook.timeline_model import Commit
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 
 class HistoryPanel(SnapshotPanel, Zoomable):

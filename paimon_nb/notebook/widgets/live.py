@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from paimon_nb.session.core.jobs import StreamJob
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 KEEP = 100
 """Rows shown when the cell does not set --limit."""

@@ -30,8 +30,8 @@ from paimon_nb.notebook.widgets.zoom import checked_window
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paimon_nb.table.store import TableStore
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.read.store import TableStore
+    from paimon_nb.table.tables.table import Table
 
 MAX_COMMITS = 200
 """Commits that can be played."""

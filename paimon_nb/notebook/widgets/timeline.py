@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from paimon_nb.notebook.timeline_model import Commit
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 PREVIEW_ROWS = 8
 PREVIEW_BYTES = 64 << 20

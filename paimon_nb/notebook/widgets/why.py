@@ -17,8 +17,8 @@ from paimon_nb.notebook.widgets.base import DrawnPanel, report_errors, script
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from paimon_nb.table.inspect import RowHistory
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.inspect import RowHistory
+    from paimon_nb.table.tables.table import Table
 
 
 class WhyView(DrawnPanel):

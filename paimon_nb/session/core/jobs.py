@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import tempfile
     from collections.abc import Callable
 
-    from paimon_nb.table.stream import StreamBatch, StreamOffset, TableStream
+    from paimon_nb.table.read.stream import StreamBatch, StreamOffset, TableStream
 
 
 class Running(Protocol):
@@ -263,7 +263,7 @@ class TableLoop(Loop):
 
     @property
     def is_current(self) -> bool:
-        from paimon_nb.table.stream import newest_position
+        from paimon_nb.table.read.stream import newest_position
 
         newest = newest_position(self._stream.store)
         if newest is None or self._stream.ended:

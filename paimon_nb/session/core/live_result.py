@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from paimon_nb.session.core.jobs import StreamJob
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 
 class LiveResult(Protocol):

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from paimon_nb.connectors.api import Source
-    from paimon_nb.plan import CreateTable, CreateView, Query, Span
-    from paimon_nb.table.table import Table
+    from paimon_nb.statements import CreateTable, CreateView, Query, Span
+    from paimon_nb.table.tables.table import Table
 
 
 _SAFE_BEFORE_START = ("spark.sql.shuffle.partitions", "spark.sql.session.timeZone", "spark.paimon.")

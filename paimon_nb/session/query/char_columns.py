@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from paimon_nb.session.core.session import Session
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 _PADDING = "spark.sql.readSideCharPadding"
 

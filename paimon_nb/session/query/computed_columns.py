@@ -13,7 +13,7 @@ from paimon_nb.base.identifier import quote
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.format.types import parse_type
-from paimon_nb.plan import ColumnDef
+from paimon_nb.statements import ColumnDef
 from paimon_nb.syntax.lexer import tokens
 
 if TYPE_CHECKING:

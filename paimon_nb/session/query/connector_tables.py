@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from paimon_nb.connectors.api import ConnectorTable, Sink, Source
-    from paimon_nb.plan import CreateTable, TableDef
     from paimon_nb.session.core.session import Session
+    from paimon_nb.statements import CreateTable, TableDef
 
 
 def connector_table_of(statement: CreateTable) -> ConnectorTable:

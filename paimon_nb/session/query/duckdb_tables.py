@@ -20,7 +20,7 @@ from paimon_nb.session.query.duckdb_read_only import SETTINGS, check_statement_o
 from paimon_nb.session.query.frames_and_files import is_frame, is_spark_frame
 from paimon_nb.session.query.local.values import quote_name
 from paimon_nb.syntax.lexer import tokens
-from paimon_nb.table.scan import Latest, parse_incremental, parse_travel
+from paimon_nb.table.read import Latest, parse_incremental, parse_travel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from paimon_nb.base.identifier import Identifier
     from paimon_nb.session.core.session import Session
     from paimon_nb.syntax.lexer import Token
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 MAX_ROWS = 1_000_000
 """Rows of a displayed result, at most."""

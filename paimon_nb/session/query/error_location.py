@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import PaimonError, SqlSyntaxError
-from paimon_nb.plan import Span
 from paimon_nb.sql.error_spans import error_span
+from paimon_nb.statements import Span
 from paimon_nb.syntax.lexer import Token, tokens
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.plan import Span
 from paimon_nb.spark.runtime.jvm_bridge import analyzed_plan, has_bridge, jvm
 from paimon_nb.spark.runtime.plan_expressions import expressions_of, scala_items
 from paimon_nb.sql.flink.inline_tables import values_as_select
+from paimon_nb.statements import Span
 from paimon_nb.syntax.lexer import Token, tokens
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from paimon_nb.plan import TableRef
     from paimon_nb.session.core.session import Session
+    from paimon_nb.statements import TableRef
 
 MAX_TYPES = 12
 

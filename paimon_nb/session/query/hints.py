@@ -13,9 +13,9 @@ from paimon_nb.options.read import SCAN_PARTITIONS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from paimon_nb.table.scan.predicate.model import Predicate
-    from paimon_nb.table.store import TableStore
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.read.predicate.model import Predicate
+    from paimon_nb.table.read.store import TableStore
+    from paimon_nb.table.tables.table import Table
 
 
 def unknown_option_note(key: str) -> list[str]:
@@ -41,7 +41,7 @@ def check_stream_of_files(table: Table) -> None:
 
     Raises: UnsupportedOperation: a mode of log systems. BadOptionValue: a start time is missing.
     """
-    from paimon_nb.table.stream.start import missing_option
+    from paimon_nb.table.read.stream.start import missing_option
 
     has_time = table.options.has(opt.SCAN_TIMESTAMP_MILLIS) or table.options.has(opt.SCAN_TIMESTAMP)
     if table.options.get(opt.SCAN_MODE) == "from-timestamp" and not has_time:
@@ -57,8 +57,8 @@ def check_stream_of_files(table: Table) -> None:
 
 def lookup_table(table: Table) -> Table:
     """The table as a lookup join reads it: its latest state, whatever its time travel options are."""
-    from paimon_nb.table.scan.plan.time_travel import LOOKUP_IGNORES
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.read.plan.time_travel import LOOKUP_IGNORES
+    from paimon_nb.table.tables.table import Table
 
     mode = "compacted-full" if table.options.get(opt.SCAN_MODE) == "compacted-full" else "latest-full"
     store = table.store.without_options(LOOKUP_IGNORES).copy({opt.SCAN_MODE.key: mode})
@@ -67,7 +67,7 @@ def lookup_table(table: Table) -> Table:
 
 def lookup_options(options: Mapping[str, str]) -> dict[str, str]:
     """A hint's options without those that a lookup join ignores, see `lookup_table`."""
-    from paimon_nb.table.scan.plan.time_travel import LOOKUP_IGNORES
+    from paimon_nb.table.read.plan.time_travel import LOOKUP_IGNORES
 
     return {k: v for k, v in options.items() if k not in (*LOOKUP_IGNORES, opt.SCAN_MODE.key)}
 
@@ -171,9 +171,9 @@ def _partitions_with_rows(table: Table) -> list[tuple[dict[str, str], dict[str, 
 
 def _partition_values_with_rows(store: TableStore) -> list[tuple[Any, ...]]:
     """The partitions with rows, in the in-row form."""
-    from paimon_nb.table.format_table import data_files, find_partitions
-    from paimon_nb.table.live_files import live_entries
-    from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve_time_travel
+    from paimon_nb.table.read.format_table import data_files, find_partitions
+    from paimon_nb.table.read.live_files import live_entries
+    from paimon_nb.table.read.plan.time_travel import parse_travel, resolve_time_travel
 
     if store.is_format_table:
         return [p.values for p in find_partitions(store) if data_files(store, p.path)]
@@ -183,7 +183,7 @@ def _partition_values_with_rows(store: TableStore) -> list[tuple[Any, ...]]:
 
 def partition_predicate(partitions: list[dict[str, Any]]) -> Predicate:
     """A predicate for these partitions, for file pruning."""
-    from paimon_nb.table.scan.predicate.model import And, Compare, IsNull, Or
+    from paimon_nb.table.read.predicate.model import And, Compare, IsNull, Or
 
     def equals(column: str, value: Any) -> Predicate:
         return IsNull(column) if value is None else Compare(column, "=", value)

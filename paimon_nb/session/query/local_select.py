@@ -13,7 +13,6 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import Atomic, DataField, DataType, LocalZonedTimestamp, from_arrow_schema
 from paimon_nb.options.spelling import check_no_misspelled_options
-from paimon_nb.plan import Query, TableRef, VersionAsOf
 from paimon_nb.session.query.char_columns import with_padded_chars
 from paimon_nb.session.query.computed_columns import computed_columns, has_computed_columns
 from paimon_nb.session.query.frames_and_files import note_shadowed_frame, rows_of_reference
@@ -21,6 +20,7 @@ from paimon_nb.session.query.hints import check_consumer, scan_partitions
 from paimon_nb.session.query.run_query import global_system_table, known_to_spark, time_travel_options
 from paimon_nb.session.query.stored_views import find_view, is_inside_view
 from paimon_nb.session.query.table_functions import is_search, search_rows
+from paimon_nb.statements import Query, TableRef, VersionAsOf
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from paimon_nb.session.core.session import Session
     from paimon_nb.spark.scan.table_scan import PlannedScan
     from paimon_nb.sql.simple_select import Order, Selection
-    from paimon_nb.table.scan.plan.snapshot_scan import Split
-    from paimon_nb.table.scan.predicate.model import Predicate
+    from paimon_nb.table.read.plan.snapshot_scan import Split
+    from paimon_nb.table.read.predicate.model import Predicate
 
 _UNSORTABLE = (
     "FLOAT",
@@ -79,7 +79,7 @@ class _Answer:
 
     def result_of(self, rows: pa.Table) -> Rows:
         """The result for source rows."""
-        from paimon_nb.table.scan.predicate.evaluate import filter_rows
+        from paimon_nb.table.read.predicate.evaluate import filter_rows
 
         selection = self.selection
         rows = filter_rows(selection.condition, rows, self.fields)

@@ -14,7 +14,7 @@ from paimon_nb.session.query.watermark import watermark_options
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paimon_nb.plan import TableDef
+    from paimon_nb.statements import TableDef
 
 
 def new_table_schema(definition: TableDef, fields: tuple[object, ...] | None = None) -> TableSchema:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from paimon_nb.format.types import DataField
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 
 def align_with_table(

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from paimon_nb.format.types import DataType
-    from paimon_nb.plan import Query
     from paimon_nb.session.core.session import Session
     from paimon_nb.spark.runtime.jvm_types import Expression, Plan
+    from paimon_nb.statements import Query
 
 _SAME_COLUMNS = frozenset({"Distinct", "Filter", "GlobalLimit", "LocalLimit", "Offset", "Sort", "SubqueryAlias"})
 """Operators whose columns are those of their only child."""

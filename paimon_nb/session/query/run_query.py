@@ -25,7 +25,6 @@ from paimon_nb.base.errors import (
 from paimon_nb.base.identifier import Identifier, quote, split_name
 from paimon_nb.base.sql_quoting import spark_literal
 from paimon_nb.options.spelling import check_no_misspelled_options
-from paimon_nb.plan import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.query.char_columns import with_chars
 from paimon_nb.session.query.computed_columns import computed_columns, has_computed_columns, with_computed
 from paimon_nb.session.query.flink_numeric import with_flink_numerics, with_values_as_select
@@ -40,8 +39,9 @@ from paimon_nb.session.query.hints import (
 from paimon_nb.session.query.stored_views import find_view, inside_view, is_inside_view
 from paimon_nb.session.query.unnest import analyse_with_unnest
 from paimon_nb.sql.grammar.query import ROW_TRACKING_COLUMNS
+from paimon_nb.statements import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.syntax.lexer import tokens
-from paimon_nb.table.scan.predicate.model import conjunction_of
+from paimon_nb.table.read.predicate.model import conjunction_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from paimon_nb.catalog.api import Catalog
     from paimon_nb.format.types import DataField
     from paimon_nb.session.core.session import Session
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 _counter = itertools.count()
 
@@ -352,7 +352,7 @@ def rows_of_partitions(frame: DataFrame, partitions: list[dict[str, Any]]) -> Da
 
 def global_system_table(catalog: Catalog, name: Identifier) -> Any:
     """The rows of a table of the database `sys`. Raises TableNotFound."""
-    from paimon_nb.table.system.global_tables import GLOBAL_TABLES
+    from paimon_nb.table.tables.system.global_tables import GLOBAL_TABLES
 
     build = GLOBAL_TABLES.get(name.table)
     if build is None:

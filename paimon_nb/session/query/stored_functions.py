@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from paimon_nb.catalog.api import StoredFunction
-    from paimon_nb.plan import Span
     from paimon_nb.session.core.session import Session
+    from paimon_nb.statements import Span
 
 
 @contextmanager

@@ -7,8 +7,8 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import NameError_, SqlAnalysisError, UnsupportedFormat
-from paimon_nb.plan import CreateView, TableRef
 from paimon_nb.sql import parse
+from paimon_nb.statements import CreateView, TableRef
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

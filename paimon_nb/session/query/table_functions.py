@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from paimon_nb.plan import TableFunction, TableRef
     from paimon_nb.session.core.session import Session
-    from paimon_nb.table.scan import Predicate
-    from paimon_nb.table.table import Table
+    from paimon_nb.statements import TableFunction, TableRef
+    from paimon_nb.table.read import Predicate
+    from paimon_nb.table.tables.table import Table
 
 _SEARCH_ARGUMENTS = ("table", "column", "vector", "top_k", "options")
 _TEXT_SEARCH_ARGUMENTS = ("table", "column", "query", "limit")
@@ -75,7 +75,7 @@ def search_rows(
     Raises: SqlAnalysisError: wrong arguments. SchemaMismatch, ColumnNotFound, BadOptionValue: as in `Table.search`
         and `Table.full_text_search`.
     """
-    from paimon_nb.table.vector_search import SCORE, SCORE_ID
+    from paimon_nb.table.read.vector_search import SCORE, SCORE_ID
 
     search = _search_of(session, ref)
     names = {c.lower() for c in columns or ()}
@@ -99,12 +99,12 @@ def explain_search(session: Session, ref: TableRef) -> str:
     plan = search.table.scan(ref.filter).plan
     if search.vector is None:
         from paimon_nb.format.index.global_index.text_file import FULL_TEXT_KIND
-        from paimon_nb.table.index_search import rows_by_index
-        from paimon_nb.table.text_search import text_column
+        from paimon_nb.table.read.index_search import rows_by_index
+        from paimon_nb.table.read.text_search import text_column
 
         searched = rows_by_index(plan, text_column(plan.schema, search.column), (FULL_TEXT_KIND,))
     else:
-        from paimon_nb.table.vector_search import metric_for_search, searched_rows, vector_column
+        from paimon_nb.table.read.vector_search import metric_for_search, searched_rows, vector_column
 
         field = vector_column(plan.schema, search.column)
         metric = metric_for_search(plan, field, search.options.get("metric"))

@@ -9,15 +9,15 @@ from paimon_nb.base.identifier import check_name
 from paimon_nb.format.types import parse_type
 from paimon_nb.fs import open_fs
 from paimon_nb.session.core.result import Result, message_result
-from paimon_nb.table.store import TableStore
-from paimon_nb.table.table import Table
+from paimon_nb.table.read.store import TableStore
+from paimon_nb.table.tables.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from paimon_nb.plan import CreateTable, TableRef
     from paimon_nb.session.core.session import Session
     from paimon_nb.session.core.statement_context import StatementContext
+    from paimon_nb.statements import CreateTable, TableRef
 
 
 def create(context: StatementContext, statement: CreateTable) -> Result:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from paimon_nb.plan import Query
     from paimon_nb.spark.runtime.jvm_types import Plan
+    from paimon_nb.statements import Query
 
 MAX_VARIED = 5
 """The UNNESTs of a query that are tried with both functions; further ones use `explode`."""

@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 from paimon_nb.base.errors import ColumnNotFound, SchemaChangeError, SqlSyntaxError
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.plan import Change, DropColumn, RenameColumn, ResetOptions, SetOptions, SetWatermark, Watermark
 from paimon_nb.session.query.computed_columns import computed_columns, quoted_columns
+from paimon_nb.statements import Change, DropColumn, RenameColumn, ResetOptions, SetOptions, SetWatermark, Watermark
 from paimon_nb.syntax.lexer import tokens
 
 if TYPE_CHECKING:

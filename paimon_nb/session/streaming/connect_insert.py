@@ -14,9 +14,9 @@ from paimon_nb.session.streaming.sinks import TableOutput
 from paimon_nb.spark.streaming.connect_sink import check_commits_in_server
 
 if TYPE_CHECKING:
-    from paimon_nb.plan import Query
     from paimon_nb.session.streaming.planner import StreamInput, StreamPlan
     from paimon_nb.session.streaming.sinks import Output
+    from paimon_nb.statements import Query
 
 
 def check_runs_in_server(plan: StreamPlan, query: Query, output: Output) -> TableOutput:

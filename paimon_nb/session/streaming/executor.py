@@ -48,17 +48,17 @@ from paimon_nb.spark.streaming import idle_checkpoint_timer
 from paimon_nb.spark.streaming.connect_sink import sink_with_package
 from paimon_nb.spark.streaming.sink import claim_checkpoint
 from paimon_nb.spark.streaming.start import start_query
-from paimon_nb.table.live_files import live_entries
-from paimon_nb.table.stream import StreamOffset, changelog_levels, postponed_rows
+from paimon_nb.table.read.live_files import live_entries
+from paimon_nb.table.read.stream import StreamOffset, changelog_levels, postponed_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from pyspark.sql import DataFrame
 
-    from paimon_nb.plan import Query
     from paimon_nb.session.core.session import Session
-    from paimon_nb.table.stream.retries import RetryFiles
+    from paimon_nb.statements import Query
+    from paimon_nb.table.read.stream.retries import RetryFiles
 
 _MODE = "execution.runtime-mode"
 _INTERVAL = "execution.checkpointing.interval"

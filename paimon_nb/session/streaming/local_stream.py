@@ -14,21 +14,21 @@ from paimon_nb.session.query.computed_columns import computed_columns
 from paimon_nb.session.query.local_select import columns_of, means_the_same
 from paimon_nb.session.streaming.planner import StreamMode, StreamPlan
 from paimon_nb.session.streaming.sinks import OP, BufferOutput
-from paimon_nb.table.scan.predicate.evaluate import filter_rows
-from paimon_nb.table.scan.predicate.model import conjuncts_on
-from paimon_nb.table.stream import ChangelogNormalize, TableStream
-from paimon_nb.table.system import SYSTEM_TABLES
-from paimon_nb.table.system.audit_log import kind_texts
-from paimon_nb.table.system.binlog import binlog_rows
+from paimon_nb.table.read.predicate.evaluate import filter_rows
+from paimon_nb.table.read.predicate.model import conjuncts_on
+from paimon_nb.table.read.row_kinds import kind_texts
+from paimon_nb.table.read.stream import ChangelogNormalize, TableStream
+from paimon_nb.table.tables.system import SYSTEM_TABLES
+from paimon_nb.table.tables.system.binlog import binlog_rows
 from paimon_nb.table.write.input_rows import kind_codes
 
 if TYPE_CHECKING:
     from paimon_nb.format.types import DataField
-    from paimon_nb.plan import Query
     from paimon_nb.sql.simple_select import Selection
-    from paimon_nb.table.scan.predicate.model import Predicate
-    from paimon_nb.table.stream import StreamBatch
-    from paimon_nb.table.table import Table
+    from paimon_nb.statements import Query
+    from paimon_nb.table.read.predicate.model import Predicate
+    from paimon_nb.table.read.stream import StreamBatch
+    from paimon_nb.table.tables.table import Table
 
 Columns = Sequence[tuple[str, str]]
 """Each column of a table that is selected, and its name in the result."""

@@ -17,8 +17,8 @@ from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.session.query.computed_columns import computed_columns
 from paimon_nb.spark.runtime.arrow_interop import from_arrow, session_zone, to_arrow
 from paimon_nb.spark.types import fields_of_spark
-from paimon_nb.table.stream import ChangelogNormalize
-from paimon_nb.table.system.audit_log import kind_texts
+from paimon_nb.table.read.row_kinds import kind_texts
+from paimon_nb.table.read.stream import ChangelogNormalize
 from paimon_nb.table.write.input_rows import DELETE, UPDATE_AFTER, UPDATE_BEFORE, kind_codes
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from paimon_nb.session.streaming.planner import StreamInput
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 _SNAPSHOT_BITS = 33
 """`ORDER` of a table's stream holds the snapshot above so many bits."""
@@ -85,8 +85,8 @@ class TableChanges:
 
     def _load_previous_rows(self, snapshot: int) -> None:
         """Know the rows before a snapshot's changes. Raises SnapshotExpired."""
-        from paimon_nb.table.scan import read_plan
-        from paimon_nb.table.scan.plan.snapshot_scan import plan_snapshot
+        from paimon_nb.table.read import read_plan
+        from paimon_nb.table.read.plan.snapshot_scan import plan_snapshot
 
         store = self._table.store
         if snapshot > 1:

@@ -17,13 +17,13 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.options.read import SCAN_BOUNDED
 from paimon_nb.options.table import CONSUMER_IGNORE_PROGRESS, SCAN_MODE, SCAN_SNAPSHOT_ID, SCAN_TIMESTAMP_MILLIS
-from paimon_nb.plan import CreateTable, Query, TableRef, TimestampAsOf, Watermark
 from paimon_nb.session.query.hints import check_consumer, check_stream_of_files
 from paimon_nb.session.query.run_query import time_travel_options
 from paimon_nb.session.query.watermark import stream_watermark
 from paimon_nb.session.streaming.relations import system_table_of_stream
 from paimon_nb.session.streaming.windows import watermark_closes_all_groups
 from paimon_nb.sql.aggregates import EXPLODE_FUNCTIONS, is_aggregate
+from paimon_nb.statements import CreateTable, Query, TableRef, TimestampAsOf, Watermark
 from paimon_nb.syntax.queries import query_tree_of
 from paimon_nb.syntax.tree import (
     Alias,
@@ -47,8 +47,8 @@ from paimon_nb.syntax.tree import (
     same_expression,
     walk,
 )
-from paimon_nb.table.scan import OWN_SCHEMA
-from paimon_nb.table.system.row_tracking import check_tracks_rows
+from paimon_nb.table.read import OWN_SCHEMA
+from paimon_nb.table.tables.system.row_tracking import check_tracks_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from paimon_nb.connectors.api import Source
     from paimon_nb.session.core.session import Session
     from paimon_nb.syntax.tree import QueryTree
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 
 LOG_TABLES = ("audit_log", "binlog")
@@ -97,7 +97,7 @@ class StreamInput:
     @property
     def is_upsert(self) -> bool:
         """Whether its changes do not contain what they replace: see `ChangelogNormalize`."""
-        from paimon_nb.table.stream import is_upsert_stream
+        from paimon_nb.table.read.stream import is_upsert_stream
 
         return self.table is not None and self.system is None and is_upsert_stream(self.table.store)
 
@@ -211,7 +211,7 @@ def with_time_travel_as_start(session: Session, query: Query) -> Query:
 
 def _with_schema_at_start(table: Table) -> Table:
     """The table with the schema of its last snapshot at or before the time at which the stream starts; else its own."""
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
     start_ms = table.options.get(SCAN_TIMESTAMP_MILLIS) or 0
     earlier = [s for s in table.store.snapshots.all() if s.time_ms <= start_ms]

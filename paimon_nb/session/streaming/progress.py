@@ -11,7 +11,7 @@ from paimon_nb.spark.runtime.jvm_bridge import end_offsets
 
 if TYPE_CHECKING:
     from paimon_nb.session.streaming.planner import StreamPlan
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 
 def newest_of(table: Table) -> int:

@@ -13,17 +13,17 @@ from paimon_nb.base.errors import (
     UnsupportedOperation,
 )
 from paimon_nb.session.query.run_query import with_position
-from paimon_nb.table.system.row_tracking import check_tracks_rows
+from paimon_nb.table.tables.system.row_tracking import check_tracks_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyspark.sql import DataFrame
 
-    from paimon_nb.plan import TableRef
     from paimon_nb.session.core.session import Session
     from paimon_nb.spark.streaming.sink import TableSink
-    from paimon_nb.table.table import Table
+    from paimon_nb.statements import TableRef
+    from paimon_nb.table.tables.table import Table
 
 KINDS = "rowkind"
 """Name of the row kind column, in streams from and into a table."""

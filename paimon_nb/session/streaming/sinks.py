@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.session.streaming.relations import KINDS
-from paimon_nb.table.stream.committed_rows import CommittedRows
+from paimon_nb.table.read.stream.committed_rows import CommittedRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from paimon_nb.connectors.api import Sink
     from paimon_nb.spark.streaming.sink import TableSink
-    from paimon_nb.table.stream.committer import StreamCommitter
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
+    from paimon_nb.table.write.stream_committer import StreamCommitter
 
 
 class Output(Protocol):
@@ -97,7 +97,7 @@ class TableOutput:
     @property
     def handles_empty_checkpoints(self) -> bool:
         """Whether `on_idle_checkpoint` must be called while the stream runs."""
-        from paimon_nb.table.stream.committer import StreamCommitter
+        from paimon_nb.table.write.stream_committer import StreamCommitter
 
         return StreamCommitter.empty_checkpoint_may_commit(self.table.store)
 
@@ -172,8 +172,8 @@ class TableOutput:
         import pyarrow as pa
 
         from paimon_nb.spark.runtime.arrow_interop import to_arrow
-        from paimon_nb.table.stream.committer import StreamCommitter
         from paimon_nb.table.write import TableWrite
+        from paimon_nb.table.write.stream_committer import StreamCommitter
 
         table = self.table = self.table.refresh()
         if not table.primary_keys:

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from paimon_nb.plan import CreateTable, Insert, Query, StopJob
     from paimon_nb.session.core.statement_context import StatementContext
-    from paimon_nb.table.table import Table
+    from paimon_nb.statements import CreateTable, Insert, Query, StopJob
+    from paimon_nb.table.tables.table import Table
 
 
 class LiveQuery(LiveResult):

@@ -16,7 +16,7 @@ from paimon_nb.spark.runtime.jvm_bridge import executor_infos
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.store import TableStore
 
 WAIT_S = 10.0
 """Maximum wait for task attempts that are being killed. Orphan file removal deletes what they write later."""

@@ -10,8 +10,8 @@ from paimon_nb.spark.scan.table_scan import PlannedScan, plan_table_scan
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from paimon_nb.table.scan.predicate.model import Predicate
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.read.predicate.model import Predicate
+    from paimon_nb.table.tables.table import Table
 
 
 def explain_relation(

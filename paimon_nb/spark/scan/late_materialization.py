@@ -19,8 +19,8 @@ from paimon_nb.format.data.parquet import MatchingRows, ParquetReader
 from paimon_nb.format.data.schema_evolution import rows_as_read_fields
 from paimon_nb.format.types.arrow_builders import empty_table
 from paimon_nb.spark.scan.superseded_rows import hidden_rows_of
-from paimon_nb.table.scan.plan.time_travel import translate_missing_files
-from paimon_nb.table.scan.predicate.evaluate import filter_on_file_columns
+from paimon_nb.table.read.plan.time_travel import translate_missing_files
+from paimon_nb.table.read.predicate.evaluate import filter_on_file_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.manifest import DataFile
     from paimon_nb.format.types import DataField
-    from paimon_nb.table.scan.plan.snapshot_scan import Split
-    from paimon_nb.table.scan.predicate.model import Predicate
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.plan.snapshot_scan import Split
+    from paimon_nb.table.read.predicate.model import Predicate
+    from paimon_nb.table.read.store import TableStore
 
 _SAMPLE_ROWS = 10_000
 """Number of scanned rows from which the matches in the remaining rows are estimated."""

@@ -16,19 +16,19 @@ from paimon_nb.spark.jobs.task_runner import frame_of_pickled_pieces, run_in_thr
 from paimon_nb.spark.runtime.arrow_interop import from_arrow, session_zone
 from paimon_nb.spark.scan.pushdown import conjuncts_with_spark_meaning
 from paimon_nb.spark.types import spark_schema, task_batches
-from paimon_nb.table.row_rewrite import one_split_per_file, rows_with_positions
-from paimon_nb.table.scan.plan.planner import plan_scan
-from paimon_nb.table.scan.read.row_tracking import tracks_rows
+from paimon_nb.table.read.plan.planner import plan_scan
+from paimon_nb.table.read.row_positions import one_split_per_file, rows_with_positions
+from paimon_nb.table.read.split.row_tracking import tracks_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from paimon_nb.table.scan.plan.snapshot_scan import ScanPlan, Split
-    from paimon_nb.table.scan.predicate.model import Predicate
-    from paimon_nb.table.store import TableStore
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.read.plan.snapshot_scan import ScanPlan, Split
+    from paimon_nb.table.read.predicate.model import Predicate
+    from paimon_nb.table.read.store import TableStore
+    from paimon_nb.table.tables.table import Table
 
 FILE, ROW = "__paimon_file", "__paimon_row"
 """Columns after the table's: index of the row's file in `LocatedRows.files`, position of the row in it."""

@@ -14,17 +14,17 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.identifier import quote
 from paimon_nb.format.data import TRACKING_FIELDS
 from paimon_nb.format.types import DataField, parse_type
-from paimon_nb.plan.query import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
 from paimon_nb.spark.runtime.arrow_interop import from_arrow
 from paimon_nb.spark.scan.located_rows import FILE, ROW, LocatedRows, locate_rows
+from paimon_nb.statements.query import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from paimon_nb.table.scan.predicate.model import Predicate
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.read.predicate.model import Predicate
+    from paimon_nb.table.tables.table import Table
 
 _FILES = (
     DataField(-1, FILE, parse_type("INT")),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from paimon_nb.format.types import DataField
-    from paimon_nb.table.scan.predicate.model import Predicate
+    from paimon_nb.table.read.predicate.model import Predicate
 
 _OPTIONS = {
     "recursiveFileLookup": "true",  # no partition columns from directory names: the files contain them

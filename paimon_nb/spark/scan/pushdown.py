@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.format.types import Char, DataField, DataType, Decimal, LocalZonedTimestamp, Timestamp, VarChar, is_nano
-from paimon_nb.table.scan.predicate.evaluate import bind_literals
-from paimon_nb.table.scan.predicate.model import (
+from paimon_nb.table.read.predicate.evaluate import bind_literals
+from paimon_nb.table.read.predicate.model import (
     And,
     Compare,
     In,

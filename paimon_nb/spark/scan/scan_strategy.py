@@ -38,13 +38,13 @@ from paimon_nb.format.types import (
     VarChar,
     is_nano,
 )
-from paimon_nb.table.merge import PICKS_ROWS
+from paimon_nb.table.lsm.merge import PICKS_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from paimon_nb.format.manifest import DataFile
-    from paimon_nb.table.scan.plan.snapshot_scan import Split
+    from paimon_nb.table.read.plan.snapshot_scan import Split
 
 
 class ScanStrategy(Enum):

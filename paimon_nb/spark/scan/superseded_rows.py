@@ -32,8 +32,8 @@ from paimon_nb.spark.scan.superseded_rows_delta import (
     hidden_rows_with_new_files,
 )
 from paimon_nb.table.lsm.levels import key_decoder
+from paimon_nb.table.lsm.merge import PICKS_ROWS, MergeSpec, lone_rows, merge, remaining_rows
 from paimon_nb.table.lsm.superseded import drop_superseded
-from paimon_nb.table.merge import PICKS_ROWS, MergeSpec, lone_rows, merge, remaining_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from paimon_nb.format.types import DataField
-    from paimon_nb.table.scan.plan.snapshot_scan import Split
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.plan.snapshot_scan import Split
+    from paimon_nb.table.read.store import TableStore
 
 CACHE_BYTES = 64 << 20
 """Size of the cache of hidden rows, including merged rows."""

@@ -10,8 +10,8 @@ import pyarrow as pa
 from paimon_nb.format.data import VALUE_KIND
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
-from paimon_nb.table.merge import MergeSpec, remaining_rows
-from paimon_nb.table.merge.merge import retraction_mask
+from paimon_nb.table.lsm.merge import MergeSpec, remaining_rows
+from paimon_nb.table.lsm.merge.merge import retraction_mask
 
 Rows = Callable[[DataFile], pa.Table]
 """A file's key columns, `_VALUE_KIND` if it may have retractions, and `_SEQUENCE_NUMBER` if the new files overlap in age."""

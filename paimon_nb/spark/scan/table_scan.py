@@ -38,11 +38,11 @@ from paimon_nb.spark.scan.scan_strategy import (
 )
 from paimon_nb.spark.scan.superseded_rows import creates_rows, hidden_rows_of, split_key
 from paimon_nb.spark.types import spark_schema, task_batches
-from paimon_nb.table.migrated_files import stores_partition_columns
-from paimon_nb.table.scan.plan.planner import plan_scan
-from paimon_nb.table.scan.plan.selectivity import estimate_selectivity, key_share
-from paimon_nb.table.scan.predicate.model import Predicate, conjuncts
-from paimon_nb.table.scan.read.split_reader import iter_split, read_split
+from paimon_nb.table.read.migrated_files import stores_partition_columns
+from paimon_nb.table.read.plan.planner import plan_scan
+from paimon_nb.table.read.plan.selectivity import estimate_selectivity, key_share
+from paimon_nb.table.read.predicate.model import Predicate, conjuncts
+from paimon_nb.table.read.split.split_reader import iter_split, read_split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -52,9 +52,9 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.manifest import DataFile
     from paimon_nb.format.types import DataField
-    from paimon_nb.table.scan.plan.snapshot_scan import LevelFilter, ScanPlan, Split
-    from paimon_nb.table.store import TableStore
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.read.plan.snapshot_scan import LevelFilter, ScanPlan, Split
+    from paimon_nb.table.read.store import TableStore
+    from paimon_nb.table.tables.table import Table
 
 _ONE_PARTITION_FROM = 1_000
 """Row count from which inline rows become one Spark partition."""

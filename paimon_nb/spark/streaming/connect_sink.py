@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.options.write import SINK_SAVEPOINT_AUTO_TAG
 from paimon_nb.spark.streaming.connect_source import unpickler_with_package
-from paimon_nb.table.stream.committer import StreamCommitter
+from paimon_nb.table.write.stream_committer import StreamCommitter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pyspark.sql import DataFrame
 
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.store import TableStore
 
 
 def sink_with_package(store: Callable[[DataFrame, int], None]) -> Callable[[Any, int], None]:

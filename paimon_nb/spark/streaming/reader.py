@@ -1,4 +1,4 @@
-"""Reads a table as a streaming DataFrame. `table/stream` determines the start and the changes of the stream."""
+"""Reads a table as a streaming DataFrame. `table/read/stream` determines the start and the changes of the stream."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from paimon_nb.spark.runtime.jvm_bridge import plain_session
 from paimon_nb.spark.scan.pushdown import conjuncts_with_spark_meaning
 from paimon_nb.spark.scan.table_scan import requested_fields
 from paimon_nb.spark.streaming.data_source import stream_of_data_source
-from paimon_nb.table.stream import StreamOffset, check_streamable
+from paimon_nb.table.read.stream import StreamOffset, check_streamable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from paimon_nb.options import TableOptions
-    from paimon_nb.table.scan.predicate.model import Predicate
-    from paimon_nb.table.stream.retries import RetryFiles
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.read.predicate.model import Predicate
+    from paimon_nb.table.read.stream.retries import RetryFiles
+    from paimon_nb.table.tables.table import Table
 
 
 def stream_frame(

@@ -13,15 +13,15 @@ from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.spark.errors import encode_raised_errors
 from paimon_nb.spark.runtime.jvm_bridge import has_bridge, local_property
 from paimon_nb.spark.write.table_write import WriteResult, write
-from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.stream.committer import StreamCommitter
+from paimon_nb.table.write.commit import TableCommit
+from paimon_nb.table.write.stream_committer import StreamCommitter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pyspark.sql import DataFrame
 
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
 
 INLINE_ROWS = 100_000
 """Rows of a micro-batch up to which the driver writes it: starting tasks would cost more."""

@@ -1,5 +1,5 @@
 # ruff: noqa: N802  the names are Spark's
-"""A table as a source of Structured Streaming. Its offsets are positions of `table/stream`; one task reads a bucket.
+"""A table as a source of Structured Streaming. Its offsets are positions of `table/read/stream`; one task reads a bucket.
 
 Runs in Spark's Python workers. Each stream has a subclass with the table as an attribute, so that credentials of a catalog
 are not options in the query plan.
@@ -30,8 +30,9 @@ from paimon_nb.options.read import (
 )
 from paimon_nb.spark.errors import encode_errors_of_task, encode_raised_errors
 from paimon_nb.spark.types import spark_schema, task_batches
-from paimon_nb.table.merge.merge import INSERT, UPDATE_AFTER, without_retracts
-from paimon_nb.table.stream import (
+from paimon_nb.table.lsm.merge.merge import INSERT, UPDATE_AFTER, without_retracts
+from paimon_nb.table.read.row_kinds import ROWKIND, kind_texts
+from paimon_nb.table.read.stream import (
     ConsumerRecord,
     Idle,
     StartPositionFinder,
@@ -44,17 +45,16 @@ from paimon_nb.table.stream import (
     starts_full,
     steps_between,
 )
-from paimon_nb.table.system.audit_log import ROWKIND, kind_texts
-from paimon_nb.table.system.binlog import binlog_fields, binlog_rows
+from paimon_nb.table.tables.system.binlog import binlog_fields, binlog_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pyspark.sql.types import StructType
 
-    from paimon_nb.table.scan.predicate.model import Predicate
-    from paimon_nb.table.store import TableStore
-    from paimon_nb.table.stream.retries import RetryFiles
+    from paimon_nb.table.read.predicate.model import Predicate
+    from paimon_nb.table.read.store import TableStore
+    from paimon_nb.table.read.stream.retries import RetryFiles
 
 _NO_SNAPSHOT = StreamOffset(0)
 """The offset of a stream that started on a table without snapshots."""

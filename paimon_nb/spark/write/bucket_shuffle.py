@@ -16,7 +16,7 @@ from paimon_nb.spark.errors import encode_raised_errors
 from paimon_nb.spark.types import from_spark_arrow
 from paimon_nb.spark.versions import arrow_udf, repartition_by_id
 from paimon_nb.spark.write.bucket_hash import bucket_expression
-from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
+from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -16,19 +16,19 @@ from paimon_nb.spark.runtime.arrow_interop import collect, to_arrow
 from paimon_nb.spark.scan.located_rows import FILE, ROW, LocatedRows
 from paimon_nb.spark.write.row_level_write import positions_by_file
 from paimon_nb.spark.write.table_write import write_messages
-from paimon_nb.table.row_rewrite import delete_marked_rows
-from paimon_nb.table.scan.read.inline_blobs import as_stored
-from paimon_nb.table.scan.read.split_reader import read_split
+from paimon_nb.table.read.split.inline_blobs import as_stored
+from paimon_nb.table.read.split.split_reader import read_split
 from paimon_nb.table.write.column_file_writer import columns_change, write_columns
 from paimon_nb.table.write.global_index import drop_stale_indexes
+from paimon_nb.table.write.row_rewrite import delete_marked_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from pyspark.sql import DataFrame
 
-    from paimon_nb.table.commit import CommitMessage
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.tables.table import Table
+    from paimon_nb.table.write.commit import CommitMessage
 
 _LOCATION = (DataField(-1, FILE, parse_type("INT")), DataField(-2, ROW, parse_type("BIGINT")))
 

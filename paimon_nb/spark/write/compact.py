@@ -11,8 +11,8 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.spark.errors import spark_errors
 from paimon_nb.spark.jobs.job_cleanup import delete_job_files, with_job_token
 from paimon_nb.spark.jobs.task_runner import run_in_tasks
-from paimon_nb.table.commit import CommitMessage, TableCommit
-from paimon_nb.table.compact import (
+from paimon_nb.table.write.commit import CommitMessage, TableCommit
+from paimon_nb.table.write.compact import (
     CompactTask,
     SortTask,
     plan_compaction,
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from paimon_nb.table.cluster import Order
-    from paimon_nb.table.publish.overwrite import Overwrite
-    from paimon_nb.table.store import TableStore
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.read.store import TableStore
+    from paimon_nb.table.tables.table import Table
+    from paimon_nb.table.write.cluster import Order
+    from paimon_nb.table.write.publish.overwrite import Overwrite
 
 Task = TypeVar("Task", CompactTask, SortTask)
 INLINE_BYTES = 256 << 20

@@ -11,10 +11,10 @@ from paimon_nb.spark.jobs.task_runner import run_in_tasks, run_in_threads
 from paimon_nb.spark.runtime.arrow_interop import collect
 from paimon_nb.spark.scan.located_rows import FILE, ROW, LocatedRows
 from paimon_nb.spark.write.table_write import write_messages
-from paimon_nb.table.commit import CommitMessage, TableCommit
-from paimon_nb.table.row_rewrite import Marked, delete_marked_rows, rewrite_without_rows, uses_deletion_vectors
-from paimon_nb.table.scan.read.row_tracking import tracks_rows
+from paimon_nb.table.read.split.row_tracking import tracks_rows
+from paimon_nb.table.write.commit import CommitMessage, TableCommit
 from paimon_nb.table.write.global_index import drop_stale_indexes
+from paimon_nb.table.write.row_rewrite import Marked, delete_marked_rows, rewrite_without_rows, uses_deletion_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-    from paimon_nb.table.scan.plan.snapshot_scan import Split
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.read.plan.snapshot_scan import Split
+    from paimon_nb.table.tables.table import Table
 
 INLINE_BYTES = 8 << 20
 """Files up to this total size are rewritten in the driver."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.store import TableStore
 
 
 @contextmanager

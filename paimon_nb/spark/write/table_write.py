@@ -19,10 +19,10 @@ from paimon_nb.spark.runtime.arrow_interop import collect, session_zone
 from paimon_nb.spark.runtime.jvm_bridge import optimized_plan
 from paimon_nb.spark.types import from_spark_arrow, spark_arrow_type
 from paimon_nb.spark.write.bucket_shuffle import shuffle_for_write
-from paimon_nb.table.commit import FormatTableCommit, TableCommit
-from paimon_nb.table.publish.changes import BATCH_IDENTIFIER
-from paimon_nb.table.publish.overwrite import Overwrite
 from paimon_nb.table.write import FormatTableWrite, TableWrite
+from paimon_nb.table.write.commit import FormatTableCommit, TableCommit
+from paimon_nb.table.write.publish.changes import BATCH_IDENTIFIER
+from paimon_nb.table.write.publish.overwrite import Overwrite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from paimon_nb.format.types import DataField
-    from paimon_nb.table.store import TableStore
-    from paimon_nb.table.stream.committer import StreamCommitter
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.read.store import TableStore
+    from paimon_nb.table.tables.table import Table
+    from paimon_nb.table.write.stream_committer import StreamCommitter
 
 INLINE_BYTES = 32 << 20
 """Estimated size up to which the driver writes the rows: starting tasks would cost more."""

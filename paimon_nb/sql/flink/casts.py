@@ -6,8 +6,8 @@ import datetime as dt
 import re
 from typing import TYPE_CHECKING
 
-from paimon_nb.plan import Span
 from paimon_nb.sql.flink.function_edits import Edit, normalised_type_text
+from paimon_nb.statements import Span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

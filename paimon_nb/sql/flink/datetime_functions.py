@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.sql_quoting import text_literal
-from paimon_nb.plan import Span
 from paimon_nb.sql.flink.function_edits import (
     Edit,
     Rewrite,
@@ -18,6 +17,7 @@ from paimon_nb.sql.flink.function_edits import (
     rename_function,
     rewrite_from_template,
 )
+from paimon_nb.statements import Span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 
-from paimon_nb.plan import Span
 from paimon_nb.sql.render import replace_spans
+from paimon_nb.statements import Span
 from paimon_nb.syntax.lexer import Token
 
 Edit = tuple[Span, str]

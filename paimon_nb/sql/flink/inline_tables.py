@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.plan import Span
 from paimon_nb.sql.flink.function_edits import argument_spans
 from paimon_nb.sql.render import replace_spans
+from paimon_nb.statements import Span
 from paimon_nb.syntax.lexer import tokens
 from paimon_nb.syntax.operands import Operands
 

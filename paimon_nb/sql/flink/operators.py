@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SqlSyntaxError
-from paimon_nb.plan import Span
 from paimon_nb.sql.flink.function_edits import Edit
+from paimon_nb.statements import Span
 from paimon_nb.syntax.operands import Operands
 
 if TYPE_CHECKING:

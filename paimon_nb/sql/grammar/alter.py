@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import quote
-from paimon_nb.plan import (
+from paimon_nb.sql.grammar.columns import Column, parse_column_definition, parse_default_text, parse_sql_type
+from paimon_nb.sql.grammar.partition import partition_spec
+from paimon_nb.sql.grammar.query import query_of
+from paimon_nb.statements import (
     AddColumn,
     AddPartition,
     AlterColumn,
@@ -32,9 +35,6 @@ from paimon_nb.plan import (
     Statement,
     Watermark,
 )
-from paimon_nb.sql.grammar.columns import Column, parse_column_definition, parse_default_text, parse_sql_type
-from paimon_nb.sql.grammar.partition import partition_spec
-from paimon_nb.sql.grammar.query import query_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

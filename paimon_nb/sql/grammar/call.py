@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.plan import Call, Span
 from paimon_nb.sql.constants import parse_constant
+from paimon_nb.statements import Call, Span
 
 if TYPE_CHECKING:
     from paimon_nb.syntax.lexer import Cursor

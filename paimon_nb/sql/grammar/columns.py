@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types.parse import TypeSyntaxError, parse_type
-from paimon_nb.plan import Span
+from paimon_nb.statements import Span
 
 if TYPE_CHECKING:
     from paimon_nb.syntax.lexer import Cursor

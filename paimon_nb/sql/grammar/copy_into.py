@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NoReturn
 from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.plan import CopyFormat, CopyIntoLocation, CopyIntoTable, Query, Span
 from paimon_nb.sql.grammar.insert import parse_table_with_hint
+from paimon_nb.statements import CopyFormat, CopyIntoLocation, CopyIntoTable, Query, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

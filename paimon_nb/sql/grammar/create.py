@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from paimon_nb.plan import (
+from paimon_nb.sql.grammar.columns import Column, parse_column_definition, with_spark_semantics
+from paimon_nb.sql.grammar.functions import create_function
+from paimon_nb.sql.grammar.query import query_of
+from paimon_nb.statements import (
     ColumnDef,
     CreateCatalog,
     CreateDatabase,
@@ -18,9 +21,6 @@ from paimon_nb.plan import (
     TableDef,
     Watermark,
 )
-from paimon_nb.sql.grammar.columns import Column, parse_column_definition, with_spark_semantics
-from paimon_nb.sql.grammar.functions import create_function
-from paimon_nb.sql.grammar.query import query_of
 
 if TYPE_CHECKING:
     from paimon_nb.syntax.lexer import Cursor

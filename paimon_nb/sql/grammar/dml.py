@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from paimon_nb.plan import Delete, Merge, MergeClause, Span, TableRef, Update
 from paimon_nb.sql.grammar.insert import parse_table_with_hint
 from paimon_nb.sql.grammar.query import metadata_columns_of
 from paimon_nb.sql.pushdown import with_condition
 from paimon_nb.sql.table_references import find_source, find_tables_in
+from paimon_nb.statements import Delete, Merge, MergeClause, Span, TableRef, Update
 from paimon_nb.syntax.queries import expression_tree
 
 if TYPE_CHECKING:

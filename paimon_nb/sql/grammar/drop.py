@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.plan import (
+from paimon_nb.sql.grammar.functions import drop_function
+from paimon_nb.sql.grammar.partition import partition_spec
+from paimon_nb.statements import (
     DropCatalog,
     DropDatabase,
     DropTable,
@@ -15,8 +17,6 @@ from paimon_nb.plan import (
     Truncate,
     Undrop,
 )
-from paimon_nb.sql.grammar.functions import drop_function
-from paimon_nb.sql.grammar.partition import partition_spec
 
 if TYPE_CHECKING:
     from paimon_nb.syntax.lexer import Cursor

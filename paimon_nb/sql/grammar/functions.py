@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SqlSyntaxError
-from paimon_nb.plan import ColumnDef, CreateFunction, DropFunction, Span, SparkCommand, Statement
 from paimon_nb.sql.grammar.columns import parse_column_definition, parse_sql_type, with_spark_semantics
+from paimon_nb.statements import ColumnDef, CreateFunction, DropFunction, Span, SparkCommand, Statement
 
 if TYPE_CHECKING:
     from paimon_nb.syntax.lexer import Cursor

@@ -6,10 +6,10 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from paimon_nb.plan import Constant, Insert, Query, Span, Statement, StatementSet, TableRef
 from paimon_nb.sql.grammar.partition import partition_spec
 from paimon_nb.sql.grammar.query import query, query_of
 from paimon_nb.sql.table_references import hint_options
+from paimon_nb.statements import Constant, Insert, Query, Span, Statement, StatementSet, TableRef
 from paimon_nb.syntax.lexer import Cursor
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.plan import (
+from paimon_nb.sql.grammar.query import query_of
+from paimon_nb.statements import (
     AlterColumn,
     AlterTable,
     CreateView,
@@ -14,7 +15,6 @@ from paimon_nb.plan import (
     SparkCommand,
     Statement,
 )
-from paimon_nb.sql.grammar.query import query_of
 
 if TYPE_CHECKING:
     from paimon_nb.syntax.lexer import Cursor

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import quote
-from paimon_nb.plan import Query, Span
-from paimon_nb.plan.query import FILE_PATH
 from paimon_nb.sql.pushdown import with_pushdown
 from paimon_nb.sql.table_references import find_tables
+from paimon_nb.statements import Query, Span
+from paimon_nb.statements.query import FILE_PATH
 from paimon_nb.syntax.queries import query_tree
 
 if TYPE_CHECKING:

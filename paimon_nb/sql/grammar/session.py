@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.plan import Analyze, Explain, ResetOption, SetOption, Span, SparkCommand, StopJob, Use
 from paimon_nb.sql.grammar.partition import partition_spec
+from paimon_nb.statements import Analyze, Explain, ResetOption, SetOption, Span, SparkCommand, StopJob, Use
 
 if TYPE_CHECKING:
     from paimon_nb.syntax.lexer import Cursor

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.plan import Describe, Show, ShowCreate, Span, SparkCommand, Statement
 from paimon_nb.sql.grammar.partition import partition_spec
+from paimon_nb.statements import Describe, Show, ShowCreate, Span, SparkCommand, Statement
 
 if TYPE_CHECKING:
     from paimon_nb.syntax.lexer import Cursor
@@ -68,7 +68,7 @@ def describe(cursor: Cursor, span: Span) -> Statement:
     cursor.expect(cursor.peek().upper)
     if cursor.peek().upper in _QUERIES or (cursor.sees("QUERY") and (cursor.peek(1).upper in _QUERIES)):
         cursor.take("QUERY")
-        from paimon_nb.plan import Explain
+        from paimon_nb.statements import Explain
 
         return Explain(text, span, cursor.statement(), "")
     if cursor.sees("FUNCTION") and cursor.peek(1).kind != "end":

@@ -39,14 +39,14 @@ from paimon_nb.format.types import Array, Vector, arrow_type
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
-from paimon_nb.table.live_files import index_entries
-from paimon_nb.table.publish.abort import abort_messages
-from paimon_nb.table.publish.changes import CommitMessage
-from paimon_nb.table.row_rewrite import one_split_per_file
-from paimon_nb.table.scan.plan.global_index import SORTED_INDEX_KINDS, has_row_id_range, index_ranges, stale_row_ids
-from paimon_nb.table.scan.plan.planner import plan_scan
-from paimon_nb.table.scan.read.data_evolution import anchor_file
-from paimon_nb.table.scan.read.row_tracking import tracked_rows
+from paimon_nb.table.read.data_evolution import anchor_file
+from paimon_nb.table.read.live_files import index_entries
+from paimon_nb.table.read.plan.global_index import SORTED_INDEX_KINDS, has_row_id_range, index_ranges, stale_row_ids
+from paimon_nb.table.read.plan.planner import plan_scan
+from paimon_nb.table.read.row_positions import one_split_per_file
+from paimon_nb.table.read.split.row_tracking import tracked_rows
+from paimon_nb.table.write.publish.abort import abort_messages
+from paimon_nb.table.write.publish.changes import CommitMessage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -55,8 +55,8 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.format.types import DataField
-    from paimon_nb.table.scan.plan.snapshot_scan import Split
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.plan.snapshot_scan import Split
+    from paimon_nb.table.read.store import TableStore
 
 Range = tuple[int, int]
 """First and last row id."""

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import CommitConflict
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.options import table as opt
-from paimon_nb.table.data_file_writer import AppendFileWriter, FileTarget
-from paimon_nb.table.dedicated_files import dedicated_fields, open_dedicated_writers
-from paimon_nb.table.live_files import live_entries
-from paimon_nb.table.publish.changes import Change, CommitMessage, append_change
-from paimon_nb.table.scan.read.data_evolution import files_by_column, holds_column
+from paimon_nb.table.read.data_evolution import files_by_column, holds_column
+from paimon_nb.table.read.live_files import live_entries
+from paimon_nb.table.write.data_file_writer import AppendFileWriter, FileTarget
+from paimon_nb.table.write.dedicated_files import dedicated_fields, open_dedicated_writers
 from paimon_nb.table.write.global_index import drop_stale_indexes
+from paimon_nb.table.write.publish.changes import Change, CommitMessage, append_change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.format.types import DataField
-    from paimon_nb.table.scan.plan.snapshot_scan import Split
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.plan.snapshot_scan import Split
+    from paimon_nb.table.read.store import TableStore
 
 
 class _ColumnFileWriter(AppendFileWriter):

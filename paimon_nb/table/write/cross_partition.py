@@ -17,15 +17,15 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.row import key_hash, to_scalar
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.options import table as opt
-from paimon_nb.table.live_files import live_entries
 from paimon_nb.table.lsm.superseded import key_ids
-from paimon_nb.table.scan.read.bucket_keys import bucket_keys
+from paimon_nb.table.read.live_files import live_entries
+from paimon_nb.table.read.split.bucket_keys import bucket_keys
 from paimon_nb.table.write.input_rows import DELETE, UPDATE_BEFORE, one_chunk, partition_groups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.store import TableStore
 
 BucketKey = tuple[bytes, int]
 

@@ -15,16 +15,16 @@ from paimon_nb.format.index import read_hash_index, write_hash_index
 from paimon_nb.format.manifest import IndexEntry
 from paimon_nb.format.row import key_hash
 from paimon_nb.options import table as opt
-from paimon_nb.table.live_files import index_entries
-from paimon_nb.table.publish.changes import HASH, CommitMessage
+from paimon_nb.table.read.live_files import index_entries
 from paimon_nb.table.write.input_rows import one_chunk
+from paimon_nb.table.write.publish.changes import HASH, CommitMessage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pyarrow as pa
 
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.store import TableStore
 
 _MAX_BUCKETS = 32767
 _PARALLELISM = 8

@@ -10,7 +10,7 @@ from paimon_nb.format.data import DataWriter
 from paimon_nb.format.data.schema_cast import cast_to_schema
 from paimon_nb.options.support import Access
 from paimon_nb.options.table import FORMAT_TABLE_COMMIT_HIVE_SYNC_URL
-from paimon_nb.table.format_table import STAGING, compression_of, data_fields, file_format_of, new_file_name
+from paimon_nb.table.read.format_table import STAGING, compression_of, data_fields, file_format_of, new_file_name
 from paimon_nb.table.write.input_rows import (
     INSERT,
     Kinds,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.store import TableStore
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.options import table as opt
-from paimon_nb.table.live_files import index_entries
-from paimon_nb.table.publish.changes import CommitMessage
+from paimon_nb.table.read.live_files import index_entries
+from paimon_nb.table.write.publish.changes import CommitMessage
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from paimon_nb.format.manifest import IndexEntry
     from paimon_nb.format.snapshot import Snapshot
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.store import TableStore
 
 
 def indexed_fields(entry: IndexEntry) -> set[int]:

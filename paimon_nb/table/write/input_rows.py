@@ -20,7 +20,7 @@ from paimon_nb.format.data import cast_text
 from paimon_nb.format.row import EMPTY_ROW, bucket_of, from_scalar, serialize
 from paimon_nb.format.types.arrow_builders import arrow_column, from_numpy, to_numpy, unique_inverse
 from paimon_nb.options import table as opt
-from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
+from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
 
 if TYPE_CHECKING:
     from paimon_nb.format.schema import TableSchema

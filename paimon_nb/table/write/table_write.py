@@ -25,17 +25,14 @@ from paimon_nb.format.row import EMPTY_ROW
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
-from paimon_nb.table.cluster import Order, OrderedRows
-from paimon_nb.table.data_file_writer import FileTarget, write_key_values
-from paimon_nb.table.dedicated_files import open_append_writer
-from paimon_nb.table.live_files import LIVE_FILES, BucketFiles, BucketKey
-from paimon_nb.table.merge import MergeSpec, SortedChunks, merge, merge_sorted_groups
-from paimon_nb.table.merge.merge import DELETE, UPDATE_BEFORE
-from paimon_nb.table.publish.abort import abort_messages
-from paimon_nb.table.publish.attempt import manifest_format
-from paimon_nb.table.publish.changes import CommitMessage
-from paimon_nb.table.store import POSTPONE_BUCKET, TableStore, in_threads_on_object_store
+from paimon_nb.table.lsm.merge import MergeSpec, SortedChunks, merge, merge_sorted_groups
+from paimon_nb.table.lsm.merge.merge import DELETE, UPDATE_BEFORE
+from paimon_nb.table.read.live_files import LIVE_FILES, BucketFiles, BucketKey
+from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore, in_threads_on_object_store
+from paimon_nb.table.write.cluster import Order, OrderedRows
 from paimon_nb.table.write.cross_partition import CrossPartition
+from paimon_nb.table.write.data_file_writer import FileTarget, write_key_values
+from paimon_nb.table.write.dedicated_files import open_append_writer
 from paimon_nb.table.write.dynamic_bucket import DynamicBuckets
 from paimon_nb.table.write.input_rows import (
     Kinds,
@@ -49,6 +46,9 @@ from paimon_nb.table.write.input_rows import (
     take_rows,
     with_defaults,
 )
+from paimon_nb.table.write.publish.abort import abort_messages
+from paimon_nb.table.write.publish.attempt import manifest_format
+from paimon_nb.table.write.publish.changes import CommitMessage
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -366,11 +366,11 @@ class TableWrite:
                 if self._dynamic is not None:
                     messages = self._dynamic.add_index(messages)
                 if self.overwrite and self.store.options.get(opt.OVERWRITE_UPGRADE):
-                    from paimon_nb.table.bucket_compact.bucket import upgrade_to_max_level
+                    from paimon_nb.table.write.bucket_compact.bucket import upgrade_to_max_level
 
                     messages = [upgrade_to_max_level(self.store, m) for m in messages]
                 if self._compact and self._may_compact(messages):
-                    from paimon_nb.table.bucket_compact.bucket import compact_after_write
+                    from paimon_nb.table.write.bucket_compact.bucket import compact_after_write
 
                     messages = compact_after_write(
                         self._store_to_compact(messages),

@@ -16,7 +16,7 @@ from write_kit import make_table
 
 import paimon_nb
 from paimon_nb.base.errors import SchemaMismatch
-from paimon_nb.table.table import Table
+from paimon_nb.table.tables.table import Table
 from paimon_nb.table.write import input_rows
 
 if TYPE_CHECKING:

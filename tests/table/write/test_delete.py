@@ -9,7 +9,7 @@ import pytest
 from write_kit import make_table
 
 from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.table.table import Table
+from paimon_nb.table.tables.table import Table
 
 if TYPE_CHECKING:
     from pathlib import Path

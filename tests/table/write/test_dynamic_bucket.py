@@ -5,10 +5,10 @@ import pytest
 from write_kit import by_key, compact_all, make_table, put, rows_of
 
 from paimon_nb.base.errors import CommitConflict
-from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.live_files import index_entries, live_entries
-from paimon_nb.table.publish.overwrite import Overwrite
+from paimon_nb.table.read.live_files import index_entries, live_entries
 from paimon_nb.table.write import TableWrite
+from paimon_nb.table.write.commit import TableCommit
+from paimon_nb.table.write.publish.overwrite import Overwrite
 
 KV = {"k": "INT", "v": "STRING"}
 

@@ -13,18 +13,18 @@ from write_kit import arrow, compact_all, make_table, put, rows_of
 from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, CommitConflict, UnknownName
 from paimon_nb.format.index import FileIndex
 from paimon_nb.format.schema import SchemaDirectory
-from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.compact import rewrite_file_indexes
-from paimon_nb.table.live_files import live_entries
-from paimon_nb.table.maintenance import ExpireLimits, expire_snapshots, find_orphans
-from paimon_nb.table.scan import plan_scan, read_plan
+from paimon_nb.table.read import plan_scan, read_plan
+from paimon_nb.table.read.live_files import live_entries
 from paimon_nb.table.write import TableWrite
+from paimon_nb.table.write.commit import TableCommit
+from paimon_nb.table.write.compact import rewrite_file_indexes
+from paimon_nb.table.write.maintenance import ExpireLimits, expire_snapshots, find_orphans
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from paimon_nb.format.manifest import DataFile
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.store import TableStore
 
 COLUMNS = {"k": "INT", "v": "STRING", "n": "BIGINT"}
 BLOOM = {

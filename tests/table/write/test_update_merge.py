@@ -27,7 +27,7 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.table.write.input_rows import as_reader
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "scan"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "read"))
 
 import all_types
 

@@ -10,11 +10,11 @@ from write_kit import arrow, by_key, compact_all, history, levels, make_table, p
 
 from paimon_nb.base.errors import ColumnNotFound, NullNotAllowed, SchemaMismatch, UnsupportedOperation
 from paimon_nb.format.row import deserialize
-from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.live_files import live_entries
-from paimon_nb.table.publish.overwrite import Overwrite
-from paimon_nb.table.scan import plan_scan, read_plan
+from paimon_nb.table.read import plan_scan, read_plan
+from paimon_nb.table.read.live_files import live_entries
 from paimon_nb.table.write import TableWrite
+from paimon_nb.table.write.commit import TableCommit
+from paimon_nb.table.write.publish.overwrite import Overwrite
 
 KV = {"k": "INT", "v": "STRING"}
 
@@ -166,7 +166,7 @@ class TestColumns:
 
         from paimon_nb.format.schema import SchemaDirectory
         from paimon_nb.fs import LocalFileIO
-        from paimon_nb.table.store import TableStore
+        from paimon_nb.table.read.store import TableStore
 
         first = make_table(f"{tmp_path}/t", {**KV, "n": "INT"}, ["k"], bucket="1")
         with_default = tuple(replace(f, default_value="7") if f.name == "n" else f for f in first.schema.fields)

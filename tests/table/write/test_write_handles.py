@@ -11,14 +11,14 @@ import pytest
 from write_kit import make_table, put, rows_of
 
 from paimon_nb.base.errors import CommitConflict, UnsupportedOperation
-from paimon_nb.table.commit import CommitMessage, TableCommit
-from paimon_nb.table.compact import compact
-from paimon_nb.table.publish import changes
-from paimon_nb.table.publish.overwrite import Overwrite
 from paimon_nb.table.write import TableWrite
+from paimon_nb.table.write.commit import CommitMessage, TableCommit
+from paimon_nb.table.write.compact import compact
+from paimon_nb.table.write.publish import changes
+from paimon_nb.table.write.publish.overwrite import Overwrite
 
 if TYPE_CHECKING:
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.store import TableStore
 
 TWO = pa.table({"k": pa.array([1, 2], pa.int32()), "v": ["a", "b"]})
 KINDS = {

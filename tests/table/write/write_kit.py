@@ -10,22 +10,22 @@ from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.schema import SchemaDirectory, create_schema
 from paimon_nb.format.types import parse_type
 from paimon_nb.fs import FileIO, LocalFileIO
-from paimon_nb.table.bucket_compact.append import append_rows, in_arrival_order
-from paimon_nb.table.bucket_compact.deletion_vectors import BucketVectors
-from paimon_nb.table.bucket_compact.sorted_run_reader import file_rows, in_kv_column_order
-from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.compact import compact
-from paimon_nb.table.live_files import by_bucket, index_entries, live_entries
 from paimon_nb.table.lsm.levels import newest_first
+from paimon_nb.table.lsm.merge import MergeSpec, merge
 from paimon_nb.table.lsm.superseded import drop_superseded
-from paimon_nb.table.merge import MergeSpec, merge
-from paimon_nb.table.store import TableStore
+from paimon_nb.table.read.live_files import by_bucket, index_entries, live_entries
+from paimon_nb.table.read.store import TableStore
 from paimon_nb.table.write import TableWrite
+from paimon_nb.table.write.bucket_compact.append import append_rows, in_arrival_order
+from paimon_nb.table.write.bucket_compact.deletion_vectors import BucketVectors
+from paimon_nb.table.write.bucket_compact.sorted_run_reader import file_rows, in_kv_column_order
+from paimon_nb.table.write.commit import TableCommit
+from paimon_nb.table.write.compact import compact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from paimon_nb.table.publish.overwrite import Overwrite
+    from paimon_nb.table.write.publish.overwrite import Overwrite
 
 Row = dict[str, Any]
 

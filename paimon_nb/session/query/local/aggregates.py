@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.format.types import Decimal
-from paimon_nb.plan.select import Call, Column
 from paimon_nb.session.query.local.decimals import from_unscaled, half_up, unscaled_decimal_sql
 from paimon_nb.session.query.local.values import (
     BIGINT,
@@ -23,11 +22,12 @@ from paimon_nb.session.query.local.values import (
     positive_zero,
 )
 from paimon_nb.sql.select_tree import NotLocal
+from paimon_nb.statements.select import Call, Column
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from paimon_nb.plan.select import Expression
+    from paimon_nb.statements.select import Expression
 
 AGGREGATES = frozenset({"COUNT", "SUM", "MIN", "MAX", "AVG"})
 _LEAVE = "error('left to Spark')"

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from paimon_nb.plan import Query, TableRef
-    from paimon_nb.plan.select import Column
     from paimon_nb.session.core.session import Session
     from paimon_nb.session.query.local.translate import Scan
     from paimon_nb.session.query.local.values import Value
+    from paimon_nb.statements import Query, TableRef
+    from paimon_nb.statements.select import Column
 
 _UNBOUNDED_ROWS = 500_000
 """Rows of the tables up to which a result without groups and LIMIT is computed here."""

@@ -9,14 +9,14 @@ from dataclasses import fields, is_dataclass, replace
 from itertools import islice, product
 from typing import TYPE_CHECKING, TypeAlias
 
-from paimon_nb.plan.select import Call, Case, Cast, Column, Select, SelectTree, Star, Subquery
 from paimon_nb.session.query.local.expressions import has_aggregate
 from paimon_nb.sql.select_tree import NotLocal
+from paimon_nb.statements.select import Call, Case, Cast, Column, Select, SelectTree, Star, Subquery
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from paimon_nb.plan.select import Expression
+    from paimon_nb.statements.select import Expression
 
 _MAX_BRANCHES = 64
 """Combinations of branches of UNION ALL, at most."""

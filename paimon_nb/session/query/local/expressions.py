@@ -13,7 +13,6 @@ from decimal import Decimal as Number
 from typing import TypeAlias
 
 from paimon_nb.format.types import Atomic, DataType, Decimal
-from paimon_nb.plan.select import Call, Case, Cast, Column, Expression, Literal
 from paimon_nb.session.query.local.aggregates import AGGREGATES, aggregate_sql
 from paimon_nb.session.query.local.decimals import from_unscaled, half_up, power_of_ten, unscaled_decimal_sql
 from paimon_nb.session.query.local.values import (
@@ -42,6 +41,7 @@ from paimon_nb.session.query.local.values import (
     to_double,
 )
 from paimon_nb.sql.select_tree import NotLocal
+from paimon_nb.statements.select import Call, Case, Cast, Column, Expression, Literal
 
 Resolve: TypeAlias = Callable[[Column], Value]
 """A column's value. Raises NotLocal."""

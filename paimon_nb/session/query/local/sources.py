@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import DataField, from_arrow_schema
 from paimon_nb.options.spelling import check_no_misspelled_options
-from paimon_nb.plan import VersionAsOf
 from paimon_nb.session.query.computed_columns import computed_columns, has_computed_columns
 from paimon_nb.session.query.hints import check_consumer, scan_partitions
 from paimon_nb.session.query.local.values import engine_type, is_floating, quote_name, quote_text
 from paimon_nb.session.query.run_query import global_system_table, known_to_spark, time_travel_options
 from paimon_nb.sql.select_tree import NotLocal
-from paimon_nb.table.scan.read.decoded_size import bytes_per_row
+from paimon_nb.statements import VersionAsOf
+from paimon_nb.table.read.split.decoded_size import bytes_per_row
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from paimon_nb.format.types import DataType
-    from paimon_nb.plan import TableRef
     from paimon_nb.session.core.session import Session
     from paimon_nb.spark.scan.table_scan import PlannedScan
+    from paimon_nb.statements import TableRef
 
 _IN_MEMORY_BYTES = 256 << 20
 """Bytes of decoded columns, estimated, up to which a table is read at once, in parallel."""
@@ -241,7 +241,7 @@ def _visible_batches(scan: PlannedScan) -> Iterator[pa.RecordBatch]:
 
 
 def _merged_batches(scan: PlannedScan) -> Iterator[pa.RecordBatch]:
-    from paimon_nb.table.scan import iter_split
+    from paimon_nb.table.read import iter_split
 
     names = [f.name for f in scan.fields]
     for split in scan.plan.splits:

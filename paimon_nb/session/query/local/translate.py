@@ -6,7 +6,17 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.plan.select import (
+from paimon_nb.session.query.local.expressions import Expressions, has_aggregate, orderable, with_positive_zero
+from paimon_nb.session.query.local.values import (
+    NULL,
+    Value,
+    cast_to_common_type,
+    embedded_engine_type,
+    is_floating,
+    quote_name,
+)
+from paimon_nb.sql.select_tree import NotLocal
+from paimon_nb.statements.select import (
     Call,
     Case,
     Cast,
@@ -20,23 +30,13 @@ from paimon_nb.plan.select import (
     Subquery,
     TableSource,
 )
-from paimon_nb.session.query.local.expressions import Expressions, has_aggregate, orderable, with_positive_zero
-from paimon_nb.session.query.local.values import (
-    NULL,
-    Value,
-    cast_to_common_type,
-    embedded_engine_type,
-    is_floating,
-    quote_name,
-)
-from paimon_nb.sql.select_tree import NotLocal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from paimon_nb.format.types import DataField, DataType
-    from paimon_nb.plan import TableRef
-    from paimon_nb.plan.select import Join, OrderItem
+    from paimon_nb.statements import TableRef
+    from paimon_nb.statements.select import Join, OrderItem
 
 
 _FAILING = frozenset({"+", "-", "*", "/", "%", "DIV", "NEGATIVE", "ABS"})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.spark.runtime.jvm_bridge import cached_bytes
-from paimon_nb.table.scan.plan.prune import BucketFilter
+from paimon_nb.table.read.plan.prune import BucketFilter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from paimon_nb.spark.scan.table_scan import PlannedScan
-    from paimon_nb.table.scan.plan.snapshot_scan import Split
-    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.read.plan.snapshot_scan import Split
+    from paimon_nb.table.read.store import TableStore
 
 _MAX_PARTS = 32
 """Max number of parts; a part may contain several buckets."""

@@ -28,8 +28,8 @@ from paimon_nb.session.query.run_query import (
 from paimon_nb.session.streaming.lookup.cache import Dimension
 from paimon_nb.session.streaming.lookup.parser import LookupJoin, Retry, find_join, retry_hints
 from paimon_nb.session.streaming.lookup.refresh import RefreshSchedule
-from paimon_nb.table.scan.predicate.model import conjunction_of
-from paimon_nb.table.stream.start import check_changelog_producer
+from paimon_nb.table.read.predicate.model import conjunction_of
+from paimon_nb.table.read.stream.start import check_changelog_producer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-    from paimon_nb.plan import Query, Span, TableRef
     from paimon_nb.session.core.jobs import Running
     from paimon_nb.session.core.session import Session
     from paimon_nb.session.streaming.planner import StreamInput
-    from paimon_nb.table.table import Table
+    from paimon_nb.statements import Query, Span, TableRef
+    from paimon_nb.table.tables.table import Table
 
 _INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 _HASH_COMPATIBLE = (*_INTEGERS, "STRING", "VARCHAR", "DATE", "DECIMAL")

@@ -30,7 +30,7 @@ from paimon_nb.syntax.tree import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from paimon_nb.plan import Span, TableRef
+    from paimon_nb.statements import Span, TableRef
     from paimon_nb.syntax.lexer import Token
 
 _RETRY = ("retry-predicate", "retry-strategy", "fixed-delay", "max-attempts")

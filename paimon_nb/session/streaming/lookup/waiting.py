@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from paimon_nb.base import clock
 from paimon_nb.fs import open_fs, without_scheme
-from paimon_nb.table.stream.retries import RetryFiles
+from paimon_nb.table.read.stream.retries import RetryFiles
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

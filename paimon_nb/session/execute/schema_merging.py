@@ -1,0 +1,124 @@
+"""Schema merging on write: adds missing columns to the table, and may widen types.
+
+Source: Paimon `SchemaMergingUtils.java`; Spark's options `write.merge-schema` and those below it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.errors import SchemaMismatch
+from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.catalog.type_promotion import may_change_type
+from paimon_nb.format.types import Array, DataField, DataType, Map, Row
+from paimon_nb.options.write import (
+    WRITE_MERGE_SCHEMA,
+    WRITE_MERGE_SCHEMA_EXPLICIT_CAST,
+    WRITE_MERGE_SCHEMA_TYPE_WIDENING,
+)
+from paimon_nb.statements import AddColumn, AlterColumn, Change
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.session.core.session import Session
+    from paimon_nb.table.tables.table import Table
+
+SPARK_PREFIX = "spark.paimon."
+"""Prefix of the options as session settings."""
+KEYS = (WRITE_MERGE_SCHEMA.key, WRITE_MERGE_SCHEMA_TYPE_WIDENING.key, WRITE_MERGE_SCHEMA_EXPLICIT_CAST.key)
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaMerging:
+    """The schema changes that a write may make."""
+
+    widen: bool = False
+    """Types may be widened."""
+    explicit: bool = False
+    """Types may also change if stored values can lose precision."""
+
+
+def merging_of(session: Session, options: Mapping[str, str]) -> SchemaMerging | None:
+    """Schema merging by the write's options, else the session's settings; None: disabled."""
+
+    def is_enabled(key: str) -> bool:
+        value = options.get(key, session.settings.get(SPARK_PREFIX + key))
+        if value is None and session.spark_started:
+            value = session.spark.conf.get(SPARK_PREFIX + key, None)
+        return str(value).lower() == "true"
+
+    merge, widen, explicit = map(is_enabled, KEYS)
+    return SchemaMerging(widen or explicit, explicit) if merge else None
+
+
+def merging_changes(schema: TableSchema, fields: Sequence[DataField], merging_rules: SchemaMerging) -> list[Change]:
+    """The schema changes for rows with these columns, matched by name.
+
+    Raises:
+        SchemaMismatch: a type can neither be widened nor cast.
+    """
+    return list(_row_changes((), schema.fields, fields, merging_rules))
+
+
+def _row_changes(
+    path: Path, current_fields: Sequence[DataField], new_fields: Sequence[DataField], merging_rules: SchemaMerging
+) -> Iterator[Change]:
+    known = {f.name.lower(): f for f in current_fields}
+    for field in new_fields:
+        present = known.get(field.name.lower())
+        if present is None:
+            yield AddColumn((*path, field.name), str(field.type.with_nullable(True)), field.description)
+        else:
+            yield from _type_changes((*path, present.name), present.type, field.type, merging_rules)
+
+
+def _type_changes(
+    path: Path, current_type: DataType, new_type: DataType, merging_rules: SchemaMerging
+) -> Iterator[Change]:
+    match current_type, new_type:
+        case Row(), Row():
+            yield from _row_changes(path, current_type.fields, new_type.fields, merging_rules)
+        case Array(), Array():
+            yield from _type_changes((*path, "element"), current_type.element, new_type.element, merging_rules)
+        case Map(), Map():
+            yield from _type_changes((*path, "value"), current_type.value, new_type.value, merging_rules)
+        case _:
+            if may_change_type(new_type, current_type, allow_explicit=False):
+                return  # the rows are cast to the column's type without loss
+            if merging_rules.widen and may_change_type(current_type, new_type, allow_explicit=merging_rules.explicit):
+                yield AlterColumn(path, type=new_type.bare())
+            elif not may_change_type(new_type, current_type):
+                raise SchemaMismatch(
+                    f"column {'.'.join(path)!r} is {current_type.bare()}, the rows have {new_type.bare()}",
+                    hint=f"cast it, or allow the change with {KEYS[1]!r}"
+                    if not merging_rules.widen
+                    else "cast it in the source",
+                    column=".".join(path),
+                )
+
+
+def with_merged_schema(
+    session: Session, target: Path | str, table: Table, fields: Sequence[DataField], merging_rules: SchemaMerging
+) -> Table:
+    """The table after merging these columns into its schema; unchanged if they fit.
+
+    Args:
+        target: the table's name parts, or its path as text.
+    """
+    needed = merging_changes(table.schema, fields, merging_rules)
+    if not needed:
+        return table
+    if isinstance(target, tuple):
+        found = session.find(target)
+        found.catalog.alter_table(found.name, needed)
+        return session.table(target)
+    from paimon_nb.base import clock
+    from paimon_nb.catalog.alter import apply_changes
+    from paimon_nb.table.tables.open import open_table
+
+    schemas = table.store.schemas
+    schemas.create(apply_changes(schemas.latest() or table.schema, needed, has_data=True, now_ms=clock.now_ms()))
+    return open_table(target)

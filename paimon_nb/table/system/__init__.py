@@ -1,6 +1,0 @@
-"""System tables: a table's metadata as tables, one file each."""
-
-from paimon_nb.table.system.columns import SystemTable
-from paimon_nb.table.system.registry import SYSTEM_TABLES
-
-__all__ = ["SYSTEM_TABLES", "SystemTable"]

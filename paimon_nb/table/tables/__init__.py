@@ -1,0 +1,1 @@
+"""The public `Table` and what it shows: inspection, system tables, copies."""

@@ -1,0 +1,162 @@
+"""The compaction of one bucket: which files it takes, and the compaction that follows each write."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+from paimon_nb.base import clock
+from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.options import table as opt
+from paimon_nb.table.lsm import Levels, sections
+from paimon_nb.table.lsm.levels import key_decoder
+from paimon_nb.table.lsm.pick import PickLimits, Unit, pick_compaction, pick_full
+from paimon_nb.table.read.live_files import index_entries
+from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
+from paimon_nb.table.write.bucket_compact.append import compact_append_bucket, pick_append_auto
+from paimon_nb.table.write.bucket_compact.deletion_vectors import BucketVectors
+from paimon_nb.table.write.bucket_compact.merge_tree import BucketCompaction
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.format.manifest import DataFile, IndexEntry
+    from paimon_nb.table.write.bucket_compact.result import CompactResult
+    from paimon_nb.table.write.publish.changes import CommitMessage
+
+
+@dataclass(frozen=True)
+class KeyBucket:
+    """The live files of one bucket of a primary-key table."""
+
+    store: TableStore
+    partition: bytes
+    bucket: int
+    files: tuple[DataFile, ...]
+    index: tuple[IndexEntry, ...] = ()
+    """Live index files of the table; only this bucket's deletion vectors are used."""
+
+    def levels(self) -> Levels:
+        decode = key_decoder([f.type for f in self.store.schema.key_fields])
+        return Levels.of(self.files, self.store.options.num_levels, decode)
+
+    def pick_unit(self, *, full: bool, streams: bool = False) -> Unit | None:
+        """The unit to compact: everything, or what the strategy picks.
+
+        `streams`: for a long-running writer `compaction.optimization-interval` counts from its last full compaction;
+        for a writer of one commit it has always elapsed.
+        """
+        if not full and not self.store.options.may_need_compaction(len(self.files)):
+            return None
+        levels = self.levels()
+        if full:
+            return pick_full(levels, self._must_rewrite)
+        return pick_compaction(levels, pick_limits(self.store, _last_full_compaction_ms(levels) if streams else None))
+
+    def compact(self, unit: Unit, *, write_changelog: bool = True) -> CompactResult:
+        """Compact; writes files, publishes nothing. `write_changelog`: False in an overwrite, which has no changelog."""
+        vectors = self.vectors()
+        work = BucketCompaction(
+            self.store, self.partition, self.bucket, self.levels(), unit, vectors, self._forces_rewrite, write_changelog
+        )
+        return work.run()
+
+    def vectors(self) -> BucketVectors | None:
+        """The bucket's deletion vectors; None if the table has none."""
+        bucket_index = [e for e in self.index if e.partition == self.partition and e.bucket == self.bucket]
+        if not self.store.options.deletion_vectors and not any(
+            e.index_type == "DELETION_VECTORS" for e in bucket_index
+        ):
+            return None
+        return BucketVectors(self.store, self.partition, self.bucket, bucket_index)
+
+    @property
+    def _forces_rewrite(self) -> bool:
+        return bool(self.store.options.get(opt.COMPACTION_FORCE_REWRITE_ALL_FILES))
+
+    def _must_rewrite(self, file: DataFile) -> bool:
+        if self._forces_rewrite or (file.delete_row_count or 0) > 0:
+            return True
+        if self.store.options.get(opt.RECORD_LEVEL_EXPIRE_TIME) is not None:
+            return True
+        deleted = {r.data_file for e in self.index for r in e.dv_ranges or ()}
+        return file.file_name in deleted
+
+
+def pick_limits(store: TableStore, last_full_ms: int | None = None) -> PickLimits:
+    """The table's current limits."""
+    now = clock.now_ms()
+    return PickLimits.of(
+        store.options, now_ms=now, hour=datetime.fromtimestamp(now / 1000).hour, last_full_ms=last_full_ms
+    )
+
+
+def _last_full_compaction_ms(levels: Levels) -> int | None:
+    """Time of the last full compaction in epoch ms, derived from the files; None: there was none."""
+    made = [f.creation_time_ms for r in levels.runs if r.level == levels.max_level for f in r.run.files]
+    # File times are wall clock: only differences can be compared.
+    return clock.now_ms() - (clock.local_now_ms() - max(t or 0 for t in made)) if made else None
+
+
+class StateBeforeWrite(Protocol):
+    """The table's state at the start of the write."""
+
+    @property
+    def snapshot_id(self) -> int | None: ...
+
+    def files(self, key: tuple[bytes, int]) -> list[DataFile]: ...
+
+
+def compact_after_write(
+    store: TableStore,
+    messages: Sequence[CommitMessage],
+    before: StateBeforeWrite,
+    *,
+    write_changelog: bool = True,
+    full: bool | None = None,
+) -> list[CommitMessage]:
+    """Messages with their compact increments. `before` holds the live files at the start of the write.
+
+    Args:
+        store: the table with a schema that has all columns of the files.
+        write_changelog: False in an overwrite, which has no changelog with any producer.
+        full: whether this commit of a stream is a full compaction; None for a batch job.
+    """
+    snapshot = store.snapshots.get(before.snapshot_id) if before.snapshot_id is not None else None
+    index = tuple(index_entries(store, snapshot)) if store.options.deletion_vectors else ()
+    out = []
+    for message in messages:
+        if message.bucket == POSTPONE_BUCKET:
+            out.append(message)
+            continue
+        files = (*before.files((message.partition, message.bucket)), *message.new_files)
+        if not store.has_keys:
+            picked = pick_append_auto(store, files) if store.bucket_option > 0 else []
+            # Deleted rows must not come back with the merged files.
+            vectors = BucketVectors(store, message.partition, message.bucket, index) if picked and index else None
+            out.append(compact_append_bucket(store, message, picked, vectors).attach_to(message) if picked else message)
+            continue
+        bucket = KeyBucket(store, message.partition, message.bucket, files, index)
+        unit = bucket.pick_unit(
+            full=store.options.needs_full_compaction_each_time if full is None else full, streams=full is not None
+        )
+        out.append(bucket.compact(unit, write_changelog=write_changelog).attach_to(message) if unit else message)
+    return out
+
+
+def upgrade_to_max_level(store: TableStore, message: CommitMessage) -> CommitMessage:
+    """Files of an overwrite go straight to the max level if they share no key and hold no delete.
+
+    Source: docs/spec/format.md section 3 (`overwrite-upgrade`).
+    """
+    files = message.new_files
+    if not store.has_keys or not files or message.bucket == POSTPONE_BUCKET:
+        return message
+    if any(f.level != 0 or f.delete_row_count != 0 for f in files):
+        return message
+    key = key_decoder([f.type for f in store.schema.key_fields])
+    if any(len(section) > 1 for section in sections(files, key)):
+        return message
+    top = store.options.num_levels - 1
+    return replace(message, new_files=tuple(replace(f, level=top) for f in files))

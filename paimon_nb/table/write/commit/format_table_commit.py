@@ -1,0 +1,194 @@
+"""Commits files of a format table: moves them to their partitions, and for an overwrite deletes the files before.
+
+There is no snapshot. A failure while files are moved takes all of them back, so that the table is as it was. A reader during the
+commit can see some of the new files, as in Java.
+Source: Paimon 2.1 `FormatTableCommit.java`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base.errors import CommitError, UnknownName, UnsupportedOperation
+from paimon_nb.format.row import partition_names
+from paimon_nb.table.read.format_table import (
+    PartitionDirectory,
+    data_files,
+    find_partitions,
+    partition_bytes_of,
+    partition_path_of,
+)
+from paimon_nb.table.write.format_table_write import StagedFile, delete_staged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from paimon_nb.table.read.store import TableStore
+    from paimon_nb.table.write.publish.overwrite import Overwrite
+
+
+class FormatTableCommit:
+    """Makes files of writers visible; returned by `Table.commit` of a format table.
+
+    Args:
+        store: the table.
+    """
+
+    def __init__(self, store: TableStore) -> None:
+        self.store = store
+
+    def commit(
+        self,
+        messages: Iterable[StagedFile],
+        identifier: int = 0,
+        *,
+        overwrite: Overwrite | None = None,
+        expected_rows: int | None = None,
+        **_: Any,
+    ) -> list[int]:
+        """Move files of writers to their partitions.
+
+        Args:
+            messages: the files of one or more writers (`FormatTableWrite.prepare_commit`).
+            identifier: not used: there are no snapshots.
+            overwrite: the partitions to replace (INSERT OVERWRITE); None appends.
+            expected_rows: number of rows of the source. The commit fails if the writers received another number.
+
+        Returns:
+            An empty list: there are no snapshots.
+
+        Raises:
+            CommitError: the row counts differ. Nothing is committed; the files are deleted.
+            UnsupportedOperation: a row is in another partition than the one that is replaced.
+        """
+        del identifier
+        files = list(messages)
+        moved: list[str] = []
+        try:
+            self.store.check_identity()
+            count = sum(f.row_count for f in files)
+            if expected_rows is not None and count != expected_rows:
+                raise CommitError(
+                    f"{self.store.name}: the writers have {count} rows, the source has {expected_rows}; nothing is committed",
+                    hint="run the statement again",
+                )
+            replaced = [] if overwrite is None else self._replaced_files(files, overwrite)
+            for file in files:
+                target = self._target(file)
+                self.store.fs.make_dirs(posixpath.dirname(target))
+                self.store.fs.move(file.path, target)
+                moved.append(target)
+        except BaseException:
+            for path in moved:
+                with suppress(Exception):  # must not hide the first error
+                    self.store.fs.delete(path)
+            with suppress(Exception):
+                delete_staged(self.store, files)
+            raise
+        for path in replaced:
+            self.store.fs.delete(path)
+        partitions = {f.partition for f in files}
+        if overwrite is not None and overwrite.partition:
+            values = list(_leading_partition_values(self.store, overwrite.partition))
+            self.store.fs.make_dirs(partition_path_of(self.store, values))
+            if len(values) == len(self.store.schema.partition_keys):
+                partitions.add(partition_bytes_of(self.store, values))
+        if self.store.watcher is not None:
+            self.store.watcher.added(self.store, partitions)
+        return []
+
+    def _target(self, file: StagedFile) -> str:
+        values = self.store.partition_values(file.partition) if self.store.schema.partition_keys else ()
+        return f"{partition_path_of(self.store, values)}/{posixpath.basename(file.path)}"
+
+    def _replaced_files(self, files: Sequence[StagedFile], overwrite: Overwrite) -> list[str]:
+        """The files that an overwrite deletes. Raises UnsupportedOperation: a new row is outside of what is replaced."""
+        store = self.store
+        touched = {store.partition_values(f.partition) for f in files} if store.schema.partition_keys else set()
+        if not overwrite.dynamic or not store.schema.partition_keys:
+            _check_rows_in_overwritten_partition(store, touched, overwrite.partition)
+        return [
+            file.path
+            for partition in find_partitions(store, lambda values: _partition_matches_spec(values, overwrite.partition))
+            if not overwrite.dynamic or not store.schema.partition_keys or partition.values in touched
+            for file in data_files(store, partition.path)
+        ]
+
+
+def _partition_matches_spec(values: Mapping[str, Any], spec: Mapping[str, Any]) -> bool:
+    """Whether a partition, or its first columns, can match a spec."""
+    return all(name not in values or values[name] == value for name, value in spec.items())
+
+
+def _check_rows_in_overwritten_partition(
+    store: TableStore, touched: Iterable[tuple[Any, ...]], spec: Mapping[str, Any]
+) -> None:
+    for values in touched:
+        if not _partition_matches_spec(dict(zip(store.schema.partition_keys, values, strict=True)), spec):
+            expected = partition_names([store.schema.field(k) for k in spec], list(spec.values()), legacy=False)
+            found = partition_names(store.schema.partition_fields, values, legacy=False)
+            raise UnsupportedOperation(
+                f"{store.name}: the overwrite targets partition {expected}, but some rows belong to {found}",
+                hint="remove those rows, or use a dynamic overwrite, which replaces the partitions of the new rows",
+            )
+
+
+def _leading_partition_values(store: TableStore, spec: Mapping[str, Any]) -> Iterable[Any]:
+    """The values of the first partition columns that a spec names."""
+    for key in store.schema.partition_keys:
+        if key not in spec:
+            return
+        yield spec[key]
+
+
+# -- whole partitions
+
+
+def truncate_format_table(store: TableStore, specs: Sequence[Mapping[str, Any]] = ()) -> None:
+    """Delete the data files of the whole table, or of the partitions that match any of `specs`; directories stay.
+
+    Raises:
+        UnknownName: a spec with a value for each partition column matches no partition.
+    """
+    for partition in _partitions_matching_specs(store, specs, must_exist=True):
+        for file in data_files(store, partition.path):
+            store.fs.delete(file.path)
+
+
+def drop_format_table_partitions(
+    store: TableStore, specs: Sequence[Mapping[str, Any]], *, must_exist: bool = False
+) -> bool:
+    """Delete the directories of the partitions that match any of `specs`. Returns whether there was one.
+
+    Raises:
+        UnsupportedOperation: the table is not partitioned.
+        UnknownName: with `must_exist`, a spec matches no partition; nothing is deleted then.
+    """
+    if not store.schema.partition_keys:
+        raise UnsupportedOperation(f"{store.name} is not partitioned", hint="TRUNCATE TABLE empties it")
+    found = _partitions_matching_specs(store, specs, must_exist=must_exist, complete_only=False) if specs else []
+    if store.watcher is not None:
+        store.watcher.dropped(store, [partition_bytes_of(store, p.values) for p in found])
+    for partition in found:
+        store.fs.delete_tree(partition.path)
+        for depth in range(len(partition.values) - 1, 0, -1):
+            store.fs.delete_empty_dir(partition_path_of(store, partition.values[:depth]))
+    return bool(found)
+
+
+def _partitions_matching_specs(
+    store: TableStore, specs: Sequence[Mapping[str, Any]], *, must_exist: bool, complete_only: bool = True
+) -> list[PartitionDirectory]:
+    """The partitions that match any of `specs`; all without one."""
+    keys = store.schema.partition_keys
+    found = find_partitions(store, lambda values: not specs or any(_partition_matches_spec(values, s) for s in specs))
+    for spec in specs if must_exist else ():
+        is_complete = len(spec) == len(keys) or not complete_only
+        if is_complete and not any(
+            _partition_matches_spec(dict(zip(keys, p.values, strict=True)), spec) for p in found
+        ):
+            text = ", ".join(f"{k} = {v}" for k, v in spec.items())
+            raise UnknownName(f"{store.name} has no partition ({text})", hint="SHOW PARTITIONS lists them", name=text)
+    return found

@@ -1,0 +1,146 @@
+"""Manifest maintenance: merge on demand, and remove entries of files that were deleted outside of Paimon.
+
+Source: docs/spec/merge-semantics.md section 7 (Paimon `CompactManifestProcedure`, `RemoveUnexistingFilesAction`).
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base import clock
+from paimon_nb.base.errors import CommitConflict
+from paimon_nb.format.manifest import ADD, ManifestEntry
+from paimon_nb.format.snapshot import Published, Snapshot
+from paimon_nb.options import table as opt
+from paimon_nb.table.read.live_files import entries_of, live_entries, merge_entries, snapshot_manifests
+from paimon_nb.table.write.maintenance.post_commit import run_post_commit
+from paimon_nb.table.write.publish.attempt import ManifestWriter
+from paimon_nb.table.write.publish.changes import BATCH_IDENTIFIER, Change, CommitMessage
+from paimon_nb.table.write.publish.publisher import SnapshotPublisher
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.format.manifest import ManifestFile
+    from paimon_nb.table.read.store import TableStore
+
+
+def compact_manifests(store: TableStore) -> int | None:
+    """Write the same entries into as few manifests as possible. Returns the COMPACT snapshot's id; None: nothing to gain."""
+    return SnapshotPublisher(store).publish(
+        lambda latest: Change("COMPACT", joins_manifests=_has_several_small_manifests(store, latest))
+    )
+
+
+def describe_manifests(store: TableStore) -> str:
+    """How many manifests the latest snapshot has, and what a compaction of them could change."""
+    latest = store.latest()
+    manifests = snapshot_manifests(store, latest) if latest is not None else []
+    target = store.options.get(opt.MANIFEST_TARGET_FILE_SIZE)
+    small, deleted = sum(m.file_size < target for m in manifests), sum(m.num_deleted for m in manifests)
+    size = sum(m.file_size for m in manifests)
+    return f"{len(manifests)} manifests of {size} bytes, {small} of them smaller than {target} bytes, with {deleted} deleted entries"
+
+
+def _has_several_small_manifests(store: TableStore, latest: Snapshot | None) -> bool:
+    if latest is None:
+        return False
+    target = store.options.get(opt.MANIFEST_TARGET_FILE_SIZE)
+    small = [m for m in snapshot_manifests(store, latest) if m.num_deleted > 0 or m.file_size < target]
+    return len(small) > 1
+
+
+def missing_files(store: TableStore) -> list[ManifestEntry]:
+    """Live entries whose data file is missing."""
+    entries = live_entries(store, store.latest())
+    return [e for e in entries if not store.fs.exists(store.data_path(e.partition, e.bucket, e.file))]
+
+
+def remove_missing_files(store: TableStore, *, dry_run: bool = False) -> list[str]:
+    """Remove missing files from the latest state, so that the rest is readable again. Returns their paths.
+
+    Their rows are already lost. Older snapshots still reference the files.
+    """
+    snapshot = store.latest()
+    missing = missing_files(store)
+    if missing and not dry_run and snapshot is not None:
+        messages = [
+            CommitMessage(e.partition, e.bucket, e.total_buckets, deleted_files=(e.file,), base_snapshot=snapshot.id)
+            for e in missing
+        ]
+        if SnapshotPublisher(store).commit(messages):
+            run_post_commit(store)
+    return [store.data_path(e.partition, e.bucket, e.file) for e in missing]
+
+
+def remove_missing_manifests(store: TableStore) -> tuple[list[str], int | None]:
+    """Publish a state without missing manifests, so that the files of the other manifests are readable again.
+
+    Files added by the lost manifests are lost; files deleted by them come back.
+    Source: Paimon `RemoveUnexistingManifestsAction`.
+
+    Returns: the paths of the missing manifests, and the new snapshot; None if none is missing.
+    Raises: CommitConflict: another commit came first.
+    """
+    latest = store.latest()
+    if latest is None:
+        return [], None
+    manifests = snapshot_manifests(store, latest)
+    there = [m for m in manifests if store.fs.exists(store.manifest_path(m.file_name))]
+    missing = [store.manifest_path(m.file_name) for m in manifests if m not in there]
+    if not missing:
+        return [], None
+    rows = sum(e.file.row_count for e in merge_entries(entries_of(store, there)).values() if e.kind == ADD)
+    made = publish_manifests(store, latest, ManifestWriter(store), there, "Repair-table", total_record_count=rows)
+    if made is None:
+        raise CommitConflict(
+            f"{store.name}: another commit was published during the check of its manifests", hint="run it again",
+            snapshot=latest.id + 1, path=store.root,
+        )  # fmt: skip
+    return missing, made
+
+
+def publish_manifests(
+    store: TableStore,
+    latest: Snapshot,
+    writer: ManifestWriter,
+    manifests: Sequence[ManifestFile],
+    user_prefix: str,
+    **changes: Any,
+) -> int | None:
+    """Publish a snapshot with these manifests instead of those of `latest`, and without changed rows.
+
+    Args:
+        writer: has written what is new of the manifests and of the index manifest.
+        changes: other fields of the snapshot that differ from those of `latest`.
+
+    Returns: its id; None: another commit came first, and what was written is deleted.
+    """
+    base, base_size = writer.write_list(manifests)
+    delta, delta_size = writer.write_list([])
+    changed = replace(
+        latest,
+        id=latest.id + 1,
+        base_manifest_list=base,
+        base_manifest_list_size=base_size,
+        delta_manifest_list=delta,
+        delta_manifest_list_size=delta_size,
+        changelog_manifest_list=None,
+        changelog_manifest_list_size=None,
+        changelog_record_count=None,
+        commit_user=f"{user_prefix}-{uuid.uuid4()}",
+        commit_identifier=BATCH_IDENTIFIER,
+        commit_kind="OVERWRITE",
+        time_ms=clock.now_ms(),
+        delta_record_count=0,
+        uuid=store.new_snapshot_uuid(),
+        **changes,
+    )
+    writer.flush()
+    if store.snapshots.publish(changed, writer.written, base=latest) is Published.LOST:
+        writer.delete_written()
+        return None
+    store.snapshots.write_latest_hint(changed.id)
+    return changed.id

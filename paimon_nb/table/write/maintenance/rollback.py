@@ -1,0 +1,114 @@
+"""Rollback: deletes everything after a snapshot or tag. Source: docs/spec/format.md section 15 (Rollback)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.errors import SnapshotNotFound
+from paimon_nb.format.manifest import ADD
+from paimon_nb.table.read.live_files import live_entries
+from paimon_nb.table.write.iceberg import publish_iceberg
+from paimon_nb.table.write.maintenance.deletion_candidates import DeletionCandidates, delete_paths
+from paimon_nb.table.write.maintenance.reachable import (
+    changelog_entries,
+    delta_entries,
+    is_direct_successor,
+    reachable_from_all_branches,
+    without_changelog,
+)
+from paimon_nb.table.write.publish.changes import forget_last_commit
+
+if TYPE_CHECKING:
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.read.managed_versions import VersionService
+    from paimon_nb.table.read.store import TableStore
+
+
+def rollback_to_snapshot(store: TableStore, snapshot_id: int) -> Snapshot:
+    """Make `snapshot_id` the latest again; deletes newer snapshots, their tags and files. Raises SnapshotNotFound."""
+    ids = store.snapshots.ids()
+    if snapshot_id not in ids:
+        span = f"available: snapshots {ids[0]} to {ids[-1]}" if ids else "the table has no snapshot yet"
+        held = [n for n in store.tags.names() if store.tags.get(n).snapshot.id == snapshot_id]
+        raise SnapshotNotFound(
+            f"{store.name} has no snapshot {snapshot_id}",
+            hint=f"tag {held[0]!r} retains it: roll back to the tag" if held else span,
+            snapshot=snapshot_id,
+        )
+    target = store.snapshots.get(snapshot_id)
+    if store.versions is not None:
+        _roll_back_by_server(store, store.versions, snapshot_id)
+    else:
+        _delete_newer_than(store, target)
+    return target
+
+
+def rollback_to_tag(store: TableStore, name: str) -> Snapshot:
+    """Make the tag's snapshot the latest again; re-creates its snapshot file if it has expired."""
+    target = store.tags.get(name).snapshot
+    if store.versions is not None:
+        _roll_back_by_server(store, store.versions, name)
+        return target
+    if target.id not in store.snapshots.ids():
+        # The snapshot file comes first: from here on its files are reachable.
+        store.snapshots.put(without_changelog(target))
+        store.snapshots.write_earliest_hint(target.id)
+    _delete_newer_than(store, target)
+    return target
+
+
+def _roll_back_by_server(store: TableStore, versions: VersionService, target: int | str) -> None:
+    """The server deletes what comes after the snapshot or tag."""
+    newest = store.latest()
+    versions.rollback(target, newest.id if newest else None)
+    forget_last_commit(store)
+    store.snapshots.invalidate_cache()
+    publish_iceberg(store)
+
+
+def _delete_newer_than(store: TableStore, target: Snapshot) -> None:
+    """Delete newer snapshots, newest first, then newer changelogs and tags, then unused files.
+
+    After a fast-forward or a rollback two histories may use the same ids: a different snapshot with the target's id is
+    replaced.
+    """
+    stays = store.snapshots.is_same_commit(target)
+    newer = [i for i in store.snapshots.ids() if i > target.id or (i == target.id and not stays)]
+    newer_logs = [i for i in store.changelogs.ids() if i > target.id]
+    newer_tags = [n for n in store.tags.names() if store.tags.get(n).snapshot.id > target.id]
+    candidates = DeletionCandidates(store)
+    previous = None
+    for snapshot_id in newer:
+        snapshot = store.snapshots.get(snapshot_id)
+        if previous is not None and is_direct_successor(store, previous, snapshot):
+            candidates.add_entries(e for e in delta_entries(store, snapshot) if e.kind == ADD)
+        else:
+            # It may retain files of other snapshots that expired between it and the target.
+            candidates.add_entries(live_entries(store, snapshot))
+        candidates.add_entries(changelog_entries(store, snapshot))
+        candidates.add_metadata(snapshot)
+        previous = snapshot
+    for name in newer_tags:
+        snapshot = store.tags.get(name).snapshot
+        candidates.add_entries(live_entries(store, snapshot))
+        candidates.add_metadata(without_changelog(snapshot))
+    used = reachable_from_all_branches(
+        store, without_snapshots=newer, without_tags=newer_tags, without_changelogs=newer_logs
+    )
+    paths = candidates.unused(used)
+    forget_last_commit(store)
+    for snapshot_id in reversed(newer):
+        if snapshot_id == target.id:
+            store.snapshots.replace(without_changelog(target))
+        else:
+            store.snapshots.delete(snapshot_id)
+    # Snapshots published on top of them since the listing are unreadable now; they count as rolled back, too.
+    for snapshot_id in [i for i in store.snapshots.ids() if newer and i > newer[-1]]:
+        store.snapshots.delete(snapshot_id)
+    store.snapshots.write_latest_hint(target.id)
+    for changelog_id in reversed(newer_logs):
+        store.changelogs.delete(changelog_id)
+    for name in newer_tags:
+        store.tags.delete(name)
+    publish_iceberg(store)
+    delete_paths(store, paths)

@@ -1,5 +1,0 @@
-import sys
-from pathlib import Path
-
-HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), *(str(HERE.parent / room) for room in ("commit", "write"))]
