@@ -8,16 +8,9 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-<<<<<<< HEAD
 import paimon_nb
 from paimon_nb.spark.scan.scan_strategy import NativeReads, choose_routes
 from paimon_nb.spark.scan.table_scan import StrategyLimits, facts_of, plan_table_scan
-=======
-from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
-from paimon_nb.spark.scan.table_scan import plan_table_scan, read_inline
-from paimon_nb.table.read import And, Compare, In
-from paimon_nb.table.read.predicate.evaluate import filter_rows
->>>>>>> 330f197c (Four packages in table, and the package of statements)
 
 pytestmark = pytest.mark.unit
 
