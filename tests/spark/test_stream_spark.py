@@ -327,6 +327,39 @@ def test_expired_and_rolled_back_snapshots_are_errors_of_ours(wb, tmp_path):
         run()
 
 
+@pytest.mark.parametrize(
+    ("limits", "sizes"),
+    [
+        ({"read.stream.maxRowsPerTrigger": "4"}, [4, 4, 2]),
+        pytest.param({"read.stream.maxFilesPerTrigger": "1"}, [2, 2, 2, 2, 2], marks=pytest.mark.nightly),
+        pytest.param({"scan.max-snapshot.count": "3"}, [6, 4], marks=pytest.mark.nightly),
+        pytest.param({}, [10], marks=pytest.mark.nightly),
+    ],
+    ids=str,
+)
+def test_available_now_reads_all_that_was_there_in_micro_batches_of_the_limit(wb, tmp_path, limits, sizes):
+    """The second run on a checkpoint: Spark asks a Python source only once for the end."""
+    table = make(wb, keys=False)
+    wb.run("CREATE TABLE target (k INT, v STRING)")
+    checkpoint = str(tmp_path / "c")
+
+    def run():
+        writer = wb.spark.readStream.options(**limits).table("t").writeStream.format("paimon")
+        query = writer.option("checkpointLocation", checkpoint).trigger(availableNow=True).toTable("target")
+        query.awaitTermination(240)
+        return query
+
+    table.append(rows((0, "a")))
+    run()
+    for n in range(5):
+        table.append(rows((n, "b"), (n + 100, "b")))
+    query = run()
+    assert [p["numInputRows"] for p in query.recentProgress if p["numInputRows"]] == sizes
+    assert (query.isActive, query.exception(), wb.table("target").to_arrow().num_rows) == (False, None, 11)
+    third = run()
+    assert sum(p["numInputRows"] for p in third.recentProgress) == 0
+
+
 def test_what_cannot_be_streamed_is_refused_before_it_starts(wb):
     make(wb, "p", merge_engine="partial-update")
     make(wb, "t")

@@ -327,6 +327,16 @@ class SnapshotDirectory:
         self._read[snapshot_id] = snapshot
         return snapshot
 
+    def get_again(self, snapshot_id: int) -> Snapshot | None:
+        """The snapshot as it is stored now: after a rollback another one may have its id. None if there is none."""
+        self._read.pop(snapshot_id, None)
+        path = self.path(snapshot_id)
+        try:
+            snapshot = self._read[snapshot_id] = self._cached_snapshot(self.fs.read(path), path)
+        except MissingFile:
+            return None
+        return snapshot
+
     def _cached_snapshot(self, data: bytes, path: str) -> Snapshot:
         """Parse `data`, or return the cached snapshot: each access to a table reads the newest file, which is mostly
         unchanged.

@@ -21,7 +21,6 @@ from paimon_nb.spark.api.merge_writer import PaimonMerge
 from paimon_nb.spark.api.session_methods import ReaderMethods, SessionMethods, WriterMethods, WriterV2Methods
 from paimon_nb.spark.api.stream_session import StreamReaderMethods, StreamWriterMethods
 from paimon_nb.spark.streaming.connect_sink import check_commits_in_server, sink_with_package
-from paimon_nb.spark.streaming.start import start_query
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,7 +81,7 @@ class ConnectStreamWriter(StreamWriterMethods, DataStreamWriter):  # type: ignor
 
     def _start_with_sink(self, writer: Any, sink: TableSink) -> Any:
         check_commits_in_server(sink.table.store, ends=sink.ends)
-        return start_query(writer.foreachBatch(sink_with_package(sink)).start)
+        return self._start_with_trigger(writer.foreachBatch(sink_with_package(sink)).start)
 
 
 def hook_connect_writers() -> None:

@@ -13,6 +13,8 @@ from paimon_nb.options import parse_duration_ms
 from paimon_nb.spark.api.base_session import SparkClass, StreamWriteRequest
 from paimon_nb.spark.api.reader_options import OptionsMixin, WriterOptionsMixin, table_name_or_path, without_path
 from paimon_nb.spark.streaming import idle_checkpoint_timer
+from paimon_nb.spark.streaming.available_now import start_available_now
+from paimon_nb.spark.streaming.data_source import reads_with_limits
 from paimon_nb.spark.streaming.start import start_query
 
 if TYPE_CHECKING:
@@ -92,7 +94,7 @@ class StreamWriterMethods(WriterOptionsMixin, SparkClass):  # type: ignore[misc]
         """With format "paimon": write to the table at `path`, or to the one in the options `database` and `table`."""
         self._apply_arguments(format, outputMode, partitionBy, queryName, options)
         if not self._is_paimon:
-            return cast("StreamingQuery", super().start(path))
+            return self._start_with_trigger(super().start, path)
         return self._start_into(table_name_or_path(path, self._captured, "start"))
 
     def toTable(self, tableName: str, format: str | None = None, outputMode: str | None = None,
@@ -101,7 +103,7 @@ class StreamWriterMethods(WriterOptionsMixin, SparkClass):  # type: ignore[misc]
         """Write to a named table, which is created if missing."""
         self._apply_arguments(format, outputMode, partitionBy, queryName, options)
         if self._is_foreign:
-            return cast("StreamingQuery", super().toTable(tableName))
+            return self._start_with_trigger(super().toTable, tableName)
         return self._start_into(split_name(tableName))
 
     def _apply_arguments(self, format: str | None, mode: str | None, partition_by: str | Sequence[str] | None, name: str | None,
@@ -112,6 +114,18 @@ class StreamWriterMethods(WriterOptionsMixin, SparkClass):  # type: ignore[misc]
         if name is not None:
             self.queryName(name)
 
+    @property
+    def _ends(self) -> bool:
+        """Whether the trigger ends the query when all available data is processed."""
+        return bool(self._trigger and ({"availableNow", "once"} & self._trigger.keys()))
+
+    def _start_with_trigger(self, start: Callable[..., Any], *arguments: Any) -> StreamingQuery:
+        """Start the query; one that ends and reads tables with limits runs until all is read."""
+        if self._ends and reads_with_limits(self._frame):
+            query = start_available_now(lambda: start(*arguments), self._captured.get("checkpointLocation"))
+            return cast("StreamingQuery", query)
+        return start_query(lambda: start(*arguments))
+
     def _start_into(self, target: tuple[str, ...] | str) -> StreamingQuery:
         if self._mode not in ("append", "update", "complete"):
             raise BadOptionValue(f"output mode {self._mode!r} is unknown", hint="use append, update or complete")
@@ -121,7 +135,7 @@ class StreamWriterMethods(WriterOptionsMixin, SparkClass):  # type: ignore[misc]
             _table_options(self._captured),
             self._captured.get("checkpointLocation"),
             self._partition_by,
-            ends=bool(self._trigger and ({"availableNow", "once"} & self._trigger.keys())),
+            ends=self._ends,
         )
         frame, sink = self._paimon._resolver.sink(self._frame, request)
         writer = self._spark_writer(frame).outputMode(self._mode).options(**without_path(self._captured))
@@ -162,7 +176,7 @@ class PaimonStreamWriter(StreamWriterMethods, DataStreamWriter):
         return DataStreamWriter(frame)
 
     def _start_with_sink(self, writer: DataStreamWriter, sink: TableSink) -> StreamingQuery:
-        query = start_query(writer.foreachBatch(sink).start)
+        query = self._start_with_trigger(writer.foreachBatch(sink).start)
         if sink.handles_empty_checkpoints:
             idle_checkpoint_timer.run_checkpoints_until_end(
                 query, lambda: sink.on_idle_checkpoint(str(query.id)), self._seconds_between_idle_checkpoints()

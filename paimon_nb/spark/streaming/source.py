@@ -29,6 +29,7 @@ from paimon_nb.options.read import (
     SCAN_MAX_SNAPSHOT_COUNT,
 )
 from paimon_nb.spark.errors import encode_errors_of_task, encode_raised_errors
+from paimon_nb.spark.streaming.data_source import limits_of_micro_batch
 from paimon_nb.spark.types import spark_schema, task_batches
 from paimon_nb.table.lsm.merge.merge import INSERT, UPDATE_AFTER, without_retracts
 from paimon_nb.table.read.row_kinds import ROWKIND, kind_texts
@@ -39,16 +40,18 @@ from paimon_nb.table.read.stream import (
     StreamOffset,
     StreamSplit,
     StreamStep,
+    check_not_rolled_back,
     newest_position,
     next_step,
     read_piece,
+    snapshot_or_changelog,
     starts_full,
     steps_between,
 )
 from paimon_nb.table.tables.system.binlog import binlog_fields, binlog_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pyspark.sql.types import StructType
 
@@ -59,6 +62,16 @@ if TYPE_CHECKING:
 _NO_SNAPSHOT = StreamOffset(0)
 """The offset of a stream that started on a table without snapshots."""
 _BIGINT = parse_type("BIGINT")
+_MEASURES: Mapping[str, Callable[[StreamStep], int]] = {
+    READ_STREAM_MAXFILESPERTRIGGER.key: lambda step: step.files,
+    READ_STREAM_MAXBYTESPERTRIGGER.key: lambda step: step.size,
+    READ_STREAM_MAXROWSPERTRIGGER.key: lambda step: step.row_count,
+    SCAN_MAX_SNAPSHOT_COUNT.key: lambda _step: 1,
+}
+"""What each limit of a micro-batch counts."""
+AVAILABLE = "available"
+"""In an offset that the limits of a micro-batch made smaller: the `next` of the position without limits."""
+_NOT_OF_POSITION = ("table", "began", "retry", AVAILABLE)
 
 
 class TableStreamSource(DataSource):
@@ -125,6 +138,8 @@ class TableStreamReader(DataSourceStreamReader):
         """Start time of the last micro-batch; None before the first one after a start."""
         self._retry: int | None = None
         """The last micro-batch whose waiting rows began another one."""
+        self._last: dict[str, Any] | None = None
+        """The end of the last micro-batch. Spark compares offsets as texts, so its position must keep its text."""
 
     def initialOffset(self) -> dict[str, Any]:
         """The start of a new query."""
@@ -153,18 +168,19 @@ class TableStreamReader(DataSourceStreamReader):
             if newest is None or newest.next <= start.next - (not start.full):
                 return self._offset_json(self._without_new_data(start, newest))
             end = self._apply_limits(start, newest)
-            return self._offset_json(start if self._waits_for_rows(start, newest) else end)
+            return self._offset_json(start if self._waits_for_rows(start, newest) else end, available=newest.next)
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """The inputs of the tasks of a micro-batch."""
         with encode_raised_errors():
             self._check_table(start)
             first, last = _start_also_of_repeated_batch(start, end), StreamOffset.from_json(end)
-            self._position = last
-            if first == last:
+            self._position, self._last = last, end
+            if (first.next, first.full) == (last.next, last.full):
                 return []
             self._last_batch_at = time.monotonic()
             if last.next < first.next:
+                check_not_rolled_back(self.store, first)
                 raise TimeTravelError(
                     f"{self.store.name}: the stream has read snapshot {first.next - 1}, but the latest one is {last.next - 1}",
                     hint="the table was rolled back; start the stream again with a new checkpoint",
@@ -187,10 +203,17 @@ class TableStreamReader(DataSourceStreamReader):
 
     # -- offsets
 
-    def _offset_json(self, position: StreamOffset) -> dict[str, Any]:
+    def _offset_json(self, position: StreamOffset, available: int = 0) -> dict[str, Any]:
+        """`available`: the position that the stream could have without the limits of a micro-batch."""
         began = {} if self._start is None else {"began": self._start.to_json()}
         retry = {} if self._retry is None else {"retry": self._retry}
-        return {**position.to_json(), "table": self.store.identity[:12], **began, **retry}
+        last = self._last
+        if last is not None and self._retry in (None, last.get("retry")):
+            at = StreamOffset.from_json(last)
+            if (at.next, at.full) == (position.next, position.full):
+                return last
+        more = {AVAILABLE: available} if available > position.next else {}
+        return {**position.to_json(), "table": self.store.identity[:12], **began, **retry, **more}
 
     def _check_table(self, offset: Mapping[str, Any]) -> None:
         if offset.get("table") not in (None, self.store.identity[:12]):
@@ -211,7 +234,10 @@ class TableStreamReader(DataSourceStreamReader):
 
     def _after_start(self, start: StreamOffset) -> StreamOffset:
         """The end of the first micro-batch if there is no newer snapshot."""
-        return StreamOffset(start.next + 1) if start.full else start
+        if not start.full:
+            return start
+        snapshot = snapshot_or_changelog(self.store, start.next)
+        return StreamOffset(start.next + 1) if snapshot is None else StreamOffset.after(snapshot)
 
     def _without_new_data(self, start: StreamOffset, newest: StreamOffset | None) -> StreamOffset:
         """The position if there is no newer snapshot. Raises TimeTravelError: the table was recreated or rolled back."""
@@ -227,16 +253,7 @@ class TableStreamReader(DataSourceStreamReader):
 
     def _apply_limits(self, start: StreamOffset, newest: StreamOffset) -> StreamOffset:
         """The position after as many snapshots as the limits of a micro-batch allow, at least one."""
-        limits = [
-            (int(limit), measure)
-            for option, measure in (
-                (READ_STREAM_MAXFILESPERTRIGGER, lambda s: s.files),
-                (READ_STREAM_MAXBYTESPERTRIGGER, lambda s: s.size),
-                (READ_STREAM_MAXROWSPERTRIGGER, lambda s: s.row_count),
-                (SCAN_MAX_SNAPSHOT_COUNT, lambda _s: 1),
-            )
-            if (limit := self.store.options.get(option)) is not None and limit > 0
-        ]
+        limits = [(n, _MEASURES[key]) for key, n in limits_of_micro_batch(self.store.options).items()]
         if not limits or start == _NO_SNAPSHOT:
             return newest
         position, sums = start, [0] * len(limits)
@@ -280,10 +297,7 @@ def _start_also_of_repeated_batch(start: Mapping[str, Any], end: Mapping[str, An
     first offset again, and the table may have new snapshots. So each offset contains the first one of its query.
     """
     # The start is the first offset of the query, which Spark requests again after a crash.
-    if (
-        start.get("began") == {k: v for k, v in start.items() if k not in ("table", "began", "retry")}
-        and "began" in end
-    ):
+    if start.get("began") == {k: v for k, v in start.items() if k not in _NOT_OF_POSITION} and "began" in end:
         return StreamOffset.from_json(end["began"])
     return StreamOffset.from_json(start)
 

@@ -8,6 +8,7 @@ from paimon_nb.table.read.stream.planner import (
     StreamSplit,
     StreamStep,
     changelog_levels,
+    check_not_rolled_back,
     newest_position,
     next_step,
     postponed_rows,
@@ -15,11 +16,17 @@ from paimon_nb.table.read.stream.planner import (
     read_step,
     steps_between,
 )
-from paimon_nb.table.read.stream.start import StartPositionFinder, check_streamable, first_position, starts_full
+from paimon_nb.table.read.stream.start import (
+    StartPositionFinder,
+    check_streamable,
+    first_position,
+    snapshot_or_changelog,
+    starts_full,
+)
 from paimon_nb.table.read.stream.stream import StreamBatch, TableStream
 
 __all__ = [
     "ChangelogNormalize", "ConsumerRecord", "StartPositionFinder", "Idle", "StreamSplit", "StreamOffset", "StreamStep", "StreamBatch", "TableStream",
-    "changelog_levels", "check_streamable", "first_position", "is_upsert_stream", "newest_position", "next_step", "postponed_rows", "read_piece", "read_step",
-    "starts_full", "steps_between",
+    "changelog_levels", "check_not_rolled_back", "check_streamable", "first_position", "is_upsert_stream", "newest_position", "next_step", "postponed_rows", "read_piece", "read_step",
+    "snapshot_or_changelog", "starts_full", "steps_between",
 ]  # fmt: skip

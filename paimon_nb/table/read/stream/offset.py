@@ -9,6 +9,21 @@ from paimon_nb.base.lazy_dataclass import dataclass
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from paimon_nb.format.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class CommitMark:
+    """Which commit made a snapshot. After a rollback another commit makes a snapshot with the same id."""
+
+    user: str
+    identifier: int
+    time_ms: int
+
+    @staticmethod
+    def of(snapshot: Snapshot) -> CommitMark:
+        return CommitMark(snapshot.commit_user, snapshot.commit_identifier, snapshot.time_ms)
+
 
 @dataclass(frozen=True, slots=True)
 class StreamOffset:
@@ -20,6 +35,13 @@ class StreamOffset:
     """Deliver the whole state of `next`, then continue with the changes of the following snapshots."""
     since_ms: int | None = None
     """For a whole state: only files created at or after this time (epoch milliseconds)."""
+    behind: CommitMark | None = None
+    """The commit of snapshot `next - 1`, whose rows were delivered. None: not known, for example in old checkpoints."""
+
+    @staticmethod
+    def after(snapshot: Snapshot) -> StreamOffset:
+        """The position when everything up to a snapshot was delivered."""
+        return StreamOffset(snapshot.id + 1, behind=CommitMark.of(snapshot))
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for checkpoints; the inverse of `from_json`."""
@@ -28,9 +50,16 @@ class StreamOffset:
             out["full"] = True
         if self.since_ms is not None:
             out["since"] = self.since_ms
+        if self.behind is not None:
+            out["commit"] = [self.behind.user, self.behind.identifier, self.behind.time_ms]
         return out
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> StreamOffset:
-        since = data.get("since")
-        return StreamOffset(int(data["next"]), bool(data.get("full", False)), None if since is None else int(since))
+        since, commit = data.get("since"), data.get("commit")
+        return StreamOffset(
+            int(data["next"]),
+            bool(data.get("full", False)),
+            None if since is None else int(since),
+            None if commit is None else CommitMark(str(commit[0]), int(commit[1]), int(commit[2])),
+        )

@@ -37,7 +37,7 @@ from paimon_nb.table.read.predicate.model import Predicate, conjuncts_on
 from paimon_nb.table.read.split.row_tracking import names_row_ids, split_by_file, tracked_rows
 from paimon_nb.table.read.split.split_reader import read_split, read_split_kinds
 from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
-from paimon_nb.table.read.stream.offset import StreamOffset
+from paimon_nb.table.read.stream.offset import CommitMark, StreamOffset
 from paimon_nb.table.read.stream.start import snapshot_or_changelog
 
 if TYPE_CHECKING:
@@ -113,16 +113,18 @@ def next_step(
     snapshot = snapshot_or_changelog(store, position.next)
     if snapshot is None:
         _check_snapshot_may_come(store, position.next)
+        check_not_rolled_back(store, position)
         return Idle.WAITING
+    check_not_rolled_back(store, position)
     if position.full:
         pieces = _full_state_splits(store, snapshot, bound, position.since_ms)
-        return StreamStep(snapshot, True, pieces, StreamOffset(position.next + 1), bound)
+        return StreamStep(snapshot, True, pieces, StreamOffset.after(snapshot), bound)
     if _is_past(store, snapshot):
         return Idle.ENDED
     delay = store.options.get(opt.STREAMING_READ_SNAPSHOT_DELAY)
     if delay is not None and snapshot.time_ms > (clock.now_ms() if now_ms is None else now_ms) - delay:
         return Idle.WAITING
-    return StreamStep(snapshot, False, _change_splits(store, snapshot, bound), StreamOffset(position.next + 1), bound)
+    return StreamStep(snapshot, False, _change_splits(store, snapshot, bound), StreamOffset.after(snapshot), bound)
 
 
 def newest_position(store: TableStore) -> StreamOffset | None:
@@ -141,7 +143,7 @@ def newest_position(store: TableStore) -> StreamOffset | None:
         if before is None:
             break
         snapshot = before
-    return StreamOffset(end + 1)
+    return StreamOffset(end + 1) if snapshot.id != end else StreamOffset.after(snapshot)
 
 
 def steps_between(
@@ -375,6 +377,27 @@ def _check_snapshot_may_come(store: TableStore, requested: int) -> None:
             hint="the table was rolled back or re-created; restart the stream",
             wanted=requested,
             latest=latest,
+        )
+
+
+def check_not_rolled_back(store: TableStore, position: StreamOffset) -> None:
+    """Raise TimeTravelError if snapshot `position.next - 1` is no longer the one whose rows were delivered.
+
+    If it has expired, nothing is known of it, and nothing is raised.
+    """
+    if position.behind is None:
+        return
+    delivered = position.next - 1
+    now = store.snapshots.get_again(delivered)
+    if now is None and store.options.changelog_outlives_snapshots:
+        now = snapshot_or_changelog(store, delivered)
+    if now is not None and CommitMark.of(now) != position.behind:
+        raise TimeTravelError(
+            f"{store.name}: the stream has read a snapshot {delivered} that was rolled back; today's snapshot {delivered} "
+            "is of another commit",
+            hint=f"rows of the snapshots that were rolled back are already delivered. Start the stream again: "
+            f"with a new checkpoint, or from 'scan.snapshot-id' = '{delivered}' or earlier for the new rows only",
+            wanted=position.next,
         )
 
 

@@ -124,7 +124,9 @@ def first_position(
         return None
     match _scan_mode(store):
         case "latest":
-            return StreamOffset(_FIRST_ID if began_empty else latest.id + (not includes_latest))
+            if began_empty:
+                return StreamOffset(_FIRST_ID)
+            return StreamOffset(latest.id) if includes_latest else StreamOffset.after(latest)
         case "compacted-full":
             return StreamOffset(_newest_compacted(store, latest), full=True)
         case "from-timestamp":

@@ -237,6 +237,33 @@ def test_a_rollback_and_a_new_table_are_noticed(tmp_path):
         stream.poll()
 
 
+@pytest.mark.parametrize("new_commits", [1, 2, 3, 5])
+@pytest.mark.parametrize("restarted", [False, True], ids=["running", "restarted"])
+def test_a_rollback_is_noticed_however_many_commits_follow(tmp_path, new_commits, restarted):
+    table = make(tmp_path)
+    for n in range(1, 4):
+        table.append(rows((n, "x")))
+    stream = table.stream({"scan.mode": "from-snapshot", "scan.snapshot-id": "1"})
+    delivered = [stream.poll() for _ in range(3)]
+    if restarted:
+        position = StreamOffset.from_json(delivered[-1].position.to_json())
+        stream = Table(table.store.copy({}), table.name).stream(position=position)
+    rollback_to_snapshot(table.store, 1)
+    for n in range(new_commits):
+        table.append(rows((10 + n, "y")))
+    with pytest.raises(TimeTravelError, match=r"the newest is 2|snapshot 3 that was rolled back") as error:
+        stream.poll()
+    assert error.value.hint
+
+
+def test_an_old_position_without_its_commit_goes_on(tmp_path):
+    table = make(tmp_path)
+    table.append(rows((1, "x")))
+    table.append(rows((2, "y")))
+    batch = table.stream(position=StreamOffset.from_json({"next": 2})).poll()
+    assert (told(batch), StreamOffset.from_json(batch.position.to_json())) == ([("+I", 2, "y")], batch.position)
+
+
 def test_merge_engines_without_a_changelog_are_refused(tmp_path):
     table = make(tmp_path, merge_engine="partial-update")
     with pytest.raises(UnsupportedOperation, match="needs a changelog producer") as error:
