@@ -343,16 +343,10 @@ class Workbench:
             comment=comment,
         )
         found = self.session.find(split_name(name))
-        if not found.catalog.create_table(found.name, schema, if_not_exists=if_not_exists):
-            return self.table(name)
-        table = self.table(name)
-        if reader is not None:
-            try:
-                snapshots = table.append(reader, progress=progress)
-            except BaseException:
-                found.catalog.drop_table(found.name, if_exists=True, purge=True)
-                raise
-            self.commits += [(str(table.name), s) for s in snapshots]
+        with found.catalog.creating_table(found.name, schema, if_not_exists=if_not_exists) as created:
+            table = self.table(name)
+            snapshots = table.append(reader, progress=progress) if created and reader is not None else []
+        self.commits += [(str(table.name), s) for s in snapshots]
         return table
 
     def drop_table(self, name: str, *, if_exists: bool = False, purge: bool = False) -> bool:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
+from contextlib import contextmanager
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.errors import PaimonError, UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from paimon_nb.base.identifier import Identifier
+    from paimon_nb.catalog.replacement import Replacement
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.format.types import DataField, DataType
     from paimon_nb.statements.ddl import Change
     from paimon_nb.table.read.store import IcebergCatalog
     from paimon_nb.table.tables.table import Table
 
+log = logging.getLogger(__name__)
 DEFAULT_DATABASE = "default"
 SYSTEM_DATABASE = "sys"
 """Procedures and the tables about the whole catalog; no database of the warehouse."""
@@ -400,7 +404,35 @@ class Catalog(ABC):
             BadOptionValue: an option's value is not allowed.
         """
 
-    @abstractmethod
+    @contextmanager
+    def creating_table(self, name: Identifier, schema: TableSchema, *, if_not_exists: bool = False) -> Iterator[bool]:
+        """Create a table for a block that writes its rows. If the block fails, the table is removed.
+
+        Args:
+            name: as for `create_table`.
+            schema: as for `create_table`.
+            if_not_exists: as for `create_table`.
+
+        Yields:
+            True if it was created now.
+
+        Raises:
+            PaimonError: as `create_table`.
+        """
+        created = self.create_table(name, schema, if_not_exists=if_not_exists)
+        try:
+            yield created
+        except BaseException as error:
+            if created:
+                undo_after(error, f"table {name} was created and could not be removed", lambda: self._remove_new(name))
+            raise
+
+    def _remove_new(self, name: Identifier) -> None:
+        """Remove a table that could not be filled. With a snapshot, which may be another writer's, it can be restored."""
+        table = self.table(name)
+        purge = table.store.is_format_table or table.latest_snapshot() is None
+        self.drop_table(name, if_exists=True, purge=purge)
+
     def replace_table(self, name: Identifier, schema: TableSchema, *, create: bool = True) -> bool:
         """Create a table in place of another one.
 
@@ -419,6 +451,36 @@ class Catalog(ABC):
             TableNotFound: there is none, and not `create`.
             PaimonError: as `create_table`; the old table stays then.
         """
+        with self.replacing_table(name, schema, create=create) as new:
+            return new.replaced
+
+    @contextmanager
+    def replacing_table(self, name: Identifier, schema: TableSchema, *, create: bool = True) -> Iterator[Replacement]:
+        """Replace a table for a block that writes the rows of the new one. If the block fails, the old table is as before.
+
+        Args:
+            name: as for `replace_table`.
+            schema: as for `replace_table`.
+            create: as for `replace_table`.
+
+        Yields:
+            Where and how to write the rows.
+
+        Raises:
+            TableNotFound: there is none, and not `create`.
+            PaimonError: as `create_table`.
+        """
+        new = self._replacement(name, schema, create=create)
+        try:
+            yield new
+            new.finish()
+        except BaseException as error:
+            undo_after(error, f"the old table {name} could not be restored", new.undo)
+            raise
+
+    @abstractmethod
+    def _replacement(self, name: Identifier, schema: TableSchema, *, create: bool) -> Replacement:
+        """Begin to replace a table; see `replacing_table`."""
 
     def keeps_directory(self, name: Identifier, schema: TableSchema) -> bool:
         """Whether `replace_table` keeps the table's directory, with its snapshots.
@@ -510,3 +572,13 @@ class Catalog(ABC):
             f"catalog {self.name!r} has no metastore, so there is nothing to repair",
             hint="repair is for metastore 'hive' and 'jdbc'",
         )
+
+
+def undo_after(error: BaseException, failure: str, undo: Callable[[], object]) -> None:
+    """Undo a part of a statement that failed with `error`. If that fails, too, the error's hint says so."""
+    try:
+        undo()
+    except Exception as second:
+        log.warning("%s: %s", failure, second)
+        if isinstance(error, PaimonError):
+            error.hint = f"{error.hint}; {failure}: {second}" if error.hint else f"{failure}: {second}"

@@ -10,6 +10,7 @@ import posixpath
 import threading
 from collections import OrderedDict
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
@@ -23,16 +24,17 @@ from paimon_nb.base.errors import (
     UnsupportedOperation,
 )
 from paimon_nb.base.identifier import MAIN_BRANCH, Identifier, check_name
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.override import override
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.catalog.api import Catalog
+from paimon_nb.catalog.api import Catalog, undo_after
 from paimon_nb.catalog.metastore import DB_SUFFIX, Metastore
 from paimon_nb.catalog.new_tables import NewTableRules, check_new_database
+from paimon_nb.catalog.replacement import NextSchema, OtherTable
 from paimon_nb.format.schema import (
     FORMAT_TABLE,
     TableSchema,
     new_schema_directory,
-    replacement_schema,
     schema_directory,
 )
 from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO, without_scheme
@@ -44,13 +46,28 @@ from paimon_nb.table.tables.table import Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from paimon_nb.statements.ddl import Change
+    from paimon_nb.catalog.replacement import Replacement
+    from paimon_nb.plan.ddl import Change
 
 log = logging.getLogger(__name__)
 TRASH = ".trash"
+_PURGED = ".purged"
+"""Suffix of a directory in the trash whose files are being deleted: UNDROP TABLE does not take it."""
 _MAX_ALTER_ATTEMPTS = 10
 _MAX_OPENED = 64
 """Handles that a catalog keeps. The rest is opened again."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Dropped:
+    """Where a dropped table is."""
+
+    path: str
+    """Its directory before."""
+    trashed: str | None
+    """Its directory in the trash; None if the files stayed or were deleted."""
+    schema: TableSchema | None
+    """For its metastore entry; None if the files are the entry."""
 
 
 class WarehouseCatalog(Catalog):
@@ -115,9 +132,18 @@ class WarehouseCatalog(Catalog):
             raise UnsupportedOperation(
                 f"database {name!r} has {len(tables)} table(s)", hint="drop them first, or add CASCADE", name=name
             )
-        for table in tables:
-            self.drop_table(Identifier(name, table), if_exists=True)
-        self.metastore.remove_database(name)
+        dropped: list[tuple[Identifier, _Dropped]] = []
+        try:
+            for table in (Identifier(name, t) for t in tables):
+                one = self._drop(table, if_exists=True)
+                dropped += [] if one is None else [(table, one)]
+            self.metastore.remove_database(name)
+        except BaseException as error:
+            for table, one in reversed(dropped):
+                undo_after(
+                    error, f"table {table} was dropped and could not be restored", partial(self._restore, table, one)
+                )
+            raise
         return True
 
     # -- tables
@@ -188,49 +214,42 @@ class WarehouseCatalog(Catalog):
             return False
         raise AlreadyExists(f"table {name} exists already", hint="add IF NOT EXISTS, or drop it first", name=str(name))
 
-    def replace_table(self, name: Identifier, schema: TableSchema, *, create: bool = True) -> bool:
+    def _replacement(self, name: Identifier, schema: TableSchema, *, create: bool) -> Replacement:
         schema = self._checked_new_schema(name, schema)  # before the old table changes
-        if self.metastore.has_table(name) and self._replace_contents(name, schema):
-            return True
-        replaced = self.drop_table(name, if_exists=create)
-        if not self._create_files_and_entry(name, schema):
-            raise AlreadyExists(
-                f"table {name} was created by another session", hint="check that table, then try again", name=str(name)
+        if self.metastore.has_table(name) and _may_keep_files(store := self._open_store(name), schema):
+            return NextSchema(
+                store,
+                schema,
+                lambda at_schema: self._table_handle(name, at_schema, {}),
+                lambda: self.metastore.alter_table(name, store.schemas),
             )
+        dropped = self._drop(name, if_exists=create)
+
+        def restore() -> None:
+            if dropped is not None:
+                self._restore(name, dropped)
+
+        try:
+            if not self._create_files_and_entry(name, schema):
+                raise AlreadyExists(
+                    f"table {name} was created by another session",
+                    hint="check that table, then try again",
+                    name=str(name),
+                )
+        except BaseException as error:
+            undo_after(error, f"the old table {name} could not be restored", restore)
+            raise
         self.has_created = True
-        return replaced
+
+        def undo() -> None:
+            self._remove_new(name)
+            restore()
+
+        return OtherTable(self.table(name), replaced=dropped is not None, undo=undo)
 
     @override
     def keeps_directory(self, name: Identifier, schema: TableSchema) -> bool:
         return self.metastore.has_table(name) and _may_keep_files(self._open_store(name), schema)
-
-    def _replace_contents(self, name: Identifier, schema: TableSchema) -> bool:
-        """Empty the table and give it the new schema, so that its snapshots, tags and branches stay readable.
-
-        Source: Paimon 2.1 `AbstractCatalog.replaceTable`. New columns get new ids: a file written before never shows
-        values in a column that only has the same name.
-
-        Returns: False if it has other partition columns or another path: its files cannot belong to the new table.
-        """
-        from paimon_nb.table.write.commit import TableCommit
-        from paimon_nb.table.write.maintenance.partitions import truncate
-
-        store = self._open_store(name)
-        if not _may_keep_files(store, schema):
-            return False
-        truncate(store)
-        for _ in range(_MAX_ALTER_ATTEMPTS):
-            latest = store.schemas.latest()
-            if latest is None:
-                return False
-            if store.schemas.create(replacement_schema(schema, latest)):
-                self.metastore.alter_table(name, store.schemas)
-                # A snapshot of the new schema: a writer that still has the old one finds out and commits nothing.
-                TableCommit(self._open_store(name)).commit([], ignore_empty=False)
-                return True
-        raise CommitGaveUp(
-            f"table {name}: other writers changed the schema {_MAX_ALTER_ATTEMPTS} times", hint="try again"
-        )
 
     def _checked_new_schema(self, name: Identifier, schema: TableSchema) -> TableSchema:
         """The schema of a new table with catalog defaults. Raises if it is not allowed."""
@@ -294,25 +313,56 @@ class WarehouseCatalog(Catalog):
         return found.with_options({**found.options, "path": path})
 
     def drop_table(self, name: Identifier, *, if_exists: bool = False, purge: bool = False) -> bool:
+        return self._drop(name, if_exists=if_exists, purge=purge) is not None
+
+    def _drop(self, name: Identifier, *, if_exists: bool, purge: bool = False) -> _Dropped | None:
+        """Drop a table. Returns what `_restore` needs; None if it does not exist. A table that cannot be moved stays."""
         _check_whole_table(name, "dropped")
         path, owns_files = self.table_path(name), self.metastore.owns_files(name)
-        if purge and owns_files and self.metastore.has_table(name):
+        if not self.metastore.has_table(name):
+            if if_exists:
+                return None
+            raise self._no_table(name)
+        fs = self._fs_for_paths(path)
+        schema = None if self.metastore.schema_is_entry else schema_directory(fs, path).latest()
+        if purge and owns_files:
             self._delete_external_files(name, path)
         if not self.metastore.remove_table(name):
             if if_exists:
-                return False
+                return None
             raise self._no_table(name)
-        fs = self._fs_for_paths(path)
+        dropped = _Dropped(path, None, schema)
         if not owns_files:
-            return True
-        if purge:
-            fs.delete_tree(path)
-        elif fs.exists(path):
-            # Moved, not deleted, so that UNDROP TABLE can restore it.
-            fs.make_dirs(self._trash_path(name.database))
-            stored_name = self.metastore.stored_name(name).table
-            fs.move(path, posixpath.join(self._trash_path(name.database), f"{stored_name}@{clock.now_ms()}"))
-        return True
+            return dropped
+        try:
+            if purge and fs.is_object_store:
+                fs.delete_tree(path)
+            elif fs.exists(path):
+                # Moved, not deleted, so that UNDROP TABLE can restore it.
+                fs.make_dirs(self._trash_path(name.database))
+                stored_name = self.metastore.stored_name(name).table
+                trashed = posixpath.join(self._trash_path(name.database), f"{stored_name}@{clock.now_ms()}")
+                trashed += _PURGED if purge else ""
+                fs.move(path, trashed)
+                dropped = _Dropped(path, trashed, schema)
+        except BaseException as error:
+            undo_after(error, f"table {name} is not in the catalog any more", lambda: self._restore(name, dropped))
+            raise
+        if purge and dropped.trashed is not None:
+            try:
+                fs.delete_tree(dropped.trashed)
+            except (OSError, PaimonError) as error:  # the table is gone; only files remain
+                log.warning("%s: files remain in %s: %s", name, dropped.trashed, error)
+        return dropped
+
+    def _restore(self, name: Identifier, dropped: _Dropped) -> None:
+        """Undo `_drop`."""
+        if dropped.trashed is not None:
+            fs = self._fs_for_paths(dropped.path)
+            fs.delete_empty_dir(dropped.path)
+            fs.move(dropped.trashed, dropped.path)
+        if dropped.schema is not None:
+            self.metastore.add_table(name, dropped.schema)
 
     def _delete_external_files(self, name: Identifier, path: str) -> None:
         from paimon_nb.table.write.maintenance.external_files import delete_external_files_of_purged_table

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from paimon_nb.base.errors import AlreadyExists, BadOptionValue, PaimonError, SqlAnalysisError, UnsupportedOperation
 from paimon_nb.base.identifier import Identifier
+from paimon_nb.catalog.api import undo_after
 from paimon_nb.catalog.filesystem import FilesystemCatalog
 from paimon_nb.catalog.open import open_catalog
 from paimon_nb.options import table as opt
@@ -16,7 +18,7 @@ from paimon_nb.table.read.store import POSTPONE_BUCKET
 from paimon_nb.table.tables.copy import check_target, clone_rows, clone_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import pyarrow as pa
 
@@ -133,11 +135,11 @@ def _clone_table(
     if if_exists is False and target_name.table in known_tables(catalog, target_name.database):
         context.notes.append(f"{target_name} exists already and is unchanged")
         return
-    with CreatedTarget(catalog, target_name, schema) as created:
+    with created_target(catalog, target_name, schema):
         if meta_only:
             context.notes.append(f"{target_name} has the schema of {name}, and no rows")
             return
-        target = catalog.table(created.target_name)
+        target = catalog.table(target_name)
         count, snapshots = source.write(name, target, where)
     if catalog is context.catalog:
         context.snapshots += [(str(target_name), i) for i in snapshots]
@@ -160,31 +162,18 @@ def _compact_postponed_rows_of_clone(context: Context, catalog: Catalog, target:
         context.snapshots += [(str(target.name), i) for i in done.snapshots]
 
 
-class CreatedTarget:
-    """Creates a target table and its database; drops them again if the block fails before a commit."""
-
-    def __init__(self, catalog: Catalog, target_name: Identifier, schema: TableSchema) -> None:
-        self.catalog, self.target_name, self.schema = catalog, target_name, schema
-        self._database = self._table = False
-
-    def __enter__(self) -> CreatedTarget:
-        try:
-            self._database = self.catalog.create_database(self.target_name.database, if_not_exists=True)
-            self._table = self.catalog.create_table(self.target_name, self.schema, if_not_exists=True)
-        except BaseException:
-            self._drop_created()
-            raise
-        return self
-
-    def __exit__(self, error_type: type[BaseException] | None, *rest: object) -> None:
-        if error_type is not None:
-            self._drop_created()
-
-    def _drop_created(self) -> None:
-        if self._table and self.catalog.table(self.target_name).latest_snapshot() is None:
-            self.catalog.drop_table(self.target_name, purge=True)
-        if self._database and not self.catalog.tables(self.target_name.database):
-            self.catalog.drop_database(self.target_name.database)
+@contextmanager
+def created_target(catalog: Catalog, target_name: Identifier, schema: TableSchema) -> Iterator[None]:
+    """Creates a target table and its database, if they do not exist. If the block fails, both are removed again."""
+    made = catalog.create_database(target_name.database, if_not_exists=True)
+    try:
+        with catalog.creating_table(target_name, schema, if_not_exists=True):
+            yield
+    except BaseException as error:
+        if made:
+            failure = f"database {target_name.database} was created and could not be removed"
+            undo_after(error, failure, lambda: catalog.drop_database(target_name.database, if_exists=True))
+        raise
 
 
 # -- arguments

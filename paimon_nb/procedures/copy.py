@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import AlreadyExists, UnsupportedOperation
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
-from paimon_nb.procedures.clone import CreatedTarget, catalog_from_conf, known_tables, table_pairs
+from paimon_nb.procedures.clone import catalog_from_conf, created_target, known_tables, table_pairs
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, one_row, parse_options, success
 from paimon_nb.table.read.predicate.partition_filter import partition_filter
 from paimon_nb.table.tables.copy import (
@@ -37,7 +37,7 @@ def _copy_table(context: Context, source_table: str, target_table: str, where: s
     catalog, target_name = context.resolve(target_table)
     _check_not_source(catalog, target_name, source)
     schemas = copied_schemas(source.store)
-    with CreatedTarget(catalog, target_name, schemas[0]):
+    with created_target(catalog, target_name, schemas[0]):
         target = _with_schemas(catalog, target_name, schemas)
         check_same_layout(source.store, target.store)
         files, rows, snapshots = copy_live_files(source.store, target.store, selected)
@@ -71,7 +71,7 @@ def _copy_files(
         schemas = copied_schemas(origin.store)
         for schema in schemas:  # the source's catalog allows them: its files there are read
             target.allow_data_files(TableOptions(schema.options).names(opt.DATA_FILE_EXTERNAL_PATHS))
-        with CreatedTarget(target, target_name, schemas[0]):
+        with created_target(target, target_name, schemas[0]):
             files, snapshot = copy_snapshot(origin.store, _with_schemas(target, target_name, schemas).store)
         copied_snapshot = f"snapshot {snapshot.id}" if snapshot else "no snapshot"
         context.notes.append(f"{target_name} has {copied_snapshot} of {name}; {files} files were copied")

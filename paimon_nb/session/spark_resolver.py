@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.catalog import Catalog
 
+    from paimon_nb.catalog.replacement import Replacement
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.format.types import DataField
     from paimon_nb.session.core.session import Session
@@ -158,10 +159,26 @@ class SparkResolver(Resolver):
         return SparkResolver(session_copy_for_stream(self.session, plain))
 
     def write(self, frame: DataFrame, request: WriteRequest) -> None:
-        with ExitStack() as replacing:
-            table, frame = self._table_to_write(frame, request, replacing)
+        with ExitStack() as stack:
+            new = self._replacement(frame, request, stack) if request.mode == "replace" else None
+            if new is not None:
+                self._write_to_replacement(*new, request)
+                return
+            table = self._table_to_write(frame, request, stack)
             if table is not None:
                 self._write_to_table(frame, table, request)
+
+    def _write_to_replacement(self, new: Replacement, frame: DataFrame, request: WriteRequest) -> None:
+        from paimon_nb.session.query.projection import align_with_table
+        from paimon_nb.session.statements.insert import store_rows
+        from paimon_nb.session.statements.upsert import newest_of_each_key, upsert_key
+
+        aligned = align_with_table(frame, new.table, None, {}, by_name=request.by_name)
+        if not new.table.primary_keys and upsert_key(self.session, new.table):
+            aligned = newest_of_each_key(self.session, aligned, new.table)
+        store_rows(
+            self.session, aligned, new.table, overwrite=new.overwrites, dynamic=False, before_commit=new.before_commit
+        )
 
     def _write_to_table(self, frame: DataFrame, table: Table, request: WriteRequest) -> None:
         from paimon_nb.session.execute.insert import overwrite_mode, store_rows
@@ -192,37 +209,41 @@ class SparkResolver(Resolver):
             return
         store_rows(self.session, aligned, table, overwrite=replaces, partition=partition, dynamic=dynamic)
 
-    def _table_to_write(
-        self, frame: DataFrame, request: WriteRequest, replacing: ExitStack
-    ) -> tuple[Table | None, DataFrame]:
-        """The table, created or replaced as the mode says, and the rows; no table if it exists and the mode is 'ignore'.
+    def _replacement(self, frame: DataFrame, request: WriteRequest, stack: ExitStack) -> tuple[Replacement, DataFrame]:
+        """The table that replaces another one until `stack` ends, and the rows."""
+        from paimon_nb.session.statements.replaced_table import rows_computed_before
+
+        target = request.target
+        assert isinstance(target, tuple)
+        if not request.create and self._find_table(target) is None:
+            raise TableNotFound(f"no table {_display_name(target)}", hint="use createOrReplace()")
+        schema = _new_table_schema_of_frame(frame, request.options, request.partition_by)
+        found = self.session.find(target)
+        frame = stack.enter_context(rows_computed_before(found, schema, frame))
+        return stack.enter_context(found.catalog.replacing_table(found.name, schema)), frame
+
+    def _table_to_write(self, frame: DataFrame, request: WriteRequest, stack: ExitStack) -> Table | None:
+        """The table, created as the mode says; none if it exists and the mode is 'ignore'.
 
         Args:
             frame: the rows.
             request: the target and the mode.
-            replacing: keeps the rows of a replaced table until they are written.
+            stack: removes a new table if the rows cannot be written.
         """
-        from paimon_nb.session.execute.replaced_table import rows_computed_before
-
         target, mode, options = request.target, request.mode, request.options
         table = self._find_table(target)
         if table is None and not request.create:
-            hint = {"replace": "use createOrReplace()"}.get(mode, "create it with writeTo(...).create() or saveAsTable")
-            raise TableNotFound(f"no table {_display_name(target)}", hint=hint)
-        if mode == "replace":
-            assert isinstance(target, tuple)
-            schema = _new_table_schema_of_frame(frame, options, request.partition_by)
-            found = self.session.find(target)
-            frame = replacing.enter_context(rows_computed_before(found, schema, frame))
-            found.catalog.replace_table(found.name, schema)
-            return self._find_table(target), frame
+            raise TableNotFound(
+                f"no table {_display_name(target)}", hint="create it with writeTo(...).create() or saveAsTable"
+            )
         if table is None:
-            self._create_table(target, _new_table_schema_of_frame(frame, options, request.partition_by))
-            return self._find_table(target), frame
+            schema = _new_table_schema_of_frame(frame, options, request.partition_by)
+            stack.enter_context(self._creating_table(target, schema))
+            return self._open_target(target)
         if mode in ("error", "errorifexists", "default"):
             hint = '.mode("append") or .mode("overwrite"); of writeTo: append() or createOrReplace()'
             raise AlreadyExists(f"table {_display_name(target)} exists already", hint=hint)
-        return (None if mode == "ignore" else _on_branch(table, options)), frame
+        return None if mode == "ignore" else _on_branch(table, options)
 
     def _with_merged_schema(
         self, table: Table, frame: DataFrame, target: tuple[str, ...] | str, options: Mapping[str, str]
@@ -256,38 +277,53 @@ class SparkResolver(Resolver):
                 f"output mode 'update' is not supported for {_display_name(target)}: Paimon supports 'append' and 'complete'",
                 hint="use 'complete', or INSERT INTO ... SELECT in streaming mode, which upserts the results that change",
             )
-        table = self._find_table(target)
-        if table is None:
-            self._create_table(target, _new_table_schema_of_frame(frame.drop(KINDS), options, request.partition_by))
-            table, options = self._find_table(target), {}
-        table, _ = self._with_merged_schema(_on_branch(table, options), frame.drop(KINDS), target, options)
-        return table_sink(
-            frame,
-            table,
-            complete=request.mode == "complete",
-            options={k: str(v) for k, v in options.items()},
-            checkpoint=request.checkpoint,
-            ends=request.ends,
-        )
+        with ExitStack() as stack:
+            table = self._find_table(target)
+            if table is None:
+                schema = _new_table_schema_of_frame(frame.drop(KINDS), options, request.partition_by)
+                stack.enter_context(self._creating_table(target, schema))
+                table, options = self._open_target(target), {}
+            table, _ = self._with_merged_schema(_on_branch(table, options), frame.drop(KINDS), target, options)
+            return table_sink(
+                frame,
+                table,
+                complete=request.mode == "complete",
+                options={k: str(v) for k, v in options.items()},
+                checkpoint=request.checkpoint,
+                ends=request.ends,
+            )
 
     def _open_path(self, path: str) -> Table:
         from paimon_nb.table.tables.open import open_table
 
         return open_table(path, options=self.session.options_of_paths())
 
-    def _find_table(self, target: tuple[str, ...] | str) -> Any:
+    def _find_table(self, target: tuple[str, ...] | str) -> Table | None:
         try:
-            return self._open_path(target) if isinstance(target, str) else self.session.table(target)
+            return self._open_target(target)
         except TableNotFound:
             return None
 
-    def _create_table(self, target: tuple[str, ...] | str, schema: Any) -> None:
+    def _open_target(self, target: tuple[str, ...] | str) -> Table:
+        return self._open_path(target) if isinstance(target, str) else self.session.table(target)
+
+    @contextmanager
+    def _creating_table(self, target: tuple[str, ...] | str, schema: TableSchema) -> Iterator[None]:
+        """Create a table, and remove it if the block fails."""
         if isinstance(target, tuple):
             qualified = self.session.find(target)
-            qualified.catalog.create_table(qualified.name, schema)
+            with qualified.catalog.creating_table(qualified.name, schema):
+                yield
             return
+        from paimon_nb.catalog.api import undo_after
         from paimon_nb.format.schema import SchemaDirectory
         from paimon_nb.fs import RootedFileIO, open_fs
 
         fs = RootedFileIO(open_fs(target, {}), target)
-        SchemaDirectory(fs, fs.root).create(schema)
+        schemas = SchemaDirectory(fs, fs.root)
+        schemas.create(schema)
+        try:
+            yield
+        except BaseException as error:
+            undo_after(error, f"the table at {target} could not be removed", lambda: schemas.delete(schema.id))
+            raise

@@ -20,6 +20,7 @@ from paimon_nb.catalog.privilege.privilege import (
     parse_privilege,
 )
 from paimon_nb.catalog.privilege.privilege_store import PrivilegeStore
+from paimon_nb.catalog.replacement import Replacement
 from paimon_nb.catalog.warehouse import WarehouseCatalog
 from paimon_nb.fs import GuardedFileIO, RootedFileIO
 from paimon_nb.options import TableOptions
@@ -27,7 +28,7 @@ from paimon_nb.options import catalog as opt
 from paimon_nb.table.tables.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.statements.ddl import Change
@@ -96,8 +97,11 @@ class PrivilegedCatalog(Catalog):
         return self._open.tables(database)
 
     def table(self, name: Identifier, options: Mapping[str, str] | None = None) -> Table:
-        table, table_rights = self._open.table(name, options), TableRights(self.rights(), _privilege_identifier(name))
-        store = table.store
+        return self._guarded(name, self._open.table(name, options))
+
+    def _guarded(self, name: Identifier, table: Table) -> Table:
+        """The table with the user's rights."""
+        table_rights, store = TableRights(self.rights(), _privilege_identifier(name)), table.store
         assert isinstance(store.fs, RootedFileIO)
         return Table(replace(store, fs=GuardedFileIO(store.fs, table_rights), rights=table_rights), name=table.name)
 
@@ -105,12 +109,18 @@ class PrivilegedCatalog(Catalog):
         self.rights().require(Privilege.CREATE_TABLE, name.database)
         return self._open.create_table(name, schema, if_not_exists=if_not_exists)
 
-    def replace_table(self, name: Identifier, schema: TableSchema, *, create: bool = True) -> bool:
+    @override
+    def _remove_new(self, name: Identifier) -> None:
+        self._open._remove_new(name)
+
+    def _replacement(self, name: Identifier, schema: TableSchema, *, create: bool) -> Replacement:
         self.rights().require(Privilege.CREATE_TABLE, name.database)
         self.rights().require(Privilege.DROP_TABLE, _privilege_identifier(name))
-        replaced = self._open.replace_table(name, schema, create=create)
-        self._store.on_dropped(_privilege_identifier(name))
-        return replaced
+        return GuardedReplacement(
+            self._open._replacement(name, schema, create=create),
+            lambda table: self._guarded(name, table),
+            lambda: self._store.on_dropped(_privilege_identifier(name)),
+        )
 
     @override
     def keeps_directory(self, name: Identifier, schema: TableSchema) -> bool:
@@ -169,3 +179,25 @@ class PrivilegedCatalog(Catalog):
 
 def _privilege_identifier(name: Identifier) -> str:
     return identifier_of(name.database, name.table)
+
+
+class GuardedReplacement(Replacement):
+    """A replacement by a user with rights on the new table; the grants on the old one end with it."""
+
+    def __init__(self, inner: Replacement, guarded: Callable[[Table], Table], drop_grants: Callable[[], None]) -> None:
+        self._inner, self._guarded, self._drop_grants = inner, guarded, drop_grants
+        self.replaced, self.overwrites = inner.replaced, inner.overwrites
+
+    @property
+    def table(self) -> Table:
+        return self._guarded(self._inner.table)
+
+    def before_commit(self) -> None:
+        self._inner.before_commit()
+
+    def finish(self) -> None:
+        self._inner.finish()
+        self._drop_grants()
+
+    def undo(self) -> None:
+        self._inner.undo()

@@ -26,8 +26,9 @@ from paimon_nb.base.errors import (
 from paimon_nb.base.identifier import MAIN_BRANCH, Identifier, check_name
 from paimon_nb.base.override import override
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.catalog.api import Catalog, StoredFunction, StoredView
+from paimon_nb.catalog.api import Catalog, StoredFunction, StoredView, undo_after
 from paimon_nb.catalog.new_tables import NewTableRules, check_new_database
+from paimon_nb.catalog.replacement import OtherTable, Replacement
 from paimon_nb.catalog.rest.api import RestApi, TableResponse, main_table
 from paimon_nb.catalog.rest.auth import authorizer_of
 from paimon_nb.catalog.rest.functions import function_json, parse_function
@@ -222,11 +223,32 @@ class RestCatalog(Catalog):
         self.has_created = True
         return True
 
-    def replace_table(self, name: Identifier, schema: TableSchema, *, create: bool = True) -> bool:
-        schema = self._checked_new_schema(name, schema)  # before the old table is dropped
-        replaced = self.drop_table(name, if_exists=create)
-        self.create_table(name, schema)
-        return replaced
+    def _replacement(self, name: Identifier, schema: TableSchema, *, create: bool) -> Replacement:
+        schema = self._checked_new_schema(name, schema)  # before the old table changes
+        old = replace(name, table=f"{name.table}__replaced_{clock.now_ms()}")
+        try:
+            self.rename_table(name, old)
+            replaced = True
+        except TableNotFound:
+            if not create:
+                raise
+            replaced = False
+
+        def restore() -> None:
+            if replaced:
+                self.rename_table(old, name)
+
+        def undo() -> None:
+            self._remove_new(name)
+            restore()
+
+        try:
+            self.create_table(name, schema)
+            table = self.table(name)
+        except BaseException as error:
+            undo_after(error, f"the old table {name} is {old}", restore)
+            raise
+        return OtherTable(table, replaced=replaced, undo=undo, drop_old=lambda: replaced and self.drop_table(old))
 
     def _checked_new_schema(self, name: Identifier, schema: TableSchema) -> TableSchema:
         self._new_table_rules.check_name(name)

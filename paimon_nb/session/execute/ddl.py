@@ -17,6 +17,7 @@ from paimon_nb.base.errors import (
     UnsupportedOperation,
 )
 from paimon_nb.base.identifier import quote
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.alter import is_schema_change
@@ -68,6 +69,8 @@ from paimon_nb.statements import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from pyspark.sql import DataFrame
 
     from paimon_nb.catalog.api import Catalog
     from paimon_nb.format.schema import TableSchema
@@ -206,34 +209,71 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
         schema = replace(schema, options={**schema.options, **_computed_column_options(context, definition, schema)})
     warnings = [*validate_table_options(schema.options), *notes]
     replaced = False
-    with ExitStack() as replacing:
-        if statement.or_replace:
+    snapshots: list[tuple[str, int]] = []
+    if statement.or_replace:
+        new = _replace_table(context, statement, schema, frame)
+        replaced, snapshots = new.replaced, new.snapshots
+        if replaced and found.catalog.table(found.name).store.schema.id > 0:
+            warnings = [*warnings, f"snapshots of the previous {found.name} stay readable: VERSION AS OF"]
+        elif replaced and found.catalog.keeps_dropped_tables:
+            warnings = [*warnings, f"the previous {found.name} is in the trash"]
+    else:
+        with found.catalog.creating_table(found.name, schema, if_not_exists=statement.if_not_exists) as created:
+            if not created:
+                return message_result(f"table {found.name} exists already")
+            if local is not None:
+                snapshots = [(found.name.text, i) for i in found.catalog.table(found.name).append(local[0])]
             if frame is not None:
-                from paimon_nb.session.execute.replaced_table import rows_computed_before
-                from paimon_nb.spark.errors import spark_errors
+                from paimon_nb.session.statements.insert import store_rows
 
-                assert statement.query is not None
-                with spark_errors(context.text, statement.query.span):
-                    frame = replacing.enter_context(rows_computed_before(found, schema, frame))
-            replaced = found.catalog.replace_table(found.name, schema, create=not statement.only_replace)
-            if replaced and found.catalog.table(found.name).store.schema.id > 0:
-                warnings = [*warnings, f"snapshots of the previous {found.name} stay readable: VERSION AS OF"]
-            elif replaced and found.catalog.keeps_dropped_tables:
-                warnings = [*warnings, f"the previous {found.name} is in the trash"]
-        elif not found.catalog.create_table(found.name, schema, if_not_exists=statement.if_not_exists):
-            return message_result(f"table {found.name} exists already")
-        snapshots: list[tuple[str, int]] = []
-        if local is not None:
-            snapshots = [(found.name.text, i) for i in found.catalog.table(found.name).append(local[0])]
-        if frame is not None:
-            from paimon_nb.session.execute.insert import store_rows
-            from paimon_nb.session.query.projection import align_with_table
-
-            table = found.catalog.table(found.name)
-            rows = align_with_table(frame, table, None, {}, flink=True) if session.flink_semantics else frame
-            snapshots = store_rows(session, rows, table).snapshots
+                table = found.catalog.table(found.name)
+                snapshots = store_rows(session, _rows_for(session, frame, table), table).snapshots
     verb = "replaced" if replaced else "created"
     return message_result(f"table {found.name} {verb}", notes=warnings, snapshots=snapshots)
+
+
+@dataclass(frozen=True, slots=True)
+class _Replaced:
+    """What CREATE OR REPLACE TABLE did."""
+
+    replaced: bool
+    """Whether there was a table before."""
+    snapshots: list[tuple[str, int]]
+
+
+def _replace_table(
+    context: StatementContext, statement: CreateTable, schema: TableSchema, frame: DataFrame | None
+) -> _Replaced:
+    """Replace a table, which `frame` may read. Until all rows are written, the old table is as it was."""
+    session, found = context.session, context.session.find(statement.name)
+    with ExitStack() as stack:
+        if frame is not None:
+            from paimon_nb.session.statements.replaced_table import rows_computed_before
+            from paimon_nb.spark.errors import spark_errors
+
+            assert statement.query is not None
+            with spark_errors(context.text, statement.query.span):
+                frame = stack.enter_context(rows_computed_before(found, schema, frame))
+        replacing = found.catalog.replacing_table(found.name, schema, create=not statement.only_replace)
+        new = stack.enter_context(replacing)
+        snapshots: list[tuple[str, int]] = []
+        if frame is not None:
+            from paimon_nb.session.statements.insert import store_rows
+
+            rows = _rows_for(session, frame, new.table)
+            snapshots = store_rows(
+                session, rows, new.table, overwrite=new.overwrites, dynamic=False, before_commit=new.before_commit
+            ).snapshots
+        return _Replaced(new.replaced, snapshots)
+
+
+def _rows_for(session: Session, frame: DataFrame, table: Table) -> DataFrame:
+    """The rows of CREATE TABLE ... AS with the table's columns."""
+    if not session.flink_semantics:
+        return frame
+    from paimon_nb.session.query.projection import align_with_table
+
+    return align_with_table(frame, table, None, {}, flink=True)
 
 
 def _with_file_format(definition: TableDef) -> TableDef:

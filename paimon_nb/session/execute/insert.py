@@ -25,7 +25,7 @@ from paimon_nb.statements import Constant
 from paimon_nb.syntax.lexer import tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
     from pyspark.sql import DataFrame
@@ -235,11 +235,13 @@ def store_rows(
     partition: Mapping[str, str | None] | None = None,
     notes: list[str] | None = None,
     dynamic: bool | None = None,
+    before_commit: Callable[[], None] | None = None,
 ) -> Result:
     """Write rows that already have the table's columns.
 
     Args:
         dynamic: whether an overwrite replaces only partitions with new rows; None: as the table or session configures.
+        before_commit: as for `write`.
     """
     from paimon_nb.spark.write.table_write import write
 
@@ -252,7 +254,7 @@ def store_rows(
             *(notes or ()),
             *(_dynamic_overwrite_note(session, table) if dynamic is None and not partition else ()),
         ]
-    done = write(frame, table, overwrite=mode, static_partition=static)
+    done = write(frame, table, overwrite=mode, static_partition=static, before_commit=before_commit)
     return _write_summary(table, done.rows, list(done.snapshots), overwrite=overwrite, notes=notes)
 
 

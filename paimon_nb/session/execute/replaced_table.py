@@ -18,18 +18,21 @@ if TYPE_CHECKING:
 
 @contextmanager
 def rows_computed_before(replaced: ResolvedTable, schema: TableSchema, frame: DataFrame) -> Iterator[DataFrame]:
-    """The rows of a DataFrame inside the block, where the caller replaces a table. They are computed now, as they may fail.
+    """The rows of a DataFrame inside the block, where the caller replaces a table.
+
+    A table that is replaced in place is as it was until the rows are written, so they can be read from it. Else its directory
+    moves first: the rows are computed now and stay in the executors.
 
     Args:
-        replaced: the table. Its directory keeps many rows if the replacement keeps the directory; else they stay in the
-            executors.
+        replaced: the table.
         schema: the new schema.
         frame: the rows.
 
     Raises:
         EngineError: Spark failed.
     """
-    catalog, name = replaced.catalog, replaced.name
-    store = catalog.table(name).store if catalog.keeps_directory(name, schema) else None
-    with staged_rows(frame, store) as rows:
+    if replaced.catalog.keeps_directory(replaced.name, schema):
+        yield frame
+        return
+    with staged_rows(frame, None) as rows:
         yield rows

@@ -38,15 +38,9 @@ def upsert(session: Session, frame: DataFrame, table: Table, parts: Sequence[str
     Args:
         parts: the table's name in the session.
     """
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
-
     keys = upsert_key(session, table)
-    order = [table.schema.column_name(n) for n in table.options.names(opt.SEQUENCE_FIELD)]
-    if order:
-        newest = Window.partitionBy(*map(quote, keys)).orderBy(*(F.col(quote(n)).desc() for n in order))
-        rank = new_view()
-        frame = frame.withColumn(rank, F.row_number().over(newest)).where(F.col(rank) == 1).drop(rank)
+    order = _order(table)
+    frame = newest_of_each_key(session, frame, table)
     view = new_view()
     frame.createOrReplaceTempView(view)
     same = " AND ".join(f"target.{quote(n)} <=> source.{quote(n)}" for n in keys)
@@ -60,6 +54,26 @@ def upsert(session: Session, frame: DataFrame, table: Table, parts: Sequence[str
         return merge(StatementContext(session, text, {}), _as_merge(statement))
     finally:
         session.spark.catalog.dropTempView(view)
+
+
+def newest_of_each_key(session: Session, frame: DataFrame, table: Table) -> DataFrame:
+    """The rows with the largest `sequence.field` of their key; all rows if the table has none."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    order = _order(table)
+    if not order:
+        return frame
+    newest = Window.partitionBy(*map(quote, upsert_key(session, table))).orderBy(
+        *(F.col(quote(n)).desc() for n in order)
+    )
+    rank = new_view()
+    return frame.withColumn(rank, F.row_number().over(newest)).where(F.col(rank) == 1).drop(rank)
+
+
+def _order(table: Table) -> list[str]:
+    """The columns that order the rows of a key."""
+    return [table.schema.column_name(n) for n in table.options.names(opt.SEQUENCE_FIELD)]
 
 
 def _as_merge(statement: object) -> Merge:

@@ -67,6 +67,7 @@ def write(
     watermark: int | None = None,
     checkpoints: StreamCommitter | None = None,
     pad_chars: bool = True,
+    before_commit: Callable[[], None] | None = None,
 ) -> WriteResult:
     """Write a DataFrame's rows in one commit.
 
@@ -85,6 +86,7 @@ def write(
         watermark: watermark for the snapshot, epoch milliseconds.
         checkpoints: the committer of the stream that this commit belongs to; replaces `commit_user`.
         pad_chars: as in `TableWrite`.
+        before_commit: called when the files of the rows are written. If it fails, they are deleted.
 
     Raises:
         SchemaMismatch, NullNotAllowed, UnsupportedOperation: a row does not fit; nothing was committed.
@@ -104,6 +106,13 @@ def write(
         full=full,
         pad_chars=pad_chars,
     )
+    if before_commit is not None:
+        try:
+            before_commit()
+        except BaseException:
+            if isinstance(commit, TableCommit):
+                commit.abort(messages)
+            raise
     if checkpoints is None:
         ids = commit.commit(
             messages,
