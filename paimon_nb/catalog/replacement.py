@@ -16,8 +16,8 @@ from paimon_nb.format.schema import TableSchema, replacement_schema
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from paimon_nb.table.store import TableStore
-    from paimon_nb.table.table import Table
+    from paimon_nb.table.read.store import TableStore
+    from paimon_nb.table.tables.table import Table
 
 log = logging.getLogger(__name__)
 _MAX_ATTEMPTS = 10
@@ -128,8 +128,8 @@ class NextSchema(Replacement):
         return self._created
 
     def finish(self) -> None:
-        from paimon_nb.table.commit import TableCommit
-        from paimon_nb.table.publish.overwrite import Overwrite, overwrite_change
+        from paimon_nb.table.write.commit import TableCommit
+        from paimon_nb.table.write.publish.overwrite import Overwrite, overwrite_change
 
         for _ in range(_MAX_ATTEMPTS):
             if self._created or self._create_schema():

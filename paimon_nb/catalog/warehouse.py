@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from paimon_nb.catalog.replacement import Replacement
-    from paimon_nb.plan.ddl import Change
+    from paimon_nb.statements.ddl import Change
 
 log = logging.getLogger(__name__)
 TRASH = ".trash"

@@ -169,9 +169,9 @@ class SparkResolver(Resolver):
                 self._write_to_table(frame, table, request)
 
     def _write_to_replacement(self, new: Replacement, frame: DataFrame, request: WriteRequest) -> None:
+        from paimon_nb.session.execute.insert import store_rows
+        from paimon_nb.session.execute.upsert import newest_of_each_key, upsert_key
         from paimon_nb.session.query.projection import align_with_table
-        from paimon_nb.session.statements.insert import store_rows
-        from paimon_nb.session.statements.upsert import newest_of_each_key, upsert_key
 
         aligned = align_with_table(frame, new.table, None, {}, by_name=request.by_name)
         if not new.table.primary_keys and upsert_key(self.session, new.table):
@@ -211,7 +211,7 @@ class SparkResolver(Resolver):
 
     def _replacement(self, frame: DataFrame, request: WriteRequest, stack: ExitStack) -> tuple[Replacement, DataFrame]:
         """The table that replaces another one until `stack` ends, and the rows."""
-        from paimon_nb.session.statements.replaced_table import rows_computed_before
+        from paimon_nb.session.execute.replaced_table import rows_computed_before
 
         target = request.target
         assert isinstance(target, tuple)

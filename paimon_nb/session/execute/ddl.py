@@ -224,7 +224,7 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
             if local is not None:
                 snapshots = [(found.name.text, i) for i in found.catalog.table(found.name).append(local[0])]
             if frame is not None:
-                from paimon_nb.session.statements.insert import store_rows
+                from paimon_nb.session.execute.insert import store_rows
 
                 table = found.catalog.table(found.name)
                 snapshots = store_rows(session, _rows_for(session, frame, table), table).snapshots
@@ -248,7 +248,7 @@ def _replace_table(
     session, found = context.session, context.session.find(statement.name)
     with ExitStack() as stack:
         if frame is not None:
-            from paimon_nb.session.statements.replaced_table import rows_computed_before
+            from paimon_nb.session.execute.replaced_table import rows_computed_before
             from paimon_nb.spark.errors import spark_errors
 
             assert statement.query is not None
@@ -258,7 +258,7 @@ def _replace_table(
         new = stack.enter_context(replacing)
         snapshots: list[tuple[str, int]] = []
         if frame is not None:
-            from paimon_nb.session.statements.insert import store_rows
+            from paimon_nb.session.execute.insert import store_rows
 
             rows = _rows_for(session, frame, new.table)
             snapshots = store_rows(
