@@ -12,6 +12,7 @@ from paimon_nb.base import clock
 from paimon_nb.base.errors import CorruptFile, PaimonError, SnapshotNotFound
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.redact import redact_options
+from paimon_nb.format.data.parquet_footer import as_parquet, chunks_of_group, read_footer
 from paimon_nb.notebook.grid.texts import value_text
 from paimon_nb.notebook.overview import (
     LAST_COMMITS,
@@ -343,7 +344,7 @@ class Inspector:
                     for i, e in enumerate(self._manifest_entries(manifest)[: MAX_CHILDREN + 1])
                 ]
             case (_, manifest, entry):
-                footer = self._parquet_footer(self._manifest_entries(manifest)[int(entry)])
+                _, footer = self._parquet_footer(self._manifest_entries(manifest)[int(entry)])
                 return [
                     Node(f"{here}/{i}", f"row group {i}", f"{footer.row_group(i).num_rows:,} rows")
                     for i in range(footer.num_row_groups)
@@ -482,7 +483,7 @@ class Inspector:
         error = ""
         if f.file_name.endswith(".parquet") and e.kind == ADD:
             try:
-                pairs.append(("row groups", str(self._parquet_footer(e).num_row_groups)))
+                pairs.append(("row groups", str(self._parquet_footer(e)[1].num_row_groups)))
             except PaimonError as broken:
                 error = f"{type(broken).__name__}: {broken.message}"
         stats = decode_stats(schema.fields, f.value_stats, f.value_stats_cols)
@@ -495,24 +496,28 @@ class Inspector:
             ((f"schema {f.schema_id}", f"schema/{f.schema_id}"),), self._system_table_sql("files"), error,
         )  # fmt: skip
 
-    def _parquet_footer(self, e: ManifestEntry) -> Any:
+    def _parquet_footer(self, e: ManifestEntry) -> tuple[bytes, Any]:
+        """The encoded footer, and Arrow's view of it."""
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
         path = self.table.store.data_path(e.partition, e.bucket, e.file)
         with self.table.store.fs.open(path) as source:
             try:
-                return pq.read_metadata(source)
+                footer = read_footer(source)
+                return footer, pq.read_metadata(pa.BufferReader(as_parquet(footer)))
             except (OSError, ValueError) as error:
                 raise CorruptFile(path, str(error)) from error
 
     def _row_group_facts(self, e: ManifestEntry, number: int) -> Facts:
-        group = self._parquet_footer(e).row_group(number)
+        footer, metadata = self._parquet_footer(e)
+        group = metadata.row_group(number)
         rows = []
-        for i in range(min(group.num_columns, MAX_ROWS)):
-            c = group.column(i)
-            s = c.statistics
-            bounds = (value_text(s.min), value_text(s.max)) if s is not None and s.has_min_max else ("", "")
-            rows.append((c.path_in_schema, str(c.physical_type), str(c.compression), bytes_text(c.total_compressed_size), bytes_text(c.total_uncompressed_size), *bounds))  # fmt: skip
+        for c in chunks_of_group(footer, metadata, number, MAX_ROWS):
+            bounds = ("", "") if c.bounds is None else tuple(value_text(v) for v in c.bounds)
+            rows.append(
+                (c.path, c.physical_type, c.codec, bytes_text(c.compressed), bytes_text(c.uncompressed), *bounds)
+            )
         pairs = (("rows", f"{group.num_rows:,}"), ("uncompressed size", bytes_text(group.total_byte_size)))
         return Facts(
             f"row group {number}",
@@ -527,7 +532,7 @@ class Inspector:
         return f"SELECT * FROM `{name.database}`.`{name.table}${system}`{travel}"
 
 
-_READ_ERRORS = (PaimonError, OSError, ValueError, IndexError)
+_READ_ERRORS = (PaimonError, OSError, ValueError, IndexError, RecursionError)
 
 
 def _no_key(store: TableStore) -> str:

@@ -33,8 +33,6 @@ from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 
 if TYPE_CHECKING:
-    import pyarrow.dataset as ds
-
     from paimon_nb.fs import FileIO
 
 _CODECS = {"none": "null", "uncompressed": "null", "null": "null", "zstd": "zstandard", "zstandard": "zstandard", "snappy": "snappy", "deflate": "deflate", "gzip": "deflate", "zlib": "deflate", "bzip2": "bzip2", "xz": "xz"}  # fmt: skip
@@ -84,9 +82,6 @@ class AvroReader:
             except ValueError as error:
                 raise self._corrupt_file(error) from None
         return self._counts
-
-    def groups_for(self, condition: ds.Expression) -> list[int]:
-        return list(range(len(self.row_groups)))
 
     def read(self, groups: Sequence[int] | None = None) -> pa.Table:
         """All rows, or those of some blocks, in file order."""

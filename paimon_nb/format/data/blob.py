@@ -22,8 +22,6 @@ from paimon_nb.options import table as opt
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import pyarrow.dataset as ds
-
     from paimon_nb.fs import FileIO
     from paimon_nb.options import TableOptions
 
@@ -123,9 +121,6 @@ class BlobReader:
     @property
     def row_groups(self) -> list[int]:
         return [len(self._entries)] if self._entries else []
-
-    def groups_for(self, condition: ds.Expression) -> list[int]:
-        return list(range(len(self.row_groups)))
 
     def read(self, groups: Sequence[int] | None = None) -> pa.Table:
         """All values, in file order."""

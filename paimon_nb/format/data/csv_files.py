@@ -23,8 +23,6 @@ from paimon_nb.options.option import parse_bool
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    import pyarrow.dataset as ds
-
     from paimon_nb.format.types import DataField, DataType
     from paimon_nb.fs import FileIO
     from paimon_nb.options import TableOptions
@@ -186,10 +184,6 @@ class CsvReader:
     @property
     def row_groups(self) -> list[int]:
         return [self.num_rows] if self._lines else []
-
-    def groups_for(self, condition: ds.Expression) -> list[int]:
-        del condition
-        return list(range(len(self.row_groups)))
 
     def read(self, groups: Sequence[int] | None = None) -> pa.Table:
         """All rows, in file order. Raises CorruptFile: in the mode 'failfast', a value does not fit its column."""

@@ -6,7 +6,6 @@ is changed: the pages of both types contain the same bytes. Source: parquet-form
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import pyarrow as pa
 from pyarrow import parquet as pq
 
 from paimon_nb.base.errors import UnsupportedFormat
+from paimon_nb.format.data.parquet_footer import as_parquet, read_footer
 from paimon_nb.format.data.thrift_compact import T_I32, Struct, decode, encode_thrift_struct
 from paimon_nb.format.types.arrow_builders import fill_null, to_numpy
 
@@ -68,19 +68,14 @@ def from_int96(array: pa.Array, target: pa.DataType) -> pa.Array:
 
 def metadata_with_int96_as_bytes(source: Any) -> pq.FileMetaData:
     """A file's metadata with its INT96 columns as 12 bytes: Arrow overflows silently beyond 64-bit nanoseconds."""
-    source.seek(0, io.SEEK_END)
-    size = source.tell()
-    source.seek(size - 8)
-    length = int.from_bytes(source.read(8)[:4], "little")
-    source.seek(size - 8 - length)
-    metadata = decode(source.read(length))
+    metadata = decode(read_footer(source))
     leaves = [e for e in metadata.list(_SCHEMA) if e.get(_CHILDREN) is None]
     selected = [leaf.get(_TYPE) == _INT96 for leaf in leaves]
     for leaf in _selected_structs(leaves, selected):
         leaf.put(_TYPE, T_I32, _FIXED)
         leaf.put(_LENGTH, T_I32, 12)
     footer = _with_physical_type(metadata, selected, _FIXED)
-    return pq.read_metadata(pa.BufferReader(b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1"))
+    return pq.read_metadata(pa.BufferReader(as_parquet(footer)))
 
 
 def with_int96_columns(footer: bytes) -> bytes:

@@ -33,8 +33,6 @@ from paimon_nb.format.types.arrow_builders import empty_table, fixed_size_lists_
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    import pyarrow.dataset as ds
-
     from paimon_nb.fs import FileIO
     from paimon_nb.options import TableOptions
 
@@ -78,9 +76,6 @@ class JsonReader:
     @property
     def row_groups(self) -> list[int]:
         return [len(self._rows)] if self._rows else []
-
-    def groups_for(self, condition: ds.Expression) -> list[int]:
-        return list(range(len(self.row_groups)))
 
     def read(self, groups: Sequence[int] | None = None) -> pa.Table:
         """All rows, in file order."""

@@ -23,8 +23,6 @@ from paimon_nb.format.types import DataField, DataType, Row, arrow_schema, arrow
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import pyarrow.dataset as ds
-
     from paimon_nb.fs import FileIO
     from paimon_nb.options import TableOptions
 
@@ -113,9 +111,6 @@ class _Reader:
     @property
     def row_groups(self) -> list[int]:
         return [self._count] if self._count else []
-
-    def groups_for(self, condition: ds.Expression) -> list[int]:
-        return list(range(len(self.row_groups)))
 
     def read(self, groups: Sequence[int] | None = None) -> pa.Table:
         """All rows, in file order."""

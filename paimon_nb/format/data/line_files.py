@@ -16,8 +16,6 @@ from paimon_nb.format.types import arrow_schema
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    import pyarrow.dataset as ds
-
     from paimon_nb.format.types import DataField
     from paimon_nb.fs import FileIO
     from paimon_nb.options import TableOptions
@@ -42,10 +40,6 @@ class LineReader:
     @property
     def row_groups(self) -> list[int]:
         return [len(self._lines)] if self._lines else []
-
-    def groups_for(self, condition: ds.Expression) -> list[int]:
-        del condition
-        return list(range(len(self.row_groups)))
 
     def read(self, groups: Sequence[int] | None = None) -> pa.Table:
         """All rows, in file order."""

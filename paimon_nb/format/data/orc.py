@@ -52,8 +52,6 @@ from paimon_nb.format.types.arrow_builders import empty_table, fill_null
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import pyarrow.dataset as ds
-
     from paimon_nb.fs import FileIO
     from paimon_nb.options import TableOptions
 
@@ -97,9 +95,6 @@ class OrcReader:
                 narrow = [self._first_primitive_column()]
                 self._groups = [self.file.read_stripe(i, narrow).num_rows for i in range(self.file.nstripes)]
         return self._groups
-
-    def groups_for(self, condition: ds.Expression) -> list[int]:
-        return list(range(self.file.nstripes))
 
     def read(self, groups: Sequence[int] | None = None) -> pa.Table:
         """All rows, or those of some stripes, in file order."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ from pyarrow import parquet as pq
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data.int96 import metadata_with_int96_as_bytes
+from paimon_nb.format.data.parquet_footer import overlaps, read_footer, searchable_bounds
 from paimon_nb.format.data.schema_cast import BROKEN, to_logical, without_columns
 from paimon_nb.format.data.shared_shredding import is_shared_shredding, restore_map
 from paimon_nb.format.types import (
@@ -26,8 +26,6 @@ from paimon_nb.format.types.arrow_builders import empty_table, from_numpy, to_nu
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    import pyarrow.dataset as ds
 
     from paimon_nb.format.data.pushdown import RowFilter, Span
     from paimon_nb.fs import FileIO
@@ -75,24 +73,6 @@ class ParquetReader:
     def row_groups(self) -> list[int]:
         """Rows of each row group."""
         return [self.file.metadata.row_group(i).num_rows for i in range(self.file.metadata.num_row_groups)]
-
-    def groups_for(self, condition: ds.Expression) -> list[int]:
-        """Row groups whose statistics allow rows for which `condition` is true.
-
-        All of them if the condition uses a floating-point column: Arrow compares NaN differently than Paimon.
-        """
-        import pyarrow.dataset as ds  # loads pandas, half a second, so only where it is needed
-
-        text = str(condition)
-        every = list(range(self.file.metadata.num_row_groups))
-        for column in self.file.schema_arrow:
-            if pa.types.is_floating(column.type) and re.search(rf"(?<!\w){re.escape(column.name)}(?!\w)", text):
-                return every
-        try:
-            whole = ds.ParquetFileFormat().make_fragment(self._source)
-            return [group.id for group in whole.subset(condition).row_groups]
-        except (*BROKEN, NotImplementedError):
-            return every  # for example, a literal of another type than the column: then only the caller filters
 
     def read(self, groups: Sequence[int] | None = None) -> pa.Table:
         """Rows of all or the given row groups, in file order."""
@@ -153,7 +133,16 @@ class ParquetReader:
 
     def groups_overlapping(self, spans: Mapping[str, Span]) -> list[int]:
         """Row groups whose statistics do not exclude the spans."""
-        return [g for g in range(self.file.metadata.num_row_groups) if self._row_group_may_match(g, spans)]
+        every = range(self.file.metadata.num_row_groups)
+        if not spans:
+            return list(every)
+        schema = self.file.schema
+        leaves = {schema.column(i).path: i for i in range(len(schema)) if schema.column(i).path in spans}
+        try:
+            bounds = searchable_bounds(read_footer(self._source), schema, leaves)
+        except (ValueError, IndexError, RecursionError) as error:
+            raise self._corrupt_file(error) from None
+        return [g for g in every if all(overlaps(spans[name], bounds[name][g]) for name in bounds)]
 
     def groups_with_matches(self, keep: RowFilter, rows: int) -> list[int]:
         """Row groups with rows that the filter wants. Of each its columns are decoded up to the first such row."""
@@ -164,20 +153,6 @@ class ParquetReader:
         return [
             g for g in groups if any(to_numpy(keep.matches(t)).any() for t in self._decoded_pieces(rows, [g], first))
         ]
-
-    def _row_group_may_match(self, group: int, spans: Mapping[str, Span]) -> bool:
-        """False if the statistics prove that a column's values are all outside its span."""
-        columns = self.file.metadata.row_group(group)
-        for i in range(columns.num_columns) if spans else ():
-            column = columns.column(i)
-            span = spans.get(column.path_in_schema)
-            found = column.statistics if span is not None else None
-            if span is None or found is None or not found.has_min_max:
-                continue
-            low, high = span
-            if (high is not None and found.min > high) or (low is not None and found.max < low):
-                return False
-        return True
 
     def batches(self, rows: int, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
         """The same in batches of at most `rows` rows; about one row group is in memory."""

@@ -20,6 +20,7 @@ from pyarrow import parquet as pq
 
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data.parquet import to_logical_types
+from paimon_nb.format.data.parquet_footer import Bounds, as_parquet, overlaps, read_footer, searchable_bounds
 from paimon_nb.format.data.schema_cast import BROKEN
 from paimon_nb.format.data.thrift_compact import (
     T_I32,
@@ -38,7 +39,7 @@ from paimon_nb.format.types.arrow_builders import empty_table, from_numpy, to_nu
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paimon_nb.format.data.pushdown import RowFilter, Span
+    from paimon_nb.format.data.pushdown import RowFilter
     from paimon_nb.fs import FileIO
 
 _MAX_GROUPS = 2
@@ -64,7 +65,6 @@ _LAST_OF_HEAD = 4
 _LOCATIONS, _OFFSET, _SIZE, _FIRST_ROW = 1, 1, 2, 3
 
 Positions = np.ndarray[tuple[int], np.dtype[np.int64]]
-Bounds = tuple[Any, Any] | None
 
 _footers = FileCache(64 << 20)
 _searched = FileCache(256 << 20)
@@ -157,7 +157,7 @@ class _Footer:
     def groups_overlapping(self, keep: RowFilter) -> list[int]:
         """Row groups whose statistics do not exclude the filter's spans."""
         known = [(span, self.bounds_of(column)) for column, span in keep.spans.items()]
-        return [g for g in range(self.metadata.num_row_groups) if all(_span_overlaps(s, b[g]) for s, b in known)]
+        return [g for g in range(self.metadata.num_row_groups) if all(overlaps(s, b[g]) for s, b in known)]
 
     def root_with_children(self, children: int) -> Struct:
         """The root element of a schema with fewer columns."""
@@ -168,9 +168,7 @@ class _Footer:
     def bounds_of(self, column: str) -> list[Bounds]:
         """Minimum and maximum of each row group; None without statistics."""
         if column not in self.bounds:
-            at = self.leaves[column]
-            found = [self.metadata.row_group(g).column(at).statistics for g in range(self.metadata.num_row_groups)]
-            self.bounds[column] = [(s.min, s.max) if s is not None and s.has_min_max else None for s in found]
+            self.bounds |= searchable_bounds(self.data, self.metadata.schema, {column: self.leaves[column]})
         return self.bounds[column]
 
 
@@ -217,15 +215,8 @@ def _cached_footer(fs: FileIO, path: str) -> _Footer | None:
 
 def _read_footer(fs: FileIO, path: str) -> _Footer | None:
     with fs.open(path) as source:
-        size = source.seek(0, 2)
-        source.seek(max(0, size - 8))
-        tail = source.read(8)
-        length = int.from_bytes(tail[:4], "little")
-        if tail[4:] != b"PAR1" or length > size - 12:
-            raise ValueError("no footer")
-        source.seek(size - 8 - length)
-        data = source.read(length)
-    metadata = pq.read_metadata(pa.BufferReader(b"PAR1" + data + tail))
+        data = read_footer(source)
+    metadata = pq.read_metadata(pa.BufferReader(as_parquet(data)))
     schema = metadata.schema
     columns = [schema.column(i) for i in range(len(schema))]
     if len(columns) * metadata.num_row_groups > _MAX_CHUNKS or any(c.physical_type == "INT96" for c in columns):
@@ -237,7 +228,7 @@ def _read_footer(fs: FileIO, path: str) -> _Footer | None:
         for i, (c, path) in enumerate(zip(columns, paths, strict=True))
         if len(path) == _LIST_DEPTH and c.max_repetition_level == 1 and sum(p[0] == path[0] for p in paths) == 1
     }
-    return _Footer(metadata, data, flat, lists, weight=length * _BYTES_PER_FOOTER_BYTE)
+    return _Footer(metadata, data, flat, lists, weight=len(data) * _BYTES_PER_FOOTER_BYTE)
 
 
 def _encoded_columns(elements: list[Struct]) -> dict[str, list[bytes]]:
@@ -255,13 +246,6 @@ def _encoded_columns(elements: list[Struct]) -> dict[str, list[bytes]]:
 
     add(0, None)
     return found
-
-
-def _span_overlaps(span: Span, bounds: Bounds) -> bool:
-    if bounds is None:
-        return True
-    (low, high), (smallest, largest) = span, bounds
-    return not ((high is not None and smallest > high) or (low is not None and largest < low))
 
 
 # -- where the rows are
@@ -459,5 +443,4 @@ def _page_file(source: Any, footer: _Footer, pages: dict[str, _Run], rows: int) 
         [_ROWS, T_I64, rows], [_GROUPS, T_LIST, ThriftList(T_STRUCT, [group])],
         *(f for f in footer.tree.fields if f[0] == _CREATED_BY),
     ]  # fmt: skip
-    data_bytes = encode_thrift_struct(Struct(fields))
-    return bytes(out) + data_bytes + len(data_bytes).to_bytes(4, "little") + b"PAR1"
+    return bytes(out) + as_parquet(encode_thrift_struct(Struct(fields)))[4:]

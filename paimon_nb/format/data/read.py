@@ -22,8 +22,6 @@ from paimon_nb.format.types.arrow_builders import from_numpy
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    import pyarrow.dataset as ds
-
     from paimon_nb.format.data.pushdown import RowFilter
     from paimon_nb.fs import FileIO
     from paimon_nb.options import TableOptions
@@ -44,10 +42,6 @@ class Reader(Protocol):
     @property
     def row_groups(self) -> list[int]:
         """Number of rows of each unit."""
-        ...
-
-    def groups_for(self, condition: ds.Expression) -> list[int]:
-        """Indexes of the units that may contain rows for which `condition` is true."""
         ...
 
     def read(self, groups: Sequence[int] | None = None) -> pa.Table: ...
@@ -128,7 +122,6 @@ def read_data_file(
     path: str,
     fields: Sequence[DataField],
     columns: Sequence[str] | None = None,
-    filter: ds.Expression | None = None,
     row_positions: bool = False,
     options: TableOptions | None = None,
     keep: RowFilter | None = None,
@@ -137,11 +130,10 @@ def read_data_file(
 
     Args:
         fields: the file's columns, in the schema with which it was written. columns: which of them, in which order.
-        filter: a condition on the file's columns as logical types. Units of the file that cannot contain such rows are
-        skipped; the caller must still filter the rows. row_positions: adds `ROW_POSITION` as the last column. options:
+        row_positions: adds `ROW_POSITION` as the last column. options:
         the table's options; some define how values are stored (`orc.timestamp-ltz.legacy.type`). None: Paimon's
         defaults. keep: returns only the rows that match; if these are few, little more than its own columns is decoded.
-        Its columns must be among `columns`. Cannot be combined with `filter` or `row_positions`.
+        Its columns must be among `columns`. Cannot be combined with `row_positions`.
 
     Raises:
         MissingFile, CorruptFile, UnsupportedFormat.
@@ -161,11 +153,10 @@ def read_data_file(
     try:
         if keep is not None:
             return reader.read_where(keep) if isinstance(reader, ParquetReader) else keep.apply(reader.read())
-        groups = None if filter is None else reader.groups_for(filter)
-        table = reader.read(groups)
+        table = reader.read()
         if not row_positions:
             return table
-        return table.append_column(ROW_POSITION, from_numpy(_row_positions(reader.row_groups, groups)))
+        return table.append_column(ROW_POSITION, from_numpy(_row_positions(reader.row_groups, None)))
     finally:
         reader.close()
 
@@ -190,7 +181,6 @@ def iter_data_file(
     fields: Sequence[DataField],
     columns: Sequence[str] | None = None,
     rows: int = BATCH_ROWS,
-    filter: ds.Expression | None = None,
     row_positions: bool = False,
     options: TableOptions | None = None,
     keep: RowFilter | None = None,
@@ -203,10 +193,9 @@ def iter_data_file(
             for batch in reader.batches(rows, groups):
                 yield from keep.apply(pa.Table.from_batches([batch])).to_batches()
             return
-        groups = None if filter is None else reader.groups_for(filter)
-        positions = _row_positions(reader.row_groups, groups) if row_positions else None
+        positions = _row_positions(reader.row_groups, None) if row_positions else None
         done = 0
-        for batch in reader.batches(rows, groups):
+        for batch in reader.batches(rows):
             if positions is None:
                 yield batch
             else:

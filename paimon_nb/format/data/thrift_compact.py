@@ -51,7 +51,64 @@ class ThriftList:
 
 def decode(data: bytes) -> Struct:
     """Decode the struct in `data`. Raises `ValueError`, `IndexError` for invalid bytes."""
-    return _Decoder(data).read_struct()
+    return decode_at(data, 0)
+
+
+def decode_at(data: bytes, at: int) -> Struct:
+    """Decode the struct that begins at a position. Raises as `decode`."""
+    decoder = _Decoder(data)
+    decoder.at = at
+    return decoder.read_struct()
+
+
+def skip_value(data: bytes, at: int, kind: int) -> int:
+    """The position after the value of a type at `at`; several times faster than decoding it. Raises as `decode`."""
+    if kind == T_STRUCT:
+        while head := data[at]:
+            at += 1
+            if head < 16:  # the field's id follows
+                at = _skip_varint(data, at)
+            inner = head & 0x0F
+            if T_I16 <= inner <= T_I64:
+                while data[at] > 0x7F:
+                    at += 1
+                at += 1
+            elif inner > T_FALSE:  # a field's boolean is its type
+                at = skip_value(data, at, inner)
+        return at + 1
+    if T_I16 <= kind <= T_I64:
+        return _skip_varint(data, at)
+    if kind in (T_TRUE, T_FALSE, T_BYTE):
+        return at + 1
+    if kind == T_DOUBLE:
+        return at + 8
+    if kind == T_BINARY:
+        size, at = varint_at(data, at)
+        return at + size
+    if kind in (T_LIST, T_SET):
+        size, inner = data[at] >> 4, data[at] & 0x0F
+        at += 1
+        if size == 15:
+            size, at = varint_at(data, at)
+        for _ in range(size):
+            if at >= len(data):
+                raise IndexError("a list beyond the end")
+            at = skip_value(data, at, inner)
+        return at
+    raise ValueError(f"Thrift type {kind} is not expected here")
+
+
+def _skip_varint(data: bytes, at: int) -> int:
+    while data[at] > 0x7F:
+        at += 1
+    return at + 1
+
+
+def varint_at(data: bytes, at: int) -> tuple[int, int]:
+    """The unsigned number at a position, and the position after it. Raises as `decode`."""
+    decoder = _Decoder(data)
+    decoder.at = at
+    return decoder.read_varint(), decoder.at
 
 
 def encode_thrift_struct(struct: Struct, after: int = 0) -> bytes:
@@ -81,6 +138,8 @@ class _Decoder:
             shift += 7
             if byte < 0x80:
                 return number
+            if shift > 63:
+                raise ValueError("an unterminated number")
 
     def zigzag(self) -> int:
         number = self.read_varint()
@@ -88,6 +147,8 @@ class _Decoder:
 
     def take(self, size: int) -> bytes:
         self.at += size
+        if self.at > len(self.data):
+            raise IndexError("a value beyond the end")
         return self.data[self.at - size : self.at]
 
     def read_struct(self) -> Struct:
