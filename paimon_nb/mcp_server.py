@@ -82,7 +82,9 @@ class ReadOnlyTools:
         if result.arrow is not None:
             return plain_rows(result.arrow.slice(0, limit))
         assert result.frame is not None
-        return plain_rows(result.frame.limit(limit).toArrow())
+        from paimon_nb.spark.runtime.arrow_interop import as_arrow
+
+        return plain_rows(as_arrow(result.frame.limit(limit)))
 
     def why(self, table: str, key: dict[str, Any]) -> str:
         """Explain how the stored versions of a primary key merge into its row.

@@ -13,7 +13,7 @@ Every error describes the problem in one sentence, carries the facts as attribut
      +- FormatError           bytes on disk
      |   +- CorruptFile  MissingFile  NewerFormat  UnsupportedFormat  BadMessage
      +- ReadError             a read without an answer
-     |   +- TimeTravelError (BucketsChanged)  SnapshotExpired  ReaderConsumed
+     |   +- TimeTravelError (BucketsChanged)  SnapshotExpired  ReaderConsumed  OutOfMemory
      +- WriteError            rows that cannot be stored
      |   +- SchemaMismatch  NullNotAllowed  UnsupportedOperation  SchemaChangeError
      +- CommitError           publishing
@@ -217,6 +217,19 @@ class SnapshotExpired(ReadError):
 
 class ReaderConsumed(ReadError):
     """The rows of a reader were read already; a reader can be read once."""
+
+
+class OutOfMemory(ReadError):
+    """The process has not enough memory; no file is broken for that reason. Facts: `path`, if a file was read."""
+
+    def __init__(self, message: str, *, hint: str | None = None, **facts: Any) -> None:
+        super().__init__(
+            message,
+            hint=hint
+            or "read fewer columns or rows at a time, or give the process more memory; if the memory would be"
+            " enough for the table, the file may be damaged",
+            **facts,
+        )
 
 
 class WriteError(PaimonError):

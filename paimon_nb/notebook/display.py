@@ -85,11 +85,13 @@ class Rows:
             table = self.result.arrow
             columns = table.num_columns
         else:
+            from paimon_nb.spark.runtime.arrow_interop import as_arrow
+
             frame = self.df
             columns = len(frame.columns)
             if columns > MAX_COLUMNS and not self._ahead:
                 frame = frame.select(*[frame[c] for c in frame.columns[:MAX_COLUMNS]])
-            table = frame.limit(max(self.limit, self._ahead) + 1).toArrow()
+            table = as_arrow(frame.limit(max(self.limit, self._ahead) + 1))
         self._fetched = table
         self._preview = Preview(
             table.slice(0, self.limit).select(range(min(table.num_columns, MAX_COLUMNS))), table.num_rows > self.limit, max(0, columns - MAX_COLUMNS), tuple(self.notes),

@@ -41,6 +41,7 @@ from paimon_nb.format.types import (
     is_nano,
 )
 from paimon_nb.format.types.arrow_builders import fixed_size_lists_of, variable_lists_of
+from paimon_nb.format.types.arrow_from_outside import sound_table
 from paimon_nb.spark.versions import has_time_type
 
 if TYPE_CHECKING:
@@ -213,7 +214,7 @@ def from_spark_arrow(table: pa.Table, fields: Iterable[DataField], zone: str = "
     Raises:
         SchemaMismatch: a text is not a timestamp, or a value does not fit its type.
     """
-    fields = tuple(fields)
+    fields, table = tuple(fields), sound_table(table)
     columns = [
         _each_chunk(table.column(i), partial(_from_spark, t=f.type, zone=zone, where=f.name))
         for i, f in enumerate(fields)

@@ -212,3 +212,20 @@ def test_the_kernel_keeps_a_bounded_number_of_rows() -> None:
     narrow, wide = (pa.table({f"c{i}": [1] for i in range(n)}) for n in (1, 1000))
     assert GridSource(Result("rows"), narrow, complete=False).max_rows == MAX_ROWS
     assert GridSource(Result("rows"), wide, complete=False).max_rows == MAX_CELLS // 1000
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        "CAST(NULL AS ARRAY<ARRAY<STRING>>)", "CAST(NULL AS MAP<STRING, ARRAY<STRING>>)",
+        "CAST(NULL AS ARRAY<MAP<STRING, STRING>>)", "CAST(array() AS ARRAY<ARRAY<STRING>>)",
+    ],
+)  # fmt: skip
+def test_lists_without_values_from_spark_are_shown(wb: Workbench, column: str) -> None:
+    result = wb.run(f"SELECT {column} AS x, 1999999999 AS y")
+
+    rows = Rows(result, 20)
+    grid = Grid(rows, GridSource(result, rows.preview.table, complete=True), ())
+
+    assert texts(2, grid.first_buffers) == ["[]" if "array()" in column else None, "1999999999"]
+    assert result.to_arrow().nbytes < 200

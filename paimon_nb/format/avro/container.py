@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.format.file_errors import broken_file, is_out_of_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -105,6 +106,8 @@ def _each_block(
         except CorruptFile:
             raise
         except Exception as error:  # each codec has its own errors for broken bytes
+            if is_out_of_memory(error):
+                raise broken_file(reader.path, error) from None
             raise CorruptFile(reader.path, f"a block cannot be decompressed ({error!s:.80})") from None
         left -= len(block)
         if left < 0:

@@ -14,6 +14,7 @@ from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.format.avro.blocks import BLOCK_BYTES, PACK, Blocks, BlockSink
 from paimon_nb.format.data.avro_schema import avro_schema, entry_types, has_text_keys, plain_schema
 from paimon_nb.format.data.schema_cast import offsets_keys_and_items, split_lists, without_columns
+from paimon_nb.format.file_errors import BROKEN, broken_file, is_out_of_memory
 from paimon_nb.format.types import (
     Array,
     DataField,
@@ -62,7 +63,7 @@ class AvroReader:
             ) from None
         except Exception as error:  # the parser raises anything for a broken header
             self.close()
-            raise self._corrupt_file(error) from None
+            raise broken_file(self.path, error, "Avro") from None
         for f in fields:
             if f.name not in names:
                 self.close()
@@ -80,7 +81,7 @@ class AvroReader:
             try:
                 self._counts = self._blocks.counts()
             except ValueError as error:
-                raise self._corrupt_file(error) from None
+                raise broken_file(self.path, error, "Avro") from None
         return self._counts
 
     def read(self, groups: Sequence[int] | None = None) -> pa.Table:
@@ -113,7 +114,7 @@ class AvroReader:
                     if source.tell() != len(block[1]):
                         raise ValueError("a block holds more bytes than records")
             except Exception as error:  # the decoder raises anything for broken bytes
-                raise self._corrupt_file(error) from None
+                raise broken_file(self.path, error, "Avro") from None
             if records and (block is None or len(records) >= rows):
                 yield self._table_of_records(records)
                 records = []
@@ -132,11 +133,10 @@ class AvroReader:
                     values = [None if v is None else convert(v) for v in values]
                 columns.append(pa.array(values, arrow_type(f.type)))
             return pa.Table.from_arrays(columns, schema=arrow_schema(self.fields, nullable=True))
-        except (pa.ArrowException, LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        except BROKEN as error:
+            if is_out_of_memory(error):
+                raise broken_file(self.path, error) from None
             raise CorruptFile(self.path, f"its rows do not fit the schema ({error!s:.80})") from None
-
-    def _corrupt_file(self, error: Exception) -> CorruptFile:
-        return CorruptFile(self.path, f"not readable as Avro ({type(error).__name__}: {error!s:.80})")
 
 
 def _value_converter(t: DataType) -> _Convert | None:

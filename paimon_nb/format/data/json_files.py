@@ -16,6 +16,7 @@ from paimon_nb.base.errors import CorruptFile, ReadError, UnsupportedFormat
 from paimon_nb.format.data.cast import cast_column
 from paimon_nb.format.data.schema_cast import without_columns
 from paimon_nb.format.data.text_codecs import new_encoder, read_text, split_lines
+from paimon_nb.format.file_errors import broken_file, is_out_of_memory
 from paimon_nb.format.types import (
     Array,
     DataField,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 STRING, BYTES = VarChar(), ("BINARY", "VARBINARY")
 
 
-_MISFITS = (ReadError, pa.ArrowException, ValueError, LookupError, TypeError, AttributeError)
+_MISFITS = (ReadError, pa.ArrowException, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 """Errors of values that cannot be converted to the type of their column."""
 
 
@@ -47,7 +48,7 @@ def _parse_object(path: str, line: str, ignores_errors: bool) -> dict[str, Any] 
     """The JSON object of one line; None if it is not one and such lines are skipped. Raises CorruptFile."""
     try:
         row = json.loads(line, parse_int=str, parse_float=str)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         row, why = None, f"{type(error).__name__}: {error!s:.80}"
     else:
         why = "ValueError: a line is not a JSON object"
@@ -86,6 +87,8 @@ class JsonReader:
         try:
             return self._table_of(self._rows)
         except _MISFITS as error:
+            if is_out_of_memory(error):
+                raise broken_file(self.path, error) from None
             if self._ignores_errors:
                 return self._table_of([row for row in self._rows if self._row_can_be_converted(row)])
             raise CorruptFile(self.path, f"its rows do not fit the schema ({error!s:.80})") from None

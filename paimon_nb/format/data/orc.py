@@ -22,7 +22,6 @@ from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.format.data.cast_time import local_time_in_zone
 from paimon_nb.format.data.parquet import has_time
 from paimon_nb.format.data.schema_cast import (
-    BROKEN,
     null_mask,
     offsets_keys_and_items,
     offsets_of,
@@ -30,6 +29,7 @@ from paimon_nb.format.data.schema_cast import (
     without_columns,
 )
 from paimon_nb.format.data.shared_shredding import is_shared_shredding, restore_map
+from paimon_nb.format.file_errors import BROKEN, broken_file
 from paimon_nb.format.orc_library import require_pyorc
 from paimon_nb.format.types import (
     Array,
@@ -74,7 +74,7 @@ class OrcReader:
             names = set(self.file.schema.names)
         except BROKEN as error:
             self.close()
-            raise self._corrupt_file(error) from None
+            raise broken_file(self.path, error, "ORC") from None
         for f in fields:
             if f.name not in names:
                 self.close()
@@ -115,7 +115,7 @@ class OrcReader:
                 return
             except BROKEN as error:
                 if "out of range" not in str(error):
-                    raise self._corrupt_file(error) from None
+                    raise broken_file(self.path, error, "ORC") from None
         for i in range(self.file.nstripes) if groups is None else groups:
             stripe = self._read_stripe(i)
             skipped = min(done, stripe.num_rows)
@@ -159,7 +159,7 @@ class OrcReader:
                 self._without_writer_zone(columns), schema=arrow_schema(self.fields, nullable=True)
             )
         except BROKEN as error:
-            raise self._corrupt_file(error) from None
+            raise broken_file(self.path, error, "ORC") from None
 
     def _logical(self, column: pa.Array, field: DataField) -> pa.Array:
         if isinstance(field.type, Map) and is_shared_shredding(column):
@@ -236,9 +236,6 @@ class OrcReader:
     def _first_primitive_column(self) -> str:
         schema = self.file.schema
         return str(next((f.name for f in schema if pa.types.is_primitive(f.type)), schema.names[0]))
-
-    def _corrupt_file(self, error: Exception) -> CorruptFile:
-        return CorruptFile(self.path, f"not readable as ORC ({error!s:.100})")
 
 
 def logical_from_orc(column: pa.Array, t: DataType) -> pa.Array:

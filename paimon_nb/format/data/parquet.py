@@ -12,8 +12,9 @@ from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data.int96 import metadata_with_int96_as_bytes
 from paimon_nb.format.data.parquet_footer import overlaps, read_footer, searchable_bounds
-from paimon_nb.format.data.schema_cast import BROKEN, to_logical, without_columns
+from paimon_nb.format.data.schema_cast import to_logical, without_columns
 from paimon_nb.format.data.shared_shredding import is_shared_shredding, restore_map
+from paimon_nb.format.file_errors import BROKEN, broken_file
 from paimon_nb.format.types import (
     DataField,
     DataType,
@@ -56,9 +57,9 @@ class ParquetReader:
         self._source = fs.open(path)
         try:
             self.file = self._open_parquet()
-        except (*BROKEN, IndexError, RecursionError) as error:
+        except BROKEN as error:
             self.close()
-            raise self._corrupt_file(error) from None
+            raise broken_file(path, error, "Parquet") from None
         names = set(self.file.schema_arrow.names)
         for f in fields:
             if f.name not in names:
@@ -83,7 +84,7 @@ class ParquetReader:
             table = self.file.read_row_groups(selected, [f.name for f in self.fields], use_threads=True)
             return self._in_memory(table)
         except BROKEN as error:
-            raise self._corrupt_file(error) from None
+            raise broken_file(self.path, error, "Parquet") from None
 
     def read_where(self, keep: RowFilter) -> pa.Table:
         """The rows that match the filter. Of row groups without matches only the filter's columns are decoded.
@@ -129,7 +130,7 @@ class ParquetReader:
             table = self.file.read_row_group(group, [f.name for f in fields], use_threads=False)
             return self._in_memory(table, fields)
         except BROKEN as error:
-            raise self._corrupt_file(error) from None
+            raise broken_file(self.path, error, "Parquet") from None
 
     def groups_overlapping(self, spans: Mapping[str, Span]) -> list[int]:
         """Row groups whose statistics do not exclude the spans."""
@@ -140,8 +141,8 @@ class ParquetReader:
         leaves = {schema.column(i).path: i for i in range(len(schema)) if schema.column(i).path in spans}
         try:
             bounds = searchable_bounds(read_footer(self._source), schema, leaves)
-        except (ValueError, IndexError, RecursionError) as error:
-            raise self._corrupt_file(error) from None
+        except BROKEN as error:
+            raise broken_file(self.path, error, "Parquet") from None
         return [g for g in every if all(overlaps(spans[name], bounds[name][g]) for name in bounds)]
 
     def groups_with_matches(self, keep: RowFilter, rows: int) -> list[int]:
@@ -174,7 +175,7 @@ class ParquetReader:
             for batch in file.iter_batches(rows, row_groups=list(selected), columns=[f.name for f in fields]):
                 yield self._in_memory(pa.Table.from_batches([batch]), fields)
         except BROKEN as error:
-            raise self._corrupt_file(error) from None
+            raise broken_file(self.path, error, "Parquet") from None
 
     def _buffered(self) -> pq.ParquetFile:
         """The file, read page by page. Otherwise Arrow loads the compressed columns of a whole row group."""
@@ -199,9 +200,6 @@ class ParquetReader:
 
     def _in_memory(self, table: pa.Table, fields: Sequence[DataField] | None = None) -> pa.Table:
         return to_logical_types(table, self.fields if fields is None else fields, self.path)
-
-    def _corrupt_file(self, error: Exception) -> CorruptFile:
-        return CorruptFile(self.path, f"not readable as Parquet ({error!s:.100})")
 
 
 def to_logical_types(table: pa.Table, fields: Sequence[DataField], path: str) -> pa.Table:

@@ -21,7 +21,6 @@ from pyarrow import parquet as pq
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data.parquet import to_logical_types
 from paimon_nb.format.data.parquet_footer import Bounds, as_parquet, overlaps, read_footer, searchable_bounds
-from paimon_nb.format.data.schema_cast import BROKEN
 from paimon_nb.format.data.thrift_compact import (
     T_I32,
     T_I64,
@@ -33,6 +32,7 @@ from paimon_nb.format.data.thrift_compact import (
     encode_thrift_struct,
 )
 from paimon_nb.format.file_cache import FileCache
+from paimon_nb.format.file_errors import BROKEN
 from paimon_nb.format.types import DataField, arrow_schema
 from paimon_nb.format.types.arrow_builders import empty_table, from_numpy, to_numpy
 
@@ -87,7 +87,7 @@ def find_rows_by_page_index(fs: FileIO, path: str, fields: Sequence[DataField], 
         empty = empty_table(fields)
         parts = [_read_rows(fs, path, footer, group, rows, fields) for group, rows in matching_positions if len(rows)]
         return pa.concat_tables([empty, *parts])
-    except (*BROKEN, IndexError, AttributeError, RecursionError):
+    except BROKEN:
         return None  # its reader reports the error
 
 
@@ -95,7 +95,7 @@ def has_rows_by_page_index(fs: FileIO, path: str, fields: Sequence[DataField], k
     """Whether rows match the filter; also True if the file's layout is not supported. `fields`: the filter's columns."""
     try:
         matching_positions = _matching_positions(fs, path, _cached_footer(fs, path), fields, keep)
-    except (*BROKEN, IndexError, AttributeError, RecursionError):
+    except BROKEN:
         return True
     return matching_positions is None or any(len(rows) for _, rows in matching_positions)
 
@@ -125,7 +125,7 @@ def read_rows_by_page_index(
             first = int(ends[group - 1]) if group else 0
             parts.append(_read_rows(fs, path, footer, group, rows - first, fields))
         return pa.concat_tables(parts)
-    except (*BROKEN, IndexError, AttributeError, RecursionError):
+    except BROKEN:
         return None  # its reader reports the error
 
 

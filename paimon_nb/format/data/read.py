@@ -16,6 +16,7 @@ from paimon_nb.format.data.parquet_page_index import (
     has_rows_by_page_index,
     read_rows_by_page_index,
 )
+from paimon_nb.format.file_errors import file_errors
 from paimon_nb.format.types import DataField, is_blob_type, is_opaque
 from paimon_nb.format.types.arrow_builders import from_numpy
 
@@ -71,8 +72,9 @@ def open_data_file(fs: FileIO, path: str, fields: Sequence[DataField], options: 
     """Open a reader of the given columns; the caller closes it. Raises `MissingFile`, `CorruptFile`,
     `UnsupportedFormat`.
     """
-    _check_readable(path, fields)
-    return READERS.find(format_of(path))(_with_changelog_ranges(fs, path), path, fields, options)
+    with file_errors(path):
+        _check_readable(path, fields)
+        return READERS.find(format_of(path))(_with_changelog_ranges(fs, path), path, fields, options)
 
 
 def _open_columns(
@@ -138,27 +140,28 @@ def read_data_file(
     Raises:
         MissingFile, CorruptFile, UnsupportedFormat.
     """
-    selected = _selected_fields(fields, columns)
-    _check_readable(path, selected)
-    # For a range, an object store would get one request for each footer, which is then read again, and one per column.
-    if (
-        keep is not None
-        and (keep.points or (keep.is_range and not fs.is_object_store))
-        and format_of(path) == "parquet"
-    ):
-        found = find_rows_by_page_index(_with_changelog_ranges(fs, path), path, selected, keep)
-        if found is not None:
-            return found
-    reader = _open_columns(fs, path, fields, columns, options)
-    try:
-        if keep is not None:
-            return reader.read_where(keep) if isinstance(reader, ParquetReader) else keep.apply(reader.read())
-        table = reader.read()
-        if not row_positions:
-            return table
-        return table.append_column(ROW_POSITION, from_numpy(_row_positions(reader.row_groups, None)))
-    finally:
-        reader.close()
+    with file_errors(path):
+        selected = _selected_fields(fields, columns)
+        _check_readable(path, selected)
+        # For a range, an object store would get one request for each footer, which is then read again, and one per column.
+        if (
+            keep is not None
+            and (keep.points or (keep.is_range and not fs.is_object_store))
+            and format_of(path) == "parquet"
+        ):
+            found = find_rows_by_page_index(_with_changelog_ranges(fs, path), path, selected, keep)
+            if found is not None:
+                return found
+        reader = _open_columns(fs, path, fields, columns, options)
+        try:
+            if keep is not None:
+                return reader.read_where(keep) if isinstance(reader, ParquetReader) else keep.apply(reader.read())
+            table = reader.read()
+            if not row_positions:
+                return table
+            return table.append_column(ROW_POSITION, from_numpy(_row_positions(reader.row_groups, None)))
+        finally:
+            reader.close()
 
 
 def may_have_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilter) -> bool:
@@ -170,9 +173,12 @@ def may_have_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowF
     Raises:
         MissingFile, CorruptFile.
     """
-    if not keep.points or format_of(path) != "parquet":
-        return True
-    return has_rows_by_page_index(_with_changelog_ranges(fs, path), path, _selected_fields(fields, keep.columns), keep)
+    with file_errors(path):
+        if not keep.points or format_of(path) != "parquet":
+            return True
+        return has_rows_by_page_index(
+            _with_changelog_ranges(fs, path), path, _selected_fields(fields, keep.columns), keep
+        )
 
 
 def iter_data_file(
@@ -186,23 +192,24 @@ def iter_data_file(
     keep: RowFilter | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The same in batches of at most `rows` rows; about one batch of the file is in memory."""
-    reader = _open_columns(fs, path, fields, columns, options)
-    try:
-        if keep is not None:
-            groups = reader.groups_with_matches(keep, rows) if isinstance(reader, ParquetReader) else None
-            for batch in reader.batches(rows, groups):
-                yield from keep.apply(pa.Table.from_batches([batch])).to_batches()
-            return
-        positions = _row_positions(reader.row_groups, None) if row_positions else None
-        done = 0
-        for batch in reader.batches(rows):
-            if positions is None:
-                yield batch
-            else:
-                yield batch.append_column(ROW_POSITION, from_numpy(positions[done : done + batch.num_rows]))
-            done += batch.num_rows
-    finally:
-        reader.close()
+    with file_errors(path):
+        reader = _open_columns(fs, path, fields, columns, options)
+        try:
+            if keep is not None:
+                groups = reader.groups_with_matches(keep, rows) if isinstance(reader, ParquetReader) else None
+                for batch in reader.batches(rows, groups):
+                    yield from keep.apply(pa.Table.from_batches([batch])).to_batches()
+                return
+            positions = _row_positions(reader.row_groups, None) if row_positions else None
+            done = 0
+            for batch in reader.batches(rows):
+                if positions is None:
+                    yield batch
+                else:
+                    yield batch.append_column(ROW_POSITION, from_numpy(positions[done : done + batch.num_rows]))
+                done += batch.num_rows
+        finally:
+            reader.close()
 
 
 def iter_rows_at(
@@ -222,25 +229,26 @@ def iter_rows_at(
     Raises:
         MissingFile, CorruptFile, UnsupportedFormat.
     """
-    selected = _selected_fields(fields, columns)
-    _check_readable(path, selected)
-    if format_of(path) == "parquet" and not fs.is_object_store:
-        found = read_rows_by_page_index(fs, path, selected, positions)
-        if found is not None:
-            yield found
-            return
-    reader = _open_columns(fs, path, fields, columns, options)
-    try:
-        sizes = reader.row_groups
-        ends = np.cumsum(sizes)
-        groups = sorted({int(g) for g in np.searchsorted(ends, positions, "right")})
-        there, done = _row_positions(sizes, groups), 0
-        for batch in reader.batches(rows or max(sizes, default=1), groups):
-            here = there[done : done + batch.num_rows]
-            done += batch.num_rows
-            yield pa.Table.from_batches([batch]).filter(from_numpy(np.isin(here, positions, assume_unique=True)))
-    finally:
-        reader.close()
+    with file_errors(path):
+        selected = _selected_fields(fields, columns)
+        _check_readable(path, selected)
+        if format_of(path) == "parquet" and not fs.is_object_store:
+            found = read_rows_by_page_index(fs, path, selected, positions)
+            if found is not None:
+                yield found
+                return
+        reader = _open_columns(fs, path, fields, columns, options)
+        try:
+            sizes = reader.row_groups
+            ends = np.cumsum(sizes)
+            groups = sorted({int(g) for g in np.searchsorted(ends, positions, "right")})
+            there, done = _row_positions(sizes, groups), 0
+            for batch in reader.batches(rows or max(sizes, default=1), groups):
+                here = there[done : done + batch.num_rows]
+                done += batch.num_rows
+                yield pa.Table.from_batches([batch]).filter(from_numpy(np.isin(here, positions, assume_unique=True)))
+        finally:
+            reader.close()
 
 
 def _row_positions(sizes: Sequence[int], groups: Sequence[int] | None) -> np.ndarray:

@@ -46,8 +46,6 @@ from paimon_nb.format.types.arrow_builders import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-BROKEN = (pa.ArrowException, OSError, ValueError, KeyError, TypeError, OverflowError)
-"""The exceptions that Arrow raises for corrupt files."""
 _COUNT = Atomic("INT", False)
 _VARIANT = ("value", "metadata")
 

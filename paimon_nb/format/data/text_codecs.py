@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
+from paimon_nb.base.errors import UnsupportedFormat
+from paimon_nb.format.file_errors import BROKEN, broken_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -101,8 +102,8 @@ def read_text(fs: FileIO, path: str) -> str:
     data = fs.read(path)
     try:
         return _DECODE[codec](data).decode("utf-8-sig")
-    except (zlib.error, OSError, EOFError, pa.ArrowException, ValueError) as error:
-        raise CorruptFile(path, f"not readable as text ({type(error).__name__}: {error!s:.80})") from None
+    except BROKEN as error:
+        raise broken_file(path, error, "text") from None
 
 
 def split_lines(text: str, delimiter: str) -> list[str]:

@@ -29,7 +29,7 @@ def read_bitmap(data: bytes | memoryview, at: int = 0) -> tuple[BitMap, int]:
     end = at + bitmap_size(data, at)
     try:
         return BitMap.deserialize(bytes(data[at:end])), end
-    except (ValueError, MemoryError) as error:
+    except ValueError as error:
         raise BrokenBitmap(str(error)) from error
 
 

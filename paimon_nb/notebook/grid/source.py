@@ -47,6 +47,7 @@ class GridSource:
             Cancelled: `cancel` was called. PaimonError: Spark failed, or the table was dropped.
         """
         from paimon_nb.spark.errors import spark_errors
+        from paimon_nb.spark.runtime.arrow_interop import as_arrow
 
         if self.complete:
             return
@@ -54,7 +55,7 @@ class GridSource:
         self._stopped = False
         with spark_errors():
             frame.sparkSession.sparkContext.setJobGroup(self._group, "rows of a result", interruptOnCancel=True)
-            rows = frame.limit(self.max_rows + 1).toArrow()
+            rows = as_arrow(frame.limit(self.max_rows + 1))
         if self._stopped:
             raise Cancelled("Query cancelled.")
         self.cut = rows.num_rows > self.max_rows

@@ -79,7 +79,9 @@ class Result:
             raise UnsupportedOperation(
                 f"a result of kind {self.kind!r} has no table of rows", hint="use .live or .job for streams"
             )
-        return self.frame.toArrow()
+        from paimon_nb.spark.runtime.arrow_interop import as_arrow
+
+        return as_arrow(self.frame)
 
     def to_pandas(self) -> pd.DataFrame:
         """All rows for pandas. Runs the query if only Spark has them.

@@ -135,7 +135,9 @@ def _read_orc(file: Path) -> FileRows:
 def _read_arrow(file: Path) -> FileRows:
     from pyarrow import feather
 
-    return FileRows(feather.read_table(file), "Arrow")
+    from paimon_nb.format.types.arrow_from_outside import checked_table
+
+    return FileRows(checked_table(feather.read_table(file)), "Arrow")
 
 
 def _read_json(file: Path) -> FileRows:

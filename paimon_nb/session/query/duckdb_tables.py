@@ -178,7 +178,11 @@ class DuckDbTables:
         value = session.frames(names[0])
         if value is None or not is_frame(value):
             return None
-        return value.toArrow() if is_spark_frame(value) else value
+        if not is_spark_frame(value):
+            return value
+        from paimon_nb.spark.runtime.arrow_interop import as_arrow
+
+        return as_arrow(value)
 
     def _make_view(self, names: tuple[str, ...], rows: Any) -> None:
         source = ".".join(names)

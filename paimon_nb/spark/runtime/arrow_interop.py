@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from paimon_nb.format.types import DataField, from_arrow_schema
+from paimon_nb.format.types.arrow_from_outside import sound_table
 from paimon_nb.spark.runtime.jvm_bridge import collect_batches
 from paimon_nb.spark.types import from_spark_arrow, spark_schema, to_spark_arrow
 
@@ -41,7 +42,12 @@ def to_arrow(frame: DataFrame, fields: Sequence[DataField]) -> pa.Table:
 def collect(frame: DataFrame) -> pa.Table:
     """Collect a DataFrame in Spark's Arrow types."""
     batches = collect_batches(frame)
-    return frame.toArrow() if batches is None else pa.Table.from_batches(batches)
+    return as_arrow(frame) if batches is None else sound_table(pa.Table.from_batches(batches))
+
+
+def as_arrow(frame: DataFrame) -> pa.Table:
+    """The rows of a DataFrame as `toArrow` returns them; of lists that are all NULL or empty, too."""
+    return sound_table(frame.toArrow())
 
 
 def session_zone(spark: SparkSession) -> str:

@@ -133,7 +133,8 @@ def _read_part(
     ids = {f.id for f in fields}
     # A file that is older than all columns still has as many rows.
     stored = [f for f in schema.fields if f.id in ids] or readable_fields(schema)[:1]
-    reader = open_data_file(store.fs, store.data_path(part.split.partition, part.split.bucket, part.file), stored)
+    path = store.data_path(part.split.partition, part.split.bucket, part.file)
+    reader = open_data_file(store.fs, path, stored)
     assert isinstance(reader, ParquetReader)
     try:
         starts = np.cumsum([0, *reader.row_groups])

@@ -19,6 +19,7 @@ from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
 from paimon_nb.format.data import cast_text
 from paimon_nb.format.row import EMPTY_ROW, bucket_of, from_scalar, serialize
 from paimon_nb.format.types.arrow_builders import arrow_column, from_numpy, to_numpy, unique_inverse
+from paimon_nb.format.types.arrow_from_outside import sound_batch, sound_reader, sound_table
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
 
@@ -51,7 +52,7 @@ def as_table(rows: Rows) -> pa.Table:
     Raises: SchemaMismatch: unsupported type, or a column with values of several types.
     """
     if isinstance(rows, pa.Table):
-        return rows
+        return sound_table(rows)
     if not (hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__")):
         raise SchemaMismatch(
             f"rows of type {type(rows).__name__} cannot be written",
@@ -66,7 +67,7 @@ def as_table(rows: Rows) -> pa.Table:
             hint="use one type per column",
         ) from error
     labels = [n for n in table.column_names if _UNNAMED_INDEX.fullmatch(n)] if table.schema.pandas_metadata else []
-    return table.drop_columns(labels)
+    return sound_table(table.drop_columns(labels))
 
 
 _CHUNK_ROWS = 1 << 17
@@ -82,7 +83,7 @@ def as_reader(rows: Any) -> pa.RecordBatchReader:
     Raises:
         SchemaMismatch: they are of another kind.
     """
-    return rows if isinstance(rows, pa.RecordBatchReader) else _with_a_batch(_reader_of(rows))
+    return sound_reader(rows if isinstance(rows, pa.RecordBatchReader) else _with_a_batch(_reader_of(rows)))
 
 
 def _with_a_batch(reader: pa.RecordBatchReader) -> pa.RecordBatchReader:
@@ -123,7 +124,7 @@ def _reader_of_spark_frame(frame: Any) -> pa.RecordBatchReader:
     def batches() -> Iterator[pa.RecordBatch]:
         for (message,) in frame.mapInArrow(_batches_as_bytes, "batch binary").toLocalIterator():
             for batch in pa.ipc.open_stream(message):
-                yield batch.cast(schema)
+                yield sound_batch(batch).cast(schema)
 
     return pa.RecordBatchReader.from_batches(schema, batches())
 

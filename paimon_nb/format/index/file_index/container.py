@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import CorruptFile, NewerFormat
 from paimon_nb.base.registry import Registry
+from paimon_nb.format.file_errors import BROKEN, broken_file, is_out_of_memory
 from paimon_nb.format.index.file_index.api import OPERATORS, IndexReader, UnknownVersion
 from paimon_nb.format.index.file_index.bitmap import BitmapReader
 from paimon_nb.format.index.file_index.bloom import BloomReader
@@ -56,8 +57,8 @@ class FileIndex:
         """
         try:
             return FileIndex(data, _read_container_header(memoryview(data), path), path)
-        except (struct.error, ValueError, IndexError) as error:
-            raise CorruptFile(path, f"it is not a file index ({error})") from error
+        except BROKEN as error:
+            raise broken_file(path, error, "a file index") from None
 
     @property
     def columns(self) -> dict[str, tuple[str, ...]]:
@@ -126,7 +127,9 @@ class FileIndex:
             return reader.may_match(op, literals) if rows is None else bool(rows), rows
         except UnknownVersion:
             return True, None
-        except (struct.error, ValueError, IndexError, OverflowError, KeyError) as error:
+        except BROKEN as error:
+            if is_out_of_memory(error):
+                raise broken_file(self._path, error) from None
             raise CorruptFile(self._path, f"the {kind} index of column {column!r} ({error})") from error
 
     def _index_reader(self, column: str, kind: str, byte_range: ByteRange, t: DataType) -> IndexReader | None:
