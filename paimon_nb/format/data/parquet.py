@@ -8,18 +8,17 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet as pq
 
-from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
+from paimon_nb.base.errors import CorruptFile
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data.int96 import metadata_with_int96_as_bytes
 from paimon_nb.format.data.parquet_footer import overlaps, read_footer, searchable_bounds
-from paimon_nb.format.data.schema_cast import to_logical, without_columns
-from paimon_nb.format.data.shared_shredding import is_shared_shredding, restore_map
+from paimon_nb.format.data.schema_cast import without_columns
+from paimon_nb.format.data.schema_evolution import to_logical_types
 from paimon_nb.format.file_errors import BROKEN, broken_file
 from paimon_nb.format.types import (
     DataField,
     DataType,
     LocalZonedTimestamp,
-    Map,
     Timestamp,
     arrow_schema,
 )
@@ -200,22 +199,6 @@ class ParquetReader:
 
     def _in_memory(self, table: pa.Table, fields: Sequence[DataField] | None = None) -> pa.Table:
         return to_logical_types(table, self.fields if fields is None else fields, self.path)
-
-
-def to_logical_types(table: pa.Table, fields: Sequence[DataField], path: str) -> pa.Table:
-    """Convert columns from Arrow's reader to their logical types."""
-    columns = []
-    for f in fields:
-        try:
-            column = table.column(f.name)
-            if isinstance(f.type, Map) and is_shared_shredding(column):
-                columns.append(restore_map(column, f.type, table.field(f.name).metadata))
-            else:
-                columns.append(to_logical(column, f.type))
-        except UnsupportedFormat as error:
-            text = f"{path}: column {f.name!r}: {error.message}"
-            raise UnsupportedFormat(text, hint=error.hint, path=path, column=f.name, **error.facts) from None
-    return pa.Table.from_arrays(columns, schema=arrow_schema(fields, nullable=True))
 
 
 def has_time(t: DataType) -> bool:

@@ -119,14 +119,14 @@ def overlaps(span: Span, bounds: Bounds) -> bool:
     return not ((high is not None and smallest > high) or (low is not None and largest < low))
 
 
-def _encoded_chunks(footer: bytes, wanted: set[int]) -> Iterator[dict[int, Struct]]:
-    """The wanted column chunks of each row group; the others are skipped, not decoded."""
+def _encoded_chunks(footer: bytes, indexes: set[int]) -> Iterator[dict[int, Struct]]:
+    """The column chunks of these indexes in each row group; the others are skipped, not decoded."""
     for at in _items(footer, 0, _GROUPS):
         here = {}
         for index, begin in enumerate(_items(footer, at, _CHUNKS)):
-            if index in wanted:
+            if index in indexes:
                 here[index] = decode_at(footer, begin)
-        if len(here) < len(wanted):
+        if len(here) < len(indexes):
             raise ValueError("a row group lacks columns")
         yield here
 

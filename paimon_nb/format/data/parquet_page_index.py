@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 from pyarrow import parquet as pq
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.format.data.parquet import to_logical_types
 from paimon_nb.format.data.parquet_footer import Bounds, as_parquet, overlaps, read_footer, searchable_bounds
+from paimon_nb.format.data.schema_evolution import to_logical_types
 from paimon_nb.format.data.thrift_compact import (
     T_I32,
     T_I64,

@@ -16,7 +16,7 @@ from paimon_nb.format.data.parquet_page_index import (
     has_rows_by_page_index,
     read_rows_by_page_index,
 )
-from paimon_nb.format.file_errors import file_errors
+from paimon_nb.format.file_errors import BROKEN, broken_file
 from paimon_nb.format.types import DataField, is_blob_type, is_opaque
 from paimon_nb.format.types.arrow_builders import from_numpy
 
@@ -72,9 +72,11 @@ def open_data_file(fs: FileIO, path: str, fields: Sequence[DataField], options: 
     """Open a reader of the given columns; the caller closes it. Raises `MissingFile`, `CorruptFile`,
     `UnsupportedFormat`.
     """
-    with file_errors(path):
+    try:
         _check_readable(path, fields)
         return READERS.find(format_of(path))(_with_changelog_ranges(fs, path), path, fields, options)
+    except BROKEN as error:
+        raise broken_file(path, error) from None
 
 
 def _open_columns(
@@ -140,7 +142,7 @@ def read_data_file(
     Raises:
         MissingFile, CorruptFile, UnsupportedFormat.
     """
-    with file_errors(path):
+    try:
         selected = _selected_fields(fields, columns)
         _check_readable(path, selected)
         # For a range, an object store would get one request for each footer, which is then read again, and one per column.
@@ -162,6 +164,8 @@ def read_data_file(
             return table.append_column(ROW_POSITION, from_numpy(_row_positions(reader.row_groups, None)))
         finally:
             reader.close()
+    except BROKEN as error:
+        raise broken_file(path, error) from None
 
 
 def may_have_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilter) -> bool:
@@ -173,12 +177,14 @@ def may_have_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowF
     Raises:
         MissingFile, CorruptFile.
     """
-    with file_errors(path):
+    try:
         if not keep.points or format_of(path) != "parquet":
             return True
         return has_rows_by_page_index(
             _with_changelog_ranges(fs, path), path, _selected_fields(fields, keep.columns), keep
         )
+    except BROKEN as error:
+        raise broken_file(path, error) from None
 
 
 def iter_data_file(
@@ -192,7 +198,7 @@ def iter_data_file(
     keep: RowFilter | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The same in batches of at most `rows` rows; about one batch of the file is in memory."""
-    with file_errors(path):
+    try:
         reader = _open_columns(fs, path, fields, columns, options)
         try:
             if keep is not None:
@@ -210,6 +216,8 @@ def iter_data_file(
                 done += batch.num_rows
         finally:
             reader.close()
+    except BROKEN as error:
+        raise broken_file(path, error) from None
 
 
 def iter_rows_at(
@@ -229,7 +237,7 @@ def iter_rows_at(
     Raises:
         MissingFile, CorruptFile, UnsupportedFormat.
     """
-    with file_errors(path):
+    try:
         selected = _selected_fields(fields, columns)
         _check_readable(path, selected)
         if format_of(path) == "parquet" and not fs.is_object_store:
@@ -249,6 +257,8 @@ def iter_rows_at(
                 yield pa.Table.from_batches([batch]).filter(from_numpy(np.isin(here, positions, assume_unique=True)))
         finally:
             reader.close()
+    except BROKEN as error:
+        raise broken_file(path, error) from None
 
 
 def _row_positions(sizes: Sequence[int], groups: Sequence[int] | None) -> np.ndarray:

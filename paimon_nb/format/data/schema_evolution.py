@@ -1,4 +1,6 @@
-"""Rows of an old file under a newer schema: columns are matched by field id, never by name. docs/spec/format.md section 14.2."""
+"""Columns of a file as logical types, and rows of an old file under a newer schema: there columns are matched by field
+id, never by name. docs/spec/format.md section 14.2.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,31 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data.cast import cast_column
-from paimon_nb.format.data.schema_cast import null_mask, offsets_keys_and_items, offsets_of
+from paimon_nb.format.data.schema_cast import null_mask, offsets_keys_and_items, offsets_of, to_logical
+from paimon_nb.format.data.shared_shredding import is_shared_shredding, restore_map
 from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row, arrow_schema, arrow_type
 from paimon_nb.format.types.arrow_builders import fill_null
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+def to_logical_types(table: pa.Table, fields: Sequence[DataField], path: str) -> pa.Table:
+    """Convert columns from Arrow's reader to their logical types."""
+    columns = []
+    for f in fields:
+        try:
+            column = table.column(f.name)
+            if isinstance(f.type, Map) and is_shared_shredding(column):
+                columns.append(restore_map(column, f.type, table.field(f.name).metadata))
+            else:
+                columns.append(to_logical(column, f.type))
+        except UnsupportedFormat as error:
+            text = f"{path}: column {f.name!r}: {error.message}"
+            raise UnsupportedFormat(text, hint=error.hint, path=path, column=f.name, **error.facts) from None
+    return pa.Table.from_arrays(columns, schema=arrow_schema(fields, nullable=True))
 
 
 def rows_as_read_fields(

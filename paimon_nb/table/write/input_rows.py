@@ -52,7 +52,7 @@ def as_table(rows: Rows) -> pa.Table:
     Raises: SchemaMismatch: unsupported type, or a column with values of several types.
     """
     if isinstance(rows, pa.Table):
-        return sound_table(rows)
+        return _sound(rows)
     if not (hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__")):
         raise SchemaMismatch(
             f"rows of type {type(rows).__name__} cannot be written",
@@ -67,7 +67,14 @@ def as_table(rows: Rows) -> pa.Table:
             hint="use one type per column",
         ) from error
     labels = [n for n in table.column_names if _UNNAMED_INDEX.fullmatch(n)] if table.schema.pandas_metadata else []
-    return sound_table(table.drop_columns(labels))
+    return _sound(table.drop_columns(labels))
+
+
+def _sound(rows: pa.Table) -> pa.Table:
+    """The rows with offsets in every empty array. Plain columns in one piece have such arrays only if there is no row."""
+    plain = not any(pa.types.is_nested(t) or isinstance(t, pa.BaseExtensionType) for t in rows.schema.types)
+    one_piece = rows.num_rows and all(c.num_chunks == 1 for c in rows.columns)
+    return rows if plain and one_piece else sound_table(rows)
 
 
 _CHUNK_ROWS = 1 << 17
