@@ -1,68 +1,75 @@
-"""Strategies of splits: what depends on a schema and a format is found once for all files."""
+"""The way of a split is chosen from sizes and from how many keys are asked for; no Spark is started to choose."""
 
-from __future__ import annotations
-
-from collections import Counter
-from dataclasses import replace
-
+import numpy as np
 import pyarrow as pa
 import pytest
+from spark_tables import make_table
 
-import paimon_nb
-from paimon_nb.spark.scan.scan_strategy import NativeReads, choose_routes
-from paimon_nb.spark.scan.table_scan import StrategyLimits, facts_of, plan_table_scan
+from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
+from paimon_nb.spark.scan.table_scan import plan_table_scan, read_inline
+from paimon_nb.table.read import And, Compare, In
+from paimon_nb.table.read.predicate.evaluate import filter_rows
 
-pytestmark = pytest.mark.unit
-
-
-@pytest.fixture
-def wb(tmp_path):
-    with paimon_nb.connect(tmp_path) as wb:
-        yield wb
+SMALL = StrategyLimits(inline_bytes=50_000, inline_rows=2_000)
 
 
-def test_facts_of_a_schema_are_found_once(wb: paimon_nb.Workbench):
-    """100,000 files of a schema are asked for their names only."""
-    wb.run("CREATE TABLE t (k INT, v STRING) PARTITIONED BY (k)")
-    wb.table("t").append(pa.table({"k": pa.array([*range(20)] * 2, pa.int32()), "v": ["x"] * 40}))
-    wb.run("ALTER TABLE t ADD COLUMN w INT")
-    wb.table("t").append(
-        pa.table({"k": pa.array([1, 1, 2, 2], pa.int32()), "v": ["y"] * 4, "w": pa.array([1] * 4, pa.int32())})
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """100,000 keys, every tenth written again in each of two more commits."""
+    made = make_table(
+        tmp_path_factory.mktemp("route"), {"k": "BIGINT", "v": "STRING", "n": "INT"}, keys=("k",), bucket="2"
     )
-    scan = plan_table_scan(wb.table("t"))
-    asked: Counter[int] = Counter()
-    facts = facts_of(scan.store, scan.fields, StrategyLimits(inline_bytes=0))
-
-    def file_fields(schema_id):
-        asked[schema_id] += 1
-        return facts.file_fields(schema_id)
-
-    routes = choose_routes(scan.plan.splits, replace(facts, file_fields=file_fields))
-
-    assert {r.strategy.value for r in routes} == {"native"}
-    assert sum(len(s.files) for s in scan.plan.splits) == 22
-    assert asked == {0: 1, 1: 1}
+    for number, step in enumerate((1, 10, 10)):
+        keys = np.arange(0, 100_000, step)
+        rows = {"k": keys, "v": [f"{number}-{k}" for k in keys], "n": pa.array(keys[::-1].astype(np.int32))}
+        made.upsert(pa.table(rows))
+    return made
 
 
-def test_files_of_one_schema_keep_their_own_obstacles(wb: paimon_nb.Workbench):
-    """Beside files that Spark reads: another format, a hidden name, some of the columns."""
-    wb.run("CREATE TABLE t (k INT, v STRING)")
-    wb.table("t").append(pa.table({"k": pa.array([1], pa.int32()), "v": ["x"]}))
-    scan = plan_table_scan(wb.table("t"))
-    (file,) = scan.plan.splits[0].files
-    native = NativeReads(facts_of(scan.store, scan.fields, scan.limits))
-    files = [
-        file,
-        replace(file, file_name=file.file_name.replace(".parquet", ".avro")),
-        replace(file, file_name="_" + file.file_name),
-        replace(file, write_cols=("k",)),
-        file,
-    ]
+@pytest.mark.parametrize(
+    ("where", "way"),
+    [
+        (None, ScanStrategy.MASKED),
+        (Compare("k", "=", 77), ScanStrategy.INLINE),
+        (In("k", (5, 900)), ScanStrategy.INLINE),
+        (And((Compare("k", ">=", 5_000), Compare("k", "<", 6_000))), ScanStrategy.INLINE),
+        (Compare("k", "<", 50_000), ScanStrategy.MASKED),
+        (Compare("k", ">", -(2**63)), ScanStrategy.MASKED),
+        (Compare("v", "=", "0-3"), ScanStrategy.LATE_MATERIALIZATION),
+        (Compare("n", "<", 1_000), ScanStrategy.LATE_MATERIALIZATION),
+        (Compare("n", "<", 50_000), ScanStrategy.MASKED),
+        (And((Compare("k", "<", 50_000), Compare("n", "=", 70_000))), ScanStrategy.LATE_MATERIALIZATION),
+    ],
+)
+def test_few_keys_are_read_in_the_driver(table, where, way):
+    chosen = plan_table_scan(table, filter=where, limits=SMALL)
+    assert {r.strategy for r in chosen.routes} == {way}
+    every = table.to_arrow()
+    expected = filter_rows(where, every, table.schema.fields).sort_by("k")
+    assert expected.num_rows
+    assert read_inline(chosen, chosen.plan.splits).sort_by("k").to_pydict() == expected.to_pydict()
 
-    assert [native.obstacle(f) for f in files] == [
-        None,
-        "Spark reads no avro files",
-        "Spark skips files whose names start with '_' or '.'",
-        "the file contains only some columns of its schema",
-        None,
-    ]
+
+@pytest.mark.parametrize(
+    ("limits", "without_spark", "way"),
+    [
+        ({}, False, ScanStrategy.MASKED),
+        ({"driver_rows": 119_000}, False, ScanStrategy.TASKS),
+        ({"driver_rows": 119_000}, True, ScanStrategy.MASKED),
+        ({"driver_rows": 50_000}, False, ScanStrategy.MASKED),  # each split is larger: one task for it would be slow
+        ({"masked_rows": 119_000, "driver_rows": 50_000}, False, ScanStrategy.TASKS),
+    ],
+)
+def test_the_driver_hides_few_rows_by_position(table, limits, without_spark, way):
+    """120,000 stored rows in two splits."""
+    limits = StrategyLimits(inline_bytes=0, **limits)
+    chosen = plan_table_scan(table, limits=limits, without_spark=without_spark)
+    assert {r.strategy for r in chosen.routes} == {way}
+
+
+def test_a_selective_condition_on_many_rows_reads_only_matching_rows(table):
+    limits = StrategyLimits(inline_bytes=50_000, inline_rows=2_000, driver_rows=119_000)
+    chosen = plan_table_scan(table, filter=Compare("n", "<", 1_000), limits=limits)
+    assert {(r.strategy, r.fallback) for r in chosen.routes} == {
+        (ScanStrategy.LATE_MATERIALIZATION, ScanStrategy.TASKS)
+    }
